@@ -1,0 +1,17 @@
+// Type-aware rules only: everything that needs no types is oxlint's, which is a hundred times faster.
+import tseslint from 'typescript-eslint'
+
+export default tseslint.config({
+  files: ['src/**/*.ts', 'tools/**/*.ts', 'schemas/**/*.ts'],
+  languageOptions: {
+    parser: tseslint.parser,
+    parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+  },
+  plugins: { '@typescript-eslint': tseslint.plugin },
+  rules: {
+    '@typescript-eslint/no-floating-promises': 'error',
+    '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+    '@typescript-eslint/await-thenable': 'error',
+    '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+  },
+})

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { AllowedHost, HttpMethod, PathPrefix, Timestamp, UpstreamResponse } from './http.ts'
+import { CreditsCharged } from './money.ts'
+import { Receipt } from './receipt.ts'
+
+export const PROVIDERS = [
+  'openai',
+  'anthropic',
+  'github',
+  'stripe',
+  'slack',
+  'notion',
+  'cloudflare',
+  'mistral',
+  'custom',
+] as const
+export const ProviderId = z.enum(PROVIDERS)
+export type ProviderId = z.infer<typeof ProviderId>
+
+export const scopeFields = {
+  hosts: z.array(AllowedHost).min(1).max(16),
+  path_prefixes: z.array(PathPrefix).min(1).max(32),
+  methods: z.array(HttpMethod).min(1).max(6),
+}
+
+/** What anyone may know of a stored credential. The secret is in no field and never will be. */
+export const CredentialMetadata = z.object({
+  credential_id: z.string(),
+  provider: ProviderId,
+  label: z.string(),
+  ...scopeFields,
+  header: z.string().describe('Request header the secret is sent in'),
+  scheme: z.string().describe('Word before the secret in that header; empty for none'),
+  version: z.int().min(1).describe('Counts rotations of the secret'),
+  created_at: Timestamp,
+  rotated_at: Timestamp.nullable(),
+  revoked_at: Timestamp.nullable(),
+})
+export type CredentialMetadata = z.infer<typeof CredentialMetadata>
+
+export const CapabilityRecord = z.object({
+  capability_id: z.string(),
+  credential_id: z.string(),
+  parent_id: z.string().nullable().describe('The capability this one was narrowed from'),
+  provider: ProviderId.optional(),
+  label: z.string(),
+  ...scopeFields,
+  max_uses: z.int().min(1).nullable(),
+  uses: z.int().min(0),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+})
+export type CapabilityRecord = z.infer<typeof CapabilityRecord>
+
+/** The only time a capability's token is shown. */
+export const IssuedCapability = CapabilityRecord.extend({
+  capability: z.string().describe('Bearer token for the agent; shown once'),
+})
+export type IssuedCapability = z.infer<typeof IssuedCapability>
+
+export const AttemptRecord = z.object({
+  attempt_id: z.string(),
+  capability_id: z.string(),
+  credential_id: z.string(),
+  credential_version: z.int(),
+  state: z.enum(['reserved', 'sending', 'settled', 'ambiguous', 'refunded']),
+  outcome: z.string().nullable().describe('How it ended, as a stable word'),
+  method: z.string(),
+  host: z.string(),
+  request_digest: z.string(),
+  idempotency_key: z.string().nullable().describe('What was sent as Idempotency-Key; null for safe methods'),
+  upstream_status: z.int().nullable(),
+  response_digest: z.string().nullable(),
+  credits_charged: z.int().min(0),
+  created_at: Timestamp,
+  sending_at: Timestamp.nullable(),
+  finished_at: Timestamp.nullable(),
+  receipt_id: z.string().nullable(),
+})
+export type AttemptRecord = z.infer<typeof AttemptRecord>
+
+export const EgressReply = z.object({
+  attempt_id: z.string(),
+  upstream: UpstreamResponse,
+  idempotency_key: z
+    .string()
+    .nullable()
+    .describe('What the gateway sent as Idempotency-Key; null for safe methods'),
+  credits: CreditsCharged,
+  receipt: Receipt,
+})
+export type EgressReply = z.infer<typeof EgressReply>
+
+/** Cursor paging, the same on every list. */
+export const pageInput = {
+  limit: z.int().min(1).max(100).default(50),
+  before: z.string().max(64).optional().describe('`next` of the previous page'),
+}
+export const pageOutput = {
+  next: z.string().nullable().describe('Pass as `before` to read on; null at the end'),
+}

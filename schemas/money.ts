@@ -1,0 +1,23 @@
+import { z } from 'zod'
+
+/** How a tool is paid for. Amounts are whole credits or atomic units of USDC (6 decimals), never floats. */
+export type Price =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'credits'; readonly credits: number }
+  | { readonly kind: 'x402'; readonly amountAtomic: bigint }
+
+export const free: Price = { kind: 'free' }
+export const credits = (count: number): Price => ({ kind: 'credits', credits: count })
+
+export const CreditsCharged = z.object({
+  charged: z.int().min(0),
+  balance: z.int().min(0).describe('Credits left on the account after this call'),
+})
+
+const DECIMALS = 6
+
+/** 3000n -> "0.003000": display only, arithmetic stays on atomic units. */
+export function formatAtomic(amount: bigint): string {
+  const digits = amount.toString().padStart(DECIMALS + 1, '0')
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`
+}

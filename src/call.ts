@@ -1,0 +1,170 @@
+// The one path that every door takes: authenticate, limit, parse, handle, record.
+// (Pay and settle join between parse and handle with the first paid tool; credits are debited inside the handler's own
+// transaction, because a debit and its attempt must appear together.)
+import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
+import { GatewayError, toGatewayError } from './errors.ts'
+import { parseInput } from './input.ts'
+import type { RateLimiter, RateState } from './limits.ts'
+import { LogField, type Logger } from './log.ts'
+import type { AnyTool, DoorName } from './registry.ts'
+import type { Caller, HandlerContext, Services } from './services.ts'
+
+export interface CallRequest {
+  readonly tool: AnyTool
+  readonly input: unknown
+  readonly door: DoorName
+  readonly tokens: PresentedTokens
+  readonly address: string
+  readonly requestId: string
+  /** W3C trace context, passed through to the log. */
+  readonly traceparent?: string | undefined
+  readonly signal: AbortSignal
+  readonly progress?: HandlerContext['progress'] | undefined
+}
+
+export type CallResult =
+  | {
+      readonly ok: true
+      readonly output: unknown
+      readonly caller: Caller
+      readonly rate?: RateState | undefined
+    }
+  | {
+      readonly ok: false
+      readonly error: GatewayError
+      readonly caller?: Caller | undefined
+      readonly rate?: RateState | undefined
+    }
+
+export interface CallPath {
+  call(request: CallRequest): Promise<CallResult>
+  /** Calls being handled now; what a drain waits for. */
+  readonly inFlight: number
+  /** From here on every call is refused with `draining`. */
+  drain(): void
+}
+
+export interface CallPathParts {
+  readonly services: Services
+  readonly store: AuthenticationStore
+  readonly limiter: RateLimiter
+  readonly log: Logger
+  readonly now: () => number
+  readonly maxInFlight?: number
+}
+
+/** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
+const PER_MINUTE = { anonymous: 300, known: 3000 } as const
+const noProgress = () => {}
+
+export function createCallPath(parts: CallPathParts): CallPath {
+  const maxInFlight = parts.maxInFlight ?? 512
+  let inFlight = 0
+  let draining = false
+
+  async function run(request: CallRequest, seen: { caller?: Caller; rate?: RateState }): Promise<unknown> {
+    const { tool } = request
+    if (draining)
+      throw new GatewayError(
+        'draining',
+        'This gateway is shutting down. Try again in a few seconds.',
+        RETRY_SOON,
+      )
+    if (inFlight > maxInFlight)
+      throw new GatewayError('overloaded', 'Too many calls are being handled. Try again shortly.', RETRY_SOON)
+
+    const caller = await authenticate(tool.caller, withArgument(request), {
+      store: parts.store,
+      now: parts.now(),
+      address: request.address,
+    })
+    seen.caller = caller
+
+    const who = caller.kind === 'anonymous' ? request.address : caller.id
+    const rate = await parts.limiter.take(
+      tool.name,
+      who,
+      caller.kind === 'anonymous' ? PER_MINUTE.anonymous : PER_MINUTE.known,
+    )
+    if (rate) seen.rate = rate
+    if (rate?.exceeded)
+      throw new GatewayError(
+        'rate_limited',
+        `At most ${rate.limit} calls a minute. Try again in ${rate.resetSeconds} s.`,
+        {
+          extras: { retry_after_seconds: rate.resetSeconds },
+        },
+      )
+
+    const input = parseInput(tool, request.input)
+    return tool.handle(input, {
+      ...parts.services,
+      caller,
+      signal: request.signal,
+      requestId: request.requestId,
+      progress: request.progress ?? noProgress,
+    })
+  }
+
+  return {
+    get inFlight() {
+      return inFlight
+    },
+    drain() {
+      draining = true
+    },
+    async call(request) {
+      const started = performance.now()
+      const seen: { caller?: Caller; rate?: RateState } = {}
+      inFlight++
+      let result: CallResult
+      try {
+        const output = await run(request, seen)
+        result = { ok: true, output, caller: seen.caller!, rate: seen.rate }
+      } catch (thrown) {
+        result = { ok: false, error: toGatewayError(thrown), caller: seen.caller, rate: seen.rate }
+      } finally {
+        inFlight--
+      }
+      record(parts.log, request, result, performance.now() - started)
+      return result
+    },
+  }
+}
+
+const RETRY_SOON = { extras: { retry_after_seconds: 1 } }
+
+/** Over MCP and A2A the capability may come as an argument of the tool (contract, section 4). */
+function withArgument(request: CallRequest): PresentedTokens {
+  const input = request.input
+  if (typeof input !== 'object' || input === null || !('capability' in input)) return request.tokens
+  if (request.tool.caller !== 'capability' && request.tool.caller !== 'account') return request.tokens
+  const { capability } = input
+  return typeof capability === 'string'
+    ? { ...request.tokens, capabilityArgument: capability }
+    : request.tokens
+}
+
+function record(log: Logger, request: CallRequest, result: CallResult, ms: number): void {
+  const error = result.ok ? undefined : result.error
+  const level = error?.code === 'internal' ? 'error' : 'info'
+  if (!log.isLevelEnabled(level)) return
+  const { price } = request.tool
+  log[level](
+    {
+      [LogField.requestId]: request.requestId,
+      [LogField.door]: request.door,
+      [LogField.tool]: request.tool.name,
+      [LogField.caller]: result.caller?.id,
+      [LogField.account]: result.caller && 'accountId' in result.caller ? result.caller.accountId : undefined,
+      [LogField.code]: error?.code ?? 'ok',
+      [LogField.reason]: error?.reason,
+      [LogField.attempt]: error?.extras.attempt_id,
+      [LogField.price]: price.kind === 'credits' ? `${price.credits} credit` : price.kind,
+      [LogField.ms]: Math.round(ms * 10) / 10,
+      [LogField.trace]: request.traceparent,
+      err: error?.code === 'internal' ? error.cause : undefined,
+    },
+    'call',
+  )
+}

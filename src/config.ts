@@ -1,0 +1,212 @@
+// Environment -> frozen Config. Pure, reports every problem at once, and the only reader of environment variables.
+import { BlockList, isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+
+/** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
+export const API_VERSION = '5.0.2'
+export const CATALOGUE_VERSION = '5.1.0'
+export const EGRESS_VERSION = '1.0.0'
+
+export interface Config {
+  readonly mode: 'sandbox' | 'production'
+  readonly host: string
+  readonly port: number
+  /** Undefined until listening when PORT=0: the composition root fills it from the bound address. */
+  readonly baseUrl: string | undefined
+  readonly siteUrl: string | undefined
+  readonly mcpUrl: string | undefined
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+  readonly operatorKey: string | undefined
+  readonly authorityKeyFile: string
+  readonly payTo: string | undefined
+  readonly dnsServers: readonly string[]
+  readonly egressPorts: readonly number[]
+  readonly allowPrivateCidrs: readonly string[]
+  readonly serviceKeyCredits: number
+  readonly mcpNames: 'auto' | 'dotted' | 'portable'
+  /** Requests a minute per key or address; undefined: per route; 0: off. */
+  readonly rateLimit: number | undefined
+  /** Number of trusted proxy hops in front; 0 trusts nobody. */
+  readonly trustProxy: number
+  readonly creditPriceAtomic: bigint
+  readonly tokenFile: string | undefined
+  readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+  readonly unsafePublicSandbox: boolean
+  /** `point:action` of the fault-injection hooks; refused in production. */
+  readonly fault: string | undefined
+  /** Fixture tools of the conformance suites; refused in production. */
+  readonly conformanceFixtures: boolean
+}
+
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length} problem(s):\n- ${problems.join('\n- ')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+/** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
+export const EXIT_CONFIG = 78
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  )
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+const flag = z
+  .enum(['0', '1'], { error: 'must be 0 or 1' })
+  .default('0')
+  .transform((value) => value === '1')
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .transform((text) => text.replace(/\/+$/, ''))
+
+const Environment = z.object({
+  PORT: integer(0, 65535).default(8402),
+  HOST: z.string().default('127.0.0.1'),
+  GATEWAY_MODE: z
+    .enum(['sandbox', 'production'], { error: 'must be sandbox or production' })
+    .default('sandbox'),
+  GATEWAY_BASE_URL: httpUrl.optional(),
+  GATEWAY_SITE_URL: httpUrl.optional(),
+  GATEWAY_MCP_URL: httpUrl.optional(),
+  GATEWAY_DATA_DIR: z.string().default('./data'),
+  GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  GATEWAY_OPERATOR_KEY: z
+    .string()
+    .regex(/^agw_sk_[0-9A-Za-z]{49}$/, 'must be a service key (agw_sk_…), as `keys create` prints it')
+    .optional(),
+  GATEWAY_AUTHORITY_KEY_FILE: z.string().optional(),
+  GATEWAY_PAY_TO: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
+    .optional(),
+  GATEWAY_DNS_SERVERS: list,
+  GATEWAY_EGRESS_PORTS: list,
+  GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
+  GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000).default(100),
+  GATEWAY_MCP_NAMES: z
+    .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
+    .default('auto'),
+  GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional(),
+  GATEWAY_TRUST_PROXY: z.union([z.literal('off').transform(() => 0), integer(0, 10)]).default(0),
+  GATEWAY_CREDIT_PRICE_ATOMIC: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a whole number')
+    .default('1000'),
+  GATEWAY_TOKEN_FILE: z.string().optional(),
+  GATEWAY_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info'),
+  GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag,
+  GATEWAY_FAULT: z.string().optional(),
+  GATEWAY_CONFORMANCE_FIXTURES: flag,
+})
+
+export const isLoopbackHost = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/**
+ * @param env the process environment; empty strings count as unset
+ * @throws {ConfigError} listing every problem in words
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = Environment.safeParse(present)
+  const problems: string[] = []
+  if (!parsed.success) {
+    // Values are not quoted back: one of them may be a key pasted into the wrong variable.
+    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')} ${issue.message}`)
+    throw new ConfigError(problems)
+  }
+  const e = parsed.data
+
+  for (const server of e.GATEWAY_DNS_SERVERS)
+    if (!isSocketAddress(server)) problems.push(`GATEWAY_DNS_SERVERS: "${server}" is not ip or ip:port`)
+  const egressPorts = e.GATEWAY_EGRESS_PORTS.map(Number)
+  if (egressPorts.some((port) => !Number.isInteger(port) || port < 1 || port > 65535))
+    problems.push('GATEWAY_EGRESS_PORTS must be comma-separated port numbers from 1 to 65535')
+  for (const cidr of e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)
+    if (!isCidr(cidr)) problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: "${cidr}" is not address/prefix`)
+
+  if (e.GATEWAY_MODE === 'production') {
+    if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
+    if (e.GATEWAY_CONFORMANCE_FIXTURES)
+      problems.push('GATEWAY_CONFORMANCE_FIXTURES: fixture tools are refused in production mode')
+    if (!e.GATEWAY_BASE_URL)
+      problems.push('GATEWAY_BASE_URL is required in production: it is what receipts and documents point to')
+    else if (
+      !e.GATEWAY_BASE_URL.startsWith('https://') &&
+      !isLoopbackHost(new URL(e.GATEWAY_BASE_URL).hostname)
+    )
+      problems.push('GATEWAY_BASE_URL must be https in production')
+  } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX) {
+    problems.push(
+      `HOST=${e.HOST}: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ` +
+        'valid on the real chain. Use HOST=127.0.0.1, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const dataDir = resolve(e.GATEWAY_DATA_DIR)
+  return Object.freeze({
+    mode: e.GATEWAY_MODE,
+    host: e.HOST,
+    port: e.PORT,
+    baseUrl: e.GATEWAY_BASE_URL,
+    siteUrl: e.GATEWAY_SITE_URL,
+    mcpUrl: e.GATEWAY_MCP_URL,
+    dataDir,
+    databaseUrl: e.GATEWAY_DATABASE_URL,
+    operatorKey: e.GATEWAY_OPERATOR_KEY,
+    authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),
+    payTo: e.GATEWAY_PAY_TO,
+    dnsServers: e.GATEWAY_DNS_SERVERS,
+    egressPorts: egressPorts.length > 0 ? egressPorts : [443],
+    allowPrivateCidrs: e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS,
+    serviceKeyCredits: e.GATEWAY_SERVICE_KEY_CREDITS,
+    mcpNames: e.GATEWAY_MCP_NAMES,
+    rateLimit: e.GATEWAY_RATE_LIMIT,
+    trustProxy: e.GATEWAY_TRUST_PROXY,
+    creditPriceAtomic: BigInt(e.GATEWAY_CREDIT_PRICE_ATOMIC),
+    tokenFile: e.GATEWAY_TOKEN_FILE,
+    logLevel: e.GATEWAY_LOG_LEVEL,
+    unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
+    fault: e.GATEWAY_FAULT,
+    conformanceFixtures: e.GATEWAY_CONFORMANCE_FIXTURES,
+  })
+}
+
+function isSocketAddress(text: string): boolean {
+  if (isIP(text)) return true
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  return match !== null && isIP(match[1] ?? match[2]!) !== 0 && Number(match[3]) <= 65535
+}
+
+function isCidr(text: string): boolean {
+  const [address, bits, ...rest] = text.split('/')
+  const family = isIP(address ?? '')
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? '')) return false
+  try {
+    new BlockList().addSubnet(address!, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+    return true
+  } catch {
+    return false
+  }
+}

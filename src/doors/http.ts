@@ -1,0 +1,181 @@
+// What every HTTP door shares: request identity, token finding, body reading and problem documents.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { PresentedTokens } from '../authenticate.ts'
+import { GatewayError, toGatewayError, toProblem } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { parseJson } from '../json.ts'
+import type { RateState } from '../limits.ts'
+
+/** The addresses the specification calls {base_url}, {site_url} and {mcp_url}; no trailing slash. */
+export interface Addresses {
+  readonly baseUrl: string
+  readonly siteUrl: string
+  readonly mcpUrl: string
+}
+
+export interface HttpContext {
+  readonly requestId: string
+  /** Valid W3C traceparent as received, or undefined. */
+  readonly traceparent: string | undefined
+  /** Client address after trusted proxies. */
+  readonly address: string
+  /** Request target up to `?`, raw: never decoded. */
+  readonly path: string
+  /** Behind `?`, raw; empty when there is none. */
+  readonly query: string
+}
+
+/** A door mounted on exact paths or prefixes, before any body parser. */
+export type HttpHandler = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  context: HttpContext,
+) => Promise<void> | void
+
+const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
+
+export function httpContext(req: IncomingMessage, trustProxy: number): HttpContext {
+  const target = req.url ?? '/'
+  const mark = target.indexOf('?')
+  const traceparent = req.headers['traceparent']
+  return {
+    requestId: newId('req'),
+    traceparent: typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    address: clientAddress(req, trustProxy),
+    path: mark < 0 ? target : target.slice(0, mark),
+    query: mark < 0 ? '' : target.slice(mark + 1),
+  }
+}
+
+/** The last hop is the socket; each trusted proxy vouches for one more entry from the right of X-Forwarded-For. */
+function clientAddress(req: IncomingMessage, trustProxy: number): string {
+  const socket = req.socket.remoteAddress ?? 'unknown'
+  if (trustProxy === 0) return socket
+  const forwarded = req.headers['x-forwarded-for']
+  if (typeof forwarded !== 'string') return socket
+  const hops = forwarded.split(',').map((hop) => hop.trim())
+  return hops[Math.max(0, hops.length - trustProxy)] || socket
+}
+
+export function presentedTokens(req: IncomingMessage): PresentedTokens {
+  const authorization = req.headers.authorization
+  const capabilityHeader = req.headers['x-gateway-capability']
+  const bearer = authorization === undefined ? undefined : /^bearer +(\S+) *$/i.exec(authorization)?.[1]
+  return {
+    bearer,
+    capabilityHeader: typeof capabilityHeader === 'string' ? capabilityHeader.trim() : undefined,
+  }
+}
+
+/**
+ * @param maxBytes of the body as sent; encoded bodies are refused, so that is also its size in memory
+ * @throws {GatewayError} body_too_large, content_type_unsupported, request_invalid
+ */
+export async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const encoding = req.headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > maxBytes) throw tooLarge(maxBytes)
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      chunks.push(chunk)
+    }
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) throw thrown
+    throw new GatewayError('request_invalid', 'The request body ended early.', { cause: thrown })
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+}
+
+const tooLarge = (maxBytes: number) =>
+  new GatewayError('body_too_large', `Send at most ${maxBytes} bytes here.`, {
+    extras: { max_bytes: maxBytes },
+  })
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** @throws {GatewayError} also json_invalid and json_too_deep */
+export async function readJson(req: IncomingMessage, maxBytes: number): Promise<unknown> {
+  const type = req.headers['content-type']?.split(';')[0]!.trim().toLowerCase()
+  if (type !== undefined && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type))
+    throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
+  const body = await readBody(req, maxBytes)
+  if (body.length === 0) throw new GatewayError('json_invalid', 'Send a JSON body; this one is empty.')
+  if (type === undefined)
+    throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
+  return parseJson(decode(body))
+}
+
+function decode(body: Buffer): string {
+  try {
+    return utf8.decode(body)
+  } catch (cause) {
+    throw new GatewayError('json_invalid', 'Send the body in UTF-8.', { cause })
+  }
+}
+
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  sendBytes(res, status, Buffer.from(JSON.stringify(body)), {
+    'content-type': 'application/json',
+    ...headers,
+  })
+}
+
+export function sendBytes(
+  res: ServerResponse,
+  status: number,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(status, { 'content-length': body.length, ...headers })
+  res.end(body)
+}
+
+/** RFC 9457. The request id is in the header too, so that even a HEAD or a broken parser can quote it. */
+export function sendProblem(
+  res: ServerResponse,
+  thrown: unknown,
+  context: HttpContext,
+  addresses: Addresses,
+  rate?: RateState,
+): void {
+  const error = toGatewayError(thrown)
+  const problem = toProblem(error, {
+    requestId: context.requestId,
+    baseUrl: addresses.baseUrl,
+    instance: context.path,
+  })
+  const headers: Record<string, string> = {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    'x-request-id': context.requestId,
+    ...rateHeaders(rate),
+  }
+  const retry = error.extras.retry_after_seconds
+  if (retry !== undefined) headers['retry-after'] = String(retry)
+  if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="agent-gateway"'
+  // What is left of a refused body would be read as the next request.
+  if (error.code === 'body_too_large') headers['connection'] = 'close'
+  sendJson(res, error.status, problem, headers)
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+export function rateHeaders(rate: RateState | undefined): Record<string, string> {
+  if (!rate) return {}
+  return {
+    'ratelimit-policy': `"default";q=${rate.limit};w=60`,
+    ratelimit: `"default";r=${rate.remaining};t=${rate.resetSeconds}`,
+  }
+}

@@ -1,0 +1,20 @@
+// What a door is given. Doors translate wire formats; every decision is in the call path behind them.
+import type { CallPath } from '../call.ts'
+import type { Config } from '../config.ts'
+import type { Logger } from '../log.ts'
+import type { Registry } from '../registry.ts'
+import type { Documents, Signer } from '../services.ts'
+import type { Store } from '../store/ports.ts'
+import type { Addresses } from './http.ts'
+
+export interface DoorParts {
+  readonly registry: Registry
+  readonly calls: CallPath
+  readonly config: Config
+  readonly addresses: Addresses
+  readonly documents: Documents
+  readonly store: Store
+  readonly signer: Signer
+  readonly log: Logger
+  readonly now: () => number
+}

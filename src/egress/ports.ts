@@ -1,0 +1,100 @@
+// What the egress story needs from the world. Adapters implement these; tests pass their own.
+import type { SealedSecret, WrappedKey } from '../store/ports.ts'
+import type { Secret } from '../secret.ts'
+
+export interface Clock {
+  now(): number
+}
+
+/** One answer of the resolver: every address of the name, A and AAAA together, never filtered. */
+export interface Resolver {
+  /**
+   * @throws {ResolveError} when the name does not resolve or the resolver does not answer in time
+   */
+  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>
+}
+
+export class ResolveError extends Error {
+  readonly reason: 'not_found' | 'timeout' | 'server_failure'
+  constructor(reason: ResolveError['reason']) {
+    super(`name resolution: ${reason}`)
+    this.name = 'ResolveError'
+    this.reason = reason
+  }
+}
+
+export interface OutboundRequest {
+  readonly method: string
+  /** Canonical URL; its host is what TLS verifies. */
+  readonly url: URL
+  /** Vetted addresses: the only ones that may be dialled. */
+  readonly addresses: readonly string[]
+  /** Already allow-listed, lower-case names. The credential header among them is why this is a Secret. */
+  readonly headers: Secret<readonly (readonly [string, string])[]>
+  readonly body: Buffer | undefined
+  /** Connections are never shared across partitions (one per credential). */
+  readonly partition: string
+  readonly timeoutMs: number
+  readonly maxResponseBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface OutboundResponse {
+  readonly status: number
+  /** Reason phrase as received: searched by the leak gate, never passed on. */
+  readonly statusText: string
+  /** As received, lower-case names, repeated headers as separate entries, trailers included and marked. */
+  readonly headers: readonly { readonly name: string; readonly value: string; readonly trailer?: boolean }[]
+  readonly body: Buffer
+}
+
+/** Where a send failed decides what it costs: nothing on the wire is refunded, anything after is ambiguous. */
+export type SendFailure =
+  | {
+      readonly phase: 'before_send'
+      readonly reason: 'connect_failed' | 'tls_failed' | 'address_mismatch' | 'timeout' | 'request_rejected'
+    }
+  | { readonly phase: 'after_send'; readonly reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete' }
+  /** The status line was seen, so the outcome is known; the response is just not acceptable. */
+  | {
+      readonly phase: 'response'
+      readonly status: number
+      readonly reason: 'too_large' | 'bad_status' | 'encoded'
+    }
+
+export type SendResult =
+  { readonly ok: true; readonly response: OutboundResponse } | ({ readonly ok: false } & SendFailure)
+
+/** Sends exactly one request on the wire, HTTP/1.1, no redirect, no retry. Never throws. */
+export interface Sender {
+  send(request: OutboundRequest): Promise<SendResult>
+  close(): Promise<void>
+}
+
+/** Everything a secret is bound to at rest; change a column and decryption fails. */
+export interface SecretBinding {
+  readonly credentialId: string
+  readonly accountId: string
+  readonly provider: string
+  readonly hosts: readonly string[]
+  readonly pathPrefixes: readonly string[]
+  readonly methods: readonly string[]
+  readonly header: string
+  readonly scheme: string
+  readonly version: number
+}
+
+/** Holder of the private half. A KMS or Vault transit implements this too. */
+export interface UnwrapAuthority {
+  /** Key that new record keys are wrapped to. */
+  current(): { kid: string; publicJwk: Readonly<Record<string, unknown>> }
+  /** @throws when `kid` is unknown or the binding does not match */
+  unwrap(wrap: WrappedKey, binding: Buffer): Promise<Buffer>
+  wrap(recordKey: Buffer, binding: Buffer): Promise<WrappedKey>
+}
+
+/** Seals and opens secrets. Opening yields a Secret: it cannot be printed. */
+export interface Vault {
+  seal(secret: Secret<string>, binding: SecretBinding): Promise<SealedSecret>
+  open(sealed: SealedSecret, binding: SecretBinding): Promise<Secret<string>>
+}

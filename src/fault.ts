@@ -1,0 +1,45 @@
+// Fault injection for the crash suites: GATEWAY_FAULT=point:kill|throw|delay. Refused in production (config.ts).
+
+export interface Fault {
+  /** Called at each named point of an attempt; does nothing unless this point was asked for. */
+  at(point: FaultPoint): Promise<void>
+}
+
+export const FAULT_POINTS = [
+  'before_reserve',
+  'after_reserve',
+  'after_resolve',
+  'before_sending',
+  'after_sending',
+  'after_decrypt',
+  'before_connect',
+  'after_request',
+  'after_headers',
+  'after_response',
+  'before_finish',
+  'after_finish',
+  'before_reply',
+] as const
+export type FaultPoint = (typeof FAULT_POINTS)[number]
+
+const nothing = async () => {}
+export const noFault: Fault = { at: nothing }
+
+/** @throws on an unknown point or action, naming the choices */
+export function parseFault(text: string | undefined): Fault {
+  if (text === undefined) return noFault
+  const [point, action] = text.split(':')
+  if (!FAULT_POINTS.includes(point as FaultPoint) || !['kill', 'throw', 'delay'].includes(action ?? ''))
+    throw new Error(`GATEWAY_FAULT: use <point>:kill|throw|delay with one of ${FAULT_POINTS.join(', ')}`)
+  return {
+    async at(reached) {
+      if (reached !== point) return
+      if (action === 'kill') {
+        process.kill(process.pid, 'SIGKILL')
+        await new Promise(() => {})
+      }
+      if (action === 'throw') throw new Error(`fault injected at ${point}`)
+      await new Promise((resolve) => setTimeout(resolve, 1000))
+    },
+  }
+}

@@ -1,0 +1,180 @@
+// Composition: adapters, services, call path, doors, listener. main.ts and the tests start the same gateway.
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { tools as productTools } from '../tools/index.ts'
+import { createAccounts } from './accounts/index.ts'
+import { bootstrapOperator } from './bootstrap.ts'
+import { createCallPath } from './call.ts'
+import type { Config } from './config.ts'
+import { createA2aDoor } from './doors/a2a.ts'
+import { type Addresses, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
+import { createMcpDoor } from './doors/mcp.ts'
+import { createRestDoor } from './doors/rest.ts'
+import { createDocuments } from './documents/index.ts'
+import { createAddressPolicy } from './egress/address.ts'
+import { openAuthority } from './egress/adapters/authority.ts'
+import { createResolver } from './egress/adapters/dns.ts'
+import { createSender } from './egress/adapters/undici.ts'
+import { createVault } from './egress/envelope.ts'
+import { createEgress } from './egress/index.ts'
+import { parseFault } from './fault.ts'
+import { createHealth } from './health.ts'
+import { createRateLimiter } from './limits.ts'
+import type { Logger } from './log.ts'
+import { createOutcomes } from './outcomes/index.ts'
+import { createReceipts, openSigner } from './receipts/index.ts'
+import { type AnyTool, createRegistry } from './registry.ts'
+import type { Services } from './services.ts'
+import { openDocumentStore, openStore } from './store/index.ts'
+
+export interface Gateway {
+  readonly addresses: Addresses
+  readonly port: number
+  /** The first service key, when this start generated it: to be shown once. */
+  readonly generatedOperatorKey: string | undefined
+  /** Stop accepting, finish what runs (at most `deadlineMs`), close the store. */
+  close(deadlineMs?: number): Promise<void>
+}
+
+const DRAIN_MS = 35_000
+const MAX_HEADER_BYTES = 16 * 1024
+const SWEEP_MS = 60_000
+
+/** @param options.tools replaces the product's tools; for tests and benchmarks */
+export async function startGateway(
+  config: Config,
+  log: Logger,
+  options: { tools?: readonly AnyTool[]; now?: () => number } = {},
+): Promise<Gateway> {
+  const now = options.now ?? Date.now
+  const bootId = randomUUID()
+  const fault = parseFault(config.fault)
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+
+  // The port is bound first: with PORT=0 every generated document needs to know it.
+  let handle: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) => {
+    res.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end()
+  }
+  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000 }, (req, res) =>
+    handle(req, res),
+  )
+  await listen(server, config.port, config.host)
+  const port = (server.address() as AddressInfo).port
+  const addresses = addressesOf(config, port)
+
+  const store = await openStore({ config, log, bootId })
+  const documentStore = await openDocumentStore({ config, log })
+  const authority = await openAuthority({ file: config.authorityKeyFile, now })
+  const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
+  const sender = createSender({ fault })
+
+  const accounts = createAccounts({ store, freeCredits: config.serviceKeyCredits, now })
+  const generatedOperatorKey = await bootstrapOperator({ config, store, now })
+  const egress = createEgress({
+    store,
+    documents: documentStore,
+    resolver: createResolver(config.dnsServers),
+    sender,
+    vault: createVault(authority),
+    authority,
+    policy: createAddressPolicy(config.allowPrivateCidrs),
+    signer,
+    addresses,
+    egressPorts: config.egressPorts,
+    bootId,
+    now,
+    log,
+    fault,
+  })
+  await egress.recover()
+
+  const registry = createRegistry(options.tools ?? productTools)
+  const documents = createDocuments({ registry, addresses, config })
+  const services: Services = {
+    egress,
+    accounts,
+    receipts: createReceipts({ store }),
+    documents,
+    outcomes: createOutcomes(),
+    health: createHealth({ config, store, startedAt: now(), now }),
+  }
+  const calls = createCallPath({ services, store, limiter: createRateLimiter(config.rateLimit), log, now })
+  const parts = { registry, calls, config, addresses, documents, store, signer, log, now }
+  const mcp = createMcpDoor(parts)
+  const a2a = await createA2aDoor(parts)
+  const rest = createRestDoor(parts)
+
+  handle = (req, res) => {
+    const context = httpContext(req, config.trustProxy)
+    const door = doorFor(context.path)
+    void (async () => {
+      try {
+        await door(req, res, context)
+      } catch (thrown) {
+        log.error({ request_id: context.requestId, err: thrown }, 'door failed')
+        sendProblem(res, thrown, context, addresses)
+      }
+    })()
+  }
+  function doorFor(path: string): HttpHandler {
+    if (path === '/mcp') return mcp.http
+    if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
+    if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
+    return rest.http
+  }
+
+  const housekeeping = setInterval(() => {
+    void (async () => {
+      try {
+        await store.sweep(now())
+        await egress.recover()
+      } catch (thrown) {
+        log.error({ err: thrown }, 'housekeeping failed')
+      }
+    })()
+  }, SWEEP_MS)
+  housekeeping.unref()
+
+  let closing: Promise<void> | undefined
+  async function shutDown(deadlineMs: number): Promise<void> {
+    clearInterval(housekeeping)
+    calls.drain()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+    await Promise.all([mcp.close(), a2a.close()])
+    server.closeIdleConnections()
+    await closed
+    clearTimeout(deadline)
+    // A caller that went away does not end its attempt: wait for those too before the store closes.
+    for (const end = Date.now() + deadlineMs; calls.inFlight > 0 && Date.now() < end;)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    await sender.close()
+    await documentStore.close()
+    await store.close()
+  }
+  return {
+    addresses,
+    port,
+    generatedOperatorKey,
+    close: (deadlineMs = DRAIN_MS) => (closing ??= shutDown(deadlineMs)),
+  }
+}
+
+function addressesOf(config: Config, port: number): Addresses {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const baseUrl = config.baseUrl ?? `http://${host}:${port}`
+  return { baseUrl, siteUrl: config.siteUrl ?? baseUrl, mcpUrl: config.mcpUrl ?? `${baseUrl}/mcp` }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

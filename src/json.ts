@@ -1,0 +1,34 @@
+// JSON from strangers: bounded depth before parsing, and our own error codes instead of a parser's words.
+import { GatewayError } from './errors.ts'
+
+export const MAX_JSON_DEPTH = 32
+
+/**
+ * @throws {GatewayError} json_invalid, json_too_deep
+ */
+export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): unknown {
+  if (depthExceeds(text, maxDepth))
+    throw new GatewayError('json_too_deep', `Nest objects and arrays at most ${maxDepth} deep.`)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new GatewayError('json_invalid', 'Send a body that is valid JSON in UTF-8.', { cause })
+  }
+}
+
+/** One pass over the characters, so that a hostile body costs no recursion and no allocation. */
+function depthExceeds(text: string, maxDepth: number): boolean {
+  let depth = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (inString) {
+      if (char === 0x5c) i++
+      else if (char === 0x22) inString = false
+    } else if (char === 0x22) inString = true
+    else if (char === 0x7b || char === 0x5b) {
+      if (++depth > maxDepth) return true
+    } else if (char === 0x7d || char === 0x5d) depth--
+  }
+  return false
+}

@@ -1,0 +1,44 @@
+// One canonical JSON line per call. Field names are constants, so that what operators grep for cannot drift.
+import pino, { type DestinationStream, type Logger } from 'pino'
+
+export type { Logger }
+
+export const LogField = {
+  requestId: 'request_id',
+  door: 'door',
+  tool: 'tool',
+  caller: 'caller',
+  account: 'account',
+  code: 'code',
+  reason: 'reason',
+  price: 'price',
+  ms: 'ms',
+  trace: 'traceparent',
+  attempt: 'attempt_id',
+} as const
+
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+
+/** stderr by default: stdout belongs to the MCP stdio door and to command output. */
+export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // An Error is logged by name and stack only: messages of drivers and upstreams can quote what they were given.
+      serializers: { err: describeError },
+    },
+    destination ?? pino.destination({ fd: 2, sync: true }),
+  )
+}
+
+function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error }
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  return {
+    type: error.name,
+    code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
+    at: frames.slice(0, 6).map((line) => line.trim()),
+  }
+}

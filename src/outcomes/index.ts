@@ -1,0 +1,5 @@
+import type { Outcomes } from '../services.ts'
+
+export function createOutcomes(): Outcomes {
+  throw new Error('being written')
+}

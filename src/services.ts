@@ -1,0 +1,185 @@
+// What a tool's handler may reach. Types only; main.ts builds the real ones, tests build what they need.
+import type {
+  AttemptRecord,
+  CapabilityRecord,
+  CredentialMetadata,
+  EgressReply,
+  IssuedCapability,
+  ProviderId,
+} from '../schemas/egress.ts'
+import type { Scope } from '../schemas/http.ts'
+import type { Secret } from './secret.ts'
+import type {
+  Account,
+  AttemptState,
+  Capability,
+  LedgerEntry,
+  Page,
+  PageRequest,
+  ServiceKey,
+  StoredReceipt,
+} from './store/ports.ts'
+
+/** Who is calling, as established before the input is parsed. */
+export type Caller =
+  | { readonly kind: 'anonymous'; readonly id: 'anonymous'; readonly address: string }
+  | {
+      readonly kind: 'operator'
+      readonly id: string
+      readonly accountId: string
+      readonly admin: boolean
+      readonly address: string
+    }
+  | {
+      readonly kind: 'agent'
+      readonly id: string
+      readonly accountId: string
+      readonly capability: Capability
+      readonly address: string
+    }
+
+export interface EgressRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly body_base64?: string | undefined
+  readonly timeout_ms?: number | undefined
+  readonly max_bytes?: number | undefined
+}
+
+/** Credential broker and controlled egress (contract, section 7). */
+export interface Egress {
+  /**
+   * One attempt: check, debit, resolve, send once, gate, receipt.
+   * @throws {GatewayError} target_invalid, header_forbidden, scope_denied, target_blocked, credits_required,
+   * upstream_unreachable, credential_unavailable, outcome_ambiguous, secret_reflected, response_too_large,
+   * response_unacceptable, egress_paused
+   */
+  fetch(request: EgressRequest, capability: Capability): Promise<EgressReply>
+
+  createCredential(
+    accountId: string,
+    input: {
+      provider: ProviderId
+      label: string
+      secret: Secret<string>
+      scope: Partial<Scope>
+      header?: string | undefined
+      scheme?: string | undefined
+    },
+  ): Promise<CredentialMetadata>
+  listCredentials(
+    accountId: string,
+    page: PageRequest,
+  ): Promise<{ items: CredentialMetadata[]; next: string | null }>
+  rotateCredential(
+    accountId: string,
+    credentialId: string,
+    secret: Secret<string>,
+  ): Promise<CredentialMetadata>
+  revokeCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
+
+  issueCapability(
+    accountId: string,
+    input: {
+      credentialId: string
+      scope: Partial<Scope>
+      ttlSeconds: number
+      maxUses: number | null
+      label: string
+    },
+  ): Promise<IssuedCapability>
+  /** A smaller capability made from one's own: never wider, never longer. */
+  narrowCapability(
+    from: Capability,
+    input: { scope: Partial<Scope>; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
+  ): Promise<IssuedCapability>
+  listCapabilities(
+    accountId: string,
+    filter: { credentialId?: string | undefined },
+    page: PageRequest,
+  ): Promise<{ items: CapabilityRecord[]; next: string | null }>
+  revokeCapability(accountId: string, capabilityId: string): Promise<{ revoked: number }>
+
+  getAttempt(caller: Caller, attemptId: string): Promise<AttemptRecord>
+  listAttempts(
+    caller: Caller,
+    filter: { state?: AttemptState | undefined },
+    page: PageRequest,
+  ): Promise<{ items: AttemptRecord[]; next: string | null }>
+
+  /** New wrapping key, every record key re-wrapped, no secret decrypted, no request refused meanwhile. */
+  rotateAuthority(): Promise<{ kid: string; retired: string[]; rewrapped: number }>
+}
+
+export interface Accounts {
+  createAccount(input: {
+    name: string
+    label: string
+    admin: boolean
+  }): Promise<{ account: Account; key: ServiceKey; token: Secret<string>; credits: number }>
+  createKey(input: { accountId: string; label: string }): Promise<{ key: ServiceKey; token: Secret<string> }>
+  listKeys(accountId: string | undefined, page: PageRequest): Promise<Page<ServiceKey>>
+  revokeKey(accountId: string | undefined, keyId: string): Promise<ServiceKey>
+  balance(accountId: string): Promise<number>
+  ledger(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
+  grant(input: {
+    accountId: string
+    amount: number
+    reference: string
+  }): Promise<{ balance: number; repeated: boolean }>
+}
+
+export interface Receipts {
+  get(receiptId: string): Promise<StoredReceipt>
+}
+
+/** Signed documents: compact JWS (EdDSA) over RFC 8785 JSON, told apart by `typ`. */
+export interface Signer {
+  readonly kid: string
+  /** @param typ e.g. `gw-receipt+jws`; see receipts/types.ts for the list */
+  sign(typ: string, payload: Readonly<Record<string, unknown>>): string
+}
+
+/** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
+export interface Documents {
+  catalogue(): Record<string, unknown>
+  /** @throws {GatewayError} not_found */
+  capability(id: string): Record<string, unknown>
+  protocols(): Record<string, unknown>
+  egressManifest(): Record<string, unknown>
+  egressPricing(): Record<string, unknown>
+  egressProviders(): Record<string, unknown>
+}
+
+/** Work behind `gateway_execute`. */
+export interface Outcomes {
+  /** @throws {GatewayError} intent_unknown with repair guidance, input_invalid */
+  execute(
+    input: Record<string, unknown>,
+    context: { caller: Caller; signal: AbortSignal },
+  ): Promise<Record<string, unknown>>
+}
+
+export interface Health {
+  report(): Promise<Record<string, unknown>>
+}
+
+export interface Services {
+  readonly egress: Egress
+  readonly accounts: Accounts
+  readonly receipts: Receipts
+  readonly documents: Documents
+  readonly outcomes: Outcomes
+  readonly health: Health
+}
+
+export interface HandlerContext extends Services {
+  readonly caller: Caller
+  /** Aborts when the caller goes away: stop work that nobody will read. */
+  readonly signal: AbortSignal
+  readonly requestId: string
+  /** For long work; a no-op where the door or the client has no use for it. */
+  readonly progress: (progress: { done: number; total?: number; message?: string }) => void
+}

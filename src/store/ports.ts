@@ -1,0 +1,331 @@
+// What the gateway asks of a store: domain commands, each one atomic and durable when its promise resolves.
+// No SQL, no engine and no policy here; `test/contract/store.test.ts` holds every engine to the same behaviour.
+
+import type { Scope } from '../../schemas/http.ts'
+
+/** Milliseconds since the epoch. */
+export type Millis = number
+
+export interface Account {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Millis
+}
+
+export interface ServiceKey {
+  readonly id: string
+  readonly accountId: string
+  readonly label: string
+  /** May grant credits, create accounts and rotate the authority. */
+  readonly admin: boolean
+  readonly createdAt: Millis
+  readonly revokedAt: Millis | null
+}
+
+/** AES-256-GCM record under its own key, that key wrapped by HPKE to the authority `kid`. All bytes base64url. */
+export interface SealedSecret {
+  readonly ciphertext: string
+  readonly iv: string
+  readonly tag: string
+  /** The wrapped record key: the only part that a rotation of the authority touches. */
+  readonly wrap: WrappedKey
+}
+
+export interface WrappedKey {
+  readonly kid: string
+  readonly enc: string
+  readonly wrapped: string
+}
+
+export interface Credential {
+  readonly id: string
+  readonly accountId: string
+  readonly provider: string
+  readonly label: string
+  readonly scope: Scope
+  /** Lower-case header name the secret is sent in, and the scheme word before it ("" for none). */
+  readonly header: string
+  readonly scheme: string
+  /** 1 at creation, one more per rotation of the secret. */
+  readonly version: number
+  readonly createdAt: Millis
+  readonly rotatedAt: Millis | null
+  readonly revokedAt: Millis | null
+}
+
+export interface SealedCredential extends Credential {
+  readonly sealed: SealedSecret
+}
+
+export interface Capability {
+  readonly id: string
+  readonly accountId: string
+  readonly credentialId: string
+  /** The capability this one was narrowed from. Revoking a parent revokes what was narrowed from it. */
+  readonly parentId: string | null
+  readonly label: string
+  readonly scope: Scope
+  readonly maxUses: number | null
+  readonly uses: number
+  readonly createdAt: Millis
+  readonly expiresAt: Millis
+  readonly revokedAt: Millis | null
+}
+
+export type AttemptState = 'reserved' | 'sending' | 'settled' | 'ambiguous' | 'refunded'
+
+export interface Attempt {
+  readonly id: string
+  readonly accountId: string
+  readonly capabilityId: string
+  readonly credentialId: string
+  readonly credentialVersion: number
+  readonly state: AttemptState
+  readonly method: string
+  readonly host: string
+  /** base64url SHA-256 over the canonical request (see egress/digest.ts). */
+  readonly requestDigest: string
+  /** What was sent as Idempotency-Key; null for safe methods. */
+  readonly idempotencyKey: string | null
+  readonly createdAt: Millis
+  readonly sendingAt: Millis | null
+  readonly finishedAt: Millis | null
+  readonly upstreamStatus: number | null
+  readonly responseDigest: string | null
+  /** Stable word for how it ended: `delivered`, `secret_reflected`, `dns_refused`, `connect_failed`, `crashed` … */
+  readonly outcome: string | null
+  readonly receiptId: string | null
+}
+
+export interface StoredReceipt {
+  readonly id: string
+  readonly accountId: string
+  /** Compact JWS. */
+  readonly jws: string
+  readonly createdAt: Millis
+}
+
+export interface LedgerEntry {
+  readonly transactionId: string
+  /** An account id, or `system:<purpose>` for the other side. */
+  readonly account: string
+  /** Signed credits; the entries of one transaction sum to zero. */
+  readonly amount: number
+  readonly kind: 'grant' | 'egress' | 'refund'
+  /** What it was for: an attempt id, or the reference given with a grant. */
+  readonly reference: string
+  readonly createdAt: Millis
+}
+
+export interface StoredTask {
+  readonly id: string
+  readonly contextId: string
+  /** Who may see it: account or capability id; null for anonymous, who must hold the 128-bit task id. */
+  readonly owner: string | null
+  /** A2A 1.0 TaskState name. */
+  readonly state: string
+  /** Compare-and-set token: 1 at creation. */
+  readonly revision: number
+  /** The task as wire JSON, history redacted. */
+  readonly json: string
+  readonly updatedAt: Millis
+  readonly expiresAt: Millis
+}
+
+export type ReserveResult =
+  | { ok: true; balance: number }
+  | { ok: false; reason: 'credits'; balance: number }
+  | { ok: false; reason: 'capability_gone' | 'capability_used_up' | 'credential_gone' | 'credential_changed' }
+
+/** How an attempt ends, in the one transaction that also stores its receipt. */
+export interface FinishAttempt {
+  readonly id: string
+  readonly bootId: string
+  readonly state: 'settled' | 'ambiguous'
+  readonly outcome: string
+  readonly upstreamStatus: number | null
+  readonly responseDigest: string | null
+  readonly receipt: StoredReceipt
+  readonly now: Millis
+}
+
+/** A page of rows, newest first; `next` goes back in as `before`. */
+export interface Page<T> {
+  readonly items: readonly T[]
+  readonly next: string | null
+}
+export interface PageRequest {
+  readonly limit: number
+  readonly before?: string | undefined
+}
+
+export interface PublishedKey {
+  readonly kid: string
+  readonly purpose: 'sign' | 'wrap'
+  /** Public JWK as JSON text. */
+  readonly jwk: string
+  readonly notBefore: Millis
+  /** Set when a newer key took over; verification keys stay published after it. */
+  readonly retiredAt: Millis | null
+}
+
+export interface Store {
+  readonly engine: 'sqlite' | 'postgres'
+
+  // accounts and keys ------------------------------------------------------------------------------------------
+  /** Creates the account with its first key and its one-time free credits. Fails on a duplicate key hash. */
+  createAccount(input: {
+    account: Account
+    key: ServiceKey
+    keyHash: Buffer
+    grant: { transactionId: string; amount: number; reference: string }
+  }): Promise<void>
+  /** A further key of an existing account brings no credits. False when there is no such account. */
+  addKey(input: { key: ServiceKey; keyHash: Buffer }): Promise<boolean>
+  /** Hot: one indexed read. Revoked keys are not found. */
+  findKey(keyHash: Buffer): Promise<ServiceKey | undefined>
+  listKeys(accountId: string | undefined, page: PageRequest): Promise<Page<ServiceKey>>
+  /** Idempotent; undefined when the account has no such key. `accountId` undefined: any account (admin). */
+  revokeKey(input: {
+    id: string
+    accountId: string | undefined
+    now: Millis
+  }): Promise<ServiceKey | undefined>
+  getAccount(id: string): Promise<Account | undefined>
+
+  // credits ----------------------------------------------------------------------------------------------------
+  /** Undefined when there is no such account. */
+  balance(accountId: string): Promise<number | undefined>
+  ledger(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
+  /** Idempotent by (account, reference): granting the same reference again changes nothing and says so. */
+  grant(input: {
+    accountId: string
+    amount: number
+    reference: string
+    transactionId: string
+    now: Millis
+  }): Promise<{ balance: number; repeated: boolean } | undefined>
+
+  // credentials ------------------------------------------------------------------------------------------------
+  insertCredential(credential: SealedCredential): Promise<void>
+  /** Scoped to the account; another account's credential is not found. */
+  getCredential(id: string, accountId: string): Promise<SealedCredential | undefined>
+  listCredentials(accountId: string, page: PageRequest): Promise<Page<Credential>>
+  /** Compare-and-set on version: false when somebody else rotated or revoked first. */
+  rotateCredential(input: {
+    id: string
+    accountId: string
+    fromVersion: number
+    sealed: SealedSecret
+    now: Millis
+  }): Promise<boolean>
+  /** Idempotent. Also revokes every capability on it. */
+  revokeCredential(input: { id: string; accountId: string; now: Millis }): Promise<Credential | undefined>
+  /** Rows whose record key is wrapped to another authority key than `kid`, oldest first. */
+  listWrapsNotUnder(
+    kid: string,
+    limit: number,
+  ): Promise<readonly { id: string; accountId: string; version: number; wrap: WrappedKey }[]>
+  /** Compare-and-set on (version, old enc): false when the row changed meanwhile. The ciphertext is not touched. */
+  replaceWrap(input: { id: string; version: number; from: WrappedKey; to: WrappedKey }): Promise<boolean>
+
+  // capabilities -----------------------------------------------------------------------------------------------
+  insertCapability(input: { capability: Capability; tokenHash: Buffer }): Promise<void>
+  /** Hot: one indexed read. Returns revoked and expired ones too: the caller says which it was. */
+  findCapability(tokenHash: Buffer): Promise<Capability | undefined>
+  listCapabilities(
+    filter: { accountId: string; credentialId?: string | undefined },
+    page: PageRequest,
+  ): Promise<Page<Capability>>
+  /** Idempotent; revokes descendants too. Returns how many became revoked; undefined when not found. */
+  revokeCapability(input: { id: string; accountId: string; now: Millis }): Promise<number | undefined>
+
+  // attempts ---------------------------------------------------------------------------------------------------
+  /**
+   * Transaction A. In one transaction: the capability (and its ancestors) is unrevoked, unexpired and has uses left;
+   * the credential is unrevoked and still at `credentialVersion`; the account pays `cost`; uses + 1 along the
+   * capability's ancestors; the attempt appears as `reserved`. Nothing changes when any of it does not hold.
+   */
+  reserveAttempt(input: {
+    attempt: Attempt
+    bootId: string
+    transactionId: string
+    cost: number
+    now: Millis
+  }): Promise<ReserveResult>
+  /** Transaction B: `reserved -> sending`. False when recovery (or anyone) got there first: then do not send. */
+  markSending(input: { id: string; bootId: string; now: Millis }): Promise<boolean>
+  /** Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish. */
+  finishAttempt(input: FinishAttempt): Promise<{ ok: boolean; balance: number }>
+  /** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
+  refundAttempt(input: {
+    id: string
+    bootId: string
+    outcome: string
+    transactionId: string
+    now: Millis
+  }): Promise<{ ok: boolean; balance: number }>
+  getAttempt(id: string, accountId: string): Promise<Attempt | undefined>
+  listAttempts(
+    filter: { accountId: string; capabilityId?: string | undefined; state?: AttemptState | undefined },
+    page: PageRequest,
+  ): Promise<Page<Attempt>>
+  /**
+   * Settles what dead processes left behind: `reserved` is refunded, `sending` becomes `ambiguous` (still charged).
+   * Attempts of live processes are not touched. Ambiguous ones come back so that a receipt can be signed and attached.
+   */
+  recoverAttempts(input: { bootId: string; now: Millis }): Promise<{
+    refunded: readonly Attempt[]
+    ambiguous: readonly Attempt[]
+  }>
+  /** For attempts that recovery made ambiguous: attaches the receipt once. */
+  attachReceipt(input: { attemptId: string; receipt: StoredReceipt }): Promise<boolean>
+  /** Attempts that ended charged without a receipt: a crash between recovery and signing. */
+  listAttemptsWithoutReceipt(limit: number): Promise<readonly Attempt[]>
+
+  // receipts ---------------------------------------------------------------------------------------------------
+  getReceipt(id: string): Promise<StoredReceipt | undefined>
+
+  // published keys ---------------------------------------------------------------------------------------------
+  publishKey(key: PublishedKey): Promise<void>
+  retireKey(kid: string, now: Millis): Promise<void>
+  listPublishedKeys(): Promise<readonly PublishedKey[]>
+
+  // A2A tasks --------------------------------------------------------------------------------------------------
+  /** revision 1 inserts; n+1 replaces n. False when the stored revision is another. */
+  saveTask(task: StoredTask): Promise<boolean>
+  /** Whether the caller may see it is the caller's business: compare `owner`. */
+  getTask(id: string): Promise<StoredTask | undefined>
+  listTasks(
+    filter: {
+      owner: string
+      contextId?: string | undefined
+      state?: string | undefined
+      since?: Millis | undefined
+    },
+    page: PageRequest,
+  ): Promise<Page<StoredTask> & { total: number }>
+
+  // operation --------------------------------------------------------------------------------------------------
+  /** Deletes what retention allows (contract, section 10). Returns rows removed by kind. */
+  sweep(now: Millis): Promise<Readonly<Record<string, number>>>
+  /** Counters for health and statistics; cheap. */
+  health(): Promise<{ ok: boolean; latencyMs: number; detail: string }>
+  /** Finishes what is queued, then closes. Later calls reject with `store_unavailable`. */
+  close(): Promise<void>
+}
+
+/** Operator-edited documents: lowdb JSON files in the data directory, or a table when PostgreSQL is set. */
+export interface DocumentStore {
+  /** The validated document; the last good copy if a hand edit broke it (and `problem` says so). */
+  read<T>(document: DocumentKind<T>): Promise<{ value: T; problem?: string }>
+  /** Read-modify-write; refuses (state_conflict) when the file changed underneath. */
+  update<T>(document: DocumentKind<T>, change: (value: T) => T): Promise<T>
+  close(): Promise<void>
+}
+
+export interface DocumentKind<T> {
+  readonly name: string
+  readonly parse: (value: unknown) => T
+  readonly initial: T
+}

@@ -1,0 +1,34 @@
+// Bearer tokens: `agw_<kind>_<43 chars base62 of 256 random bits><6 chars base62 CRC-32>`.
+// The prefix and checksum let secret scanners find a leaked token without asking the gateway.
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+export type TokenKind = 'sk' | 'cap' | 'ek'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const SHAPE = /^agw_(sk|cap|ek)_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
+
+function base62(value: bigint, width: number): string {
+  let text = ''
+  for (let rest = value; text.length < width; rest /= 62n) text = ALPHABET[Number(rest % 62n)]! + text
+  return text
+}
+
+const checksum = (text: string) => base62(BigInt(crc32(text)), 6)
+
+export function newToken(kind: TokenKind, random: Buffer = randomBytes(32)): string {
+  const head = `agw_${kind}_${base62(BigInt(`0x${random.toString('hex')}`), 43)}`
+  return head + checksum(head)
+}
+
+/** Shape and checksum only; whether the token exists is the store's knowledge. */
+export function parseToken(text: string): { kind: TokenKind } | undefined {
+  const match = SHAPE.exec(text)
+  if (!match || checksum(text.slice(0, -6)) !== match[3]) return undefined
+  return { kind: match[1] as TokenKind }
+}
+
+/** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
