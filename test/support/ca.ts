@@ -1,0 +1,84 @@
+// A certificate authority for one test run: a fresh root, and leaf certificates for whatever names a test needs.
+import 'reflect-metadata'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as x509 from '@peculiar/x509'
+
+export interface Leaf {
+  /** PEM, as tls.createServer takes them. */
+  readonly key: string
+  readonly cert: string
+}
+
+export interface TestCa {
+  /** PEM of the root: what a client must trust. */
+  readonly pem: string
+  /** A leaf for the given DNS names and IP addresses; the first name is also the common name. */
+  leaf(...names: string[]): Promise<Leaf>
+  /** Writes the root to `<directory>/ca.pem`, for NODE_EXTRA_CA_CERTS of a child process. */
+  write(directory: string): Promise<string>
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
+const HOUR_MS = 3_600_000
+const IP = /^[\d.]+$|:/
+
+export async function createTestCa(): Promise<TestCa> {
+  x509.cryptoProvider.set(crypto)
+  const rootKeys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+  const validity = {
+    notBefore: new Date(Date.now() - HOUR_MS),
+    notAfter: new Date(Date.now() + 24 * HOUR_MS),
+  }
+  const root = await x509.X509CertificateGenerator.createSelfSigned(
+    {
+      serialNumber: serial(),
+      name: 'CN=Agent Gateway test root',
+      ...validity,
+      signingAlgorithm: ALGORITHM,
+      keys: rootKeys,
+      extensions: [
+        new x509.BasicConstraintsExtension(true, 1, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+        await x509.SubjectKeyIdentifierExtension.create(rootKeys.publicKey, false, crypto),
+      ],
+    },
+    crypto,
+  )
+  const pem = root.toString('pem')
+
+  return {
+    pem,
+    async leaf(...names) {
+      const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
+      const cert = await x509.X509CertificateGenerator.create(
+        {
+          serialNumber: serial(),
+          subject: `CN=${IP.test(names[0]!) ? 'test' : names[0]}`,
+          issuer: root.subject,
+          ...validity,
+          signingAlgorithm: ALGORITHM,
+          publicKey: keys.publicKey,
+          signingKey: rootKeys.privateKey,
+          extensions: [
+            new x509.SubjectAlternativeNameExtension(
+              names.map((value) => ({ type: IP.test(value) ? ('ip' as const) : ('dns' as const), value })),
+            ),
+            new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+          ],
+        },
+        crypto,
+      )
+      const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey))
+      return { key: x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'), cert: cert.toString('pem') }
+    },
+    async write(directory) {
+      const file = join(directory, 'ca.pem')
+      await writeFile(file, pem)
+      return file
+    },
+  }
+}
+
+/** Positive and without a leading zero byte, which DER would not allow. */
+const serial = () => `01${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString('hex')}`
