@@ -1,0 +1,168 @@
+// Egress fetch with everything on (durable debit, unwrap, decrypt, leak gate, signed receipt, TLS upstream) against a bare
+// undici forward in node:http: same TLS upstream, same keep-alive, same client. `node bench/egress.ts`
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTestCa } from '../test/support/ca.ts'
+import { newToken } from '../src/tokens.ts'
+import { startDnsServer } from '../test/support/dns-server.ts'
+import {
+  closedLoop,
+  type LoadResult,
+  median,
+  openLoop,
+  percentile,
+  printTable,
+  residentMb,
+  type ServerProcess,
+  type Shot,
+  startServer,
+} from './support.ts'
+
+const HOST = 'api.example.com'
+const here = (path: string) => new URL(path, import.meta.url).pathname
+const ROUNDS = 5
+const operatorKey = newToken('sk')
+
+const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
+const ca = await createTestCa()
+const leaf = await ca.leaf(HOST, '127.0.0.1')
+const caFile = await ca.write(directory)
+await writeFile(join(directory, 'leaf.key'), leaf.key)
+await writeFile(join(directory, 'leaf.pem'), leaf.cert)
+const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'] } })
+const servers: ServerProcess[] = []
+
+try {
+  const upstream = await start('./peers/upstream.ts', {
+    TLS_KEY: join(directory, 'leaf.key'),
+    TLS_CERT: join(directory, 'leaf.pem'),
+  })
+  const port = new URL(upstream.url).port
+  const target = `https://${HOST}:${port}/v1/items`
+  const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile })
+  const gateway = await start('../src/main.ts', {
+    PORT: '0',
+    GATEWAY_DATA_DIR: join(directory, 'data'),
+    GATEWAY_LOG_LEVEL: 'error',
+    GATEWAY_RATE_LIMIT: '0',
+    GATEWAY_DNS_SERVERS: dns.address,
+    GATEWAY_EGRESS_PORTS: port,
+    GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
+    GATEWAY_SERVICE_KEY_CREDITS: '100000000',
+    GATEWAY_OPERATOR_KEY: operatorKey,
+    NODE_EXTRA_CA_CERTS: caFile,
+  })
+  const capability = await issueCapability(gateway.url)
+
+  const body = JSON.stringify({ method: 'GET', url: target })
+  const json = { 'content-type': 'application/json' }
+  const bareShot: Shot = { path: '/', method: 'POST', headers: json, body }
+  const gatewayShot: Shot = {
+    path: '/v1/egress/fetch',
+    method: 'POST',
+    headers: { ...json, authorization: `Bearer ${capability}` },
+    body,
+  }
+  const both = [
+    ['bare undici forward', bare, bareShot],
+    ['gateway egress fetch', gateway, gatewayShot],
+  ] as const
+
+  for (const [, server, shot] of both) await closedLoop(server, shot, { connections: 16, requests: 2000 })
+
+  const busy = await rounds(both, (server, shot) =>
+    closedLoop(server, shot, { connections: 16, requests: 3000 }),
+  )
+  report(
+    `16 connections, closed loop, medians of ${ROUNDS} interleaved rounds (target: at most 6.00x the CPU)`,
+    busy,
+  )
+
+  const single = await rounds(both, (server, shot) =>
+    closedLoop(server, shot, { connections: 1, requests: 500 }),
+  )
+  report('1 connection, closed loop (target: added p50 under 5 ms)', single)
+
+  const saturation = median(busy.get('gateway egress fetch')!.map((run) => run.requests / run.seconds))
+  const perSecond = Math.round(saturation * 0.3)
+  const open = await rounds(both, (server, shot) =>
+    openLoop(server, shot, { connections: 64, perSecond, requests: perSecond * 3 }),
+  )
+  report(
+    `open loop at 30 % of saturation, ${perSecond} requests a second (target: added p50 under 5 ms)`,
+    open,
+  )
+  console.log(`\nresident memory of the gateway afterwards: ${residentMb(gateway.pid).toFixed(0)} MB`)
+} finally {
+  await Promise.all(servers.map((server) => server.stop()))
+  await dns.close()
+  await rm(directory, { recursive: true, force: true })
+}
+
+async function start(file: string, env: Record<string, string>): Promise<ServerProcess> {
+  const server = await startServer(here(file), env)
+  servers.push(server)
+  return server
+}
+
+type Contender = readonly [name: string, server: ServerProcess, shot: Shot]
+
+async function rounds(
+  contenders: readonly Contender[],
+  run: (server: ServerProcess, shot: Shot) => Promise<LoadResult>,
+): Promise<Map<string, LoadResult[]>> {
+  const results = new Map<string, LoadResult[]>(contenders.map(([name]) => [name, []]))
+  for (let round = 0; round < ROUNDS; round++)
+    for (const [name, server, shot] of contenders) results.get(name)!.push(await run(server, shot))
+  return results
+}
+
+function report(title: string, results: ReadonlyMap<string, readonly LoadResult[]>): void {
+  const rows = [...results].map(([name, runs]) => ({
+    name,
+    cpuUs: median(runs.map((run) => run.cpuUs)),
+    perSecond: median(runs.map((run) => run.requests / run.seconds)),
+    p50: median(runs.map((run) => percentile(run.latenciesMs, 0.5))),
+    p99: median(runs.map((run) => percentile(run.latenciesMs, 0.99))),
+  }))
+  const base = rows[0]!
+  printTable(
+    title,
+    ['', 'CPU us/request', 'ratio', 'requests/s', 'p50 ms', 'p99 ms', 'added p50 ms'],
+    rows.map((row) => [
+      row.name,
+      row.cpuUs.toFixed(0),
+      `${(row.cpuUs / base.cpuUs).toFixed(2)}x`,
+      row.perSecond.toFixed(0),
+      row.p50.toFixed(2),
+      row.p99.toFixed(2),
+      (row.p50 - base.p50).toFixed(2),
+    ]),
+  )
+}
+
+async function issueCapability(url: string): Promise<string> {
+  const post = async (path: string, body: unknown) => {
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorKey}` },
+      body: JSON.stringify(body),
+    })
+    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Record<string, string>
+  }
+  const scope = { hosts: [HOST], path_prefixes: ['/v1'], methods: ['GET'] }
+  const credential = await post('/v1/egress/credentials', {
+    provider: 'custom',
+    label: 'bench',
+    secret: 'bench-secret-bench-secret',
+    ...scope,
+  })
+  const issued = await post('/v1/egress/capabilities', {
+    credential_id: credential['credential_id'],
+    ttl_seconds: 86_400,
+    ...scope,
+  })
+  return issued['capability']!
+}

@@ -1,0 +1,187 @@
+// Shared by the benchmarks: servers in processes of their own, CPU read from the kernel, one load client, one table.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Client } from 'undici'
+
+const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+
+export interface ServerProcess {
+  readonly pid: number
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** Starts `node <file>`; the server is up when it prints `listening on <url>` on stdout or stderr. */
+export async function startServer(
+  file: string,
+  env: Record<string, string> = {},
+  args: string[] = [],
+): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const url = await firstAddress(child, file)
+  return {
+    pid: child.pid!,
+    url,
+    async stop() {
+      if (child.exitCode !== null) return
+      const exited = new Promise((resolve) => child.once('exit', resolve))
+      child.kill('SIGTERM')
+      const force = setTimeout(() => child.kill('SIGKILL'), 5000)
+      await exited
+      clearTimeout(force)
+    },
+  }
+}
+
+function firstAddress(child: ChildProcess, file: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const said: string[] = []
+    const onLine = (line: string) => {
+      said.push(line)
+      const match = /listening on (https?:\/\/\S+)/.exec(line)
+      if (match) resolve(match[1]!)
+    }
+    createInterface({ input: child.stdout! }).on('line', onLine)
+    createInterface({ input: child.stderr! }).on('line', onLine)
+    child.once('exit', (code) =>
+      reject(new Error(`${file} exited with ${code}:\n${said.slice(-20).join('\n')}`)),
+    )
+  })
+}
+
+/** User and system time of all threads of a process, in seconds (proc(5), fields 14 and 15). */
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+}
+
+/** Resident memory in MB. */
+export function residentMb(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024
+}
+
+export interface Shot {
+  readonly path: string
+  readonly method: 'GET' | 'POST'
+  readonly headers?: Record<string, string>
+  readonly body?: string
+}
+
+export interface LoadResult {
+  readonly requests: number
+  readonly seconds: number
+  /** Server CPU, microseconds per request. */
+  readonly cpuUs: number
+  /** Sorted, milliseconds. */
+  readonly latenciesMs: readonly number[]
+}
+
+async function fire(client: Client, shot: Shot): Promise<void> {
+  const { statusCode, body } = await client.request({
+    path: shot.path,
+    method: shot.method,
+    headers: shot.headers ?? {},
+    ...(shot.body === undefined ? {} : { body: shot.body }),
+  })
+  const text = await body.text()
+  if (statusCode !== 200) throw new Error(`${shot.path}: ${statusCode} ${text.slice(0, 300)}`)
+}
+
+/** Closed loop: every connection sends its next request when the last one was answered. */
+export async function closedLoop(
+  server: ServerProcess,
+  shot: Shot,
+  options: { connections: number; requests: number },
+): Promise<LoadResult> {
+  const clients = Array.from({ length: options.connections }, () => new Client(server.url, { pipelining: 1 }))
+  const latenciesMs: number[] = []
+  let left = options.requests
+  const cpuBefore = cpuSeconds(server.pid)
+  const started = performance.now()
+  await Promise.all(
+    clients.map(async (client) => {
+      while (left-- > 0) {
+        const at = performance.now()
+        await fire(client, shot)
+        latenciesMs.push(performance.now() - at)
+      }
+    }),
+  )
+  const seconds = (performance.now() - started) / 1000
+  const cpuUs = ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / latenciesMs.length
+  await Promise.all(clients.map((client) => client.close()))
+  return { requests: latenciesMs.length, seconds, cpuUs, latenciesMs: latenciesMs.toSorted((a, b) => a - b) }
+}
+
+/** Open loop: requests leave on a schedule whether or not earlier ones were answered; latency counts from the schedule. */
+export async function openLoop(
+  server: ServerProcess,
+  shot: Shot,
+  options: { connections: number; perSecond: number; requests: number },
+): Promise<LoadResult> {
+  const clients = Array.from({ length: options.connections }, () => new Client(server.url, { pipelining: 1 }))
+  const idle = [...clients]
+  const waiting: ((client: Client) => void)[] = []
+  const take = () => {
+    const client = idle.pop()
+    return client ? Promise.resolve(client) : new Promise<Client>((resolve) => waiting.push(resolve))
+  }
+  const give = (client: Client) => {
+    const next = waiting.shift()
+    if (next) next(client)
+    else idle.push(client)
+  }
+  const latenciesMs: number[] = []
+  const cpuBefore = cpuSeconds(server.pid)
+  const started = performance.now()
+  const running: Promise<void>[] = []
+  for (let i = 0; i < options.requests; i++) {
+    const due = started + (i * 1000) / options.perSecond
+    const wait = due - performance.now()
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+    running.push(
+      (async () => {
+        const client = await take()
+        await fire(client, shot)
+        give(client)
+        latenciesMs.push(performance.now() - due)
+      })(),
+    )
+  }
+  await Promise.all(running)
+  const seconds = (performance.now() - started) / 1000
+  const cpuUs = ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / latenciesMs.length
+  await Promise.all(clients.map((client) => client.close()))
+  return { requests: latenciesMs.length, seconds, cpuUs, latenciesMs: latenciesMs.toSorted((a, b) => a - b) }
+}
+
+export const percentile = (sorted: readonly number[], p: number) =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? Number.NaN
+
+export const median = (values: readonly number[]) =>
+  percentile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+
+/** Columns padded to their widest cell; numbers to the right. */
+export function printTable(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): void {
+  const cells = [head, ...rows.map((row) => row.map(String))]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
+  const line = (row: readonly string[]) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ')
+  console.log(`\n${title}`)
+  console.log(line(head))
+  console.log(widths.map((width) => '-'.repeat(width)).join('  '))
+  for (const row of cells.slice(1)) console.log(line(row))
+}
