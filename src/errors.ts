@@ -10,6 +10,8 @@ export const ERRORS = {
   input_wrong_type: { status: 400, title: 'A field has the wrong type' },
   input_unknown_property: { status: 400, title: 'The input has an unknown property' },
   intent_unknown: { status: 400, title: 'The job was not understood' },
+  input_conflict: { status: 400, title: 'Two parts of the input contradict each other' },
+  outcome_not_live: { status: 400, title: 'This outcome is not available yet' },
   target_invalid: { status: 400, title: 'The target is not a canonical HTTPS URL' },
   header_forbidden: { status: 400, title: 'A request header may not be sent through the gateway' },
   request_invalid: { status: 400, title: 'The HTTP request is malformed' },

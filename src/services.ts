@@ -8,6 +8,7 @@ import type {
   ProviderId,
 } from '../schemas/egress.ts'
 import type { Scope } from '../schemas/http.ts'
+import type { Execution } from '../schemas/outcome.ts'
 import type { Secret } from './secret.ts'
 import type {
   Account,
@@ -155,11 +156,15 @@ export interface Documents {
 
 /** Work behind `gateway_execute`. */
 export interface Outcomes {
-  /** @throws {GatewayError} intent_unknown with repair guidance, input_invalid */
+  /**
+   * @param input of gateway_execute, checked against its schema; what is wrapped inside it is checked here
+   * @throws {GatewayError} intent_unknown and outcome_not_live with repair guidance, input_conflict,
+   * input_missing_field, input_wrong_type, input_unknown_property, input_invalid
+   */
   execute(
-    input: Record<string, unknown>,
+    input: Readonly<Record<string, unknown>>,
     context: { caller: Caller; signal: AbortSignal },
-  ): Promise<Record<string, unknown>>
+  ): Promise<Execution>
 }
 
 export interface Health {
