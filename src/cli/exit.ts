@@ -1,0 +1,26 @@
+// Exit codes of every command. Scripts depend on them: add, never renumber.
+export const Exit = {
+  ok: 0,
+  /** The gateway refused, a check failed, a receipt does not verify. */
+  failed: 1,
+  /** Unknown option, missing argument, a secret given as an argument. */
+  usage: 2,
+  /** No gateway answers at the address. */
+  unreachable: 3,
+  /** sysexits.h EX_CONFIG: somebody has to edit the configuration first. */
+  config: 78,
+} as const
+
+/** A failure in words for a person: printed without a stack, then the process ends with `exitCode`. */
+export class CommandFailure extends Error {
+  readonly exitCode: number
+  /** What --json prints: a problem document of the gateway, or nothing more than the words. */
+  readonly problem: Readonly<Record<string, unknown>> | undefined
+
+  constructor(exitCode: number, words: string, problem?: Readonly<Record<string, unknown>>) {
+    super(words)
+    this.name = 'CommandFailure'
+    this.exitCode = exitCode
+    this.problem = problem
+  }
+}

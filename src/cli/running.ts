@@ -1,0 +1,45 @@
+// Note of a running gateway in its data directory: how a command on the same machine finds it, PORT=0 included.
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+const Running = z.object({ pid: z.int().min(1), url: z.url({ protocol: /^https?$/ }) })
+export type Running = z.infer<typeof Running>
+
+export const runningFile = (dataDir: string) => join(dataDir, 'gateway.json')
+
+export async function noteRunning(dataDir: string, running: Running): Promise<void> {
+  const file = runningFile(dataDir)
+  // Renamed into place, so that a command never reads half a note.
+  await writeFile(`${file}.${running.pid}`, `${JSON.stringify(running)}\n`, { mode: 0o600 })
+  await rename(`${file}.${running.pid}`, file)
+}
+
+/** Only the note's own writer removes it: a gateway that took over meanwhile keeps its note. */
+export async function forgetRunning(dataDir: string, pid: number): Promise<void> {
+  if ((await readNote(dataDir))?.pid === pid) await rm(runningFile(dataDir), { force: true })
+}
+
+/** The gateway that owns the data directory, if its process is alive. */
+export async function findRunning(dataDir: string): Promise<Running | undefined> {
+  const note = await readNote(dataDir)
+  return note && isAlive(note.pid) ? note : undefined
+}
+
+async function readNote(dataDir: string): Promise<Running | undefined> {
+  try {
+    return Running.safeParse(JSON.parse(await readFile(runningFile(dataDir), 'utf8'))).data
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (thrown) {
+    // Somebody else's process is alive as well.
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM'
+  }
+}

@@ -1,0 +1,127 @@
+// `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
+import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { parseFault } from '../fault.ts'
+import type { Gateway } from '../gateway.ts'
+import { createLogger, type Logger } from '../log.ts'
+import { operatorKeyFile } from '../bootstrap.ts'
+import { Exit } from './exit.ts'
+import { forgetRunning, noteRunning } from './running.ts'
+import { explainStartFailure } from './start-failure.ts'
+
+/** A terminal, npm and the launcher each deliver one Ctrl-C: the same signal within this time is the same wish. */
+const SAME_WISH_MS = 1000
+
+/**
+ * Runs the gateway until a signal ends it. Ends the process itself: 0 after a drain, 1 when the start or the process failed,
+ * 78 for a configuration that names every problem.
+ */
+export async function serve(env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  endWithParent()
+  // A reader of our output that goes away is no reason to stop serving.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    process.stderr.write(`${thrown.message}\nNothing was started.\n`)
+    process.exit(Exit.config)
+  }
+  const log = createLogger(config.logLevel)
+  for (const event of ['uncaughtException', 'unhandledRejection'] as const)
+    process.on(event, (thrown: unknown) => {
+      log.fatal({ err: thrown }, event)
+      process.exit(Exit.failed)
+    })
+
+  const stopping = onSignal(log)
+  let gateway: Gateway
+  try {
+    const { startGateway } = await import('../gateway.ts')
+    gateway = await startGateway(config, log)
+  } catch (thrown) {
+    const words = explainStartFailure(thrown, config)
+    if (words === undefined) log.fatal({ err: thrown }, 'start failed')
+    process.stderr.write(
+      `agent-gateway: ${words ?? 'The gateway could not start; the log line above says where. `agent-gateway doctor` checks the usual causes.'}\n`,
+    )
+    process.exit(Exit.failed)
+  }
+  const url = localUrl(config, gateway.port)
+  await noteRunning(config.dataDir, { pid: process.pid, url })
+  announce(config, gateway, url)
+
+  await stopping
+  await gateway.close()
+  await forgetRunning(config.dataDir, process.pid)
+  log.info('stopped')
+  process.exit(Exit.ok)
+}
+
+function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const config = loadConfig(env)
+  try {
+    parseFault(config.fault)
+  } catch (thrown) {
+    throw new ConfigError([thrown instanceof Error ? thrown.message : 'GATEWAY_FAULT is not valid'])
+  }
+  return config
+}
+
+/** Resolves at the first signal; the next one ends the process at once. */
+function onSignal(log: Logger): Promise<void> {
+  let first: { signal: string; at: number } | undefined
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.on(signal, () => {
+        const now = performance.now()
+        if (first === undefined) {
+          first = { signal, at: now }
+          log.info({ signal }, 'draining; a second signal ends the process at once')
+          resolve()
+        } else if (first.signal !== signal || now - first.at > SAME_WISH_MS) process.exit(Exit.failed)
+      })
+  })
+}
+
+/** The launcher runs us as its child: when it is killed, nobody is left to pass signals on. */
+function endWithParent(): void {
+  if (!process.connected) return
+  process.once('disconnect', () => process.exit(Exit.failed))
+  process.channel?.unref()
+}
+
+/** Where this machine reaches the gateway, whatever its public address is. */
+function localUrl(config: Config, port: number): string {
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** People read stderr; stdout carries the two lines a program may want, the key exactly once. */
+function announce(config: Config, gateway: Gateway, url: string): void {
+  const { baseUrl, siteUrl, mcpUrl } = gateway.addresses
+  const lines = [
+    '',
+    config.mode === 'sandbox'
+      ? '  Agent Gateway   SANDBOX: test money only, loopback only'
+      : '  Agent Gateway   production',
+    `  MCP    ${mcpUrl}`,
+    `  A2A    ${baseUrl}/a2a   card ${baseUrl}/.well-known/agent-card.json`,
+    `  REST   ${baseUrl}/openapi.json   docs ${baseUrl}/docs`,
+    `  site   ${siteUrl}/`,
+    `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
+    '',
+  ]
+  process.stderr.write(`${lines.join('\n')}\n`)
+  if (gateway.generatedOperatorKey !== undefined) announceKey(config, gateway.generatedOperatorKey)
+  process.stdout.write(`listening on ${url}\n`)
+}
+
+/** Logs keep what they are given: production shows its key to a terminal only, and otherwise says where it is kept. */
+function announceKey(config: Config, key: string): void {
+  const file = operatorKeyFile(config.dataDir)
+  if (config.mode === 'sandbox' || process.stdout.isTTY)
+    process.stdout.write(`operator key (shown once, kept in ${file}): ${key}\n`)
+  else process.stdout.write(`operator key: generated, kept in ${file} (0600)\n`)
+}

@@ -1,0 +1,51 @@
+// Why a start failed, for the person at the console: one line that names the thing and what to do about it.
+import type { Config } from '../config.ts'
+import { GatewayError } from '../errors.ts'
+
+type SystemError = Error & { code: string; path?: string; syscall?: string }
+
+const isSystemError = (thrown: unknown): thrown is SystemError =>
+  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
+
+/** @returns undefined for what nobody foresaw: that belongs into the log */
+export function explainStartFailure(thrown: unknown, config: Config): string | undefined {
+  if (thrown instanceof GatewayError) return thrown.message
+  if (!isSystemError(thrown)) return undefined
+  return thrown.syscall === 'listen' || thrown.syscall === 'getaddrinfo'
+    ? explainListen(thrown.code, config)
+    : explainFile(thrown, config)
+}
+
+function explainListen(code: string, { host, port }: Config): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} on ${host} is taken by another process. Stop that one, or set PORT (PORT=0 picks a free port).`
+    case 'EACCES':
+      return `This user may not listen on port ${port}. Set PORT to a number above 1023.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `HOST=${host} is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 behind a firewall in production.`
+    default:
+      return undefined
+  }
+}
+
+function explainFile({ code, path }: SystemError, { dataDir }: Config): string | undefined {
+  const place = path ?? dataDir
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `${place} may not be read or written by this user. Give it to the user that runs the gateway, or set GATEWAY_DATA_DIR.`
+    case 'EROFS':
+      return `${place} is on a read-only file system. Set GATEWAY_DATA_DIR to a directory that can be written.`
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return `There is no space left for ${place}. Free some, or set GATEWAY_DATA_DIR to another disk.`
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `${place} is not a directory. Set GATEWAY_DATA_DIR to a directory; it is created when it does not exist.`
+    default:
+      return undefined
+  }
+}
