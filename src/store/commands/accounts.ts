@@ -1,0 +1,157 @@
+// Accounts, their keys, and the double-entry ledger of credits.
+import { GatewayError } from '../../errors.ts'
+import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
+import { MAX_BALANCE } from '../migrations.ts'
+import { selectPage } from '../page.ts'
+import type { Account, LedgerEntry, Millis, Page, PageRequest, ServiceKey, Store } from '../ports.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+const keyFields = ['id', 'accountId', 'label', 'admin', 'createdAt', 'revokedAt']
+const KEY = columns(keyFields)
+type KeyRow = Omit<ServiceKey, 'admin'> & { admin: number }
+const toKey = (row: KeyRow): ServiceKey => ({ ...row, admin: row.admin === 1 })
+
+const INSERT_KEY = insertInto('service_keys', [...keyFields, 'keyHash'])
+function* insertKey(key: ServiceKey, keyHash: Uint8Array): Command<void> {
+  const { id, accountId, label, admin, createdAt, revokedAt } = key
+  yield* all(INSERT_KEY, id, accountId, label, admin ? 1 : 0, createdAt, revokedAt, keyHash)
+}
+
+export function* createAccount(input: Input<'createAccount'>): Command<void> {
+  const { account, key, keyHash, grant: free } = input
+  yield* all(insertInto('accounts', ['id', 'name', 'createdAt']), account.id, account.name, account.createdAt)
+  yield* insertKey(key, keyHash)
+  if (free.amount > 0) yield* grant({ ...free, accountId: account.id, now: account.createdAt })
+}
+
+export function* addKey({ key, keyHash }: Input<'addKey'>): Command<boolean> {
+  if (!(yield* getAccount(key.accountId))) return false
+  yield* insertKey(key, keyHash)
+  return true
+}
+
+const FIND_KEY = `SELECT ${KEY} FROM service_keys WHERE key_hash = $1 AND revoked_at IS NULL`
+export function* findKey(keyHash: Uint8Array): Command<ServiceKey | undefined> {
+  const row = yield* first<KeyRow>(FIND_KEY, keyHash)
+  return row && toKey(row)
+}
+
+export function* listKeys(accountId: string | undefined, page: PageRequest): Command<Page<ServiceKey>> {
+  return yield* selectPage<KeyRow, ServiceKey>(
+    { columns: KEY, from: 'service_keys', id: 'id' },
+    [['account_id = $', accountId]],
+    page,
+    toKey,
+    (key) => key.id,
+  )
+}
+
+export function* revokeKey(input: Input<'revokeKey'>): Command<ServiceKey | undefined> {
+  const row = yield* first<KeyRow>(
+    `UPDATE service_keys SET revoked_at = COALESCE(revoked_at, $1)
+     WHERE id = $2 ${input.accountId === undefined ? '' : 'AND account_id = $3'} RETURNING ${KEY}`,
+    input.now,
+    input.id,
+    ...(input.accountId === undefined ? [] : [input.accountId]),
+  )
+  return row && toKey(row)
+}
+
+export function* getAccount(id: string): Command<Account | undefined> {
+  const row = yield* first<Account>(
+    `SELECT ${columns(['id', 'name', 'createdAt'])} FROM accounts WHERE id = $1`,
+    id,
+  )
+  return row && { ...row }
+}
+
+export function* balance(accountId: string): Command<number | undefined> {
+  const row = yield* first<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', accountId)
+  return row?.balance
+}
+
+/** What an account that must exist has left; for answers that carry it. */
+export function* balanceOf(accountId: string): Command<number> {
+  return (yield* balance(accountId)) ?? 0
+}
+
+const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
+export function* ledger(accountId: string, page: PageRequest): Command<Page<LedgerEntry>> {
+  return yield* selectPage<LedgerEntry, LedgerEntry>(
+    { columns: ENTRY, from: 'ledger_entries', id: 'transaction_id' },
+    [['account = $', accountId]],
+    page,
+    (row) => ({ ...row }),
+    (entry) => entry.transactionId,
+  )
+}
+
+export interface Movement {
+  readonly transactionId: string
+  readonly accountId: string
+  /** Where the other half goes: `grants`, `usage`. */
+  readonly against: 'grants' | 'usage'
+  /** Signed, from the account's side. */
+  readonly amount: number
+  readonly kind: LedgerEntry['kind']
+  readonly reference: string
+  readonly now: Millis
+}
+
+const INSERT_ENTRIES = `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+  VALUES ($1, $2, CAST($3 AS BIGINT), $4, $5, $6), ($1, $7, -CAST($3 AS BIGINT), $4, $5, $6)`
+/** Both halves of a movement. The balance is the caller's to change in the same transaction. */
+export function* recordMovement(m: Movement): Command<void> {
+  const other = `system:${m.against}`
+  yield* all(INSERT_ENTRIES, m.transactionId, m.accountId, m.amount, m.kind, m.reference, m.now, other)
+}
+
+type GrantResult = { balance: number; repeated: boolean }
+export function* grant(input: Input<'grant'>): Command<GrantResult | undefined> {
+  const { accountId, amount, reference, transactionId, now } = input
+  if (!Number.isSafeInteger(amount) || amount <= 0)
+    throw new GatewayError('input_invalid', 'Grant a whole number of credits, at least 1.')
+  const paid = yield* first<{ balance: number }>(
+    `UPDATE accounts SET balance = balance + $1
+     WHERE id = $2 AND balance <= $3 AND NOT EXISTS (
+       SELECT 1 FROM ledger_entries WHERE account = $2 AND reference = $4 AND kind = 'grant' AND amount > 0
+     ) RETURNING balance`,
+    amount,
+    accountId,
+    MAX_BALANCE - amount,
+    reference,
+  )
+  if (paid) {
+    const entry = yield* first<{ reference: string }>(
+      `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+       VALUES ($1, $2, $3, 'grant', $4, $5) ON CONFLICT DO NOTHING RETURNING reference`,
+      transactionId,
+      accountId,
+      amount,
+      reference,
+      now,
+    )
+    // The same grant got in between the check and the row: give the balance back to the answer of a repetition.
+    if (!entry) throw new Undo<GrantResult>({ balance: paid.balance - amount, repeated: true })
+    yield* all(
+      `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+       VALUES ($1, 'system:grants', $2, 'grant', $3, $4)`,
+      transactionId,
+      -amount,
+      reference,
+      now,
+    )
+    return { balance: paid.balance, repeated: false }
+  }
+  const held = yield* first<{ balance: number; known: number }>(
+    `SELECT balance, (SELECT count(*) FROM ledger_entries
+       WHERE account = $1 AND reference = $2 AND kind = 'grant' AND amount > 0) AS known
+     FROM accounts WHERE id = $1`,
+    accountId,
+    reference,
+  )
+  if (!held) return undefined
+  if (held.known > 0) return { balance: held.balance, repeated: true }
+  throw new GatewayError('state_conflict', 'The balance would exceed what the gateway counts. Grant less.')
+}

@@ -1,0 +1,290 @@
+// One attempt is one row: reserved -> sending -> settled | ambiguous | refunded. Every step compares state and boot
+// id before it sets, so that a process that was given up for dead can finish nothing.
+import { newId } from '../../ids.ts'
+import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type {
+  Attempt,
+  AttemptState,
+  Millis,
+  Page,
+  PageRequest,
+  ReserveResult,
+  Store,
+  StoredReceipt,
+} from '../ports.ts'
+import { balanceOf, recordMovement } from './accounts.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+export const attemptFields = [
+  'id',
+  'accountId',
+  'capabilityId',
+  'credentialId',
+  'credentialVersion',
+  'state',
+  'method',
+  'host',
+  'requestDigest',
+  'idempotencyKey',
+  'createdAt',
+  'sendingAt',
+  'finishedAt',
+  'upstreamStatus',
+  'responseDigest',
+  'outcome',
+  'receiptId',
+] as const
+const ATTEMPT = columns(attemptFields)
+const toAttempt = (row: Attempt): Attempt => ({ ...row })
+
+const FIND_CREDENTIAL = `SELECT version, revoked_at AS "revokedAt" FROM credentials
+  WHERE id = $1 AND account_id = $2 FOR SHARE`
+const LOCK_LINEAGE = `SELECT id, max_uses AS "maxUses", uses, expires_at AS "expiresAt", revoked_at AS "revokedAt"
+  FROM capabilities WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
+  ORDER BY id FOR UPDATE`
+const COUNT_USE = `UPDATE capabilities SET uses = uses + 1
+  WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
+    AND revoked_at IS NULL AND expires_at > $2 AND (max_uses IS NULL OR uses < max_uses)`
+const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE id = $2 AND balance >= $1 RETURNING balance'
+const INSERT_ATTEMPT = insertInto('attempts', [...attemptFields, 'bootId', 'cost'])
+
+interface UseRow {
+  id: string
+  maxUses: number | null
+  uses: number
+  expiresAt: Millis
+  revokedAt: Millis | null
+}
+
+export function* reserveAttempt(input: Input<'reserveAttempt'>): Command<ReserveResult> {
+  const { attempt, cost, now } = input
+  const credential = yield* first<{ version: number; revokedAt: Millis | null }>(
+    FIND_CREDENTIAL,
+    attempt.credentialId,
+    attempt.accountId,
+  )
+  if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
+  if (credential.version !== attempt.credentialVersion) return { ok: false, reason: 'credential_changed' }
+
+  const lineage = yield* all<UseRow>(LOCK_LINEAGE, attempt.capabilityId)
+  if (lineage.length === 0 || lineage.some((row) => row.revokedAt !== null || row.expiresAt <= now))
+    return { ok: false, reason: 'capability_gone' }
+  if (lineage.some((row) => row.maxUses !== null && row.uses >= row.maxUses))
+    return { ok: false, reason: 'capability_used_up' }
+
+  const paid = yield* first<{ balance: number }>(PAY, cost, attempt.accountId)
+  if (!paid) return { ok: false, reason: 'credits', balance: yield* balanceOf(attempt.accountId) }
+  yield* all(COUNT_USE, attempt.capabilityId, now)
+  yield* insertAttempt(attempt, input.bootId, cost)
+  if (cost > 0)
+    yield* recordMovement({
+      transactionId: input.transactionId,
+      accountId: attempt.accountId,
+      against: 'usage',
+      amount: -cost,
+      kind: 'egress',
+      reference: attempt.id,
+      now,
+    })
+  return { ok: true, balance: paid.balance }
+}
+
+function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void> {
+  yield* all(
+    INSERT_ATTEMPT,
+    a.id,
+    a.accountId,
+    a.capabilityId,
+    a.credentialId,
+    a.credentialVersion,
+    'reserved',
+    a.method,
+    a.host,
+    a.requestDigest,
+    a.idempotencyKey,
+    a.createdAt,
+    null,
+    null,
+    null,
+    null,
+    null,
+    null,
+    bootId,
+    cost,
+  )
+}
+
+const MARK_SENDING = `UPDATE attempts SET state = 'sending', sending_at = $1
+  WHERE id = $2 AND boot_id = $3 AND state = 'reserved' RETURNING id`
+export function* markSending({ id, bootId, now }: Input<'markSending'>): Command<boolean> {
+  return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
+}
+
+const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
+function* insertReceipt(receipt: StoredReceipt): Command<void> {
+  yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
+}
+
+type Ended = { ok: boolean; balance: number }
+const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
+    receipt_id = $5, finished_at = $6
+  WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id AS "accountId"`
+export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
+  const { id, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
+  const done = yield* first<{ accountId: string }>(
+    FINISH,
+    state,
+    outcome,
+    upstreamStatus,
+    responseDigest,
+    receipt.id,
+    now,
+    id,
+    bootId,
+  )
+  if (!done) return { ok: false, balance: yield* balanceBehind(id) }
+  yield* insertReceipt(receipt)
+  return { ok: true, balance: yield* balanceOf(done.accountId) }
+}
+
+function* balanceBehind(attemptId: string): Command<number> {
+  const row = yield* first<{ balance: number }>(
+    'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM attempts WHERE id = $1)',
+    attemptId,
+  )
+  return row?.balance ?? 0
+}
+
+interface Refundable {
+  id: string
+  accountId: string
+  cost: number
+}
+function* giveBack({ id, accountId, cost }: Refundable, transactionId: string, now: Millis): Command<number> {
+  if (cost === 0) return yield* balanceOf(accountId)
+  const row = yield* first<{ balance: number }>(
+    'UPDATE accounts SET balance = balance + $1 WHERE id = $2 RETURNING balance',
+    cost,
+    accountId,
+  )
+  yield* recordMovement({
+    transactionId,
+    accountId,
+    against: 'usage',
+    amount: cost,
+    kind: 'refund',
+    reference: id,
+    now,
+  })
+  return row?.balance ?? 0
+}
+
+export function* refundAttempt(input: Input<'refundAttempt'>): Command<Ended> {
+  const { id, bootId, outcome, transactionId, now } = input
+  const row = yield* first<Refundable>(
+    `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
+     WHERE id = $3 AND boot_id = $4 AND state IN ('reserved', 'sending')
+     RETURNING id, account_id AS "accountId", cost`,
+    outcome,
+    now,
+    id,
+    bootId,
+  )
+  if (!row) return { ok: false, balance: yield* balanceBehind(id) }
+  return { ok: true, balance: yield* giveBack(row, transactionId, now) }
+}
+
+export function* getAttempt(id: string, accountId: string): Command<Attempt | undefined> {
+  const row = yield* first<Attempt>(
+    `SELECT ${ATTEMPT} FROM attempts WHERE id = $1 AND account_id = $2`,
+    id,
+    accountId,
+  )
+  return row && toAttempt(row)
+}
+
+export function* listAttempts(
+  filter: { accountId: string; capabilityId?: string | undefined; state?: AttemptState | undefined },
+  page: PageRequest,
+): Command<Page<Attempt>> {
+  return yield* selectPage<Attempt, Attempt>(
+    { columns: ATTEMPT, from: 'attempts', id: 'id' },
+    [
+      ['account_id = $', filter.accountId],
+      ['capability_id = $', filter.capabilityId],
+      ['state = $', filter.state],
+    ],
+    page,
+    toAttempt,
+    (attempt) => attempt.id,
+  )
+}
+
+type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
+/** What the given boots left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
+export function* recoverBoots(boots: readonly string[], now: Millis): Command<Recovered> {
+  const refunded: Attempt[] = []
+  const ambiguous: Attempt[] = []
+  for (const bootId of boots) {
+    const unsent = yield* all<Attempt & { cost: number }>(
+      `UPDATE attempts SET state = 'refunded', outcome = 'crashed', finished_at = $1
+       WHERE boot_id = $2 AND state = 'reserved' RETURNING ${ATTEMPT}, cost`,
+      now,
+      bootId,
+    )
+    for (const { cost, ...attempt } of unsent) {
+      yield* giveBack({ id: attempt.id, accountId: attempt.accountId, cost }, newId('txn', now), now)
+      refunded.push(toAttempt(attempt))
+    }
+    const unknown = yield* all<Attempt>(
+      `UPDATE attempts SET state = 'ambiguous', outcome = 'crashed', finished_at = $1
+       WHERE boot_id = $2 AND state = 'sending' RETURNING ${ATTEMPT}`,
+      now,
+      bootId,
+    )
+    ambiguous.push(...unknown.map(toAttempt))
+  }
+  return { refunded, ambiguous }
+}
+
+export const UNFINISHED_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
+  WHERE state IN ('reserved', 'sending') AND boot_id <> $1`
+/** For an engine with one owner at a time: every other boot is dead. */
+export function* recoverAttempts({ bootId, now }: Input<'recoverAttempts'>): Command<Recovered> {
+  const boots = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, bootId)
+  return yield* recoverBoots(
+    boots.map((boot) => boot.bootId),
+    now,
+  )
+}
+
+export function* attachReceipt({ attemptId, receipt }: Input<'attachReceipt'>): Command<boolean> {
+  const row = yield* first(
+    `UPDATE attempts SET receipt_id = $1
+     WHERE id = $2 AND receipt_id IS NULL AND state IN ('settled', 'ambiguous') RETURNING id`,
+    receipt.id,
+    attemptId,
+  )
+  if (!row) throw new Undo(false)
+  yield* insertReceipt(receipt)
+  return true
+}
+
+export function* listAttemptsWithoutReceipt(limit: number): Command<readonly Attempt[]> {
+  const rows = yield* all<Attempt>(
+    `SELECT ${ATTEMPT} FROM attempts
+     WHERE receipt_id IS NULL AND state IN ('settled', 'ambiguous') ORDER BY id LIMIT $1`,
+    limit,
+  )
+  return rows.map(toAttempt)
+}
+
+export function* getReceipt(id: string): Command<StoredReceipt | undefined> {
+  const row = yield* first<StoredReceipt>(
+    `SELECT ${columns(['id', 'accountId', 'jws', 'createdAt'])} FROM receipts WHERE id = $1`,
+    id,
+  )
+  return row && { ...row }
+}

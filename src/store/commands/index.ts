@@ -1,0 +1,98 @@
+// Every command by the name of the port method it implements.
+import type { Command } from '../command.ts'
+import type { Store } from '../ports.ts'
+import * as accounts from './accounts.ts'
+import * as attempts from './attempts.ts'
+import * as credentials from './credentials.ts'
+import * as records from './records.ts'
+
+/** The port's methods that are transactions; the rest (`health`, `close`, `engine`) belong to the engine. */
+export type CommandName = Exclude<keyof Store, 'engine' | 'health' | 'close'>
+export type Commands = {
+  readonly [K in CommandName]: (...args: Parameters<Store[K]>) => Command<Awaited<ReturnType<Store[K]>>>
+}
+
+const { createAccount, addKey, findKey, listKeys, revokeKey, getAccount, balance, ledger, grant } = accounts
+const { insertCredential, getCredential, listCredentials, rotateCredential, revokeCredential } = credentials
+const { listWrapsNotUnder, replaceWrap } = credentials
+const { insertCapability, findCapability, listCapabilities, revokeCapability } = credentials
+const { reserveAttempt, markSending, finishAttempt, refundAttempt, getAttempt, listAttempts } = attempts
+const { recoverAttempts, attachReceipt, listAttemptsWithoutReceipt, getReceipt } = attempts
+const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
+
+export const commands: Commands = {
+  createAccount,
+  addKey,
+  findKey,
+  listKeys,
+  revokeKey,
+  getAccount,
+  balance,
+  ledger,
+  grant,
+  insertCredential,
+  getCredential,
+  listCredentials,
+  rotateCredential,
+  revokeCredential,
+  listWrapsNotUnder,
+  replaceWrap,
+  insertCapability,
+  findCapability,
+  listCapabilities,
+  revokeCapability,
+  reserveAttempt,
+  markSending,
+  finishAttempt,
+  refundAttempt,
+  getAttempt,
+  listAttempts,
+  recoverAttempts,
+  attachReceipt,
+  listAttemptsWithoutReceipt,
+  getReceipt,
+  publishKey,
+  retireKey,
+  listPublishedKeys,
+  saveTask,
+  getTask,
+  listTasks,
+  sweep,
+}
+
+/** One indexed row each: cheap enough for the thread that serves requests. */
+export const pointReads: ReadonlySet<CommandName> = new Set<CommandName>([
+  'findKey',
+  'getAccount',
+  'balance',
+  'getCredential',
+  'findCapability',
+  'getAttempt',
+  'getReceipt',
+  'getTask',
+])
+
+/** Commands that change nothing: they need no transaction of their own. */
+export const reads: ReadonlySet<CommandName> = new Set<CommandName>([
+  ...pointReads,
+  'listKeys',
+  'ledger',
+  'listCredentials',
+  'listWrapsNotUnder',
+  'listCapabilities',
+  'listAttempts',
+  'listAttemptsWithoutReceipt',
+  'listPublishedKeys',
+  'listTasks',
+])
+
+/** One statement each, which is atomic by itself. */
+export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
+  'revokeKey',
+  'rotateCredential',
+  'replaceWrap',
+  'markSending',
+  'publishKey',
+  'retireKey',
+  'saveTask',
+])

@@ -1,0 +1,123 @@
+// Published keys, A2A tasks, and the sweep that retention allows (contract, section 10).
+import { newId } from '../../ids.ts'
+import { all, columns, type Command, first, insertInto, where } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
+
+const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
+
+export function* publishKey(key: PublishedKey): Command<void> {
+  yield* all(
+    `${insertInto('published_keys', keyFields)} ON CONFLICT (kid) DO NOTHING`,
+    key.kid,
+    key.purpose,
+    key.jwk,
+    key.notBefore,
+    key.retiredAt,
+  )
+}
+
+export function* retireKey(kid: string, now: Millis): Command<void> {
+  yield* all('UPDATE published_keys SET retired_at = COALESCE(retired_at, $1) WHERE kid = $2', now, kid)
+}
+
+export function* listPublishedKeys(): Command<readonly PublishedKey[]> {
+  const rows = yield* all<PublishedKey>(
+    `SELECT ${columns(keyFields)} FROM published_keys ORDER BY not_before, kid`,
+  )
+  return rows.map((row) => ({ ...row }))
+}
+
+const taskFields = ['id', 'contextId', 'owner', 'state', 'revision', 'json', 'updatedAt', 'expiresAt']
+const TASK = columns(taskFields)
+const INSERT_TASK = `${insertInto('tasks', taskFields)} ON CONFLICT DO NOTHING RETURNING id`
+const UPDATE_TASK = `UPDATE tasks SET state = $1, revision = $2, json = $3, updated_at = $4, expires_at = $5
+  WHERE id = $6 AND revision = $7 RETURNING id`
+
+export function* saveTask(t: StoredTask): Command<boolean> {
+  const saved =
+    t.revision === 1
+      ? yield* first(
+          INSERT_TASK,
+          t.id,
+          t.contextId,
+          t.owner,
+          t.state,
+          t.revision,
+          t.json,
+          t.updatedAt,
+          t.expiresAt,
+        )
+      : yield* first(UPDATE_TASK, t.state, t.revision, t.json, t.updatedAt, t.expiresAt, t.id, t.revision - 1)
+  return saved !== undefined
+}
+
+const GET_TASK = `SELECT ${TASK} FROM tasks WHERE id = $1`
+export function* getTask(id: string): Command<StoredTask | undefined> {
+  const row = yield* first<StoredTask>(GET_TASK, id)
+  return row && { ...row }
+}
+
+export function* listTasks(
+  filter: {
+    owner: string
+    contextId?: string | undefined
+    state?: string | undefined
+    since?: Millis | undefined
+  },
+  page: PageRequest,
+): Command<Page<StoredTask> & { total: number }> {
+  const conditions = [
+    ['owner = $', filter.owner],
+    ['context_id = $', filter.contextId],
+    ['state = $', filter.state],
+    ['updated_at >= $', filter.since],
+  ] as const
+  const { text, values } = where(conditions)
+  const count = yield* first<{ total: number }>(
+    `SELECT count(*) AS total FROM tasks WHERE ${text}`,
+    ...values,
+  )
+  const found = yield* selectPage<StoredTask, StoredTask>(
+    { columns: TASK, from: 'tasks', id: 'id' },
+    conditions,
+    page,
+    (row) => ({ ...row }),
+    (task) => task.id,
+  )
+  return { ...found, total: count?.total ?? 0 }
+}
+
+/** Rows that one sweep transaction removes of a kind at most: others wait no longer than that takes. */
+export const SWEEP_LIMIT = 500
+const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000
+
+/** Removes up to SWEEP_LIMIT rows of each kind. Ledger and receipts stay for ever. */
+export function* sweep(now: Millis): Command<Readonly<Record<string, number>>> {
+  const cutoff = now - THIRTY_DAYS_MS
+  const tasks = yield* all(
+    `DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= $1 LIMIT $2) RETURNING id`,
+    now,
+    SWEEP_LIMIT,
+  )
+  // The time in front of an id makes the primary key do: nothing younger is looked at.
+  const attempts = yield* all(
+    `DELETE FROM attempts WHERE id IN (
+       SELECT id FROM attempts WHERE id < $1 AND finished_at <= $2 AND state IN ('settled', 'ambiguous', 'refunded')
+       LIMIT $3
+     ) RETURNING id`,
+    newId('att', cutoff).slice(0, 'att_'.length + 9),
+    cutoff,
+    SWEEP_LIMIT,
+  )
+  // What was narrowed from a capability never outlives it, so no row loses its ancestor first.
+  const capabilities = yield* all<{ id: string }>(
+    `DELETE FROM capabilities WHERE id IN (
+       SELECT id FROM capabilities WHERE expires_at <= $1 ORDER BY expires_at, id DESC LIMIT $2
+     ) RETURNING id`,
+    cutoff,
+    SWEEP_LIMIT,
+  )
+  for (const { id } of capabilities) yield* all('DELETE FROM capability_lineage WHERE capability_id = $1', id)
+  return { tasks: tasks.length, attempts: attempts.length, capabilities: capabilities.length }
+}

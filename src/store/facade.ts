@@ -1,0 +1,32 @@
+// The port's face over an engine: every command by name, what remains by hand.
+import { type CommandName, commands } from './commands/index.ts'
+import { SWEEP_LIMIT } from './commands/records.ts'
+import type { Store } from './ports.ts'
+
+export interface Engine {
+  readonly engine: Store['engine']
+  /** Runs the command as one durable transaction and answers when it is committed. */
+  readonly run: (name: CommandName, args: unknown[]) => Promise<unknown>
+  readonly health: () => ReturnType<Store['health']>
+  readonly close: () => Promise<void>
+}
+
+export function storeOf({ engine, run, health, close }: Engine): Store {
+  const methods: Partial<Record<CommandName, (...args: unknown[]) => Promise<unknown>>> = {}
+  for (const name of Object.keys(commands) as CommandName[]) methods[name] = (...args) => run(name, args)
+
+  /** In pieces, so that nobody waits behind one long transaction. */
+  async function sweep(now: number): Promise<Readonly<Record<string, number>>> {
+    const total: Record<string, number> = {}
+    for (let again = true; again;) {
+      again = false
+      const removed = (await run('sweep', [now])) as Record<string, number>
+      for (const [kind, count] of Object.entries(removed)) {
+        total[kind] = (total[kind] ?? 0) + count
+        if (count >= SWEEP_LIMIT) again = true
+      }
+    }
+    return total
+  }
+  return { ...(methods as unknown as Store), engine, sweep, health, close }
+}

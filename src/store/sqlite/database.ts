@@ -1,0 +1,67 @@
+// One SQLite connection: opened durable, statements prepared once, commands driven synchronously.
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import type { Command, Row, Statement } from '../command.ts'
+
+export interface SqliteDatabase {
+  readonly exec: (text: string) => void
+  readonly drive: <T>(command: Command<T>) => T
+  readonly close: () => void
+}
+
+const BUSY_TIMEOUT_MS = 5000
+// Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
+const CACHE_KIB = 16 * 1024
+const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+
+/** @throws {Error} when the file cannot be opened with the durability that is promised */
+export function openDatabase(file: string, options: { readOnly?: boolean } = {}): SqliteDatabase {
+  const db = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: BUSY_TIMEOUT_MS })
+  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
+  if (!options.readOnly) {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+    db.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`)
+    // Asserted, because an answer means "on disk": some file systems refuse WAL, some builds default to less.
+    expectPragma(db, 'journal_mode', 'wal')
+    expectPragma(db, 'synchronous', 2)
+  }
+
+  const prepared = new Map<string, StatementSync>()
+  function run({ text, values, once }: Statement): readonly Row[] {
+    if (once) {
+      db.exec(text)
+      return []
+    }
+    let statement = prepared.get(text)
+    if (!statement) {
+      statement = db.prepare(toSqlite(text))
+      prepared.set(text, statement)
+    }
+    return statement.all(...values)
+  }
+  function drive<T>(command: Command<T>): T {
+    let step = command.next()
+    while (!step.done) step = command.next(run(step.value))
+    return step.value
+  }
+  return {
+    exec: (text) => db.exec(text),
+    drive,
+    close() {
+      prepared.clear()
+      db.close()
+    },
+  }
+}
+
+/** Numbered placeholders in SQLite's spelling. Row locks have no meaning where there is one writer. */
+export function toSqlite(text: string): string {
+  return text.replace(/\$(\d+)/g, '?$1').replace(/\bFOR (SHARE|UPDATE)\b/g, '')
+}
+
+function expectPragma(db: DatabaseSync, name: string, expected: string | number): void {
+  const found = Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
+  if (found !== expected)
+    throw new Error(
+      `SQLite runs with ${name}=${String(found)} where ${expected} is needed for durable answers.`,
+    )
+}

@@ -1,0 +1,132 @@
+// The embedded engine, seen from the main thread: writes and lists go to the worker in batches, point reads use a
+// read-only connection here. An answer is posted after its COMMIT, so such a read sees every acknowledged write.
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { Logger } from '../../log.ts'
+import type { Command } from '../command.ts'
+import { type CommandName, commands, pointReads } from '../commands/index.ts'
+import { storeClosed, toFailure, toStoreError } from '../failure.ts'
+import type { Store } from '../ports.ts'
+import { storeOf } from '../facade.ts'
+import type { Answers, WorkerInput } from '../worker.ts'
+import { openDatabase } from './database.ts'
+import { lockDirectory } from './lock.ts'
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** sysexits.h EX_SOFTWARE */
+const EXIT_CRASHED = 70
+
+export async function openSqliteStore(parts: {
+  dataDir: string
+  log: Logger
+  /** Where the thread's code is; found beside this file (source) or beside the bundle. */
+  workerUrl?: URL
+}): Promise<Store> {
+  const { dataDir, log } = parts
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const lock = lockDirectory(dataDir)
+  const file = join(dataDir, 'gateway.db')
+  const { port1: port, port2 } = new MessageChannel()
+  const input: WorkerInput = { port: port2, file }
+  const worker = new Worker(parts.workerUrl ?? workerUrl(), {
+    name: 'store',
+    workerData: input,
+    transferList: [port2],
+    execArgv: [],
+  })
+
+  let waiting: Waiting[] = []
+  let outbox: unknown[] = []
+  let closing: Promise<void> | undefined
+  let isOpen = false
+
+  // What the thread acknowledged is on disk; what it did not, nobody was told. Starting anew is the safe way on.
+  worker.on('error', (thrown) => {
+    if (!isOpen) return
+    log.fatal({ err: thrown }, 'the store thread failed: the process ends')
+    process.exit(EXIT_CRASHED)
+  })
+  worker.on('exit', () => {
+    if (!isOpen || closing) return
+    log.fatal('the store thread ended: the process ends')
+    process.exit(EXIT_CRASHED)
+  })
+
+  try {
+    await Promise.race([once(port, 'message'), once(worker, 'exit').then(([code]) => Promise.reject(code))])
+  } catch (thrown) {
+    lock.release()
+    port.close()
+    throw thrown
+  }
+  isOpen = true
+
+  port.on('message', ({ values, failures }: Answers) => {
+    const count = Math.max(values.length, failures.length)
+    const answered = waiting.slice(0, count)
+    waiting = waiting.slice(count)
+    for (const [index, failure] of failures) answered[index]!.reject(toStoreError(failure))
+    const failed = failures.length > 0 ? new Set(failures.map(([index]) => index)) : undefined
+    for (const [index, { resolve }] of answered.entries()) if (!failed?.has(index)) resolve(values[index])
+  })
+
+  function flush(): void {
+    port.postMessage(outbox)
+    outbox = []
+  }
+  function send(name: CommandName, args: unknown[]): Promise<unknown> {
+    if (closing) return Promise.reject(storeClosed())
+    return new Promise((resolve, reject) => {
+      waiting.push({ resolve, reject })
+      // One message for everything this turn of the loop asks for.
+      if (outbox.length === 0) setImmediate(flush)
+      outbox.push(name, args)
+    })
+  }
+
+  const reader = openDatabase(file, { readOnly: true })
+  function read(name: CommandName, args: unknown[]): Promise<unknown> {
+    if (closing) return Promise.reject(storeClosed())
+    try {
+      const start = commands[name] as (...args: unknown[]) => Command<unknown>
+      return Promise.resolve(reader.drive(start(...args)))
+    } catch (thrown) {
+      return Promise.reject(toStoreError(toFailure(thrown), thrown))
+    }
+  }
+
+  async function shutDown(): Promise<void> {
+    if (outbox.length > 0) flush()
+    reader.close()
+    const exited = once(worker, 'exit')
+    port.postMessage('close')
+    await exited
+    for (const { reject } of waiting) reject(storeClosed())
+    lock.release()
+  }
+
+  return storeOf({
+    engine: 'sqlite',
+    run: (name, args) => (pointReads.has(name) ? read(name, args) : send(name, args)),
+    async health() {
+      const started = performance.now()
+      await send('listPublishedKeys', [])
+      const detail = `SQLite ${process.versions['sqlite'] ?? ''}, WAL, synchronous=FULL, ${waiting.length} waiting`
+      return { ok: true, latencyMs: performance.now() - started, detail }
+    },
+    close: () => (closing ??= shutDown()),
+  })
+}
+
+function workerUrl(): URL {
+  // From source this file is src/store/sqlite/store.ts; bundled, it is a chunk beside store-worker.js.
+  return import.meta.url.endsWith('.ts')
+    ? new URL('../worker.ts', import.meta.url)
+    : new URL('./store-worker.js', import.meta.url)
+}

@@ -1,0 +1,105 @@
+// The thread that owns the writing SQLite connection. Group commit: all commands that have arrived run in one
+// transaction, each in a savepoint of its own; answers are posted only after COMMIT returned.
+import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { type Command, Undo } from './command.ts'
+import { type CommandName, commands, reads, singleStatements } from './commands/index.ts'
+import { type Failure, toFailure } from './failure.ts'
+import { migrate, sqliteDialect } from './migrations.ts'
+import { openDatabase } from './sqlite/database.ts'
+
+export interface WorkerInput {
+  readonly port: MessagePort
+  readonly file: string
+}
+/** Name and arguments of each command, flat: half the objects to clone. */
+export type Batch = readonly unknown[]
+/** In the order of the commands. `failures` holds the index and reason of those that failed. */
+export interface Answers {
+  readonly values: readonly unknown[]
+  readonly failures: readonly (readonly [index: number, failure: Failure])[]
+}
+export type WorkerMessage = { ready: true } | Answers
+
+/** Longer transactions gain nothing more and make the first command in them wait. */
+const MAX_GROUP = 128
+
+const { port, file } = workerData as WorkerInput
+const db = openDatabase(file)
+db.exec('BEGIN IMMEDIATE')
+db.drive(migrate(sqliteDialect, Date.now()))
+db.exec('COMMIT')
+
+const waiting: unknown[] = []
+
+port.on('message', (message: Batch | 'close') => {
+  // Whatever else has arrived meanwhile shares the transaction.
+  for (let next: Batch | 'close' | undefined = message; next !== undefined; next = receive()) {
+    if (next === 'close') return close()
+    for (const part of next) waiting.push(part)
+    if (waiting.length >= MAX_GROUP * 2) runGroup()
+  }
+  while (waiting.length > 0) runGroup()
+})
+port.postMessage({ ready: true } satisfies WorkerMessage)
+
+function receive(): Batch | 'close' | undefined {
+  return (receiveMessageOnPort(port) as { message: Batch | 'close' } | undefined)?.message
+}
+
+function runGroup(): void {
+  const group = waiting.splice(0, MAX_GROUP * 2)
+  const values: unknown[] = []
+  const failures: [number, Failure][] = []
+  const writes = group.some((part, i) => i % 2 === 0 && !reads.has(part as CommandName))
+  try {
+    if (writes) db.exec('BEGIN IMMEDIATE')
+    for (let i = 0; i < group.length; i += 2) {
+      const name = group[i] as CommandName
+      try {
+        values.push(runCommand(name, group[i + 1] as unknown[]))
+      } catch (thrown) {
+        failures.push([values.length, toFailure(thrown)])
+        values.push(undefined)
+      }
+    }
+    if (writes) db.exec('COMMIT')
+    port.postMessage({ values, failures } satisfies WorkerMessage)
+  } catch (thrown) {
+    // The transaction as a whole failed (disk full, input/output error): nobody in it may believe otherwise.
+    if (writes) abandon()
+    const failure = toFailure(thrown)
+    const all = Array.from({ length: group.length / 2 }, (_, i): [number, Failure] => [i, failure])
+    port.postMessage({ values: [], failures: all } satisfies WorkerMessage)
+  }
+}
+
+function runCommand(name: CommandName, args: unknown[]): unknown {
+  const start = commands[name] as (...args: unknown[]) => Command<unknown>
+  if (reads.has(name) || singleStatements.has(name)) return db.drive(start(...args))
+  db.exec('SAVEPOINT command')
+  try {
+    const value = db.drive(start(...args))
+    db.exec('RELEASE command')
+    return value
+  } catch (thrown) {
+    db.exec('ROLLBACK TO command')
+    db.exec('RELEASE command')
+    if (thrown instanceof Undo) return thrown.result
+    throw thrown
+  }
+}
+
+function abandon(): void {
+  try {
+    db.exec('ROLLBACK')
+  } catch {
+    // SQLite has rolled back on its own.
+  }
+}
+
+function close(): void {
+  while (waiting.length > 0) runGroup()
+  db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+  port.close()
+}
