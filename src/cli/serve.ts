@@ -25,8 +25,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
     config = readConfig(env)
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
-    process.stderr.write(`${thrown.message}\nNothing was started.\n`)
-    process.exit(Exit.config)
+    endForConfiguration(thrown)
   }
   const log = createLogger(config.logLevel)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
@@ -41,6 +40,8 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
     const { startGateway } = await import('../gateway.ts')
     gateway = await startGateway(config, log)
   } catch (thrown) {
+    // Some of the configuration is in files, which are read on the way.
+    if (thrown instanceof ConfigError) endForConfiguration(thrown)
     const words = explainStartFailure(thrown, config)
     if (words === undefined) log.fatal({ err: thrown }, 'start failed')
     process.stderr.write(
@@ -57,6 +58,11 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   await forgetRunning(config.dataDir, process.pid)
   log.info('stopped')
   process.exit(Exit.ok)
+}
+
+function endForConfiguration(error: ConfigError): never {
+  process.stderr.write(`${error.message}\nNothing was started.\n`)
+  process.exit(Exit.config)
 }
 
 function readConfig(env: Readonly<Record<string, string | undefined>>): Config {

@@ -1,0 +1,116 @@
+// `capabilities`: what an agent holds in place of a secret.
+import type { Command } from 'commander'
+import {
+  egressCapabilitiesIssue,
+  egressCapabilitiesList,
+  egressCapabilitiesNarrow,
+  egressCapabilitiesRevoke,
+} from '../../tools/egress-capabilities.ts'
+import { connect } from './client.ts'
+import {
+  addConnectionOptions,
+  addPageOptions,
+  addScopeOptions,
+  type ConnectionOptions,
+  pageOf,
+  type PageOptions,
+  parseDuration,
+  parseInteger,
+  scopeOf,
+  type ScopeOptions,
+} from './options.ts'
+import { printPage, printRecord } from './output.ts'
+import { readSecret } from './secrets.ts'
+import { addOutOption, deliverToken } from './token-file.ts'
+
+const COLUMNS = [
+  'capability_id',
+  'label',
+  'hosts',
+  'path_prefixes',
+  'methods',
+  'uses',
+  'max_uses',
+  'expires_at',
+  'revoked_at',
+]
+
+type MakeOptions = ConnectionOptions &
+  ScopeOptions & { ttl?: number; maxUses?: number; label?: string; out?: string }
+
+export function addCapabilityCommands(program: Command): void {
+  const capabilities = program
+    .command('capabilities')
+    .description('short-lived, scoped tokens (agw_cap_…) for agents')
+
+  addMakeOptions(capabilities.command('issue'))
+    .description('make a capability on a stored credential')
+    .requiredOption('--credential <credential-id>', 'the credential it is for')
+    .addHelpText(
+      'after',
+      `
+Hosts, paths and methods default to the credential's own and can only be made smaller. The token is shown once.
+
+Example:
+  agent-gateway capabilities issue --credential cred_… --path /repos/acme/site --method GET --ttl 1h --max-uses 20 --out agent.cap`,
+    )
+    .action(async (options: MakeOptions & { credential: string }) => {
+      const client = await connect(options)
+      await deliverToken(options, 'capability', () =>
+        client.call(egressCapabilitiesIssue, { credential_id: options.credential, ...wishesOf(options) }),
+      )
+    })
+
+  addPageOptions(addConnectionOptions(capabilities.command('list')))
+    .description('list capabilities with scope, uses and expiry, newest first; never a token')
+    .option('--credential <credential-id>', 'only those on this credential')
+    .action(async (options: ConnectionOptions & PageOptions & { credential?: string }) => {
+      const filter = options.credential === undefined ? {} : { credential_id: options.credential }
+      const answer = await (
+        await connect(options)
+      ).call(egressCapabilitiesList, { ...pageOf(options), ...filter })
+      printPage(answer, answer.capabilities, COLUMNS, 'No capabilities.', options)
+    })
+
+  addConnectionOptions(capabilities.command('revoke <capability-id>'))
+    .description('end a capability and everything narrowed from it, at once')
+    .action(async (id: string, options: ConnectionOptions) => {
+      printRecord(
+        await (await connect(options)).call(egressCapabilitiesRevoke, { capability_id: id }),
+        options,
+      )
+    })
+
+  addMakeOptions(capabilities.command('narrow'))
+    .description('make a smaller capability from one you hold, for handing part of a task on')
+    .option('--capability-file <file>', 'read your capability from this file instead of stdin')
+    .addHelpText(
+      'after',
+      `
+Takes a capability and no service key. The new one never reaches wider or lives longer, its uses count on yours too, and it ends
+when yours is revoked.
+
+Example:
+  agent-gateway capabilities narrow --method GET --max-uses 1 --out helper.cap < agent.cap`,
+    )
+    .action(async (options: MakeOptions & { capabilityFile?: string }) => {
+      const client = await connect(options)
+      const own = await readSecret('capability', options.capabilityFile)
+      await deliverToken(options, 'capability', () =>
+        client.call(egressCapabilitiesNarrow, wishesOf(options), own),
+      )
+    })
+}
+
+const addMakeOptions = (command: Command): Command =>
+  addOutOption(addScopeOptions(addConnectionOptions(command)))
+    .option('--ttl <time>', 'life: 900, 90s, 15m, 24h; a day at most', parseDuration)
+    .option('--max-uses <n>', 'attempts it allows; default no limit', parseInteger(1, 1_000_000))
+    .option('--label <text>', 'what it is for; shown in lists')
+
+const wishesOf = (options: MakeOptions) => ({
+  ...scopeOf(options),
+  ...(options.ttl === undefined ? {} : { ttl_seconds: options.ttl }),
+  ...(options.maxUses === undefined ? {} : { max_uses: options.maxUses }),
+  ...(options.label === undefined ? {} : { label: options.label }),
+})

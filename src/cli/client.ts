@@ -1,0 +1,162 @@
+// HTTP to a running gateway, derived from the registry: a command names a tool, the tool knows its route and its types.
+import { readFile } from 'node:fs/promises'
+import type { z } from 'zod'
+import { operatorKeyFile } from '../bootstrap.ts'
+import { type Config, isLoopbackHost, loadConfig } from '../config.ts'
+import type { Tool } from '../registry.ts'
+import { Secret } from '../secret.ts'
+import { parseToken } from '../tokens.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import type { ConnectionOptions } from './options.ts'
+import { describeProblem, type Row } from './output.ts'
+import { findRunning } from './running.ts'
+
+const TIMEOUT_MS = 60_000
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024
+
+export interface Client {
+  readonly url: string
+  /**
+   * @param token other than the service key; null sends none
+   * @throws {CommandFailure} with the problem document in words, or that nothing answered
+   */
+  call<I extends z.ZodType, O extends z.ZodType>(
+    tool: Tool<I, O>,
+    input: z.input<I>,
+    token?: Secret<string> | null,
+  ): Promise<z.output<O>>
+  /** A public document, as JSON. */
+  get(path: string): Promise<unknown>
+}
+
+/** @throws {ConfigError} and {CommandFailure} */
+export async function connect(options: ConnectionOptions): Promise<Client> {
+  const config = loadConfig(process.env)
+  const url = await findUrl(options, config)
+  refusePlainHttp(url, options)
+  // Read when first needed: public documents take no key.
+  let key: Promise<Secret<string>> | undefined
+  const serviceKey = () => (key ??= readServiceKey(options, config))
+
+  return {
+    url,
+    async call(tool, input, token) {
+      const bearer = token === null ? undefined : (token ?? (await serviceKey()))
+      const { method, path, body } = toRequest(tool.rest[0]!, input as Row)
+      return (await send(url, method, path, body, bearer)) as never
+    },
+    get: (path) => send(url, 'GET', path, undefined, undefined),
+  }
+}
+
+/** Where the gateway is: said, configured, found in the data directory, or at the default address. */
+export async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
+  const given = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const url = given ?? `http://${host}:${config.port}`
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new CommandFailure(Exit.usage, `--url: ${url} is not an http or https address.`)
+  return url.replace(/\/+$/, '')
+}
+
+function refusePlainHttp(url: string, options: ConnectionOptions): void {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:' || options.allowPlainHttp || isLoopbackHost(hostname.replace(/^\[|\]$/g, '')))
+    return
+  throw new CommandFailure(
+    Exit.usage,
+    `${url} would carry your service key in the clear. Use https, or --allow-plain-http on a network you trust.`,
+  )
+}
+
+async function readServiceKey(options: ConnectionOptions, config: Config): Promise<Secret<string>> {
+  const file = options.keyFile ?? operatorKeyFile(config.dataDir)
+  if (options.keyFile === undefined && config.operatorKey !== undefined) return new Secret(config.operatorKey)
+  let text: string
+  try {
+    text = (await readFile(file, 'utf8')).trim()
+  } catch {
+    throw new CommandFailure(
+      Exit.failed,
+      `No service key: ${file} cannot be read. Set GATEWAY_OPERATOR_KEY, name a file with --key-file, ` +
+        'or set GATEWAY_DATA_DIR to the data directory of the gateway.',
+    )
+  }
+  if (parseToken(text)?.kind !== 'sk')
+    throw new CommandFailure(Exit.failed, `${file} holds no service key (agw_sk_… with its checksum intact).`)
+  return new Secret(text)
+}
+
+type Route = Tool['rest'][number]
+
+/** Path parameters from the input, the rest as query (GET) or JSON body (POST). */
+export function toRequest(route: Route, input: Row): { method: string; path: string; body?: string } {
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = rest.get(name)
+    rest.delete(name)
+    return encodeURIComponent(String(value))
+  })
+  if (route.method === 'POST') return { method: 'POST', path, body: JSON.stringify(Object.fromEntries(rest)) }
+  const query = new URLSearchParams()
+  for (const [name, value] of rest)
+    for (const item of Array.isArray(value) ? value : [value]) query.append(name, String(item))
+  return { method: route.method, path: query.size > 0 ? `${path}?${query}` : path }
+}
+
+async function send(
+  url: string,
+  method: string,
+  path: string,
+  body: string | undefined,
+  bearer: Secret<string> | undefined,
+): Promise<unknown> {
+  const headers: Record<string, string> = { accept: 'application/json' }
+  if (body !== undefined) headers['content-type'] = 'application/json'
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(url + path, {
+      method,
+      headers: bearer ? bearer.use((token) => ({ ...headers, authorization: `Bearer ${token}` })) : headers,
+      ...(body === undefined ? {} : { body }),
+      // A redirect would take the key to another address.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    text = await response.text()
+  } catch (thrown) {
+    throw new CommandFailure(Exit.unreachable, unreachable(url, thrown))
+  }
+  const document = text.length > MAX_ANSWER_BYTES ? undefined : parse(text)
+  if (response.ok && document !== undefined) return document
+  if (isProblem(document)) throw new CommandFailure(Exit.failed, describeProblem(document), document)
+  throw new CommandFailure(
+    Exit.unreachable,
+    `${url} answers, but not like an Agent Gateway (status ${response.status}). Check the address.`,
+  )
+}
+
+function unreachable(url: string, thrown: unknown): string {
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+  const start = 'Start it with `agent-gateway serve`, or name another address with --url or GATEWAY_BASE_URL.'
+  if (code === 'ECONNREFUSED') return `No gateway answers at ${url}. ${start}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The name in ${url} does not resolve. ${start}`
+  if (thrown instanceof Error && thrown.name === 'TimeoutError')
+    return `${url} did not answer within ${TIMEOUT_MS / 1000} s.`
+  if (/CERT|SELF_SIGNED|TLS|SSL|ISSUER/.test(code))
+    return `The certificate of ${url} is not trusted (${code}). Name its authority with NODE_EXTRA_CA_CERTS.`
+  return `The connection to ${url} failed${code ? ` (${code})` : ''}. ${start}`
+}
+
+const isProblem = (document: unknown): document is Row =>
+  typeof document === 'object' && document !== null && 'code' in document && 'title' in document
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,123 @@
+// `credentials`: upstream secrets. They go in from stdin or a file, and never come out again.
+import { type Command, Option } from 'commander'
+import { PROVIDERS, type ProviderId } from '../../schemas/egress.ts'
+import {
+  egressCredentialsCreate,
+  egressCredentialsList,
+  egressCredentialsRevoke,
+  egressCredentialsRotate,
+} from '../../tools/egress-credentials.ts'
+import { connect } from './client.ts'
+import {
+  addConnectionOptions,
+  addPageOptions,
+  addScopeOptions,
+  type ConnectionOptions,
+  pageOf,
+  type PageOptions,
+  scopeOf,
+  type ScopeOptions,
+} from './options.ts'
+import { printPage, printRecord } from './output.ts'
+import { readSecret } from './secrets.ts'
+
+const COLUMNS = [
+  'credential_id',
+  'provider',
+  'label',
+  'hosts',
+  'path_prefixes',
+  'methods',
+  'version',
+  'revoked_at',
+]
+const SECRET_FILE = ['--secret-file <file>', 'read the secret from this file instead of stdin'] as const
+
+type AddOptions = ConnectionOptions &
+  ScopeOptions & {
+    provider: ProviderId
+    label?: string
+    header?: string
+    scheme?: string
+    secretFile?: string
+  }
+
+export function addCredentialCommands(program: Command): void {
+  const credentials = program
+    .command('credentials')
+    .description('upstream secrets that agents use without ever holding them')
+
+  addScopeOptions(addConnectionOptions(credentials.command('add')))
+    .description('store a secret with the hosts, paths and methods it may ever be used for')
+    .addOption(new Option('--provider <name>', 'whose secret it is').choices(PROVIDERS).makeOptionMandatory())
+    .option('--label <text>', 'what it is for; shown in lists')
+    .option('--header <name>', 'custom: request header the secret goes in, lower case; default authorization')
+    .option(
+      '--scheme <word>',
+      'custom: word before the secret, "" for none; default Bearer with authorization',
+    )
+    .option(...SECRET_FILE)
+    .addHelpText(
+      'after',
+      `
+The secret is read from stdin, from a prompt without echo when stdin is a terminal, or from --secret-file: never from an argument,
+where the process list and the shell history would show it. A named provider brings its host and header; custom needs --host.
+--path and --method default to everything on those hosts (/ and all methods): name them, they are the outer limit for every agent.
+
+Examples:
+  agent-gateway credentials add --provider openai --label research --path /v1/chat --method POST
+  agent-gateway credentials add --provider custom --host api.example.com --path /v2 --method GET --header x-api-key --scheme "" < key.txt`,
+    )
+    .action(async (options: AddOptions) => {
+      const client = await connect(options)
+      const secret = await readSecret('secret', options.secretFile)
+      const { provider, label, header, scheme } = options
+      const record = await secret.use((text) =>
+        client.call(egressCredentialsCreate, {
+          path_prefixes: ['/'],
+          methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+          ...scopeOf(options),
+          provider,
+          secret: text,
+          ...(label === undefined ? {} : { label }),
+          ...(header === undefined ? {} : { header }),
+          ...(scheme === undefined ? {} : { scheme }),
+        }),
+      )
+      printRecord(record, options)
+    })
+
+  addPageOptions(addConnectionOptions(credentials.command('list')))
+    .description('list metadata, newest first; never a secret')
+    .action(async (options: ConnectionOptions & PageOptions) => {
+      const answer = await (await connect(options)).call(egressCredentialsList, pageOf(options))
+      printPage(
+        answer,
+        answer.credentials,
+        COLUMNS,
+        'No credentials. Store one: agent-gateway credentials add --help',
+        options,
+      )
+    })
+
+  addConnectionOptions(credentials.command('rotate <credential-id>'))
+    .description('replace the secret; scope and capabilities stay, the next request uses the new one')
+    .option(...SECRET_FILE)
+    .action(async (id: string, options: ConnectionOptions & { secretFile?: string }) => {
+      const client = await connect(options)
+      const secret = await readSecret('secret', options.secretFile)
+      const record = await secret.use((text) =>
+        client.call(egressCredentialsRotate, { credential_id: id, secret: text }),
+      )
+      printRecord(record, options)
+    })
+
+  addConnectionOptions(credentials.command('revoke <credential-id>'))
+    .description('end a credential and every capability on it, at once and for good')
+    .action(async (id: string, options: ConnectionOptions) => {
+      printRecord(
+        await (await connect(options)).call(egressCredentialsRevoke, { credential_id: id }),
+        options,
+      )
+    })
+}

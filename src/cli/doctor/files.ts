@@ -1,0 +1,163 @@
+// Data directory and key files: there, ours, private, readable, whole. Contents are parsed and never shown.
+import { constants } from 'node:fs'
+import { access, readFile, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { createPrivateKey } from 'node:crypto'
+import { operatorKeyFile } from '../../bootstrap.ts'
+import { parseToken } from '../../tokens.ts'
+import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
+
+const LOW_SPACE_BYTES = 256 * 1024 * 1024
+const NEW_DIRECTORY = 'It is made at the first start; nothing to do.'
+
+export const checkDataDirectory: Check = async ({ config: { dataDir } }) => {
+  const check = 'data directory'
+  const info = await statOrUndefined(dataDir)
+  if (info === undefined) {
+    const parent = await closestParent(dataDir)
+    return (await mayUse(parent))
+      ? [warn(check, `${dataDir} does not exist yet`, NEW_DIRECTORY)]
+      : [fail(check, `${dataDir} does not exist and ${parent} may not be written`, otherDirectory(dataDir))]
+  }
+  if (!info.isDirectory())
+    return [fail(check, `${dataDir} is not a directory`, 'Set GATEWAY_DATA_DIR to a directory.')]
+  if (!(await mayUse(dataDir)))
+    return [fail(check, `${dataDir} may not be read and written by this user`, otherDirectory(dataDir))]
+  const findings: Finding[] =
+    (info.mode & 0o077) === 0
+      ? [ok(check, dataDir)]
+      : [warn(check, `${dataDir} is open to other users`, `Close it: chmod 700 ${dataDir}`)]
+  const { bavail, bsize } = await statfs(dataDir)
+  const freeMiB = Math.floor((bavail * bsize) / 1024 / 1024)
+  findings.push(
+    bavail * bsize < LOW_SPACE_BYTES
+      ? warn('disk space', `${freeMiB} MiB free`, 'Make room: a full disk stops every call that is charged.')
+      : ok('disk space', `${freeMiB} MiB free`),
+  )
+  return findings
+}
+
+const otherDirectory = (dataDir: string) =>
+  `Give it to the user that runs the gateway (chown), or set GATEWAY_DATA_DIR to another place than ${dataDir}.`
+
+export const checkKeyFiles: Check = async ({ config }) => {
+  const operator = operatorKeyFile(config.dataDir)
+  const findings: Finding[] = []
+  if (config.operatorKey === undefined)
+    findings.push(
+      await checkKeyFile({
+        check: 'operator key',
+        file: operator,
+        isWhole: (text) => parseToken(text.trim())?.kind === 'sk',
+        whenBroken: 'Put the key back (agw_sk_…), or set GATEWAY_OPERATOR_KEY.',
+        whenMissing:
+          'It is made at the first start. If there was one before: set GATEWAY_OPERATOR_KEY, or restore the file.',
+      }),
+    )
+  else
+    findings.push(
+      parseToken(config.operatorKey)?.kind === 'sk'
+        ? ok('operator key', 'from GATEWAY_OPERATOR_KEY')
+        : fail('operator key', 'GATEWAY_OPERATOR_KEY has a wrong checksum', 'Copy the key again, whole.'),
+    )
+  findings.push(
+    await checkKeyFile({
+      check: 'authority key',
+      file: config.authorityKeyFile,
+      isWhole: (text) => jwksOf(text).some((jwk) => isPrivateKey(jwk, 'EC')),
+      whenBroken: 'Restore it from a backup: without it no stored credential can be opened.',
+      whenMissing:
+        'It is made at the first start. If credentials are stored already, restore it from a backup first.',
+    }),
+    await checkKeyFile({
+      check: 'signing key',
+      file: join(config.dataDir, 'signing.jwk'),
+      isWhole: (text) => jwksOf(text).some((jwk) => isPrivateKey(jwk, 'OKP')),
+      whenBroken:
+        'Restore it from a backup, or move it away: a new one is made and the old receipts stay verifiable.',
+      whenMissing: 'It is made at the first start.',
+    }),
+  )
+  return findings
+}
+
+async function checkKeyFile(key: {
+  check: string
+  file: string
+  isWhole: (text: string) => boolean
+  whenBroken: string
+  whenMissing: string
+}): Promise<Finding> {
+  const { check, file } = key
+  const info = await statOrUndefined(file)
+  if (info === undefined) return warn(check, `${file} does not exist`, key.whenMissing)
+  if ((info.mode & 0o077) !== 0)
+    return fail(
+      check,
+      `${file} may be read by other users`,
+      `Close it: chmod 600 ${file}. If others use this machine, replace the key.`,
+    )
+  try {
+    const text = await readFile(file, 'utf8')
+    return key.isWhole(text)
+      ? ok(check, file)
+      : fail(check, `${file} does not hold a whole key`, key.whenBroken)
+  } catch (thrown) {
+    return fail(
+      check,
+      `${file} cannot be read (${errorCode(thrown) ?? 'error'})`,
+      `Give it to the user that runs the gateway.`,
+    )
+  }
+}
+
+/** A file holds one JWK or a set of them. */
+function jwksOf(text: string): readonly unknown[] {
+  try {
+    const document: unknown = JSON.parse(text)
+    return typeof document === 'object' &&
+      document !== null &&
+      'keys' in document &&
+      Array.isArray(document.keys)
+      ? document.keys
+      : [document]
+  } catch {
+    return []
+  }
+}
+
+/** By importing it: a file that parses but whose numbers are no key would fail at the first call instead. */
+function isPrivateKey(entry: unknown, kty: string): boolean {
+  if (typeof entry !== 'object' || entry === null) return false
+  // An entry may carry the key inside, beside its validity.
+  const jwk = 'jwk' in entry && typeof entry.jwk === 'object' && entry.jwk !== null ? entry.jwk : entry
+  if (!('kty' in jwk) || jwk.kty !== kty) return false
+  try {
+    createPrivateKey({ key: jwk as import('node:crypto').JsonWebKey, format: 'jwk' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function statOrUndefined(path: string) {
+  try {
+    return await stat(path)
+  } catch {
+    return undefined
+  }
+}
+
+async function mayUse(directory: string): Promise<boolean> {
+  try {
+    await access(directory, constants.R_OK | constants.W_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function closestParent(path: string): Promise<string> {
+  for (let parent = dirname(path); ; parent = dirname(parent))
+    if ((await statOrUndefined(parent)) !== undefined || parent === dirname(parent)) return parent
+}

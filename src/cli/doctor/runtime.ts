@@ -1,0 +1,51 @@
+// Node's version and the clock.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Check, fail, ok } from './finding.ts'
+
+const OLDEST = [22, 19] as const
+/** This code was not written before: a clock in front of it is wrong, and every certificate would look not yet valid. */
+const NOT_BEFORE = Date.parse('2026-01-01T00:00:00Z')
+const TOLERATED_MS = 5000
+
+export const checkRuntime: Check = async () => {
+  const version = process.versions.node
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNewEnough = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+  return [
+    isNewEnough
+      ? ok('node', version)
+      : fail(
+          'node',
+          `${version} is too old`,
+          `Install Node ${OLDEST.join('.')} or newer, or start with npm start.`,
+        ),
+  ]
+}
+
+/** Beside the database's own clock (database.ts): capabilities and permits expire by this one. */
+export const checkClock: Check = async ({ config: { dataDir } }) => {
+  const now = Date.now()
+  const todo = 'Set the clock (NTP): capabilities, quotes and certificates are judged by it.'
+  if (now < NOT_BEFORE) return [fail('clock', `it is ${new Date(now).toISOString()}, which is past`, todo)]
+  const newest = await newestChange(dataDir)
+  return newest > now + TOLERATED_MS
+    ? [
+        fail(
+          'clock',
+          `it went back: files of the data directory are ${Math.round((newest - now) / 1000)} s ahead`,
+          todo,
+        ),
+      ]
+    : [ok('clock', new Date(now).toISOString())]
+}
+
+async function newestChange(directory: string): Promise<number> {
+  try {
+    const names = await readdir(directory)
+    const times = await Promise.all(names.map(async (name) => (await stat(join(directory, name))).mtimeMs))
+    return Math.max(0, ...times)
+  } catch {
+    return 0
+  }
+}

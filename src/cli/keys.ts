@@ -1,0 +1,61 @@
+// `keys`: service keys, the tokens of operators.
+import type { Command } from 'commander'
+import { keysCreate, keysList, keysRevoke } from '../../tools/keys.ts'
+import { connect } from './client.ts'
+import {
+  addConnectionOptions,
+  addPageOptions,
+  type ConnectionOptions,
+  pageOf,
+  type PageOptions,
+} from './options.ts'
+import { printPage, printRecord } from './output.ts'
+import { addOutOption, deliverToken } from './token-file.ts'
+
+const COLUMNS = ['key_id', 'account_id', 'label', 'admin', 'created_at', 'revoked_at']
+
+export function addKeyCommands(program: Command): void {
+  const keys = program
+    .command('keys')
+    .description('service keys (agw_sk_…): what operators and their programs call with')
+
+  addOutOption(addConnectionOptions(keys.command('create')))
+    .description('make a further key of your account, or open a new account with its first key')
+    .option('--label <text>', 'what it is for; shown in lists')
+    .option(
+      '--new-account <name>',
+      'open an account of its own (administrators): own credentials, credits and receipts',
+    )
+    .addHelpText(
+      'after',
+      `
+The key is shown once. With --out it goes into a new file (0600) and not to the screen.
+
+Examples:
+  agent-gateway keys create --label "deploy pipeline" --out deploy.key
+  agent-gateway keys create --new-account team-b`,
+    )
+    .action(async (options: ConnectionOptions & { label?: string; newAccount?: string; out?: string }) => {
+      const client = await connect(options)
+      const { label, newAccount } = options
+      await deliverToken(options, 'key', () =>
+        client.call(keysCreate, {
+          ...(label === undefined ? {} : { label }),
+          ...(newAccount === undefined ? {} : { account: 'new' as const, name: newAccount }),
+        }),
+      )
+    })
+
+  addPageOptions(addConnectionOptions(keys.command('list')))
+    .description('list keys, newest first; an administrator sees every account')
+    .action(async (options: ConnectionOptions & PageOptions) => {
+      const answer = await (await connect(options)).call(keysList, pageOf(options))
+      printPage(answer, answer.keys, COLUMNS, 'No keys.', options)
+    })
+
+  addConnectionOptions(keys.command('revoke <key-id>'))
+    .description('end a key at once; credentials and capabilities of its account stay')
+    .action(async (keyId: string, options: ConnectionOptions) => {
+      printRecord(await (await connect(options)).call(keysRevoke, { key_id: keyId }), options)
+    })
+}

@@ -1,0 +1,91 @@
+// Options that several commands share, and the parsers of their values.
+import type { z } from 'zod'
+import type { HttpMethod as HttpMethodSchema } from '../../schemas/http.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+
+type HttpMethod = z.infer<typeof HttpMethodSchema>
+
+/** Every command that talks to a gateway takes these. */
+export interface ConnectionOptions {
+  readonly json?: boolean
+  readonly url?: string
+  readonly keyFile?: string
+  readonly allowPlainHttp?: boolean
+}
+
+export const jsonOption = () =>
+  new Option('--json', 'print JSON: on stdout the answer, on stderr the problem')
+
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .addOption(jsonOption())
+    .option('--url <url>', 'the gateway; default GATEWAY_BASE_URL, else the one that owns the data directory')
+    .option(
+      '--key-file <file>',
+      'service key; default GATEWAY_OPERATOR_KEY, else operator.key in the data directory',
+    )
+    .option('--allow-plain-http', 'send the key over http:// to another machine (it can be read on the way)')
+}
+
+export interface PageOptions {
+  readonly limit: number
+  readonly before?: string
+}
+
+export function addPageOptions(command: Command): Command {
+  return command
+    .option('--limit <n>', 'rows, at most 100', parseInteger(1, 100), 50)
+    .option('--before <cursor>', 'read on: the cursor that the previous page ended with')
+}
+
+export const pageOf = ({ limit, before }: PageOptions) => ({ limit, before })
+
+/** Repeatable option: `--host a --host b`. */
+export const collect = (value: string, previous: readonly string[] | undefined): readonly string[] => [
+  ...(previous ?? []),
+  value,
+]
+
+export const parseInteger =
+  (min: number, max: number) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+    return value
+  }
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
+
+/** `900`, `90s`, `15m`, `24h`, `1d` -> seconds. */
+export function parseDuration(text: string): number {
+  const match = /^(\d{1,9})([smhd]?)$/.exec(text)
+  if (!match) throw new InvalidArgumentError('Write a time like 900, 90s, 15m, 24h or 1d.')
+  return Number(match[1]) * UNIT_SECONDS[(match[2] || 's') as keyof typeof UNIT_SECONDS]
+}
+
+/** Allow-list of credentials and capabilities. */
+export interface ScopeOptions {
+  readonly host?: readonly string[]
+  readonly path?: readonly string[]
+  readonly method?: readonly string[]
+}
+
+export function addScopeOptions(command: Command): Command {
+  return command
+    .option('--host <name>', 'exact host that may be called; repeatable', collect)
+    .option('--path <prefix>', 'path prefix below which calls may go; repeatable', collect)
+    .option(
+      '--method <method>',
+      'HTTP method; repeatable',
+      (value: string, previous: readonly string[] | undefined) => collect(value.toUpperCase(), previous),
+    )
+}
+
+/** Only what was given: the gateway fills the rest from the provider or the credential. */
+export const scopeOf = ({ host, path, method }: ScopeOptions) => ({
+  ...(host === undefined ? {} : { hosts: [...host] }),
+  ...(path === undefined ? {} : { path_prefixes: [...path] }),
+  // What is no method is the gateway's to refuse, with the list of those that are.
+  ...(method === undefined ? {} : { methods: [...method] as HttpMethod[] }),
+})

@@ -1,0 +1,101 @@
+// Assembles the commands; each group of commands is in a file of its own.
+import { Command, CommanderError } from 'commander'
+import { API_VERSION, ConfigError } from '../config.ts'
+import { addAttemptCommands } from './attempts.ts'
+import { addAuthorityCommands } from './authority.ts'
+import { addCapabilityCommands } from './capabilities.ts'
+import { addCredentialCommands } from './credentials.ts'
+import { addCreditCommands } from './credits.ts'
+import { addKeyCommands } from './keys.ts'
+import { addReceiptCommands } from './receipts.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { addDoctorCommand } from './doctor/index.ts'
+import { printFailure } from './output.ts'
+import { refuseSecretArguments } from './secrets.ts'
+import { serve } from './serve.ts'
+
+const HELP = `
+Examples:
+  agent-gateway serve
+      Start the gateway (sandbox mode unless GATEWAY_MODE=production).
+  agent-gateway credentials add --provider github --label "issues bot" --path /repos/acme < github-token.txt
+      Store a token once. It is encrypted and never shown again.
+  agent-gateway capabilities issue --credential cred_… --path /repos/acme/site --method GET --ttl 1h --out agent.cap
+      What the agent gets instead: short-lived, and only for that path and method.
+  agent-gateway receipts verify receipt.json
+      Check a receipt against the published keys.
+  agent-gateway doctor
+      When something does not work: what is wrong and what to do.
+
+Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data directory (GATEWAY_DATA_DIR), else HOST and PORT.
+Which key: --key-file, else GATEWAY_OPERATOR_KEY, else operator.key in the data directory. A secret is never an argument.
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 78 configuration.`
+
+export function createProgram(): Command {
+  const program = new Command('agent-gateway')
+    .description('The gateway through which AI agents act on the internet without ever holding a secret.')
+    .version(API_VERSION)
+    .exitOverride()
+    .helpCommand(false)
+    .showHelpAfterError('(--help shows the options and examples)')
+    .addHelpText('after', HELP)
+
+  program.commandsGroup('Gateway:')
+  program
+    .command('serve')
+    .description('start the gateway and run until a signal ends it')
+    .addHelpText(
+      'after',
+      `
+Configured by environment variables (PORT, HOST, GATEWAY_MODE, GATEWAY_DATA_DIR …; the README lists them all).
+The first start makes a service key and keeps it in GATEWAY_DATA_DIR/operator.key (0600). In sandbox mode it is printed once on
+stdout; in production it is printed only to a terminal, because logs keep what they are given.
+stdout: the key, then \`listening on <url>\` once requests are answered. stderr: the banner and one JSON line per call.
+SIGTERM, SIGINT and SIGHUP drain: no new calls, running ones finish (35 s at most), the store closes. A second signal ends at once.
+Bad configuration: every problem in words, exit code 78, nothing listens.`,
+    )
+    .action(() => serve(process.env))
+  addDoctorCommand(program)
+
+  program.commandsGroup('Operation (needs a running gateway):')
+  addKeyCommands(program)
+  addCreditCommands(program)
+  addCredentialCommands(program)
+  addCapabilityCommands(program)
+  addAuthorityCommands(program)
+
+  program.commandsGroup('Records:')
+  addAttemptCommands(program)
+  addReceiptCommands(program)
+  return program
+}
+
+/** Sets the exit code; never throws. */
+export async function run(args: readonly string[]): Promise<void> {
+  const json = args.includes('--json')
+  try {
+    refuseSecretArguments(args)
+    const program = createProgram()
+    if (args.length === 0) program.help({ error: true })
+    await program.parseAsync(args, { from: 'user' })
+  } catch (thrown) {
+    process.exitCode = report(thrown, json)
+  }
+}
+
+function report(thrown: unknown, json: boolean): number {
+  // commander has printed its words already; help and version are no failures.
+  if (thrown instanceof CommanderError)
+    return thrown.code === 'commander.helpDisplayed' || thrown.code === 'commander.version'
+      ? Exit.ok
+      : Exit.usage
+  if (thrown instanceof CommandFailure) {
+    printFailure(thrown, json)
+    return thrown.exitCode
+  }
+  if (thrown instanceof ConfigError) {
+    process.stderr.write(`agent-gateway: ${thrown.message}\n`)
+    return Exit.config
+  }
+  throw thrown
+}

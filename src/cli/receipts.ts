@@ -1,0 +1,138 @@
+// `receipts`: reading one from the gateway, and proving one to yourself without trusting the gateway.
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { JWS_TYPES, type JwsVerdict, verifyJws } from '../receipts/types.ts'
+import { receiptsGet } from '../../tools/receipts-get.ts'
+import { connect } from './client.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { addConnectionOptions, type ConnectionOptions } from './options.ts'
+import { formatRecord, printJson, printLine } from './output.ts'
+
+const KEYS_PATH = '/.well-known/gateway-egress-key.json'
+
+/** Why a document is not a receipt of ours, for the person who was handed it. */
+const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
+  malformed: 'it is not a compact JWS with a JSON payload',
+  wrong_type: `its typ header is not ${JWS_TYPES.receipt}: it may be a quote, a permit or another signed document`,
+  wrong_algorithm: 'it is not signed with EdDSA',
+  unknown_key:
+    'none of the given keys has its key id: it is from another gateway, or the key document is too old',
+  bad_signature: 'the signature does not fit: the receipt was altered or forged',
+  not_canonical: 'the payload is not in RFC 8785 form: no gateway signs that',
+}
+
+type VerifyOptions = ConnectionOptions & { keys?: string }
+
+export function addReceiptCommands(program: Command): void {
+  const receipts = program.command('receipts').description('signed receipts of charged actions')
+
+  addConnectionOptions(receipts.command('show <receipt-id>'))
+    .description('read a receipt; whoever holds its id may, so no service key is sent')
+    .action(showReceipt)
+
+  addConnectionOptions(receipts.command('verify <file>'))
+    .description('check type, algorithm, key, signature and canonical form; print what the receipt attests')
+    .option('--keys <file>', `published keys (JWKS) saved from ${KEYS_PATH}: verifies offline`)
+    .addHelpText(
+      'after',
+      `
+FILE is a receipt as the gateway gave it: the compact JWS, the JSON around it ({receipt_id, url, jws}), or a whole answer with a
+\`receipt\` in it. - reads stdin. Without --keys the keys are fetched from the gateway; no service key is sent.
+Exit code 0: it verifies. 1: it does not, and why is printed.
+
+Examples:
+  agent-gateway receipts verify receipt.json
+  curl -s https://gateway.example/.well-known/gateway-egress-key.json > keys.json
+  agent-gateway receipts verify receipt.json --keys keys.json`,
+    )
+    .action(verifyReceipt)
+}
+
+async function showReceipt(id: string, options: ConnectionOptions): Promise<void> {
+  const receipt = await (await connect(options)).call(receiptsGet, { receipt_id: id }, null)
+  if (options.json) return printJson(receipt)
+  const { claims, jws, ...envelope } = receipt
+  printLine(formatRecord(envelope))
+  printLine(`\n${formatRecord(claims)}\n\n${jws}`)
+}
+
+async function verifyReceipt(file: string, options: VerifyOptions): Promise<void> {
+  const jws = findJws(await readText(file))
+  const keys =
+    options.keys === undefined
+      ? await fetchKeys(options)
+      : parseKeys(await readText(options.keys), options.keys)
+  const verdict = await verifyJws(jws, keys, JWS_TYPES.receipt)
+  if (!verdict.ok)
+    throw new CommandFailure(Exit.failed, `This receipt does NOT verify: ${WHY[verdict.reason]}.`, {
+      verified: false,
+      reason: verdict.reason,
+      detail: WHY[verdict.reason],
+    })
+  if (options.json)
+    printJson({ verified: true, typ: JWS_TYPES.receipt, kid: verdict.kid, receipt: verdict.payload })
+  else {
+    printLine(`This receipt verifies: signed by key ${verdict.kid}, unaltered. It attests:\n`)
+    printLine(formatRecord(verdict.payload))
+  }
+}
+
+async function fetchKeys(options: ConnectionOptions): Promise<KeySet> {
+  const client = await connect({ ...options, allowPlainHttp: true })
+  const document = await client.get(KEYS_PATH)
+  if (isKeySet(document)) return document
+  throw new CommandFailure(Exit.unreachable, `${client.url}${KEYS_PATH} is not a key document.`)
+}
+
+interface KeySet {
+  readonly keys: readonly object[]
+}
+
+const isKeySet = (value: unknown): value is KeySet =>
+  typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
+
+function parseKeys(text: string, file: string): KeySet {
+  const document = parseJsonOrUndefined(text)
+  if (isKeySet(document)) return document
+  throw new CommandFailure(
+    Exit.usage,
+    `${file} is not a key set: save ${KEYS_PATH} of the gateway that signed.`,
+  )
+}
+
+/** The JWS in whatever the receipt came in. */
+export function findJws(text: string): string {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith('{')) return trimmed
+  const document = parseJsonOrUndefined(trimmed)
+  for (const place of [document, member(document, 'receipt')]) {
+    const jws = member(place, 'jws')
+    if (typeof jws === 'string') return jws
+  }
+  throw new CommandFailure(
+    Exit.usage,
+    'This JSON holds no receipt: expected `jws`, or `receipt` with `jws` in it.',
+  )
+}
+
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
+
+function parseJsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    if (file !== '-') return await readFile(file, 'utf8')
+    const chunks: Buffer[] = []
+    for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk)
+    return Buffer.concat(chunks).toString('utf8')
+  } catch {
+    throw new CommandFailure(Exit.usage, `${file} cannot be read.`)
+  }
+}
