@@ -1,12 +1,230 @@
-import type { HttpHandler } from './http.ts'
+// The MCP door: Streamable HTTP at /mcp, stateless, revisions 2026-07-28 and 2025-11-25 and older on one address.
+// It guards, reads and classifies; fast-path.ts answers what is common, sdk.ts the rest.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable, Writable } from 'node:stream'
+import { GatewayError, toGatewayError, toProblem } from '../errors.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../json.ts'
+import { type HttpContext, type HttpHandler, presentedTokens } from './http.ts'
+import { createCore } from './mcp/core.ts'
+import { createExchange, createQuestions, type Exchange } from './mcp/exchange.ts'
+import { answerFast, classifyEra } from './mcp/fast-path.ts'
+import { createGuard } from './mcp/guard.ts'
+import { isNamesQuery, namesQuery } from './mcp/names.ts'
+import type { SdkFallback } from './mcp/sdk.ts'
+import type { Link } from './mcp/tool-call.ts'
+import {
+  decodeText,
+  errorText,
+  type Headers,
+  isObject,
+  isRpcId,
+  type JsonObject,
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  readBytes,
+  RPC,
+  type RpcId,
+  sendEmpty,
+  sendText,
+} from './mcp/wire.ts'
 import type { DoorParts } from './parts.ts'
 
 export interface McpDoor {
   /** `/mcp`: reads its own body. */
   readonly http: HttpHandler
+  /**
+   * Serves one stdio client in this process, with the portable names; resolves when the client closed its end.
+   * @param token bearer token its calls are made with
+   */
+  stdio(streams: { stdin: Readable; stdout: Writable }, token: string | undefined): Promise<void>
   close(): Promise<void>
 }
 
-export function createMcpDoor(_parts: DoorParts): McpDoor {
-  throw new Error('being written')
+/** The tool's own input starts two levels down: message, params, arguments. */
+const MAX_DEPTH = MAX_JSON_DEPTH + 2
+
+export function createMcpDoor(parts: DoorParts): McpDoor {
+  const core = createCore(parts)
+  const guard = createGuard(parts.addresses, [parts.config.host])
+  const questions = createQuestions()
+  /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
+  const cancellable = new Map<string, Exchange>()
+  const maxBodyBytes = Math.max(256 * 1024, ...parts.registry.tools.map(({ tool }) => tool.maxBodyBytes))
+  let sdk: Promise<SdkFallback> | undefined
+  const loadSdk = () => (sdk ??= import('./mcp/sdk.ts').then((module) => module.createSdkFallback(core)))
+
+  async function http(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
+    const headers = { 'x-request-id': context.requestId }
+    let id: RpcId | null = null
+    try {
+      guard.check(req.headers.host, req.headers.origin)
+      checkRequest(req)
+      const link = linkOf(req, context)
+      const message = parseJson(decodeText(await readBytes(req, maxBodyBytes)), MAX_DEPTH)
+      if (isObject(message) && isRpcId(message['id'])) id = message['id']
+      await dispatch(message, { req, res, link, headers })
+    } catch (thrown) {
+      refuse(res, thrown, id, context)
+    }
+  }
+
+  interface Incoming {
+    readonly req: IncomingMessage
+    readonly res: ServerResponse
+    readonly link: Link
+    readonly headers: Headers
+  }
+
+  async function dispatch(message: unknown, incoming: Incoming): Promise<void> {
+    if (Array.isArray(message)) return toSdk(message, incoming)
+    if (!isObject(message) || message['jsonrpc'] !== '2.0') throw malformed()
+    const { method, id } = message
+    if (typeof method !== 'string') {
+      if (!('result' in message || 'error' in message)) throw malformed()
+      questions.settle(id, message)
+      return sendEmpty(incoming.res, 202, incoming.headers)
+    }
+    const params = message['params'] ?? {}
+    if (!isObject(params) || ('id' in message && !isRpcId(id))) throw malformed()
+
+    const era = classifyEra({ method, params }, incoming.req.headers)
+    if (era === 'unusual') return toSdk(message, incoming)
+    if (era === 'legacy') checkLegacyHeaders(incoming.req, method)
+    if (!isRpcId(id)) {
+      if (era === 'legacy' && method === 'notifications/cancelled') cancel(incoming.req, params)
+      return sendEmpty(incoming.res, 202, incoming.headers)
+    }
+    let key: string | undefined
+    const openExchange = () => {
+      const exchange = createExchange(incoming.req, incoming.res, incoming.headers, questions)
+      key = era === 'legacy' ? callKey(incoming.req, id) : undefined
+      if (key !== undefined) cancellable.set(key, exchange)
+      return exchange
+    }
+    try {
+      const fast = { request: { id, method, params }, era, openExchange, ...incoming }
+      if (await answerFast(core, fast)) return
+    } finally {
+      if (key !== undefined) cancellable.delete(key)
+    }
+    await toSdk(message, incoming)
+  }
+
+  async function toSdk(message: unknown, { req, res, link, headers }: Incoming): Promise<void> {
+    const fallback = await loadSdk()
+    const from = { headers: req.headers, url: parts.addresses.mcpUrl }
+    await fallback.serve(message, link, from, res, headers)
+  }
+
+  function linkOf(req: IncomingMessage, context: HttpContext): Link {
+    const query = namesQuery(context.query)
+    if (!isNamesQuery(query))
+      throw new GatewayError('request_invalid', 'Use ?names=auto, ?names=dotted or ?names=portable.')
+    const session = req.headers['mcp-session-id']
+    return {
+      tokens: presentedTokens(req),
+      address: context.address,
+      requestId: context.requestId,
+      traceparent: context.traceparent,
+      query,
+      userAgent: req.headers['user-agent'],
+      session: typeof session === 'string' ? core.sessions.read(session) : undefined,
+    }
+  }
+
+  function checkLegacyHeaders(req: IncomingMessage, method: string): void {
+    if (method === 'initialize') return
+    const version = req.headers['mcp-protocol-version']
+    if (version !== undefined && !LEGACY_VERSIONS.includes(String(version)))
+      throw new UnsupportedVersion(String(version).slice(0, 64))
+    const session = req.headers['mcp-session-id']
+    if (session !== undefined && core.sessions.read(String(session)) === undefined)
+      throw new GatewayError(
+        'not_found',
+        'This session is not one of this gateway. Send `initialize` again without Mcp-Session-Id.',
+        { reason: 'mcp session' },
+      )
+  }
+
+  function cancel(req: IncomingMessage, params: JsonObject): void {
+    const id = params['requestId']
+    const key = isRpcId(id) ? callKey(req, id) : undefined
+    if (key !== undefined) cancellable.get(key)?.abort()
+  }
+
+  function refuse(res: ServerResponse, thrown: unknown, id: RpcId | null, context: HttpContext): void {
+    if (res.headersSent) {
+      res.destroy()
+      return
+    }
+    const headers: Record<string, string> = { 'x-request-id': context.requestId }
+    if (thrown instanceof UnsupportedVersion) {
+      const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: thrown.requested }
+      const error = { code: RPC.unsupportedVersion, message: 'Unsupported protocol version', data }
+      return sendText(res, 400, errorText(id, error), headers)
+    }
+    const error = toGatewayError(thrown)
+    if (error.code === 'internal')
+      parts.log.error({ request_id: context.requestId, err: error.cause }, 'mcp door failed')
+    const data = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
+    if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
+    if (error.code === 'body_too_large') headers['connection'] = 'close'
+    const code = rpcCodeOf(error)
+    sendText(res, error.status, errorText(id, { code, message: data.title, data }), headers)
+  }
+
+  return {
+    http,
+    async stdio(streams, token) {
+      const { serveSdkStdio } = await import('./mcp/sdk.ts')
+      const link: Link = {
+        tokens: { bearer: token },
+        address: 'stdio',
+        requestId: 'stdio',
+        traceparent: undefined,
+        query: parts.config.mcpNames === 'dotted' ? 'dotted' : 'portable',
+        userAgent: undefined,
+        session: undefined,
+      }
+      await serveSdkStdio(core, link, streams)
+    },
+    async close() {
+      await (await sdk)?.close()
+    },
+  }
+}
+
+class UnsupportedVersion extends Error {
+  readonly requested: string
+  constructor(requested: string) {
+    super('unsupported protocol version')
+    this.requested = requested
+  }
+}
+
+function checkRequest(req: IncomingMessage): void {
+  if (req.method !== 'POST')
+    throw new GatewayError(
+      'method_not_allowed',
+      'Send JSON-RPC messages with POST; there is no session stream.',
+      {
+        extras: { allow: ['POST'] },
+      },
+    )
+  const type = req.headers['content-type']?.split(';')[0]!.trim().toLowerCase()
+  if (type !== 'application/json')
+    throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
+}
+
+const malformed = () =>
+  new GatewayError('request_invalid', 'Send one JSON-RPC 2.0 request, notification or response.')
+
+function callKey(req: IncomingMessage, id: RpcId): string | undefined {
+  const session = req.headers['mcp-session-id']
+  return typeof session === 'string' ? `${session} ${JSON.stringify(id)}` : undefined
+}
+
+function rpcCodeOf({ code }: GatewayError): number {
+  if (code === 'json_invalid' || code === 'json_too_deep') return RPC.parseError
+  return code === 'internal' || code === 'store_unavailable' ? RPC.internal : RPC.invalidRequest
 }

@@ -1,0 +1,149 @@
+// What a connection is shown, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
+import { API_VERSION } from '../../config.ts'
+import type { JsonSchema, RegisteredTool, Registry } from '../../registry.ts'
+import type { Addresses } from '../http.ts'
+import { instructions } from './instructions.ts'
+import type { Spelling } from './names.ts'
+import { type JsonObject, LEGACY_VERSIONS, META, MODERN_VERSION } from './wire.ts'
+
+export type Era = 'legacy' | 'modern'
+/** By what the service key on the connection allows; no key is `public`. */
+export type Audience = 'public' | 'operator' | 'admin'
+
+export const SPELLINGS: readonly Spelling[] = ['dotted', 'portable']
+const AUDIENCES: readonly Audience[] = ['public', 'operator', 'admin']
+/** The list changes with a new version only; private, because it depends on the key and on the client. */
+const LIST_TTL_MS = 300_000
+
+export interface ToolEntry {
+  readonly name: string
+  readonly title?: string
+  readonly description: string
+  readonly inputSchema: JsonObject
+  readonly outputSchema?: JsonObject
+  readonly annotations?: JsonObject
+}
+
+/** Tools and capabilities beyond the registry's: the conformance fixtures. */
+export interface Additions {
+  readonly tools: readonly ToolEntry[]
+  readonly capabilities: JsonObject
+}
+
+export interface Catalogue {
+  readonly serverInfo: JsonObject
+  readonly capabilities: JsonObject
+  readonly instructions: (spelling: Spelling) => string
+  readonly tools: (spelling: Spelling, audience: Audience) => readonly ToolEntry[]
+  /** Result JSON of tools/list as bytes. */
+  readonly listResult: (era: Era, spelling: Spelling, audience: Audience) => Buffer
+  readonly initializeResult: (version: string, spelling: Spelling) => string
+  readonly discoverResult: (spelling: Spelling) => string
+  /** Ends every modern result: `,"resultType":…,"_meta":{…}}`. */
+  readonly modernTail: string
+}
+
+export function createCatalogue(registry: Registry, addresses: Addresses, additions: Additions): Catalogue {
+  const served = registry.tools.filter(({ tool }) => tool.doors.includes('mcp'))
+  const serverInfo = {
+    name: 'agent-gateway',
+    title: 'Agent Gateway',
+    version: API_VERSION,
+    websiteUrl: addresses.siteUrl,
+  }
+  const capabilities = { tools: { listChanged: false }, ...additions.capabilities }
+  const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [META.serverInfo]: serverInfo })}}`
+  const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
+
+  const words = perSpelling((spelling) => instructions(registry, spelling))
+  const lists = perSpelling(
+    (spelling) =>
+      Object.fromEntries(
+        AUDIENCES.map((audience) => {
+          const tools = [
+            ...served.filter((entry) => isShown(entry, audience)).map((entry) => describe(entry, spelling)),
+            ...additions.tools,
+          ]
+          const json = `{"tools":${JSON.stringify(tools)}`
+          return [
+            audience,
+            { tools, legacy: Buffer.from(`${json}}`), modern: Buffer.from(`${json}${cacheTail}`) },
+          ]
+        }),
+      ) as Record<Audience, { tools: ToolEntry[]; legacy: Buffer; modern: Buffer }>,
+  )
+  const initialized = perSpelling((spelling) =>
+    Object.fromEntries(
+      LEGACY_VERSIONS.map((protocolVersion) => [
+        protocolVersion,
+        JSON.stringify({ protocolVersion, capabilities, serverInfo, instructions: words[spelling] }),
+      ]),
+    ),
+  )
+  const discovered = perSpelling((spelling) => {
+    const result = { supportedVersions: [MODERN_VERSION], capabilities, instructions: words[spelling] }
+    return JSON.stringify(result).slice(0, -1) + cacheTail
+  })
+
+  return {
+    serverInfo,
+    capabilities,
+    modernTail,
+    instructions: (spelling) => words[spelling],
+    tools: (spelling, audience) => lists[spelling][audience].tools,
+    listResult: (era, spelling, audience) => lists[spelling][audience][era],
+    initializeResult: (version, spelling) =>
+      initialized[spelling][version] ?? initialized[spelling][LEGACY_VERSIONS[0]!]!,
+    discoverResult: (spelling) => discovered[spelling],
+  }
+}
+
+const perSpelling = <T>(make: (spelling: Spelling) => T): Record<Spelling, T> => ({
+  dotted: make('dotted'),
+  portable: make('portable'),
+})
+
+function isShown({ tool }: RegisteredTool, audience: Audience): boolean {
+  if (tool.caller === 'admin') return audience === 'admin'
+  return tool.caller !== 'operator' || audience !== 'public'
+}
+
+function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: Spelling): ToolEntry {
+  return {
+    name: spelling === 'portable' ? portableName : tool.name,
+    title: tool.title,
+    description: tool.summary,
+    inputSchema: { type: 'object', ...schemas.inputSchema },
+    outputSchema: orProblem(schemas.outputSchema),
+    annotations: {
+      title: tool.title,
+      readOnlyHint: tool.effects.readOnly,
+      destructiveHint: tool.effects.destructive ?? false,
+      idempotentHint: tool.effects.idempotent,
+      openWorldHint: tool.effects.openWorld,
+    },
+  }
+}
+
+/** What `structuredContent` holds beside `isError`. */
+const PROBLEM: JsonSchema = {
+  type: 'object',
+  description: 'Problem document (with isError): do what `detail` says',
+  properties: {
+    code: { type: 'string' },
+    status: { type: 'integer' },
+    title: { type: 'string' },
+    detail: { type: 'string' },
+    request_id: { type: 'string' },
+  },
+  required: ['code', 'status', 'title', 'detail', 'request_id'],
+}
+
+/**
+ * Clients on the v1 SDK hold `structuredContent` against the schema even when `isError` is set, and throw the answer
+ * away when it does not fit; so every tool's schema admits the problem document too.
+ */
+export function orProblem(output: JsonSchema): JsonObject {
+  const { $defs, ...success } = output
+  return { type: 'object', anyOf: [success, PROBLEM], ...($defs === undefined ? {} : { $defs }) }
+}

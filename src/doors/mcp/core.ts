@@ -1,0 +1,55 @@
+// What the fast path, the SDK and stdio share: the catalogue, and who sees which part of it.
+import { createHash } from 'node:crypto'
+import { authenticate } from '../../authenticate.ts'
+import { GatewayError } from '../../errors.ts'
+import type { DoorParts } from '../parts.ts'
+import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
+import { createFixtures, type Fixtures } from './fixtures.ts'
+import { chooseSpelling, createSessionIds, type SessionIds, type Spelling } from './names.ts'
+import type { Link } from './tool-call.ts'
+
+export interface McpCore {
+  readonly parts: DoorParts
+  readonly catalogue: Catalogue
+  readonly sessions: SessionIds
+  /** Tools of the conformance suites; only when configured. */
+  readonly fixtures: Fixtures | undefined
+  spellingOf(link: Link, clientName: string | undefined): Spelling
+  audienceOf(link: Link): Promise<Audience>
+}
+
+export function createCore(parts: DoorParts): McpCore {
+  const fixtures = parts.config.conformanceFixtures ? createFixtures() : undefined
+  return {
+    parts,
+    fixtures,
+    catalogue: createCatalogue(parts.registry, parts.addresses, fixtures ?? { tools: [], capabilities: {} }),
+    sessions: createSessionIds(sessionKey(parts)),
+    spellingOf: (link, clientName) => chooseSpelling(parts.config.mcpNames, { ...link, clientName }),
+
+    /** An invalid key shows the public list: what is wrong with it is said where it is used. */
+    async audienceOf({ tokens, address }) {
+      if (!tokens.bearer?.startsWith('agw_sk_')) return 'public'
+      try {
+        const caller = await authenticate('operator', tokens, {
+          store: parts.store,
+          now: parts.now(),
+          address,
+        })
+        return caller.kind === 'operator' && caller.admin ? 'admin' : 'operator'
+      } catch (thrown) {
+        if (thrown instanceof GatewayError && thrown.status === 401) return 'public'
+        throw thrown
+      }
+    },
+  }
+}
+
+/**
+ * The same in every replica and after every restart. Replicas share the database and nothing else; a single gateway has
+ * its signing key, and a signature over a fixed text is a secret that only its holder can compute.
+ */
+function sessionKey({ config, signer }: DoorParts): Buffer {
+  const secret = config.databaseUrl ?? signer.sign('gw-mcp-session-key+jws', { purpose: 'mcp session ids' })
+  return createHash('sha256').update(`mcp session ids ${secret}`).digest()
+}

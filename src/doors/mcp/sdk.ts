@@ -1,0 +1,117 @@
+// The official SDK behind the fast path: what is rare, streaming subscriptions, and every refusal of the 2026 ladder.
+// The only module that imports it; loaded on first use, so that it costs no start-up time.
+import type { ServerResponse } from 'node:http'
+import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { McpCore } from './core.ts'
+import { callTool, type Link } from './tool-call.ts'
+import { isObject, type JsonObject, type Headers as WireHeaders } from './wire.ts'
+import type { Readable, Writable } from 'node:stream'
+
+export interface SdkFallback {
+  /** Answers a message the fast path does not know, from its parsed body. */
+  serve(
+    message: unknown,
+    link: Link,
+    from: { readonly headers: NodeJS.Dict<string | string[]>; readonly url: string },
+    res: ServerResponse,
+    headers: WireHeaders,
+  ): Promise<void>
+  close(): Promise<void>
+}
+
+export function createSdkFallback(core: McpCore): SdkFallback {
+  const links = new WeakMap<Request, Link>()
+  const handler = createMcpHandler(
+    ({ requestInfo }) => createServer(core, linkOf(requestInfo && links.get(requestInfo))),
+    { onerror: (error) => core.parts.log.debug({ err: error }, 'mcp request refused') },
+  )
+  return {
+    async serve(message, link, from, res, headers) {
+      const gone = new AbortController()
+      res.once('close', () => gone.abort())
+      const request = new Request(from.url, {
+        method: 'POST',
+        headers: webHeaders(from.headers),
+        signal: gone.signal,
+      })
+      links.set(request, link)
+      const response = await handler.fetch(request, { parsedBody: message })
+      await pipe(response, res, headers)
+    },
+    close: () => handler.close(),
+  }
+}
+
+/** Serves one stdio connection in this process; resolves when the client closed its end. */
+export function serveSdkStdio(
+  core: McpCore,
+  link: Link,
+  streams: { readonly stdin: Readable; readonly stdout: Writable },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const transport = new StdioServerTransport(streams.stdin, streams.stdout)
+    const handle = serveStdio(() => createServer(core, link), { transport })
+    const { stdin } = streams
+    stdin.once('close', () => void handle.close().then(resolve))
+    stdin.once('end', () => void handle.close().then(resolve))
+  })
+}
+
+function linkOf(link: Link | undefined): Link {
+  if (!link) throw new Error('a server was asked for without a connection')
+  return link
+}
+
+function createServer(core: McpCore, link: Link): Server {
+  const { catalogue, parts, fixtures } = core
+  const spelling = core.spellingOf(link, undefined)
+  const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
+    capabilities: catalogue.capabilities,
+    instructions: catalogue.instructions(spelling),
+    cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
+  })
+  server.setRequestHandler('tools/list', async () => ({
+    tools: catalogue.tools(spelling, await core.audienceOf(link)) as never[],
+  }))
+  server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
+    const params = { ...request.params, _meta: mcpReq._meta } as JsonObject
+    const outcome = await callTool(parts, link, params, {
+      signal: mcpReq.signal,
+      notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
+    })
+    if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
+    return {
+      content: [{ type: 'text', text: outcome.json }],
+      ...(isObject(outcome.structured) ? { structuredContent: outcome.structured } : {}),
+      ...(outcome.isError ? { isError: true } : {}),
+    }
+  })
+  fixtures?.install(server)
+  return server
+}
+
+const CACHE = { ttlMs: 300_000, cacheScope: 'private' } as const
+
+function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
+  const web = new Headers()
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || name.startsWith(':')) continue
+    for (const item of Array.isArray(value) ? value : [value]) web.append(name, item)
+  }
+  return web
+}
+
+async function pipe(response: Response, res: ServerResponse, headers: WireHeaders): Promise<void> {
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers })
+  if (response.body === null) {
+    res.end()
+    return
+  }
+  for await (const chunk of response.body) {
+    if (res.destroyed) break
+    if (!res.write(chunk)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve))
+  }
+  res.end()
+}

@@ -1,0 +1,214 @@
+// The MCP door behind a bare listener, with a store of two tokens and tools made for its tests.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+import { free } from '../../schemas/money.ts'
+import type { AuthenticationStore } from '../../src/authenticate.ts'
+import { createCallPath } from '../../src/call.ts'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { type HttpHandler, httpContext } from '../../src/doors/http.ts'
+import { createMcpDoor, type McpDoor } from '../../src/doors/mcp.ts'
+import type { DoorParts } from '../../src/doors/parts.ts'
+import { createRateLimiter } from '../../src/limits.ts'
+import { createLogger } from '../../src/log.ts'
+import { type AnyTool, type CallerKind, createRegistry, defineTool } from '../../src/registry.ts'
+import type { Services } from '../../src/services.ts'
+import type { Capability, ServiceKey } from '../../src/store/ports.ts'
+import { hashToken, newToken } from '../../src/tokens.ts'
+import { GatewayError } from '../../src/errors.ts'
+
+export const adminKey = newToken('sk', Buffer.alloc(32, 1))
+export const operatorKey = newToken('sk', Buffer.alloc(32, 2))
+export const capability = newToken('cap', Buffer.alloc(32, 3))
+
+const key = (id: string, admin: boolean): ServiceKey => ({
+  id,
+  accountId: 'acct_test',
+  label: id,
+  admin,
+  createdAt: 0,
+  revokedAt: null,
+})
+const agent: Capability = {
+  id: 'cap_test',
+  accountId: 'acct_test',
+  credentialId: 'cred_test',
+  parentId: null,
+  label: 'test',
+  scope: { hosts: ['api.example.com'], path_prefixes: ['/'], methods: ['GET'] },
+  maxUses: null,
+  uses: 0,
+  createdAt: 0,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  revokedAt: null,
+}
+
+export const testStore: AuthenticationStore = {
+  findKey: async (hash) =>
+    hash.equals(hashToken(adminKey))
+      ? key('key_admin', true)
+      : hash.equals(hashToken(operatorKey))
+        ? key('key_operator', false)
+        : undefined,
+  findCapability: async (hash) => (hash.equals(hashToken(capability)) ? agent : undefined),
+}
+
+export interface Seen {
+  /** Resolves when the waiting tool has started. */
+  readonly started: Promise<void>
+  /** Resolves when the waiting tool has seen its signal abort. */
+  readonly aborted: Promise<void>
+}
+
+const basics = {
+  price: free,
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  errors: [],
+  examples: [],
+}
+const route = (name: string) => ({
+  method: 'POST' as const,
+  path: `/v1/test/${name}`,
+  operationId: `test${name.replace('_', '')}`,
+})
+
+function event(): { readonly happened: Promise<void>; happen(): void } {
+  let happen = () => {}
+  const happened = new Promise<void>((resolve) => (happen = resolve))
+  return { happened, happen: () => happen() }
+}
+
+/** A tool that waits until it is aborted, and tools that echo, fail, count and tell who called. */
+export function testTools(): { tools: AnyTool[]; seen: Seen } {
+  const start = event()
+  const abort = event()
+  const whoami = (caller: CallerKind, name: string): AnyTool =>
+    defineTool({
+      ...basics,
+      name,
+      title: `Tell who calls (${caller})`,
+      summary: 'Returns what the gateway knows of the caller.',
+      input: z.strictObject({ capability: z.string().optional() }),
+      output: z.object({ kind: z.string(), id: z.string() }),
+      caller,
+      rest: route(name.split('.').at(-1)!),
+      handle: async (_input, { caller: { kind, id } }) => ({ kind, id }),
+    })
+  const tools = [
+    defineTool({
+      ...basics,
+      name: 'gateway.test.echo',
+      title: 'Echo',
+      summary: 'Returns its text.',
+      input: z.strictObject({ text: z.string().max(1000) }),
+      output: z.object({ text: z.string() }),
+      caller: 'anyone',
+      rest: route('echo'),
+      handle: async ({ text }) => ({ text }),
+    }),
+    defineTool({
+      ...basics,
+      name: 'gateway.test.fail',
+      title: 'Fail',
+      summary: 'Fails in the way that is asked for.',
+      input: z.strictObject({ how: z.enum(['refused', 'bug']) }),
+      output: z.object({ never: z.string() }),
+      caller: 'anyone',
+      rest: route('fail'),
+      async handle({ how }) {
+        if (how === 'bug') throw new Error('driver said: password=hunter2')
+        throw new GatewayError('intent_unknown', 'Say what to do.', { extras: { repair: { try: 'demo' } } })
+      },
+    }),
+    defineTool({
+      ...basics,
+      name: 'gateway.test.count',
+      title: 'Count',
+      summary: 'Counts and reports each step, one of them twice.',
+      input: z.strictObject({ to: z.int().max(100) }),
+      output: z.object({ counted: z.int() }),
+      caller: 'anyone',
+      rest: route('count'),
+      async handle({ to }, { progress }) {
+        for (let done = 1; done <= to; done++) {
+          progress({ done, total: to, message: `step ${done}` })
+          progress({ done: done - 1, total: to })
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        return { counted: to }
+      },
+    }),
+    defineTool({
+      ...basics,
+      name: 'gateway.test.wait',
+      title: 'Wait',
+      summary: 'Waits until it is cancelled.',
+      input: z.strictObject({}),
+      output: z.object({ waited: z.boolean() }),
+      caller: 'anyone',
+      rest: route('wait'),
+      async handle(_input, { signal }) {
+        start.happen()
+        if (!signal.aborted)
+          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        abort.happen()
+        return { waited: true }
+      },
+    }),
+    whoami('anyone', 'gateway.test.who'),
+    whoami('capability', 'gateway.test.agent'),
+    whoami('operator', 'gateway.test.operator'),
+    whoami('admin', 'gateway.test.admin'),
+  ]
+  return { tools: tools as unknown as AnyTool[], seen: { started: start.happened, aborted: abort.happened } }
+}
+
+export interface TestGateway {
+  readonly url: string
+  readonly door: McpDoor
+  readonly parts: DoorParts
+  close(): Promise<void>
+}
+
+export async function startMcpGateway(
+  options: { tools?: readonly AnyTool[]; env?: Record<string, string> } = {},
+): Promise<TestGateway> {
+  const config: Config = loadConfig({ GATEWAY_RATE_LIMIT: '0', GATEWAY_LOG_LEVEL: 'silent', ...options.env })
+  let handle: HttpHandler = () => {}
+  const server = createServer({ maxHeaderSize: 16 * 1024 }, (req, res) => {
+    void handle(req, res, httpContext(req, 0))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const log = createLogger(config.logLevel)
+  const now = Date.now
+  const calls = createCallPath({
+    services: {} as Services,
+    store: testStore,
+    limiter: createRateLimiter(config.rateLimit),
+    log,
+    now,
+  })
+  const parts = {
+    registry: createRegistry(options.tools ?? testTools().tools),
+    calls,
+    config,
+    addresses: { baseUrl, siteUrl: baseUrl, mcpUrl: `${baseUrl}/mcp` },
+    store: testStore,
+    signer: { kid: 'test', sign: (typ: string) => `signed ${typ}` },
+    log,
+    now,
+  } as unknown as DoorParts
+  const door = createMcpDoor(parts)
+  handle = door.http
+  return {
+    url: `${baseUrl}/mcp`,
+    door,
+    parts,
+    async close() {
+      await door.close()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
