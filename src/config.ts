@@ -103,7 +103,11 @@ const Environment = z.object({
     .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
     .default('auto'),
   GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional(),
-  GATEWAY_TRUST_PROXY: z.union([z.literal('off').transform(() => 0), integer(0, 10)]).default(0),
+  GATEWAY_TRUST_PROXY: z
+    .union([z.literal('off').transform(() => 0), integer(0, 10)], {
+      error: 'must be off or the number of proxies in front, at most 10',
+    })
+    .default(0),
   GATEWAY_CREDIT_PRICE_ATOMIC: z
     .string()
     .regex(/^\d{1,18}$/, 'must be a whole number')
@@ -128,14 +132,14 @@ export const isLoopbackHost = (host: string) =>
  */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const parsed = Environment.safeParse(present)
-  const problems: string[] = []
-  if (!parsed.success) {
-    // Values are not quoted back: one of them may be a key pasted into the wrong variable.
-    for (const issue of parsed.error.issues) problems.push(`${issue.path.join('.')} ${issue.message}`)
-    throw new ConfigError(problems)
-  }
-  const e = parsed.data
+  const issues = Environment.safeParse(present).error?.issues ?? []
+  // Values are not quoted back: one of them may be a key pasted into the wrong variable.
+  const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+  // The checks across variables still run on what is left, so that one run names everything.
+  const broken = new Set(issues.map((issue) => String(issue.path[0])))
+  const e = Environment.parse(
+    Object.fromEntries(Object.entries(present).filter(([name]) => !broken.has(name))),
+  )
 
   for (const server of e.GATEWAY_DNS_SERVERS)
     if (!isSocketAddress(server)) problems.push(`GATEWAY_DNS_SERVERS: "${server}" is not ip or ip:port`)
@@ -149,14 +153,15 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
     if (e.GATEWAY_CONFORMANCE_FIXTURES)
       problems.push('GATEWAY_CONFORMANCE_FIXTURES: fixture tools are refused in production mode')
-    if (!e.GATEWAY_BASE_URL)
+    if (!e.GATEWAY_BASE_URL && !broken.has('GATEWAY_BASE_URL'))
       problems.push('GATEWAY_BASE_URL is required in production: it is what receipts and documents point to')
     else if (
+      e.GATEWAY_BASE_URL &&
       !e.GATEWAY_BASE_URL.startsWith('https://') &&
       !isLoopbackHost(new URL(e.GATEWAY_BASE_URL).hostname)
     )
       problems.push('GATEWAY_BASE_URL must be https in production')
-  } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX) {
+  } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX && !broken.has('GATEWAY_MODE')) {
     problems.push(
       `HOST=${e.HOST}: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ` +
         'valid on the real chain. Use HOST=127.0.0.1, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',

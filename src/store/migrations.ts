@@ -162,6 +162,9 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   ],
 ]
 
+/** What the `migrations` table names as its highest version once this release has opened the database. */
+export const TABLE_VERSION = steps.length
+
 /**
  * Brings the tables to this version, in the caller's transaction.
  * @throws {Error} when a newer release has been here: its tables are not ours to guess at

@@ -1,4 +1,121 @@
-// The store: SQLite in the data directory, or PostgreSQL. Looked at read-only; nothing is migrated or repaired here.
-import { type Check } from './finding.ts'
+// The store: SQLite in the data directory, or PostgreSQL. Only looked at; nothing is migrated or repaired here.
+import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ConfigError } from '../../config.ts'
+import { TABLE_VERSION } from '../../store/migrations.ts'
+import { lockDirectory } from '../../store/sqlite/lock.ts'
+import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
-export const checkDatabase: Check = async () => []
+const CONNECT_TIMEOUT_MS = 5000
+const TOLERATED_SKEW_MS = 2000
+/** A whole check reads every page: beyond this size it would keep the operator waiting. */
+const CHECKED_BYTES = 512 * 1024 * 1024
+
+export const checkDatabase: Check = (examined) =>
+  examined.config.databaseUrl === undefined
+    ? checkSqlite(examined)
+    : checkPostgres(examined.config.databaseUrl)
+
+const checkSqlite: Check = async ({ config: { dataDir }, running }) => {
+  const file = join(dataDir, 'gateway.db')
+  if (!existsSync(file))
+    return [warn('database', `${file} does not exist yet`, 'It is made at the first start.')]
+  return [await readDatabase(file), checkOwner(dataDir, running !== undefined)]
+}
+
+async function readDatabase(file: string): Promise<Finding> {
+  const { DatabaseSync } = await import('node:sqlite')
+  const restore = 'Stop the gateway and restore the data directory from a backup.'
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: CONNECT_TIMEOUT_MS })
+    try {
+      const { size } = await stat(file)
+      if (size <= CHECKED_BYTES) {
+        const verdict = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]
+        if (verdict !== 'ok') return fail('database', `${file} is damaged`, restore)
+      }
+      const { version } = db.prepare('SELECT max(version) AS version FROM migrations').get() as {
+        version: number | null
+      }
+      return judgeVersion(version ?? 0, `${file}, ${Math.ceil(size / 1024 / 1024)} MiB`)
+    } finally {
+      db.close()
+    }
+  } catch {
+    return fail('database', `${file} cannot be read as a database of this gateway`, restore)
+  }
+}
+
+function judgeVersion(found: number, place: string): Finding {
+  if (found > TABLE_VERSION)
+    return fail(
+      'database',
+      `${place}: table version ${found}, this release knows ${TABLE_VERSION}`,
+      'A newer release has been here: run that one.',
+    )
+  if (found < TABLE_VERSION)
+    return warn(
+      'database',
+      `${place}: table version ${found}`,
+      `The next start brings it to ${TABLE_VERSION}.`,
+    )
+  return ok('database', place)
+}
+
+/** By trying the lock itself: it is the kernel's, so it tells the truth whatever files say. */
+function checkOwner(dataDir: string, isKnown: boolean): Finding {
+  const check = 'data directory owner'
+  if (!existsSync(join(dataDir, 'lock.db'))) return ok(check, 'nobody')
+  try {
+    lockDirectory(dataDir).release()
+    return ok(check, 'nobody')
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    return isKnown
+      ? ok(check, 'the running gateway')
+      : warn(
+          check,
+          'a process that is starting, stopping or stuck',
+          `Wait a moment and look again; \`fuser ${join(dataDir, 'lock.db')}\` names the process.`,
+        )
+  }
+}
+
+async function checkPostgres(url: string): Promise<readonly Finding[]> {
+  const { Client } = (await import('pg')).default
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
+  })
+  // A connection that breaks later is reported by the query it breaks.
+  client.on('error', () => {})
+  const todo =
+    'Check that PostgreSQL runs, that host, port, user and database in GATEWAY_DATABASE_URL are right and that it may be reached.'
+  try {
+    await client.connect()
+    const asked = Date.now()
+    const { rows } = await client.query(
+      `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp()) * 1000 AS now,
+              to_regclass('migrations') IS NOT NULL AS migrated`,
+    )
+    const answered = Date.now()
+    const { version, now, migrated } = rows[0] as { version: string; now: string; migrated: boolean }
+    const reached = migrated
+      ? Number((await client.query('SELECT max(version) AS version FROM migrations')).rows[0].version ?? 0)
+      : 0
+    return [judgeVersion(reached, `PostgreSQL ${version}`), judgeSkew(Number(now) - (asked + answered) / 2)]
+  } catch (thrown) {
+    return [fail('database', `PostgreSQL does not answer (${errorCode(thrown) ?? 'timeout'})`, todo)]
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+function judgeSkew(skewMs: number): Finding {
+  const says = `${Math.abs(Math.round(skewMs))} ms ${skewMs < 0 ? 'ahead of' : 'behind'} the database`
+  return Math.abs(skewMs) <= TOLERATED_SKEW_MS
+    ? ok('clock skew', says)
+    : warn('clock skew', says, 'Set both clocks (NTP): replicas judge expiry by their own.')
+}
