@@ -1,19 +1,206 @@
+// The wrapping authority as a local key file: a JWK, or a JWK Set whose first key is the current one. Readable by its
+// owner alone. A KMS or Vault implements the same interface without a file.
+import {
+  type KeyObject,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+} from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import { ConfigError } from '../../config.ts'
+import type { WrappedKey } from '../../store/ports.ts'
+import { decodeExactly } from '../envelope.ts'
+import { exportPoint, openBase, sealBase } from '../hpke.ts'
 import type { UnwrapAuthority } from '../ports.ts'
+import { createFile, replaceFile, withFileLock } from './key-file.ts'
 
 /** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
 export interface Authority extends UnwrapAuthority {
   /** Generates and persists a new current key; the old ones keep unwrapping until dropped. */
   rotate(): Promise<{ kid: string; previous: readonly string[] }>
   /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
-  rewrap(
-    wrap: import('../../store/ports.ts').WrappedKey,
-    binding: Buffer,
-  ): Promise<import('../../store/ports.ts').WrappedKey>
-  /** Forgets retired private keys that nothing is wrapped under any more. */
+  rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
+  /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */
   drop(kids: readonly string[]): Promise<void>
 }
 
-/** Local key file (JWK or JWK Set, 0600), generated when absent. */
-export async function openAuthority(_options: { file: string; now: () => number }): Promise<Authority> {
-  throw new Error('being written')
+const PrivateJwk = z.object({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+  kid: z.string().optional(),
+})
+type PrivateJwk = z.infer<typeof PrivateJwk>
+const KeyFile = z.union([PrivateJwk, z.object({ keys: z.array(PrivateJwk).min(1) })])
+
+interface AuthorityKey {
+  readonly kid: string
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject
+  readonly point: Buffer
+  readonly jwk: PrivateJwk
+}
+
+const INFO = Buffer.from('agent-gateway record key v1')
+const RECORD_KEY_BYTES = 32
+
+/**
+ * Opens the key file, generating it when it is absent.
+ * @throws {ConfigError} saying what is wrong with the file, never what is in it
+ */
+export async function openAuthority(options: { file: string; now: () => number }): Promise<Authority> {
+  const { file } = options
+  if ((await readIfPresent(file)) === undefined) await createFile(file, serialise([generateKey()]))
+  let keys = await load(file)
+
+  async function reload(): Promise<void> {
+    keys = await load(file)
+  }
+  async function find(kid: string): Promise<AuthorityKey> {
+    const known = keys.find((key) => key.kid === kid)
+    if (known) return known
+    // Another replica may have rotated the shared file.
+    await reload()
+    const found = keys.find((key) => key.kid === kid)
+    if (!found) throw new Error('authority: the record is wrapped to a key that is not in the key file')
+    return found
+  }
+  async function unwrap(wrap: WrappedKey, binding: Buffer): Promise<Buffer> {
+    const parts = {
+      enc: decodeExactly(wrap.enc),
+      ciphertext: decodeExactly(wrap.wrapped),
+      info: INFO,
+      aad: bind(wrap.kid, binding),
+    }
+    const recordKey = openBase(await find(wrap.kid), parts)
+    if (recordKey.length !== RECORD_KEY_BYTES) throw new Error('authority: not a record key')
+    return recordKey
+  }
+  function wrapToCurrent(recordKey: Buffer, binding: Buffer): WrappedKey {
+    const { kid, publicKey } = keys[0]!
+    const sealed = sealBase(publicKey, { info: INFO, aad: bind(kid, binding), plaintext: recordKey })
+    return {
+      kid,
+      enc: sealed.enc.toString('base64url'),
+      wrapped: sealed.ciphertext.toString('base64url'),
+    }
+  }
+
+  return {
+    current: () => ({ kid: keys[0]!.kid, publicJwk: publicJwk(keys[0]!) }),
+    unwrap,
+    async wrap(recordKey, binding) {
+      // Wrapping is rare, and a key that another replica has retired must not be wrapped to again.
+      await reload()
+      return wrapToCurrent(recordKey, binding)
+    },
+    async rewrap(wrap, binding) {
+      const recordKey = await unwrap(wrap, binding)
+      const rewrapped = wrapToCurrent(recordKey, binding)
+      recordKey.fill(0)
+      return rewrapped
+    },
+    rotate: () =>
+      withFileLock(file, async () => {
+        await reload()
+        const previous = keys.map((key) => key.kid)
+        const next = [generateKey(), ...keys.map((key) => key.jwk)]
+        await replaceFile(file, serialise(next))
+        await reload()
+        return { kid: keys[0]!.kid, previous }
+      }),
+    drop: (kids) =>
+      withFileLock(file, async () => {
+        await reload()
+        const kept = keys.filter((key, i) => i === 0 || !kids.includes(key.kid))
+        if (kept.length === keys.length) return
+        await replaceFile(file, serialise(kept.map((key) => key.jwk)))
+        await reload()
+      }),
+  }
+}
+
+/** The kid joins the binding here, in the wrap layer alone, so that a re-wrap leaves the ciphertext as it is. */
+function bind(kid: string, binding: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${kid}\n`), binding])
+}
+
+function publicJwk(key: AuthorityKey): Readonly<Record<string, unknown>> {
+  const { kty, crv, x, y } = key.jwk
+  return { kty, crv, x, y, kid: key.kid, use: 'enc', alg: 'HPKE-0' }
+}
+
+function generateKey(): PrivateJwk {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { kty, crv, x, y, d } = PrivateJwk.parse(privateKey.export({ format: 'jwk' }))
+  return { kty, crv, x, y, d, kid: thumbprint({ x, y }) }
+}
+
+/** RFC 7638. */
+function thumbprint({ x, y }: { x: string; y: string }): string {
+  return createHash('sha256')
+    .update(canonicalize({ crv: 'P-256', kty: 'EC', x, y })!)
+    .digest('base64url')
+}
+
+const serialise = (keys: readonly PrivateJwk[]) => `${JSON.stringify({ keys }, null, 2)}\n`
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (thrown) {
+    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined
+    throw new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${file} cannot be read by this user`])
+  }
+}
+
+async function load(file: string): Promise<AuthorityKey[]> {
+  const text = await readIfPresent(file)
+  const refuse = (why: string) => new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${file} ${why}`])
+  if (text === undefined) throw refuse('is gone; restore it from your backup, or no stored credential opens')
+  if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
+    throw refuse(
+      'can be read by other users; run `chmod 600` on it, and rotate the authority if it was exposed',
+    )
+  let parsed: z.infer<typeof KeyFile>
+  try {
+    parsed = KeyFile.parse(JSON.parse(text))
+  } catch {
+    // Neither the parser's words nor zod's: both can quote the file.
+    throw refuse('is not a private P-256 JWK (kty EC) or a JWK Set of such keys')
+  }
+  const keys = ('keys' in parsed ? parsed.keys : [parsed]).map((jwk) => importKey(jwk))
+  if (keys.includes(undefined))
+    throw refuse('holds a key whose private half does not belong to its public half')
+  return keys as AuthorityKey[]
+}
+
+function importKey(jwk: PrivateJwk): AuthorityKey | undefined {
+  try {
+    const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' })
+    const publicKey = createPublicKey(privateKey)
+    // What the private scalar gives, not what the file claims.
+    const claimed = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: jwk.x, y: jwk.y }, format: 'jwk' })
+    const key = {
+      kid: jwk.kid ?? thumbprint(jwk),
+      privateKey,
+      publicKey: claimed,
+      point: exportPoint(claimed),
+      jwk,
+    }
+    return publicKey.equals(claimed) && worksTogether(key) ? key : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function worksTogether(key: { publicKey: KeyObject; privateKey: KeyObject; point: Buffer }): boolean {
+  const plaintext = Buffer.from('round trip')
+  const sealed = sealBase(key.publicKey, { info: INFO, aad: INFO, plaintext })
+  return openBase(key, { ...sealed, info: INFO, aad: INFO }).equals(plaintext)
 }

@@ -1,6 +1,88 @@
-import type { Resolver } from '../ports.ts'
+// Name resolution: one question for every address of a name, both families, all or nothing. A name that half
+// resolves is refused, because the half that is missing might be the one that should have been looked at.
+import { lookup as systemLookup, Resolver as ServerResolver } from 'node:dns/promises'
+import { ResolveError, type Resolver } from '../ports.ts'
+
+const DEADLINE_MS = 5_000
+const QUERY_TIMEOUT_MS = 2_000
+const QUERY_TRIES = 2
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
-export function createResolver(_servers: readonly string[]): Resolver {
-  throw new Error('being written')
+export function createResolver(servers: readonly string[]): Resolver {
+  const ask = servers.length === 0 ? askSystem : askServers(servers)
+  return {
+    async resolve(host, signal) {
+      const addresses = await withDeadline(ask(host), signal)
+      if (addresses.length === 0) throw new ResolveError('not_found')
+      return [...new Set(addresses)]
+    },
+  }
+}
+
+/** Each family by a query of its own; CNAMEs are the server's to follow. */
+function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
+  const resolver = new ServerResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
+  resolver.setServers(servers)
+  return async (host) => {
+    const families = await Promise.all([
+      orNothing(resolver.resolve4(host)),
+      orNothing(resolver.resolve6(host)),
+    ])
+    return families.flat()
+  }
+}
+
+/** NODATA is an answer: the name exists and has no address of this family. */
+async function orNothing(answer: Promise<string[]>): Promise<string[]> {
+  try {
+    return await answer
+  } catch (thrown) {
+    if (codeOf(thrown) === 'ENODATA') return []
+    throw toResolveError(thrown)
+  }
+}
+
+async function askSystem(host: string): Promise<string[]> {
+  try {
+    const answers = await systemLookup(host, { all: true, order: 'verbatim' })
+    return answers.map(({ address }) => address)
+  } catch (thrown) {
+    throw toResolveError(thrown)
+  }
+}
+
+const codeOf = (thrown: unknown) =>
+  thrown instanceof Error && 'code' in thrown ? String(thrown.code) : undefined
+
+function toResolveError(thrown: unknown): ResolveError {
+  const code = codeOf(thrown)
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return new ResolveError('not_found')
+  if (code === 'ETIMEOUT' || code === 'ECANCELLED') return new ResolveError('timeout')
+  return new ResolveError('server_failure')
+}
+
+function withDeadline(answer: Promise<string[]>, signal: AbortSignal): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      stop()
+      reject(new ResolveError('timeout'))
+    }
+    const timer = setTimeout(giveUp, DEADLINE_MS)
+    const stop = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', giveUp)
+    }
+    signal.addEventListener('abort', giveUp)
+    answer.then(
+      (addresses) => {
+        stop()
+        resolve(addresses)
+      },
+      (error: unknown) => {
+        stop()
+        reject(error)
+      },
+    )
+    if (signal.aborted) giveUp()
+  })
 }

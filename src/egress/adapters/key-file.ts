@@ -1,0 +1,92 @@
+// Key files on disk: written whole or not at all, never readable by anyone else, one writer at a time.
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { GatewayError } from '../../errors.ts'
+
+/** A lock older than this was left by a process that died: writing a key file takes milliseconds. */
+const STALE_LOCK_MS = 30_000
+
+/** Creates the file with this content, unless it exists by then: the first of two starting replicas wins. */
+export async function createFile(file: string, content: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const draft = await writeDraft(file, content)
+  try {
+    await link(draft, file)
+  } catch (thrown) {
+    if (!hasCode(thrown, 'EEXIST')) throw thrown
+  } finally {
+    await unlink(draft)
+  }
+  await syncDirectory(file)
+}
+
+export async function replaceFile(file: string, content: string): Promise<void> {
+  await rename(await writeDraft(file, content), file)
+  await syncDirectory(file)
+}
+
+/**
+ * Read-modify-write across processes. Two rotations at once would each write a set without the other's new key.
+ * @throws {GatewayError} state_conflict while another process holds the lock
+ */
+export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${file}.lock`
+  await takeLock(lock)
+  try {
+    return await work()
+  } finally {
+    await rm(lock, { force: true })
+  }
+}
+
+async function takeLock(lock: string): Promise<void> {
+  let handle: FileHandle
+  try {
+    handle = await open(lock, 'wx', 0o600)
+  } catch (thrown) {
+    if (!hasCode(thrown, 'EEXIST')) throw thrown
+    const age = Date.now() - (await modifiedAt(lock))
+    if (age < STALE_LOCK_MS)
+      throw new GatewayError('state_conflict', 'Another rotation is running. Try again when it is done.', {
+        extras: { retry_after_seconds: 5 },
+      })
+    await rm(lock, { force: true })
+    return takeLock(lock)
+  }
+  await handle.close()
+}
+
+async function modifiedAt(file: string): Promise<number> {
+  try {
+    return (await stat(file)).mtimeMs
+  } catch {
+    return 0
+  }
+}
+
+async function writeDraft(file: string, content: string): Promise<string> {
+  const draft = `${file}.${randomUUID()}.tmp`
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return draft
+}
+
+/** The name is on disk only once its directory is. */
+async function syncDirectory(file: string): Promise<void> {
+  const handle = await open(dirname(file), 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function hasCode(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code
+}

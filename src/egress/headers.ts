@@ -1,0 +1,135 @@
+// Which headers cross the gateway. Both ways are allow-lists; a request header that is not on it is refused by name,
+// never dropped in silence, because an agent that believes it was sent would draw wrong conclusions.
+import { GatewayError } from '../errors.ts'
+
+const MAX_HEADER_BYTES = 8 * 1024
+const USER_AGENT = 'agent-gateway/5'
+
+/** Headers that choose a version or a format. None of them can carry an identity, a target or a part of a body. */
+const REQUEST_HEADERS = new Set([
+  'accept',
+  'accept-language',
+  'content-language',
+  'content-type',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'prefer',
+  'user-agent',
+  'anthropic-beta',
+  'anthropic-version',
+  'notion-version',
+  'openai-beta',
+  'stripe-version',
+  'x-github-api-version',
+])
+
+/** Why some refusals are worth a sentence of their own. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  authorization: 'the gateway adds the credential',
+  'proxy-authorization': 'the gateway adds the credential',
+  'x-api-key': 'the gateway adds the credential',
+  cookie: 'the gateway adds the credential and keeps no session',
+  'idempotency-key': 'the gateway sends its own and names it in the answer',
+  host: 'the URL names the host',
+  range: 'answers are only taken whole',
+  'accept-encoding': 'answers are only taken unencoded',
+  'content-length': 'the gateway counts the body',
+}
+
+const TOKEN = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
+const VALUE = /^[\t -~\u00a0-\u00ff]*$/
+
+export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+/**
+ * The headers to send, lower-case names sorted, with the gateway's own defaults added.
+ * @param defaults version headers of the provider, sent where the caller gives none
+ * @throws {GatewayError} header_forbidden naming the header
+ */
+export function pickRequestHeaders(
+  given: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, string>> = {},
+): HeaderPairs {
+  const picked = new Map<string, string>()
+  let bytes = 0
+  for (const [rawName, value] of Object.entries(given)) {
+    const name = rawName.toLowerCase()
+    if (!TOKEN.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
+    if (!REQUEST_HEADERS.has(name))
+      throw forbidden(name, EXPLAINED[name] ?? 'it is not on the list of headers that may be sent')
+    if (picked.has(name)) throw forbidden(name, 'it is given twice')
+    if (!VALUE.test(value)) throw forbidden(name, 'its value may hold visible Latin-1 characters only')
+    if (value !== value.trim()) throw forbidden(name, 'its value begins or ends with a space')
+    bytes += name.length + value.length
+    if (bytes > MAX_HEADER_BYTES)
+      throw forbidden(name, `all headers together may have ${MAX_HEADER_BYTES} bytes`)
+    picked.set(name, value)
+  }
+  const withDefaults: Record<string, string> = { accept: '*/*', 'user-agent': USER_AGENT, ...defaults }
+  for (const [name, value] of Object.entries(withDefaults)) if (!picked.has(name)) picked.set(name, value)
+  picked.set('accept-encoding', 'identity')
+  return [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+function forbidden(name: string, why: string): GatewayError {
+  // The name is the caller's own text: quoted and cut, so that it cannot write into a log line or a terminal.
+  const quoted = JSON.stringify(name.slice(0, 64))
+  return new GatewayError('header_forbidden', `Leave out the request header ${quoted}: ${why}.`, {
+    reason: 'request_header',
+    extras: { header: name.slice(0, 64), allowed: [...REQUEST_HEADERS] },
+  })
+}
+
+const RESPONSE_HEADERS = new Set([
+  'age',
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-language',
+  'content-type',
+  'date',
+  'deprecation',
+  'etag',
+  'expires',
+  'last-modified',
+  'link',
+  'location',
+  'retry-after',
+  'sunset',
+  'vary',
+  'warning',
+  'request-id',
+  'x-request-id',
+  'cf-ray',
+  'idempotent-replayed',
+  'mistral-correlation-id',
+  'notion-version',
+  'openai-model',
+  'openai-processing-ms',
+  'openai-version',
+  'stripe-should-retry',
+  'stripe-version',
+  'x-github-api-version-selected',
+  'x-github-media-type',
+  'x-github-request-id',
+  'x-notion-request-id',
+  'x-slack-req-id',
+])
+const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit(?:-[a-z\d-]{1,48})?$/
+
+/**
+ * What of an upstream's headers may be passed on, repeated ones joined. Trailers never are, and neither is anything
+ * that sets state or asks for a credential (`Set-Cookie`, `WWW-Authenticate`).
+ */
+export function pickResponseHeaders(
+  received: readonly { readonly name: string; readonly value: string; readonly trailer?: boolean }[],
+): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const { name, value, trailer } of received) {
+    if (trailer || !(RESPONSE_HEADERS.has(name) || RATE_LIMIT.test(name))) continue
+    picked[name] = name in picked ? `${picked[name]}, ${value}` : value
+  }
+  return picked
+}
