@@ -3,6 +3,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { newId } from './ids.ts'
+import type { Logger } from './log.ts'
 import type { Store } from './store/ports.ts'
 import { hashToken, newToken, parseToken } from './tokens.ts'
 
@@ -11,25 +12,44 @@ export const operatorKeyFile = (dataDir: string) => join(dataDir, 'operator.key'
 
 /** @returns the key, when this start generated it */
 export async function bootstrapOperator(parts: {
-  config: Config
-  store: Store
+  config: Pick<Config, 'dataDir' | 'operatorKey' | 'serviceKeyCredits'>
+  store: Pick<Store, 'listKeys' | 'findKey' | 'createAccount'>
+  log: Logger
   now: () => number
 }): Promise<string | undefined> {
-  const { config, store, now } = parts
+  const { config, store, log } = parts
   const file = operatorKeyFile(config.dataDir)
   const kept = config.operatorKey ?? (await readKey(file))
-  // Another replica (or an earlier data directory) made the first account: a second administrator would surprise.
-  const isFirstStart = (await store.listKeys(undefined, { limit: 1 })).items.length === 0
-  if (kept === undefined && !isFirstStart) return undefined
-  const token = kept ?? newToken('sk')
-  const keyHash = hashToken(token)
-  if (await store.findKey(keyHash)) return undefined
+  if (kept !== undefined && (await store.findKey(hashToken(kept)))) return undefined
+  if ((await store.listKeys(undefined, { limit: 1 })).items.length > 0) {
+    // Another replica made the first account, or the kept key was revoked. Whoever revoked a key meant it: a restart
+    // must neither bring it back nor appoint a second administrator.
+    if (kept !== undefined)
+      log.warn(
+        'the configured or kept operator key is not a live key of this installation; it stays unusable',
+      )
+    return undefined
+  }
 
+  const token = kept ?? newToken('sk')
   // The file comes first: a crash in between leaves a key that the next start will register.
   if (kept === undefined) {
     await writeFile(file, `${token}\n`, { mode: 0o600 })
     await chmod(file, 0o600)
   }
+  try {
+    await createFirstAccount(parts, token)
+  } catch (thrown) {
+    // Two replicas with one configured key may both get here; the second finds the work done.
+    if (!(await store.findKey(hashToken(token)))) throw thrown
+  }
+  return kept === undefined ? token : undefined
+}
+
+async function createFirstAccount(
+  { config, store, now }: Parameters<typeof bootstrapOperator>[0],
+  token: string,
+): Promise<void> {
   const createdAt = now()
   const account = { id: newId('acct', createdAt), name: 'operator', createdAt }
   await store.createAccount({
@@ -42,14 +62,13 @@ export async function bootstrapOperator(parts: {
       createdAt,
       revokedAt: null,
     },
-    keyHash,
+    keyHash: hashToken(token),
     grant: {
       transactionId: newId('txn', createdAt),
       amount: config.serviceKeyCredits,
       reference: 'free credits',
     },
   })
-  return kept === undefined ? token : undefined
 }
 
 async function readKey(file: string): Promise<string | undefined> {

@@ -1,6 +1,104 @@
+// Accounts, their service keys and their credits. What a key may do is decided in authenticate.ts, what a credit buys
+// in the part that debits it.
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { Secret } from '../secret.ts'
 import type { Accounts } from '../services.ts'
-import type { Store } from '../store/ports.ts'
+import type { ServiceKey, Store } from '../store/ports.ts'
+import { hashToken, newToken } from '../tokens.ts'
 
-export function createAccounts(_parts: { store: Store; freeCredits: number; now: () => number }): Accounts {
-  throw new Error('being written')
+/** The ledger reference of the credits that every account is given once. */
+export const FREE_CREDITS = 'free credits'
+
+export function createAccounts(parts: { store: Store; freeCredits: number; now: () => number }): Accounts {
+  const { store, freeCredits, now } = parts
+  // One revocation at a time: two that each see the other's key would leave no administrator.
+  let revoking: Promise<unknown> = Promise.resolve()
+
+  async function revoke(accountId: string | undefined, keyId: string): Promise<ServiceKey> {
+    const admins = await listLiveAdminKeys(store, undefined)
+    if (
+      admins.length === 1 &&
+      admins[0]!.id === keyId &&
+      admins[0]!.accountId === (accountId ?? admins[0]!.accountId)
+    )
+      throw new GatewayError(
+        'state_conflict',
+        'This is the last administrator key: revoking it would lock everybody out. Create another one first.',
+      )
+    const key = await store.revokeKey({ id: keyId, accountId, now: now() })
+    if (!key) throw new GatewayError('key_not_found', 'There is no key of this id on your account.')
+    return key
+  }
+
+  return {
+    async createAccount({ name, label, admin }) {
+      const createdAt = now()
+      const account = { id: newId('acct', createdAt), name, createdAt }
+      const { key, token } = mintKey({ accountId: account.id, label, admin, createdAt })
+      await store.createAccount({
+        account,
+        key,
+        keyHash: hashToken(token),
+        grant: { transactionId: newId('txn', createdAt), amount: freeCredits, reference: FREE_CREDITS },
+      })
+      return { account, key, token: new Secret(token), credits: freeCredits }
+    },
+
+    async createKey({ accountId, label }) {
+      // Being an administrator is a property of the account: its keys differ in label and life only.
+      const admin = (await listLiveAdminKeys(store, accountId)).length > 0
+      const { key, token } = mintKey({ accountId, label, admin, createdAt: now() })
+      if (!(await store.addKey({ key, keyHash: hashToken(token) }))) throw accountNotFound()
+      return { key, token: new Secret(token) }
+    },
+
+    listKeys: (accountId, page) => store.listKeys(accountId, page),
+
+    revokeKey(accountId, keyId) {
+      const revoked = revoking.then(() => revoke(accountId, keyId))
+      revoking = revoked.catch(() => {})
+      return revoked
+    },
+
+    async balance(accountId) {
+      const balance = await store.balance(accountId)
+      if (balance === undefined) throw accountNotFound()
+      return balance
+    },
+
+    ledger: (accountId, page) => store.ledger(accountId, page),
+
+    async grant({ accountId, amount, reference }) {
+      const at = now()
+      const transactionId = newId('txn', at)
+      const granted = await store.grant({ accountId, amount, reference, transactionId, now: at })
+      if (!granted) throw accountNotFound()
+      return granted
+    },
+  }
+}
+
+const accountNotFound = () =>
+  new GatewayError(
+    'account_not_found',
+    'There is no account of this id. `GET /v1/keys` lists keys with theirs.',
+  )
+
+function mintKey(input: Pick<ServiceKey, 'accountId' | 'label' | 'admin' | 'createdAt'>) {
+  const key: ServiceKey = { id: newId('key', input.createdAt), ...input, revokedAt: null }
+  return { key, token: newToken('sk') }
+}
+
+const PAGE = 100
+
+async function listLiveAdminKeys(store: Store, accountId: string | undefined): Promise<ServiceKey[]> {
+  const found: ServiceKey[] = []
+  let before: string | undefined
+  do {
+    const page = await store.listKeys(accountId, { limit: PAGE, before })
+    found.push(...page.items.filter((key) => key.admin && key.revokedAt === null))
+    before = page.next ?? undefined
+  } while (before !== undefined)
+  return found
 }
