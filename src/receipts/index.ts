@@ -1,15 +1,20 @@
-import type { Receipts, Signer } from '../services.ts'
+// Receipts: reading stored ones. Holding the 128-bit id is the right to read (contract, section 8).
+import { GatewayError } from '../errors.ts'
+import type { Receipts } from '../services.ts'
 import type { Store } from '../store/ports.ts'
 
-/** Ed25519 key file (JWK, 0600), generated when absent; its public half is published through the store. */
-export async function openSigner(_options: {
-  file: string
-  store: Store
-  now: () => number
-}): Promise<Signer> {
-  throw new Error('being written')
-}
+export { openSigner, type InstallationSigner } from './signer.ts'
 
-export function createReceipts(_parts: { store: Store }): Receipts {
-  throw new Error('being written')
+export function createReceipts({ store }: { store: Pick<Store, 'getReceipt'> }): Receipts {
+  return {
+    async get(receiptId) {
+      const receipt = await store.getReceipt(receiptId)
+      if (!receipt)
+        throw new GatewayError(
+          'receipt_not_found',
+          'Check the id: it is `receipt.receipt_id` of the answer that charged.',
+        )
+      return receipt
+    },
+  }
 }

@@ -1,0 +1,121 @@
+// The installation's signing key and the signer over it. Synchronous node:crypto: one signature costs about 60 us.
+import {
+  createHash,
+  createPrivateKey,
+  createSecretKey,
+  generateKeyPairSync,
+  hkdfSync,
+  type KeyObject,
+  sign,
+} from 'node:crypto'
+import { link, open, readFile, stat, unlink } from 'node:fs/promises'
+import { ConfigError } from '../config.ts'
+import type { Signer } from '../services.ts'
+import type { Store } from '../store/ports.ts'
+import { toCanonicalJson } from './types.ts'
+
+/** A signer that also yields keys for uses inside the gateway, each bound to its purpose. */
+export interface InstallationSigner extends Signer {
+  /** HKDF-SHA256 from the private key: the same installation, the same key; another purpose, another key. */
+  deriveKey(purpose: string): KeyObject
+}
+
+interface OkpKey {
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly d: string
+}
+
+/** Ed25519 key file (JWK, 0600), generated when absent; its public half is published through the store. */
+export async function openSigner(options: {
+  file: string
+  store: Pick<Store, 'publishKey' | 'listPublishedKeys'>
+  now: () => number
+}): Promise<InstallationSigner> {
+  const { file, store, now } = options
+  const jwk = (await readKey(file)) ?? (await generateKey(file))
+  const { kty, crv, x } = jwk
+  // RFC 7638 thumbprint: members in lexical order, no white space.
+  const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
+  const published = await store.listPublishedKeys()
+  if (!published.some((key) => key.kid === kid))
+    await store.publishKey({
+      kid,
+      purpose: 'sign',
+      jwk: JSON.stringify({ kty, crv, x, kid, use: 'sig', alg: 'EdDSA' }),
+      notBefore: now(),
+      retiredAt: null,
+    })
+  return createSigner(jwk, kid)
+}
+
+function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
+  const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' })
+  const heads = new Map<string, string>()
+  return {
+    kid,
+    sign(typ, payload) {
+      let head = heads.get(typ)
+      if (head === undefined) heads.set(typ, (head = encode({ alg: 'EdDSA', kid, typ })))
+      const signed = `${head}.${encode(payload)}`
+      return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
+    },
+    deriveKey(purpose) {
+      const bytes = hkdfSync('sha256', Buffer.from(jwk.d, 'base64url'), '', `agent-gateway ${purpose}`, 32)
+      return createSecretKey(Buffer.from(bytes))
+    },
+  }
+}
+
+const encode = (document: unknown) => Buffer.from(toCanonicalJson(document)).toString('base64url')
+
+async function readKey(file: string): Promise<OkpKey | undefined> {
+  let text: string
+  try {
+    const { mode } = await stat(file)
+    if ((mode & 0o077) !== 0)
+      throw new ConfigError([`${file} holds the signing key: only its owner may read it (chmod 600 ${file})`])
+    text = await readFile(file, 'utf8')
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw thrown
+  }
+  const jwk = parseKey(text)
+  if (!jwk) throw new ConfigError([`${file} is not an Ed25519 private key (JWK): restore it from a backup`])
+  return jwk
+}
+
+function parseKey(text: string): OkpKey | undefined {
+  try {
+    const jwk = JSON.parse(text) as OkpKey
+    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519') return undefined
+    // The public half is recomputed: a file whose halves differ would sign what nobody can verify.
+    const derived = createPrivateKey({ key: { ...jwk }, format: 'jwk' }).export({ format: 'jwk' })
+    return derived.x === jwk.x ? jwk : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function generateKey(file: string): Promise<OkpKey> {
+  const { kty, crv, x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+  const jwk = { kty, crv, x, d } as OkpKey
+  const temporary = `${file}.${process.pid}.tmp`
+  const handle = await open(temporary, 'w', 0o600)
+  try {
+    await handle.writeFile(`${JSON.stringify(jwk)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  try {
+    // link, not rename: whoever came first keeps the name, and both processes then use that key.
+    await link(temporary, file)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+  } finally {
+    await unlink(temporary)
+  }
+  return (await readKey(file)) ?? jwk
+}

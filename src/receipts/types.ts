@@ -1,0 +1,81 @@
+// The kinds of signed documents and how anyone verifies one offline. A document's kind is its `typ` header: a verifier
+// that expects a receipt never accepts a quote, however valid its signature.
+import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose'
+import serialize from 'canonicalize'
+
+export const JWS_TYPES = {
+  receipt: 'gw-receipt+jws',
+  permit: 'gw-permit+jws',
+  quote: 'gw-quote+jws',
+  offer: 'gw-offer+jws',
+  evidence: 'gw-evidence+jws',
+  mcpSession: 'gw-mcp-session+jws',
+} as const
+export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
+
+/** RFC 8785 bytes of a JSON document: what is signed and what is hashed. */
+export function toCanonicalJson(document: unknown): string {
+  const text = serialize(document)
+  if (text === undefined) throw new TypeError('not a JSON document')
+  return text
+}
+
+export type JwsVerdict =
+  | { readonly ok: true; readonly kid: string; readonly payload: Readonly<Record<string, unknown>> }
+  | {
+      readonly ok: false
+      readonly reason:
+        'malformed' | 'wrong_type' | 'wrong_algorithm' | 'unknown_key' | 'bad_signature' | 'not_canonical'
+    }
+
+/**
+ * Needs nothing but the published keys (`/.well-known/gateway-egress-key.json`).
+ * @param expectedTyp one of JWS_TYPES
+ */
+export async function verifyJws(
+  jws: string,
+  jwks: { readonly keys: readonly object[] },
+  expectedTyp: string,
+): Promise<JwsVerdict> {
+  let header: ReturnType<typeof decodeProtectedHeader>
+  try {
+    header = decodeProtectedHeader(jws)
+  } catch {
+    return { ok: false, reason: 'malformed' }
+  }
+  if (header.typ !== expectedTyp) return { ok: false, reason: 'wrong_type' }
+  if (header.alg !== 'EdDSA') return { ok: false, reason: 'wrong_algorithm' }
+  const key = (jwks.keys as readonly JWK[]).find(
+    ({ kid, kty, crv, use }) =>
+      kid === header.kid && kty === 'OKP' && crv === 'Ed25519' && (use === undefined || use === 'sig'),
+  )
+  if (key?.kid === undefined) return { ok: false, reason: 'unknown_key' }
+
+  let bytes: Uint8Array
+  try {
+    const { kty, crv, x } = key
+    const imported = await importJWK({ kty, crv, x } as JWK, 'EdDSA')
+    ;({ payload: bytes } = await compactVerify(jws, imported, { algorithms: ['EdDSA'] }))
+  } catch {
+    return { ok: false, reason: 'bad_signature' }
+  }
+  const text = Buffer.from(bytes).toString('utf8')
+  try {
+    const payload: unknown = JSON.parse(text)
+    if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+      return { ok: false, reason: 'malformed' }
+    if (toCanonicalJson(payload) !== text) return { ok: false, reason: 'not_canonical' }
+    return { ok: true, kid: key.kid, payload: payload as Record<string, unknown> }
+  } catch {
+    return { ok: false, reason: 'malformed' }
+  }
+}
+
+/** Reads what a document says without judging it; for showing one that was stored by ourselves. */
+export function decodeJws(jws: string): {
+  header: Readonly<Record<string, unknown>>
+  payload: Readonly<Record<string, unknown>>
+} {
+  const [header, payload] = jws.split('.').map((part) => Buffer.from(part, 'base64url').toString('utf8'))
+  return { header: JSON.parse(header ?? '{}'), payload: JSON.parse(payload ?? '{}') }
+}
