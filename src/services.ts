@@ -39,6 +39,9 @@ export type Caller =
       readonly address: string
     }
 
+/** What of a scope was asked for; the rest stays as the outer scope has it. */
+export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
+
 export interface EgressRequest {
   readonly url: string
   readonly method: string
@@ -65,7 +68,7 @@ export interface Egress {
       provider: ProviderId
       label: string
       secret: Secret<string>
-      scope: Partial<Scope>
+      scope: WantedScope
       header?: string | undefined
       scheme?: string | undefined
     },
@@ -85,7 +88,7 @@ export interface Egress {
     accountId: string,
     input: {
       credentialId: string
-      scope: Partial<Scope>
+      scope: WantedScope
       ttlSeconds: number
       maxUses: number | null
       label: string
@@ -94,7 +97,7 @@ export interface Egress {
   /** A smaller capability made from one's own: never wider, never longer. */
   narrowCapability(
     from: Capability,
-    input: { scope: Partial<Scope>; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
+    input: { scope: WantedScope; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
   ): Promise<IssuedCapability>
   listCapabilities(
     accountId: string,

@@ -1,11 +1,20 @@
+// Credential broker and controlled egress, as the rest of the gateway sees it.
+import type { KeyObject } from 'node:crypto'
 import type { Addresses } from '../doors/http.ts'
+import type { Fault } from '../fault.ts'
 import type { Logger } from '../log.ts'
 import type { Egress, Signer } from '../services.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
-import type { AddressPolicy } from './address.ts'
-import type { Fault } from '../fault.ts'
-import type { Resolver, Sender, Vault } from './ports.ts'
 import type { Authority } from './adapters/authority.ts'
+import type { AddressPolicy } from './address.ts'
+import { createAttemptLedger } from './attempts.ts'
+import { createCapabilities } from './capabilities.ts'
+import { createCredentials } from './credentials.ts'
+import { createForward } from './forward.ts'
+import { createLeakGate } from './leak-gate.ts'
+import { createPolicyReader } from './policy.ts'
+import type { Resolver, Sender, Vault } from './ports.ts'
+import { createSealGate, publishAuthority, rotateAuthority } from './rotation.ts'
 
 export interface EgressParts {
   readonly store: Store
@@ -16,14 +25,58 @@ export interface EgressParts {
   readonly authority: Authority
   readonly policy: AddressPolicy
   readonly signer: Signer
+  /** Key of the Idempotency-Key values; the same at every start of an installation. */
+  readonly idempotencyKey: KeyObject
   readonly addresses: Addresses
   readonly egressPorts: readonly number[]
+  /** Sandbox only: the reserved name of the sample site may be a target. */
+  readonly allowSandboxName: boolean
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
+  /** Replaces the leak gate; only the test that proves the gate necessary does. */
+  readonly createLeakGate?: typeof createLeakGate
 }
 
-export function createEgress(_parts: EgressParts): Egress & { recover(): Promise<void> } {
-  throw new Error('being written')
+export interface OpenEgress extends Egress {
+  /** At start and then periodically: publishes the wrapping key, settles what crashes left behind. */
+  recover(): Promise<void>
+}
+
+export function createEgress(parts: EgressParts): OpenEgress {
+  const { store, log, now, authority } = parts
+  const baseUrl = parts.addresses.baseUrl
+  const seals = createSealGate()
+  const attempts = createAttemptLedger({ ...parts, baseUrl })
+  const forward = createForward({
+    ...parts,
+    attempts,
+    readPolicy: createPolicyReader(parts.documents, (problem) =>
+      log.warn({ reason: problem }, 'egress-policy'),
+    ),
+    addresses: parts.policy,
+    createLeakGate: parts.createLeakGate ?? createLeakGate,
+    ports: parts.egressPorts,
+    baseUrl,
+  })
+  // One rotation at a time: a second one would retire the key that the first is still wrapping to.
+  let rotating: Promise<unknown> = Promise.resolve()
+
+  return {
+    ...createCredentials({ ...parts, seals }),
+    ...createCapabilities({ store, now }),
+    fetch: forward,
+    getAttempt: attempts.get,
+    listAttempts: attempts.list,
+    rotateAuthority() {
+      const rotated = rotating.then(() => rotateAuthority({ store, authority, seals, now }))
+      rotating = rotated.catch(() => {})
+      return rotated
+    },
+    async recover() {
+      await publishAuthority({ store, authority, now })
+      await attempts.recover()
+    },
+  }
 }

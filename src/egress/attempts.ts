@@ -1,0 +1,175 @@
+// The life of an attempt's row: how each ending is written down, its receipt, and what recovery does with the rest.
+import type { AttemptRecord } from '../../schemas/egress.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Logger } from '../log.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Caller, Signer } from '../services.ts'
+import type { Attempt, PageRequest, Store, StoredReceipt } from '../store/ports.ts'
+import { ATTEMPT_COST, toAttemptRecord, toTimestamp } from './wire.ts'
+
+/** What the leak gate said; `not_run` where there was no response to search. */
+export type GateVerdict = 'clean' | 'reflected' | 'not_run'
+
+export interface AttemptParts {
+  readonly store: Store
+  readonly signer: Signer
+  readonly baseUrl: string
+  readonly bootId: string
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface Ending {
+  readonly state: 'settled' | 'ambiguous'
+  readonly outcome: string
+  readonly upstreamStatus: number | null
+  readonly responseDigest: string | null
+  readonly gate: GateVerdict
+}
+
+export interface AttemptLedger {
+  /**
+   * Transaction C. The receipt is stored with the outcome, before anything is released.
+   * @throws when the row could not be written; it is written later by `retryUnwritten`
+   */
+  finish(attempt: Attempt, ending: Ending): Promise<{ receipt: StoredReceipt; balance: number }>
+  /** Gives the credit back. Only for attempts of which no request byte left. */
+  refund(attempt: Attempt, outcome: string): Promise<{ balance: number }>
+  /** Settles what dead processes, and store failures of this one, left behind. */
+  recover(): Promise<void>
+  get(caller: Caller, attemptId: string): Promise<AttemptRecord>
+  list(
+    caller: Caller,
+    filter: { state?: Attempt['state'] | undefined },
+    page: PageRequest,
+  ): Promise<{ items: AttemptRecord[]; next: string | null }>
+}
+
+const BATCH = 100
+
+export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
+  const { store, bootId, now, log } = parts
+  // Endings that the store would not take. This process is alive, so nobody else's recovery will write them.
+  const unwritten = new Map<string, () => Promise<unknown>>()
+
+  async function write<T>(attempt: Attempt, command: () => Promise<T>): Promise<T> {
+    try {
+      return await command()
+    } catch (thrown) {
+      unwritten.set(attempt.id, command)
+      throw thrown
+    }
+  }
+
+  async function retryUnwritten(): Promise<void> {
+    for (const [id, command] of unwritten) {
+      await command()
+      unwritten.delete(id)
+      log.info({ attempt_id: id }, 'an ending that the store had refused is written')
+    }
+  }
+
+  async function attachMissingReceipts(): Promise<void> {
+    for (;;) {
+      const attempts = await store.listAttemptsWithoutReceipt(BATCH)
+      let attached = 0
+      for (const attempt of attempts) {
+        const receipt = signReceipt(parts, attempt, {
+          state: attempt.state === 'ambiguous' ? 'ambiguous' : 'settled',
+          outcome: attempt.outcome ?? 'crashed',
+          upstreamStatus: attempt.upstreamStatus,
+          responseDigest: attempt.responseDigest,
+          gate: 'not_run',
+        })
+        if (await store.attachReceipt({ attemptId: attempt.id, receipt })) attached++
+      }
+      if (attempts.length < BATCH || attached === 0) return
+    }
+  }
+
+  return {
+    async finish(attempt, ending) {
+      const receipt = signReceipt(parts, attempt, ending)
+      const { state, outcome, upstreamStatus, responseDigest } = ending
+      const finished = await write(attempt, () =>
+        store.finishAttempt({
+          id: attempt.id,
+          bootId,
+          state,
+          outcome,
+          upstreamStatus,
+          responseDigest,
+          receipt,
+          now: receipt.createdAt,
+        }),
+      )
+      // Recovery by another process took it for dead: its word stands, ours is not stored and must not be shown.
+      if (!finished.ok) throw new Error('the attempt was finished by somebody else')
+      return { receipt, balance: finished.balance }
+    },
+
+    async refund(attempt, outcome) {
+      const at = now()
+      const transactionId = newId('txn', at)
+      const { balance } = await write(attempt, () =>
+        store.refundAttempt({ id: attempt.id, bootId, outcome, transactionId, now: at }),
+      )
+      return { balance }
+    },
+
+    async recover() {
+      await retryUnwritten()
+      const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: now() })
+      if (refunded.length + ambiguous.length > 0)
+        log.warn(
+          { refunded: refunded.length, ambiguous: ambiguous.length },
+          'settled what a crash left behind',
+        )
+      await attachMissingReceipts()
+    },
+
+    async get(caller, attemptId) {
+      const attempt =
+        caller.kind === 'anonymous' ? undefined : await store.getAttempt(attemptId, caller.accountId)
+      if (!attempt || (caller.kind === 'agent' && attempt.capabilityId !== caller.capability.id))
+        throw new GatewayError('attempt_not_found', 'There is no attempt of this id that you may see.')
+      return toAttemptRecord(attempt)
+    },
+
+    async list(caller, { state }, page) {
+      if (caller.kind === 'anonymous') return { items: [], next: null }
+      const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
+      const found = await store.listAttempts({ accountId: caller.accountId, capabilityId, state }, page)
+      return { items: found.items.map(toAttemptRecord), next: found.next }
+    },
+  }
+}
+
+/** Digests, amounts, host and times; never a query, a body or a header (contract, section 8). */
+function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): StoredReceipt {
+  const { signer, baseUrl, now } = parts
+  const at = now()
+  const id = newId('rcp', at)
+  const jws = signer.sign(JWS_TYPES.receipt, {
+    iss: baseUrl,
+    jti: id,
+    iat: Math.floor(at / 1000),
+    action: 'egress.fetch',
+    attempt_id: attempt.id,
+    capability_id: attempt.capabilityId,
+    credential_id: attempt.credentialId,
+    credential_version: attempt.credentialVersion,
+    request: { method: attempt.method, host: attempt.host, digest: attempt.requestDigest },
+    response: {
+      status: ending.upstreamStatus,
+      digest: ending.responseDigest,
+      leak_gate: ending.gate,
+    },
+    state: ending.state,
+    outcome: ending.outcome,
+    charge: { amount: ATTEMPT_COST, unit: 'credit' },
+    times: { created_at: toTimestamp(attempt.createdAt), finished_at: toTimestamp(at) },
+  })
+  return { id, accountId: attempt.accountId, jws, createdAt: at }
+}

@@ -1,0 +1,105 @@
+// Capabilities: what an agent holds instead of a credential. Always a subset, always shorter-lived, revocable.
+import type { Scope } from '../../schemas/http.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Egress, WantedScope } from '../services.ts'
+import type { Capability, Store } from '../store/ports.ts'
+import { hashToken, newToken } from '../tokens.ts'
+import { credentialNotFound } from './credentials.ts'
+import { checkSubset } from './scope.ts'
+import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
+
+export type Capabilities = Pick<
+  Egress,
+  'issueCapability' | 'narrowCapability' | 'listCapabilities' | 'revokeCapability'
+>
+
+export function createCapabilities(parts: { store: Store; now: () => number }): Capabilities {
+  const { store, now } = parts
+
+  async function insert(
+    made: Omit<Capability, 'id' | 'uses' | 'createdAt' | 'revokedAt'>,
+    createdAt: number,
+  ) {
+    const token = newToken('cap')
+    const capability: Capability = {
+      ...made,
+      id: newId('cap', createdAt),
+      uses: 0,
+      createdAt,
+      revokedAt: null,
+    }
+    await store.insertCapability({ capability, tokenHash: hashToken(token) })
+    return toIssuedCapability(capability, token)
+  }
+
+  return {
+    async issueCapability(accountId, { credentialId, scope, ttlSeconds, maxUses, label }) {
+      const credential = await store.getCredential(credentialId, accountId)
+      if (!credential) throw credentialNotFound()
+      if (credential.revokedAt !== null)
+        throw new GatewayError(
+          'state_conflict',
+          'This credential was revoked. Store a new one, then issue on it.',
+        )
+      const createdAt = now()
+      return insert(
+        {
+          accountId,
+          credentialId,
+          parentId: null,
+          label,
+          scope: narrowScope(credential.scope, scope, 'credential'),
+          maxUses,
+          expiresAt: createdAt + ttlSeconds * 1000,
+        },
+        createdAt,
+      )
+    },
+
+    async narrowCapability(from, { scope, ttlSeconds, maxUses, label }) {
+      const createdAt = now()
+      const wanted = ttlSeconds === undefined ? from.expiresAt : createdAt + ttlSeconds * 1000
+      return insert(
+        {
+          accountId: from.accountId,
+          credentialId: from.credentialId,
+          parentId: from.id,
+          label,
+          scope: narrowScope(from.scope, scope, 'capability'),
+          maxUses,
+          expiresAt: Math.min(wanted, from.expiresAt),
+        },
+        createdAt,
+      )
+    },
+
+    async listCapabilities(accountId, { credentialId }, page) {
+      const { items, next } = await store.listCapabilities({ accountId, credentialId }, page)
+      return { items: items.map(toCapabilityRecord), next }
+    },
+
+    async revokeCapability(accountId, capabilityId) {
+      const revoked = await store.revokeCapability({ id: capabilityId, accountId, now: now() })
+      if (revoked === undefined)
+        throw new GatewayError('capability_not_found', 'There is no capability of this id on your account.')
+      return { revoked }
+    },
+  }
+}
+
+/** What was not asked for stays as the outer scope has it; what was asked for must lie within it. */
+function narrowScope(outer: Scope, wanted: WantedScope, of: 'credential' | 'capability'): Scope {
+  const scope: Scope = {
+    hosts: wanted.hosts ?? outer.hosts,
+    path_prefixes: wanted.path_prefixes ?? outer.path_prefixes,
+    methods: wanted.methods ?? outer.methods,
+  }
+  const verdict = checkSubset(scope, outer)
+  if (verdict.ok) return scope
+  throw new GatewayError(
+    'scope_denied',
+    `The ${of} does not cover ${verdict.value} in ${verdict.field}. Ask for less: what it covers is in \`scope\`.`,
+    { reason: `subset_${verdict.field}`, extras: { refused_by: of, scope: outer } },
+  )
+}

@@ -1,0 +1,162 @@
+// Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
+import type { CredentialMetadata } from '../../schemas/egress.ts'
+import type { Scope } from '../../schemas/http.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Egress, WantedScope } from '../services.ts'
+import type { Credential, SealedCredential, Store } from '../store/ports.ts'
+import type { SecretBinding, Vault } from './ports.ts'
+import { providers } from './providers.ts'
+import type { SealGate } from './rotation.ts'
+import { checkEntries } from './scope.ts'
+import { toCredentialMetadata } from './wire.ts'
+
+type CreateInput = Parameters<Egress['createCredential']>[1]
+
+export interface CredentialParts {
+  readonly store: Store
+  readonly vault: Vault
+  readonly seals: SealGate
+  readonly egressPorts: readonly number[]
+  readonly allowSandboxName: boolean
+  readonly now: () => number
+}
+
+export type Credentials = Pick<
+  Egress,
+  'createCredential' | 'listCredentials' | 'rotateCredential' | 'revokeCredential'
+>
+
+/** Everything the secret is bound to at rest, as the row has it. */
+export const bindingOf = (credential: Credential): SecretBinding => ({
+  credentialId: credential.id,
+  accountId: credential.accountId,
+  provider: credential.provider,
+  hosts: credential.scope.hosts,
+  pathPrefixes: credential.scope.path_prefixes,
+  methods: credential.scope.methods,
+  header: credential.header,
+  scheme: credential.scheme,
+  version: credential.version,
+})
+
+/** Headers that frame the message or that a caller may set: a secret in one of them would collide. */
+const NOT_FOR_SECRETS = new Set(
+  (
+    'accept accept-encoding accept-language connection content-encoding content-length content-type date expect host ' +
+    'idempotency-key if-modified-since if-none-match keep-alive range te trailer transfer-encoding upgrade user-agent'
+  ).split(' '),
+)
+
+export const credentialNotFound = () =>
+  new GatewayError('credential_not_found', 'There is no credential of this id on your account.')
+
+export function createCredentials(parts: CredentialParts): Credentials {
+  const { store, vault, seals, now } = parts
+
+  async function find(accountId: string, credentialId: string): Promise<SealedCredential> {
+    const credential = await store.getCredential(credentialId, accountId)
+    if (!credential) throw credentialNotFound()
+    return credential
+  }
+
+  return {
+    async createCredential(accountId, input): Promise<CredentialMetadata> {
+      const { header, scheme, hosts } = injectionOf(input)
+      const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] })
+      const createdAt = now()
+      const credential: Credential = {
+        id: newId('cred', createdAt),
+        accountId,
+        provider: input.provider,
+        label: input.label,
+        scope,
+        header,
+        scheme,
+        version: 1,
+        createdAt,
+        rotatedAt: null,
+        revokedAt: null,
+      }
+      await seals.run(async () => {
+        const sealed = await vault.seal(input.secret, bindingOf(credential))
+        await store.insertCredential({ ...credential, sealed })
+      })
+      return toCredentialMetadata(credential)
+    },
+
+    async listCredentials(accountId, page) {
+      const { items, next } = await store.listCredentials(accountId, page)
+      return { items: items.map(toCredentialMetadata), next }
+    },
+
+    async rotateCredential(accountId, credentialId, secret) {
+      const credential = await find(accountId, credentialId)
+      if (credential.revokedAt !== null)
+        throw new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
+      const version = credential.version + 1
+      await seals.run(async () => {
+        const sealed = await vault.seal(secret, bindingOf({ ...credential, version }))
+        const fromVersion = credential.version
+        if (!(await store.rotateCredential({ id: credentialId, accountId, fromVersion, sealed, now: now() })))
+          throw new GatewayError(
+            'state_conflict',
+            'Somebody else replaced or revoked this credential at the same moment. Look at it, then decide again.',
+          )
+      })
+      return toCredentialMetadata(await find(accountId, credentialId))
+    },
+
+    async revokeCredential(accountId, credentialId) {
+      const revoked = await store.revokeCredential({ id: credentialId, accountId, now: now() })
+      if (!revoked) throw credentialNotFound()
+      return toCredentialMetadata(revoked)
+    },
+  }
+}
+
+/** A named provider brings host, header and scheme; `custom` brings its own. */
+function injectionOf(input: CreateInput): { header: string; scheme: string; hosts: readonly string[] } {
+  const { provider, header, scheme } = input
+  const hosts = input.scope.hosts
+  if (provider === 'custom') {
+    if (!hosts)
+      throw refused('input_missing_field', '/hosts', 'name the hosts this credential may be sent to')
+    const name = header ?? 'authorization'
+    if (NOT_FOR_SECRETS.has(name)) throw refused('input_invalid', '/header', `${name} cannot carry a secret`)
+    return { header: name, scheme: scheme ?? (name === 'authorization' ? 'Bearer' : ''), hosts }
+  }
+  const preset = providers[provider]
+  if (header !== undefined && header !== preset.header)
+    throw refused(
+      'input_invalid',
+      '/header',
+      `${provider} takes its secret in ${preset.header}: leave this out`,
+    )
+  if (scheme !== undefined && scheme !== preset.scheme)
+    throw refused('input_invalid', '/scheme', `the scheme of ${provider} is fixed: leave this out`)
+  const stranger = hosts?.find((host) => !preset.hosts.includes(host))
+  if (stranger !== undefined)
+    throw refused(
+      'input_invalid',
+      '/hosts',
+      `${stranger} is not a host of ${provider}; use the provider \`custom\``,
+    )
+  return { header: preset.header, scheme: preset.scheme, hosts: hosts ?? preset.hosts }
+}
+
+/** An allow-list is required, and every entry of it must be something a canonical request can match. */
+function allowListOf(parts: CredentialParts, given: WantedScope & { hosts: string[] }): Scope {
+  const { path_prefixes, methods } = given
+  if (!path_prefixes) throw refused('input_missing_field', '/path_prefixes', 'name the allowed path prefixes')
+  if (!methods) throw refused('input_missing_field', '/methods', 'name the allowed methods')
+  const scope = { hosts: unique(given.hosts), path_prefixes: unique(path_prefixes), methods: unique(methods) }
+  const verdict = checkEntries(scope, { ports: parts.egressPorts, allowSandboxName: parts.allowSandboxName })
+  if (!verdict.ok) throw refused('input_invalid', verdict.pointer, `${verdict.value} ${verdict.message}`)
+  return scope
+}
+
+const unique = <T>(items: readonly T[]): T[] => [...new Set(items)]
+
+const refused = (code: 'input_missing_field' | 'input_invalid', pointer: string, message: string) =>
+  new GatewayError(code, `${pointer}: ${message}.`, { extras: { fields: [{ pointer, message }] } })

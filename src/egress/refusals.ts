@@ -1,0 +1,125 @@
+// What the story of an attempt tells its caller when it ends badly: what happened, what it cost, what to do next.
+import { type ErrorCode, GatewayError } from '../errors.ts'
+import type { Attempt } from '../store/ports.ts'
+import { ATTEMPT_COST } from './wire.ts'
+
+/** Raised before anything left: names the outcome of the attempt and what the caller is told. */
+export class Unsent extends Error {
+  readonly outcome: string
+  readonly error: GatewayError
+  constructor(outcome: string, error: GatewayError) {
+    super(outcome)
+    this.outcome = outcome
+    this.error = error
+  }
+}
+
+export const targetBlocked = (reason: string) =>
+  new GatewayError(
+    'target_blocked',
+    'This host may not be reached: it is denied by the operator, or its name leads to an address that is not public.',
+    { reason },
+  )
+
+export const egressPaused = () =>
+  new GatewayError(
+    'egress_paused',
+    'The operator has paused all outbound requests. Nothing was sent or charged. Try again later.',
+    { extras: { retry_after_seconds: 60 } },
+  )
+
+export const credentialUnavailable = (cause: unknown) =>
+  new GatewayError(
+    'credential_unavailable',
+    'The stored credential could not be opened. Nothing was sent and the credit was returned. ' +
+      'Ask the operator to store it again.',
+    { cause },
+  )
+
+export const unreachable = (why: string) =>
+  new GatewayError(
+    'upstream_unreachable',
+    `The request was not sent: ${why}. The credit was returned; trying again is safe.`,
+    { reason: why },
+  )
+
+/** For endings that were paid for: names the attempt, what was sent as Idempotency-Key and what it cost. */
+export function charged(
+  attempt: Attempt,
+  code: ErrorCode,
+  detail: string,
+  { balance, ...extras }: { balance: number } & Record<string, unknown>,
+): GatewayError {
+  return new GatewayError(code, detail, {
+    reason: code,
+    extras: {
+      attempt_id: attempt.id,
+      ...(attempt.idempotencyKey === null ? {} : { idempotency_key: attempt.idempotencyKey }),
+      credits: { charged: ATTEMPT_COST, balance },
+      ...extras,
+    },
+  })
+}
+
+export const creditsRequired = (accountId: string, balance: number) =>
+  new GatewayError(
+    'credits_required',
+    `One attempt costs ${ATTEMPT_COST} credit and the account has ${balance}. Ask the operator to top it up.`,
+    {
+      extras: {
+        balance,
+        top_up: {
+          how: `agent-gateway credits grant --account ${accountId} --amount 100 --reference <why>`,
+          account: accountId,
+        },
+      },
+    },
+  )
+
+export const credentialGone = () =>
+  new GatewayError(
+    'scope_denied',
+    'The credential behind this capability was revoked. Ask the operator for another.',
+    {
+      reason: 'credential_gone',
+      extras: { refused_by: 'credential' },
+    },
+  )
+
+export const capabilityGone = (reason: 'capability_gone' | 'capability_used_up') =>
+  new GatewayError(
+    reason === 'capability_gone' ? 'capability_invalid' : 'scope_denied',
+    reason === 'capability_gone'
+      ? 'This capability was revoked or has expired. Ask the operator for a new one.'
+      : 'This capability (or the one it was narrowed from) has no uses left. Ask the operator for a new one.',
+    { reason, extras: { refused_by: 'capability' } },
+  )
+
+export const ambiguousWords = (reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete') =>
+  `The request went out, but ${AFTER_WORDS[reason]}. It may or may not have been carried out: check with the upstream ` +
+  'before you send again. It was charged and will not be resent.'
+
+export const DNS_WORDS = {
+  not_found: 'the host name does not exist',
+  timeout: 'the name resolution took too long',
+  server_failure: 'the name resolution failed',
+} as const
+export const SEND_WORDS = {
+  connect_failed: 'the connection could not be made',
+  tls_failed: 'the TLS handshake failed (check the certificate of the host)',
+  address_mismatch: 'the connection did not reach the vetted address',
+  timeout: 'the connection took too long',
+  request_rejected: 'the request could not be put on the wire',
+} as const
+const AFTER_WORDS = {
+  reset: 'the connection was lost before an answer came',
+  timeout: 'no complete answer came in time',
+  malformed: 'the answer was not valid HTTP',
+  body_incomplete: 'the answer ended early',
+} as const
+export const RESPONSE_WORDS = {
+  too_large: 'its response is larger than allowed; ask for less or raise max_bytes (1 MiB at most)',
+  bad_status: 'its status cannot be passed on',
+  encoded:
+    'it compressed the response although identity was asked for, so the response could not be searched',
+} as const

@@ -1,0 +1,92 @@
+// What a caller asked for, as the one request that may be sent: canonical target, allowed headers, bounded body.
+import type { Scope } from '../../schemas/http.ts'
+import { GatewayError } from '../errors.ts'
+import type { EgressRequest } from '../services.ts'
+import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
+import { checkScope } from './scope.ts'
+import { parseTarget, type TargetOptions, type TargetVerdict } from './target.ts'
+
+export const MAX_REQUEST_BYTES = 128 * 1024
+export const MAX_RESPONSE_BYTES = 1024 * 1024
+export const TIMEOUT_MS = 30_000
+
+const SAFE_METHODS = new Set(['GET', 'HEAD'])
+export const isSafeMethod = (method: string) => SAFE_METHODS.has(method)
+
+export interface PreparedRequest {
+  readonly target: Extract<TargetVerdict, { ok: true }>
+  readonly method: string
+  /** Allowed ones and defaults, lower-case names, without the credential and the Idempotency-Key. */
+  readonly headers: HeaderPairs
+  readonly body: Buffer | undefined
+  readonly timeoutMs: number
+  readonly maxResponseBytes: number
+}
+
+export interface RequestRules extends TargetOptions {
+  /** Version headers of the provider, sent where the caller gives none. */
+  readonly defaultHeaders: Readonly<Record<string, string>>
+}
+
+/**
+ * In the order of refusal: everything that is 400 before anything that is 403.
+ * @throws {GatewayError} target_invalid, header_forbidden, input_invalid, body_too_large, target_blocked
+ */
+export function prepareRequest(request: EgressRequest, rules: RequestRules): PreparedRequest {
+  const verdict = parseTarget(request.url, rules)
+  if (!verdict.ok && verdict.code === 'target_invalid')
+    throw new GatewayError('target_invalid', verdict.detail, { reason: verdict.reason })
+  const headers = pickRequestHeaders(request.headers, rules.defaultHeaders)
+  const body = readRequestBody(request)
+  if (!verdict.ok) throw new GatewayError('target_blocked', verdict.detail, { reason: verdict.reason })
+  return {
+    target: verdict,
+    method: request.method,
+    headers,
+    body,
+    timeoutMs: Math.min(request.timeout_ms ?? TIMEOUT_MS, TIMEOUT_MS),
+    maxResponseBytes: Math.min(request.max_bytes ?? MAX_RESPONSE_BYTES, MAX_RESPONSE_BYTES),
+  }
+}
+
+/** @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it */
+export function checkScopes(
+  request: PreparedRequest,
+  scopes: { readonly capability: Scope; readonly credential: Scope },
+): void {
+  const { target, method } = request
+  for (const refusedBy of ['capability', 'credential'] as const) {
+    const { host, port, path } = target
+    const verdict = checkScope(scopes[refusedBy], { host, port, path, method })
+    if (verdict.ok) continue
+    throw new GatewayError(
+      'scope_denied',
+      `The ${refusedBy} does not cover this ${verdict.reason}. What it covers is in \`scope\`; ask the operator for ` +
+        `a ${refusedBy} that covers it.`,
+      {
+        reason: `${refusedBy}_${verdict.reason}`,
+        extras: { refused_by: refusedBy, scope: scopes[refusedBy] },
+      },
+    )
+  }
+}
+
+function readRequestBody(request: EgressRequest): Buffer | undefined {
+  const { body, body_base64, method } = request
+  if (body === undefined && body_base64 === undefined) return undefined
+  if (body !== undefined && body_base64 !== undefined)
+    throw new GatewayError('input_invalid', '/body_base64: send either `body` or `body_base64`, not both.')
+  if (isSafeMethod(method))
+    throw new GatewayError('input_invalid', `/body: a ${method} request has no body. Leave it out.`)
+  if (body !== undefined && /\p{Cs}/u.test(body))
+    throw new GatewayError(
+      'input_invalid',
+      '/body: it holds half a surrogate pair. Send bytes as `body_base64`.',
+    )
+  const bytes = body !== undefined ? Buffer.from(body) : Buffer.from(body_base64!, 'base64')
+  if (bytes.length > MAX_REQUEST_BYTES)
+    throw new GatewayError('body_too_large', `Send at most ${MAX_REQUEST_BYTES} bytes as the request body.`, {
+      extras: { max_bytes: MAX_REQUEST_BYTES },
+    })
+  return bytes
+}

@@ -1,0 +1,85 @@
+// Rows of the store as the documents callers see. One place, so that no route shows a column another one hides.
+import type {
+  AttemptRecord,
+  CapabilityRecord,
+  CredentialMetadata,
+  IssuedCapability,
+  ProviderId,
+} from '../../schemas/egress.ts'
+import type { Receipt } from '../../schemas/receipt.ts'
+import type { Attempt, Capability, Credential, Millis } from '../store/ports.ts'
+
+/** What one attempt costs, in credits (specification, Limits). */
+export const ATTEMPT_COST = 1
+
+export const toTimestamp = (time: Millis): string => new Date(time).toISOString()
+const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
+
+export function toCredentialMetadata(credential: Credential): CredentialMetadata {
+  return {
+    credential_id: credential.id,
+    provider: credential.provider as ProviderId,
+    label: credential.label,
+    ...scopeOf(credential),
+    header: credential.header,
+    scheme: credential.scheme,
+    version: credential.version,
+    created_at: toTimestamp(credential.createdAt),
+    rotated_at: toTimestampOrNull(credential.rotatedAt),
+    revoked_at: toTimestampOrNull(credential.revokedAt),
+  }
+}
+
+export function toCapabilityRecord(capability: Capability): CapabilityRecord {
+  return {
+    capability_id: capability.id,
+    credential_id: capability.credentialId,
+    parent_id: capability.parentId,
+    label: capability.label,
+    ...scopeOf(capability),
+    max_uses: capability.maxUses,
+    uses: capability.uses,
+    created_at: toTimestamp(capability.createdAt),
+    expires_at: toTimestamp(capability.expiresAt),
+    revoked_at: toTimestampOrNull(capability.revokedAt),
+  }
+}
+
+export const toIssuedCapability = (capability: Capability, token: string): IssuedCapability => ({
+  ...toCapabilityRecord(capability),
+  capability: token,
+})
+
+export function toAttemptRecord(attempt: Attempt): AttemptRecord {
+  return {
+    attempt_id: attempt.id,
+    capability_id: attempt.capabilityId,
+    credential_id: attempt.credentialId,
+    credential_version: attempt.credentialVersion,
+    state: attempt.state,
+    outcome: attempt.outcome,
+    method: attempt.method,
+    host: attempt.host,
+    request_digest: attempt.requestDigest,
+    idempotency_key: attempt.idempotencyKey,
+    upstream_status: attempt.upstreamStatus,
+    response_digest: attempt.responseDigest,
+    credits_charged: attempt.state === 'refunded' ? 0 : ATTEMPT_COST,
+    created_at: toTimestamp(attempt.createdAt),
+    sending_at: toTimestampOrNull(attempt.sendingAt),
+    finished_at: toTimestampOrNull(attempt.finishedAt),
+    receipt_id: attempt.receiptId,
+  }
+}
+
+export const toReceipt = (baseUrl: string, receipt: { id: string; jws: string }): Receipt => ({
+  receipt_id: receipt.id,
+  url: `${baseUrl}/v1/receipts/${receipt.id}`,
+  jws: receipt.jws,
+})
+
+const scopeOf = ({ scope }: { readonly scope: Credential['scope'] }) => ({
+  hosts: [...scope.hosts],
+  path_prefixes: [...scope.path_prefixes],
+  methods: [...scope.methods],
+})
