@@ -17,6 +17,25 @@ export const PROVIDERS = [
 export const ProviderId = z.enum(PROVIDERS)
 export type ProviderId = z.infer<typeof ProviderId>
 
+/** For MCP and A2A clients that cannot set a header. Over HTTP the `Authorization` header is the place for it. */
+export const capabilityArgument = z
+  .string()
+  .max(64)
+  .optional()
+  .describe('Your capability (agw_cap_…); only where no header can carry it')
+
+/** What may be sent as a header value and told apart from chance when it comes back. */
+export const UpstreamSecret = z
+  .string()
+  .min(8, 'a secret shorter than 8 characters cannot be told from chance in a response')
+  .max(8192, 'a secret is at most 8192 bytes')
+  .regex(/^[\x21-\x7e\xa0-\xff](?:[\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/, {
+    error: 'a secret is printable Latin-1 without line breaks and without spaces at its ends',
+  })
+  .describe('The upstream secret itself. Write-only: no answer of the gateway ever contains it')
+
+export const Label = z.string().min(1).max(100).describe('Your own name for it; shown in lists')
+
 export const scopeFields = {
   hosts: z.array(AllowedHost).min(1).max(16),
   path_prefixes: z.array(PathPrefix).min(1).max(32),

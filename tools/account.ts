@@ -1,0 +1,9 @@
+// Whose rows a call touches.
+import { GatewayError } from '../src/errors.ts'
+import type { Caller } from '../src/services.ts'
+
+/** @throws {GatewayError} key_required for callers without an account */
+export function accountOf(caller: Caller): string {
+  if (caller.kind === 'anonymous') throw new GatewayError('key_required', 'Send a service key (agw_sk_…).')
+  return caller.accountId
+}

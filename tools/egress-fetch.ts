@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { capabilityArgument, EgressReply } from '../schemas/egress.ts'
+import { HttpMethod } from '../schemas/http.ts'
+import { credits } from '../schemas/money.ts'
+import { GatewayError } from '../src/errors.ts'
+import { defineTool } from '../src/registry.ts'
+
+/** One outbound request under a stored credential. The caller never sees the credential. */
+export const egressFetch = defineTool({
+  name: 'gateway.egress.fetch',
+  title: 'Call an API with a stored credential',
+  summary:
+    'Sends one HTTPS request with a credential the gateway holds and returns the upstream answer as data. ' +
+    'Needs a capability that names the host, path and method; costs 1 credit. ' +
+    'Redirects are returned, not followed; nothing is ever retried: after outcome_ambiguous look the attempt up ' +
+    'before you send again. Do not add authentication or an Idempotency-Key: the gateway does both.',
+
+  input: z.strictObject({
+    capability: capabilityArgument,
+    url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
+    method: HttpMethod.default('GET'),
+    headers: z
+      .record(z.string().max(64), z.string().max(8192))
+      .default({})
+      .describe(
+        'accept, content-type, conditional and API version headers; anything else is refused by name',
+      ),
+    body: z.string().max(131_072).optional().describe('Request body as text; at most 128 KiB in UTF-8'),
+    body_base64: z
+      .base64('must be standard base64 with padding')
+      .max(174_764)
+      .optional()
+      .describe('Request body as bytes, instead of `body`; at most 128 KiB decoded'),
+    timeout_ms: z.int().min(100).max(30_000).optional().describe('Deadline for the answer; 30000 by default'),
+    max_bytes: z
+      .int()
+      .min(1)
+      .max(1_048_576)
+      .optional()
+      .describe('Largest response body accepted; 1 MiB by default. A larger one is an error, never cut off'),
+  }),
+  output: EgressReply,
+
+  price: credits(1),
+  caller: 'capability',
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+  rest: { method: 'POST', path: '/v1/egress/fetch', operationId: 'egressFetch' },
+  skill: {
+    id: 'egress-fetch',
+    name: 'Call an API with a stored credential',
+    tags: ['egress', 'credentials', 'http'],
+    examples: [
+      'Open a GitHub issue with the token I stored',
+      'List the models of my account, without the API key',
+    ],
+  },
+  errors: [
+    'capability_required',
+    'capability_invalid',
+    'target_invalid',
+    'header_forbidden',
+    'scope_denied',
+    'target_blocked',
+    'credits_required',
+    'body_too_large',
+    'upstream_unreachable',
+    'credential_unavailable',
+    'outcome_ambiguous',
+    'secret_reflected',
+    'response_too_large',
+    'response_unacceptable',
+    'egress_paused',
+  ],
+  examples: [
+    {
+      title: 'Read from an API',
+      input: { url: 'https://api.github.com/user', method: 'GET', headers: { accept: 'application/json' } },
+    },
+    {
+      title: 'Create something',
+      input: {
+        url: 'https://api.github.com/repos/acme/site/issues',
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"title":"Broken link on the front page"}',
+      },
+    },
+  ],
+
+  async handle({ capability: _carried, ...request }, { egress, caller }) {
+    if (caller.kind !== 'agent')
+      throw new GatewayError('capability_required', 'Send a capability (agw_cap_…).')
+    return egress.fetch(request, caller.capability)
+  },
+})

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { Receipt } from '../schemas/receipt.ts'
+import { Timestamp } from '../schemas/http.ts'
+import { free } from '../schemas/money.ts'
+import { decodeJws } from '../src/receipts/types.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const receiptsGet = defineTool({
+  name: 'gateway.receipts.get',
+  title: 'Read a receipt',
+  summary:
+    'The signed receipt of a charged action: digests, amounts, host and times, never a query, body or header. ' +
+    'Whoever holds the id may read it. Verify `jws` against /.well-known/gateway-egress-key.json.',
+  input: z.strictObject({ receipt_id: z.string().min(1).max(64) }),
+  output: Receipt.extend({
+    typ: z.string().describe('Kind of document, from the signed header'),
+    kid: z.string().describe('Key it is signed with'),
+    claims: z.looseObject({}).describe('The payload of `jws`, decoded'),
+    created_at: Timestamp,
+  }),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/receipts/{receipt_id}', operationId: 'getReceipt' },
+  errors: ['receipt_not_found'],
+  examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
+  async handle({ receipt_id }, { receipts }) {
+    const { id, jws, createdAt } = await receipts.get(receipt_id)
+    const { header, payload } = decodeJws(jws)
+    return {
+      receipt_id: id,
+      url: `${String(payload['iss'])}/v1/receipts/${id}`,
+      jws,
+      typ: String(header['typ']),
+      kid: String(header['kid']),
+      claims: payload,
+      created_at: new Date(createdAt).toISOString(),
+    }
+  },
+})
