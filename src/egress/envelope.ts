@@ -12,7 +12,7 @@ const KEY_BYTES = 32
 export function createVault(authority: UnwrapAuthority): Vault {
   return {
     async seal(secret, binding) {
-      const bound = encodeBinding(binding)
+      const bound = wrapBinding(binding)
       const recordKey = randomBytes(KEY_BYTES)
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', createSecretKey(recordKey), iv)
@@ -32,7 +32,7 @@ export function createVault(authority: UnwrapAuthority): Vault {
     },
 
     async open(sealed, binding) {
-      const bound = encodeBinding(binding)
+      const bound = wrapBinding(binding)
       const recordKey = await authority.unwrap(sealed.wrap, bound)
       const decipher = createDecipheriv(
         'aes-256-gcm',
@@ -55,7 +55,7 @@ export function createVault(authority: UnwrapAuthority): Vault {
  * The additional data of both layers. Without `kid`: wrapping the record key to another authority must leave the
  * ciphertext and everything it authenticates as they are.
  */
-export function encodeBinding(binding: SecretBinding): Buffer {
+export function wrapBinding(binding: SecretBinding): Buffer {
   const { credentialId, accountId, provider, hosts, pathPrefixes, methods, header, scheme, version } = binding
   return Buffer.from(
     canonicalize({
