@@ -1,0 +1,71 @@
+// A command line as data: split like a shell would, never run, no expansion of any kind.
+import type { Claim } from './claims.ts'
+
+const METHODS_READ = new Set(['GET', 'HEAD'])
+
+/** Words of a command line; undefined when a quote is not closed. */
+export function splitCommand(command: string): string[] | undefined {
+  const words: string[] = []
+  let word: string | undefined
+  let quote = ''
+  for (let i = 0; i < command.length; i++) {
+    const char = command[i]!
+    if (quote !== '') {
+      if (char === quote) quote = ''
+      else if (char === '\\' && quote === '"' && i + 1 < command.length) word = (word ?? '') + command[++i]!
+      else word = (word ?? '') + char
+    } else if (char === '"' || char === "'") {
+      quote = char
+      word ??= ''
+    } else if (char === '\\' && i + 1 < command.length) {
+      const next = command[++i]!
+      if (next !== '\n') word = (word ?? '') + next
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + char
+  }
+  if (quote !== '') return undefined
+  if (word !== undefined) words.push(word)
+  return words
+}
+
+export type CommandReading =
+  | { readonly ok: true; readonly claims: readonly Claim[]; readonly body?: string; readonly target?: string }
+  | { readonly ok: false; readonly reason: 'open_quote' | 'not_read_only' | 'no_url' }
+
+/** `curl …` names a source; anything else is the job in words. */
+export function readCommand(command: string, pointer: string): CommandReading {
+  const words = splitCommand(command)
+  if (!words) return { ok: false, reason: 'open_quote' }
+  if (words[0] !== 'curl') return { ok: true, claims: [{ field: 'words', value: words.join(' '), pointer }] }
+  return readCurl(words.slice(1), pointer)
+}
+
+/** The flags that matter for what is asked; a header is not read, because it could carry a secret. */
+function readCurl(words: readonly string[], pointer: string): CommandReading {
+  let method: string | undefined
+  let url: string | undefined
+  let body: string | undefined
+  for (let i = 0; i < words.length; i++) {
+    const word = words[i]!
+    if (word === '-X' || word === '--request') method = words[++i]
+    else if (/^(?:-d|--data|--data-raw|--data-binary|--json)$/.test(word)) body = words[++i] ?? ''
+    else if (word === '-I' || word === '--head') method = 'HEAD'
+    else if (word === '--url') url = words[++i]
+    else if (/^(?:-H|--header|-A|--user-agent|-m|--max-time|-o|--output|-u|--user|-b|--cookie)$/.test(word))
+      i++
+    else if (!word.startsWith('-')) url ??= word
+  }
+  if (url === undefined) return { ok: false, reason: 'no_url' }
+  if (body !== undefined && isExecuteAddress(url)) return { ok: true, claims: [], body, target: url }
+  if (body !== undefined || (method !== undefined && !METHODS_READ.has(method.toUpperCase())))
+    return { ok: false, reason: 'not_read_only' }
+  return { ok: true, claims: [{ field: 'url', value: url, pointer }] }
+}
+
+/** A request to this very endpoint, sent as data: what counts is its body. */
+export const isExecuteAddress = (url: string) =>
+  /(?:^|[^/])\/v1\/execute\/?$/.test(url.replace(/[?#].*$/s, ''))
+
+export const isReadOnly = (method: string) => METHODS_READ.has(method.toUpperCase())

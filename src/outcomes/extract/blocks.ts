@@ -1,0 +1,215 @@
+// Tree -> blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative throughout.
+import { type DataTable, readTable } from './table.ts'
+import { cleanText, collapseSpaces } from './text.ts'
+import { attribute, type Element, textOf } from './tree.ts'
+
+/** A run of text with one look. */
+export interface Run {
+  text: string
+  readonly href: string | undefined
+  readonly strong: boolean
+  readonly emphasis: boolean
+  readonly code: boolean
+}
+
+export type Block =
+  | { readonly kind: 'heading'; readonly level: number; readonly runs: readonly Run[] }
+  | { readonly kind: 'paragraph' | 'quote'; readonly runs: readonly Run[] }
+  | {
+      readonly kind: 'item'
+      readonly depth: number
+      readonly ordinal: number | null
+      readonly runs: readonly Run[]
+    }
+  | { readonly kind: 'code'; readonly text: string }
+  | { readonly kind: 'table'; readonly table: DataTable }
+
+const BLOCKS = new Set(
+  'address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul caption'.split(
+    ' ',
+  ),
+)
+const CHROME = new Set(['nav', 'footer', 'aside', 'form', 'menu'])
+const CHROME_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search', 'dialog'])
+const MAX_LIST_DEPTH = 8
+
+/** Navigation and page furniture: left out of the main text unless nothing else is there. */
+function isChrome(element: Element, insideArticle: boolean): boolean {
+  const role = attribute(element.attributes, 'role')?.toLowerCase()
+  if (role !== undefined && CHROME_ROLES.has(role)) return true
+  if (CHROME.has(element.name)) return !(insideArticle && element.name === 'footer')
+  return element.name === 'header' && !insideArticle
+}
+
+type Step = Element | string | (() => void)
+
+export function readBlocks(root: Element, options: { keepChrome: boolean; insideArticle: boolean }): Block[] {
+  const blocks: Block[] = []
+  let runs: Run[] = []
+  const look = { href: undefined as string | undefined, strong: 0, emphasis: 0, code: 0 }
+  const place = { heading: 0, quote: 0, article: options.insideArticle ? 1 : 0 }
+  const lists: { ordinal: number | null }[] = []
+  let item: { depth: number; ordinal: number | null } | undefined
+
+  function flush(): void {
+    const tidy = tidyRuns(runs)
+    runs = []
+    if (tidy.length === 0) return
+    if (place.heading > 0) blocks.push({ kind: 'heading', level: place.heading, runs: tidy })
+    else if (item) {
+      blocks.push({ kind: 'item', ...item, runs: tidy })
+      // Further paragraphs of the same item are plain text below it.
+      item = undefined
+    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy })
+  }
+
+  function addText(text: string): void {
+    const { href } = look
+    const [strong, emphasis, code] = [look.strong > 0, look.emphasis > 0, look.code > 0]
+    const last = runs.at(-1)
+    if (
+      last &&
+      last.href === href &&
+      last.strong === strong &&
+      last.emphasis === emphasis &&
+      last.code === code
+    )
+      last.text += text
+    else runs.push({ text, href, strong, emphasis, code })
+  }
+
+  const stack: Step[] = [root]
+  for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
+    if (typeof step === 'function') step()
+    else if (typeof step === 'string') addText(cleanText(step).replace(/\s+/g, ' '))
+    else enter(step)
+  }
+  flush()
+  return blocks
+
+  function enter(element: Element): void {
+    const { name } = element
+    if (name === 'head' || name === 'title') return
+    if (element !== root && !options.keepChrome && isChrome(element, place.article > 0)) return
+    if (name === 'br') return addText('\n')
+    if (name === 'img') return
+    const isBlock = BLOCKS.has(name)
+    if (isBlock) flush()
+    if (name === 'pre') {
+      const text = cleanText(textOf(element)).replace(/^\n/, '').trimEnd()
+      if (text.trim() !== '') blocks.push({ kind: 'code', text })
+      return
+    }
+    if (name === 'table') {
+      const table = readTable(element)
+      if (table) {
+        blocks.push({ kind: 'table', table })
+        return
+      }
+    }
+    const leave = style(element)
+    stack.push(() => {
+      if (isBlock) flush()
+      leave?.()
+    })
+    for (let i = element.children.length - 1; i >= 0; i--) stack.push(element.children[i]!)
+  }
+
+  /** What an element changes for the text inside it; returns how to change it back. */
+  function style(element: Element): (() => void) | undefined {
+    switch (element.name) {
+      case 'h1':
+      case 'h2':
+      case 'h3':
+      case 'h4':
+      case 'h5':
+      case 'h6': {
+        const before = place.heading
+        place.heading = Number(element.name[1])
+        return () => void (place.heading = before)
+      }
+      case 'a': {
+        const before = look.href
+        look.href = attribute(element.attributes, 'href') ?? before
+        return () => void (look.href = before)
+      }
+      case 'b':
+      case 'strong':
+        look.strong++
+        return () => void look.strong--
+      case 'i':
+      case 'em':
+        look.emphasis++
+        return () => void look.emphasis--
+      case 'code':
+      case 'kbd':
+      case 'samp':
+        look.code++
+        return () => void look.code--
+      case 'blockquote':
+        place.quote++
+        return () => void place.quote--
+      case 'article':
+      case 'main':
+        place.article++
+        return () => void place.article--
+      case 'ul':
+      case 'ol':
+        lists.push({ ordinal: element.name === 'ol' ? 1 : null })
+        return () => void lists.pop()
+      case 'li': {
+        const list = lists.at(-1)
+        const ordinal = list?.ordinal ?? null
+        if (list && list.ordinal !== null) list.ordinal++
+        item = { depth: Math.min(Math.max(lists.length - 1, 0), MAX_LIST_DEPTH), ordinal }
+        return () => void (item = undefined)
+      }
+      default:
+        return undefined
+    }
+  }
+}
+
+/** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. */
+function tidyRuns(runs: readonly Run[]): Run[] {
+  const tidy: Run[] = []
+  let endsWithSpace = true
+  for (const run of runs) {
+    let text = run.text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n')
+    if (endsWithSpace) text = text.replace(/^\s+/, '')
+    if (text === '') continue
+    if (text.startsWith('\n') && tidy.length > 0) tidy.at(-1)!.text = tidy.at(-1)!.text.trimEnd()
+    endsWithSpace = /\s$/.test(text)
+    tidy.push({ ...run, text })
+  }
+  for (let last = tidy.at(-1); last; last = tidy.at(-1)) {
+    last.text = last.text.trimEnd()
+    if (last.text !== '') break
+    tidy.pop()
+  }
+  return tidy
+}
+
+export const textOfRuns = (runs: readonly Run[]): string => runs.map((run) => run.text).join('')
+
+export function textOfBlock(block: Block): string {
+  if (block.kind === 'code') return block.text
+  if (block.kind !== 'table') return textOfRuns(block.runs)
+  const { caption, header, rows } = block.table
+  const lines = [...(caption === null ? [] : [caption]), ...(header.length > 0 ? [header] : []), ...rows]
+  return lines.map((line) => (typeof line === 'string' ? line : collapseSpaces(line.join(' ')))).join('\n')
+}
+
+/** Blocks apart by a blank line, items of a list by a line. */
+export function textOfBlocks(blocks: readonly Block[]): string {
+  let text = ''
+  let before: Block['kind'] | undefined
+  for (const block of blocks) {
+    const piece = textOfBlock(block)
+    if (piece === '') continue
+    text += before === undefined ? '' : before === 'item' && block.kind === 'item' ? '\n' : '\n\n'
+    text += piece
+    before = block.kind
+  }
+  return text
+}

@@ -1,0 +1,166 @@
+// Parsed page -> normalised document. Pure: the same HTML and base give the same bytes, whoever asks and whenever.
+import type { ContentWarning, ExtractedDocument } from '../../../schemas/outcome.ts'
+import { type Block, readBlocks, textOfBlocks, textOfRuns } from './blocks.ts'
+import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
+import { baseOf, resolveLink } from './links.ts'
+import { toMarkdown } from './markdown.ts'
+import { readMetadata } from './metadata.ts'
+import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
+import { attribute, type Element, parsePage, type ParsedPage, textOf } from './tree.ts'
+import { findWarnings } from './warnings.ts'
+
+export type ExtractionMode = 'main' | 'body' | 'everything' | 'empty'
+
+/** Output stays bounded whatever the input repeats: characters of text, entries of lists. */
+export interface ExtractionLimits {
+  readonly textCharacters: number
+  readonly links: number
+  readonly headings: number
+  readonly tables: number
+  readonly cells: number
+}
+
+export interface Extraction {
+  readonly document: ExtractedDocument
+  readonly mode: ExtractionMode
+  readonly baseUrl: string | undefined
+  readonly elements: number
+  readonly skippedElements: number
+  /** Names of what reached a limit. */
+  readonly truncated: readonly string[]
+  readonly warnings: readonly ContentWarning[]
+}
+
+const MAX_LABEL_CHARACTERS = 300
+// A page whose article element holds fewer words than this is better read as a whole.
+const MIN_MAIN_WORDS = 20
+
+export function extractDocument(
+  html: string,
+  requestedBase: string | undefined,
+  limits: ExtractionLimits,
+): Extraction {
+  const page = parsePage(html)
+  const baseUrl = baseOf(page, requestedBase)
+  const { blocks, mode } = chooseBlocks(page)
+  const truncated = new Set<string>()
+  if (page.truncated) truncated.add('elements')
+  const capped = <T>(what: string, items: readonly T[], max: number): T[] => {
+    if (items.length > max) truncated.add(what)
+    return items.slice(0, max)
+  }
+  const cut = (what: string, text: string): string => {
+    if (text.length > limits.textCharacters) truncated.add(what)
+    return cutText(text, limits.textCharacters).trimEnd()
+  }
+
+  const headings = blocks.flatMap((block) =>
+    block.kind === 'heading'
+      ? [{ level: block.level, text: cutText(collapseSpaces(textOfRuns(block.runs)), MAX_LABEL_CHARACTERS) }]
+      : [],
+  )
+  const fullText = textOfBlocks(blocks)
+  const text = cut('text', fullText)
+  const links = capped('links', readLinks(page, baseUrl), limits.links)
+  const written = new Set(links.map(({ url }) => url))
+  const markdown = toMarkdown(blocks, (href) => {
+    const link = resolveLink(href, baseUrl)
+    return link && written.has(link.url) ? link.url : undefined
+  })
+  const jsonLd = parseJsonLd(page.jsonLd)
+  if (jsonLd.truncated) truncated.add('structured_data')
+
+  const document: ExtractedDocument = {
+    ...readMetadata(page, jsonLd, { base: baseUrl, firstHeading: headings[0]?.text }),
+    headings: capped('headings', headings, limits.headings),
+    text,
+    markdown: cut('markdown', markdown),
+    word_count: countWords(text),
+    links,
+    tables: capped('tables', readTables(blocks, limits.cells, truncated), limits.tables),
+    structured_data: {
+      types: allTypes(jsonLd),
+      products: productsIn(jsonLd),
+      invalid_scripts: jsonLd.invalidScripts,
+    },
+  }
+  return {
+    document,
+    mode,
+    baseUrl,
+    elements: page.elements,
+    skippedElements: page.skippedElements,
+    truncated: [...truncated].sort(),
+    warnings: findWarnings(html, page, textOf(page.root, '\n')),
+  }
+}
+
+/** The narrowest part that still holds the content: article or main, else the body without furniture, else everything. */
+function chooseBlocks(page: ParsedPage): { blocks: Block[]; mode: ExtractionMode } {
+  const main = findMain(page.root)
+  if (main) {
+    const blocks = readBlocks(main, { keepChrome: false, insideArticle: true })
+    if (countWords(textOfBlocks(blocks)) >= MIN_MAIN_WORDS) return { blocks, mode: 'main' }
+  }
+  const body = readBlocks(page.root, { keepChrome: false, insideArticle: false })
+  if (body.length > 0) return { blocks: body, mode: 'body' }
+  const everything = readBlocks(page.root, { keepChrome: true, insideArticle: false })
+  return { blocks: everything, mode: everything.length > 0 ? 'everything' : 'empty' }
+}
+
+/** The only article, else main. Several articles are a list of teasers: no single one is the page. */
+function findMain(root: Element): Element | undefined {
+  const articles: Element[] = []
+  let main: Element | undefined
+  const stack: Element[] = [root]
+  for (let element = stack.pop(); element; element = stack.pop()) {
+    const role = attribute(element.attributes, 'role')?.toLowerCase()
+    if (element.name === 'main' || role === 'main') main ??= element
+    const isArticle =
+      element.name === 'article' || attribute(element.attributes, 'itemprop')?.toLowerCase() === 'articlebody'
+    if (isArticle) articles.push(element)
+    // An article inside an article is a comment or a teaser of it.
+    else
+      for (let i = element.children.length - 1; i >= 0; i--) {
+        const child = element.children[i]!
+        if (typeof child !== 'string') stack.push(child)
+      }
+  }
+  return articles.length === 1 ? articles[0] : main
+}
+
+/** Every link of the page once, in order, with the first text it carries. */
+function readLinks(page: ParsedPage, base: string | undefined): ExtractedDocument['links'] {
+  const links = new Map<string, ExtractedDocument['links'][number]>()
+  const stack: Element[] = [page.root]
+  for (let element = stack.pop(); element; element = stack.pop()) {
+    const href = element.name === 'a' ? attribute(element.attributes, 'href') : undefined
+    const link = href === undefined ? undefined : resolveLink(href, base)
+    if (link && !links.has(link.url))
+      links.set(link.url, { ...link, text: cutText(oneLine(element), MAX_LABEL_CHARACTERS) })
+    for (let i = element.children.length - 1; i >= 0; i--) {
+      const child = element.children[i]!
+      if (typeof child !== 'string') stack.push(child)
+    }
+  }
+  return [...links.values()]
+}
+
+const oneLine = (element: Element) => collapseSpaces(cleanText(textOf(element, '', MAX_LABEL_CHARACTERS)))
+
+function readTables(
+  blocks: readonly Block[],
+  maxCells: number,
+  truncated: Set<string>,
+): ExtractedDocument['tables'] {
+  let cells = 0
+  const tables: ExtractedDocument['tables'] = []
+  for (const block of blocks) {
+    if (block.kind !== 'table') continue
+    const { caption, header, rows } = block.table
+    const kept = rows.filter((row) => (cells += row.length) <= maxCells)
+    if (kept.length < rows.length) truncated.add('tables')
+    tables.push({ caption, header, rows: kept })
+  }
+  return tables
+}

@@ -1,0 +1,143 @@
+// What a page says about itself. Structured data first, then meta tags, then what readers see; never a guess.
+import { isArticle, type JsonLd, textValue } from './json-ld.ts'
+import { type ResolvedLink, resolveLink } from './links.ts'
+import { cleanText, collapseSpaces, cutText } from './text.ts'
+import { attribute, type ParsedPage, textOf } from './tree.ts'
+
+export interface Metadata {
+  title: string | null
+  byline: string | null
+  site_name: string | null
+  language: string | null
+  description: string | null
+  canonical_url: string | null
+  published_time: string | null
+  modified_time: string | null
+}
+
+const MAX_CHARACTERS = { title: 500, byline: 200, site_name: 200, description: 1000, language: 35, time: 40 }
+
+export function readMetadata(
+  page: ParsedPage,
+  jsonLd: JsonLd,
+  context: { base: string | undefined; firstHeading: string | undefined },
+): Metadata {
+  const meta = readMeta(page)
+  const article = jsonLd.nodes.find(isArticle)
+  const ld = (key: string) => (article && Object.hasOwn(article, key) ? textValue(article[key]) : null)
+  const titleElement = page.head.find(({ name }) => name === 'title')
+
+  const pick = (max: number, ...candidates: (string | null | undefined)[]): string | null => {
+    for (const candidate of candidates) {
+      if (!candidate) continue
+      const text = cutText(collapseSpaces(cleanText(candidate)), max).trim()
+      if (text !== '') return text
+    }
+    return null
+  }
+  const time = (...candidates: (string | null | undefined)[]): string | null =>
+    pick(MAX_CHARACTERS.time, ...candidates.filter((candidate) => candidate && isIsoTime(candidate.trim())))
+
+  return {
+    title: pick(
+      MAX_CHARACTERS.title,
+      ld('headline'),
+      meta('og:title'),
+      meta('twitter:title'),
+      titleElement && textOf(titleElement),
+      context.firstHeading,
+    ),
+    byline: pick(
+      MAX_CHARACTERS.byline,
+      ld('author'),
+      notAddress(meta('author')),
+      notAddress(meta('article:author')),
+    ),
+    site_name: pick(MAX_CHARACTERS.site_name, meta('og:site_name'), meta('application-name')),
+    language: language(page, meta),
+    description: pick(
+      MAX_CHARACTERS.description,
+      meta('description'),
+      meta('og:description'),
+      meta('twitter:description'),
+      ld('description'),
+    ),
+    canonical_url: canonical(page, meta, context.base)?.url ?? null,
+    published_time: time(
+      ld('datePublished'),
+      meta('article:published_time'),
+      meta('datePublished'),
+      meta('dc.date'),
+      meta('date'),
+      timeElement(page),
+    ),
+    modified_time: time(
+      ld('dateModified'),
+      meta('article:modified_time'),
+      meta('dateModified'),
+      meta('og:updated_time'),
+    ),
+  }
+}
+
+/** First meta of that name, property or itemprop; names without regard to case. */
+function readMeta(page: ParsedPage): (name: string) => string | undefined {
+  const values = new Map<string, string>()
+  for (const { name, attributes } of page.head) {
+    if (name !== 'meta') continue
+    const content = attribute(attributes, 'content')
+    if (content === undefined) continue
+    for (const key of ['property', 'name', 'itemprop', 'http-equiv']) {
+      const called = attribute(attributes, key)?.trim().toLowerCase()
+      if (called && !values.has(called)) values.set(called, content)
+    }
+  }
+  return (name) => values.get(name.toLowerCase())
+}
+
+const notAddress = (text: string | undefined) => (text && /^\s*https?:/i.test(text) ? undefined : text)
+
+/** Calendar date or date-time of ISO 8601. Anything else would need a guess about order or time zone. */
+const isIsoTime = (text: string) =>
+  /^\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])(?:[T ][0-2]\d:[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?\s?(?:Z|[+-]\d{2}:?\d{2})?)?)?$/i.test(
+    text,
+  )
+
+function timeElement(page: ParsedPage): string | undefined {
+  for (const { name, attributes } of page.head) {
+    const value = name === 'time' ? attribute(attributes, 'datetime') : undefined
+    if (value !== undefined && isIsoTime(value.trim())) return value
+  }
+  return undefined
+}
+
+function language(page: ParsedPage, meta: (name: string) => string | undefined): string | null {
+  const html = page.head.find(({ name }) => name === 'html')
+  const candidates = [
+    html && (attribute(html.attributes, 'lang') ?? attribute(html.attributes, 'xml:lang')),
+    meta('content-language'),
+    meta('og:locale')?.replaceAll('_', '-'),
+  ]
+  for (const candidate of candidates) {
+    const tag = candidate?.trim()
+    if (tag && tag.length <= MAX_CHARACTERS.language && /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(tag))
+      return tag
+  }
+  return null
+}
+
+function canonical(
+  page: ParsedPage,
+  meta: (name: string) => string | undefined,
+  base: string | undefined,
+): ResolvedLink | undefined {
+  const link = page.head.find(
+    ({ name, attributes }) =>
+      name === 'link' && /(?:^|\s)canonical(?:\s|$)/i.test(attribute(attributes, 'rel') ?? ''),
+  )
+  for (const candidate of [link && attribute(link.attributes, 'href'), meta('og:url')]) {
+    const resolved = candidate === undefined ? undefined : resolveLink(candidate, base)
+    if (resolved && (!resolved.absolute || /^https?:/i.test(resolved.url))) return resolved
+  }
+  return undefined
+}
