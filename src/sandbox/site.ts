@@ -3,8 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-
-export const SANDBOX_HOST = 'sandbox.agent-gateway.test'
+import { SANDBOX_HOST } from '../egress/target.ts'
 
 export interface SampleSite {
   /** Starts the server on the first call. `ca` is the only authority that vouches for it. */
