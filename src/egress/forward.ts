@@ -41,6 +41,7 @@ import {
   Unsent,
 } from './refusals.ts'
 import { checkScopes, isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
+import { SANDBOX_HOST } from './target.ts'
 import { ATTEMPT_COST, toReceipt } from './wire.ts'
 
 export interface ForwardParts {
@@ -89,9 +90,9 @@ export function createForward(parts: ForwardParts) {
     for (let tries = 3; ; tries--) {
       const credential = await store.getCredential(capability.credentialId, capability.accountId)
       if (!credential || credential.revokedAt !== null) throw credentialGone()
-      const { defaultHeaders } = providers[credential.provider as ProviderId]
-      const request = prepareRequest(asked, { ...parts, defaultHeaders })
-      checkScopes(request, { capability: capability.scope, credential: credential.scope })
+      const provider = providers[credential.provider as ProviderId]
+      const request = prepareRequest(asked, { ...parts, defaultHeaders: provider.versionHeaders })
+      checkScopes(request, { capability, credential, provider: provider.id })
       applyPolicy(await parts.readPolicy(), request)
 
       const attempt = newAttempt(request, capability, credential)
@@ -151,6 +152,8 @@ export function createForward(parts: ForwardParts) {
   /** Step 3. One resolution; one address that is not public refuses the whole answer. */
   async function resolveAndClassify({ request }: Paid): Promise<readonly string[]> {
     const { host } = request.target
+    // The sample site of the sandbox has no name in any DNS; its own sender knows where it listens.
+    if (parts.allowSandboxName && host === SANDBOX_HOST) return [SANDBOX_ADDRESS]
     let addresses: readonly string[]
     try {
       addresses = await parts.resolver.resolve(host, AbortSignal.timeout(request.timeoutMs))
@@ -300,7 +303,7 @@ export function createForward(parts: ForwardParts) {
     if (!settled)
       throw charged(attempt, 'outcome_ambiguous', ambiguousWords(failure.reason), {
         ...extras,
-        idempotency_honoured: honoursIdempotency(credential),
+        idempotency_honoured: providers[credential.provider as ProviderId].idempotencyHonoured,
       })
     throw charged(
       attempt,
@@ -324,7 +327,10 @@ export function createForward(parts: ForwardParts) {
         attempt,
         'outcome_ambiguous',
         'The request was sent, but its outcome could not be recorded. Look the attempt up before you send again.',
-        { balance: paid.balance, idempotency_honoured: honoursIdempotency(credential) },
+        {
+          balance: paid.balance,
+          idempotency_honoured: providers[credential.provider as ProviderId].idempotencyHonoured,
+        },
       )
     }
   }
@@ -344,6 +350,8 @@ function injectHeaders({ attempt, credential, request }: Paid, secret: Secret<st
   if (attempt.idempotencyKey !== null) headers.push(['idempotency-key', attempt.idempotencyKey])
   return new Secret<readonly (readonly [string, string])[]>(headers)
 }
+
+const SANDBOX_ADDRESS = '127.0.0.1'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -1,8 +1,10 @@
 // What a caller asked for, as the one request that may be sent: canonical target, allowed headers, bounded body.
+import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../errors.ts'
 import type { EgressRequest } from '../services.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
+import { findDeniedPath } from './providers.ts'
 import { checkScope } from './scope.ts'
 import { parseTarget, type TargetOptions, type TargetVerdict } from './target.ts'
 
@@ -52,12 +54,17 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
 /** @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it */
 export function checkScopes(
   request: PreparedRequest,
-  scopes: { readonly capability: Scope; readonly credential: Scope },
+  holders: {
+    readonly capability: { readonly scope: Scope }
+    readonly credential: { readonly scope: Scope }
+    readonly provider: ProviderId
+  },
 ): void {
   const { target, method } = request
   for (const refusedBy of ['capability', 'credential'] as const) {
     const { host, port, path } = target
-    const verdict = checkScope(scopes[refusedBy], { host, port, path, method })
+    const { scope } = holders[refusedBy]
+    const verdict = checkScope(scope, { host, port, path, method })
     if (verdict.ok) continue
     throw new GatewayError(
       'scope_denied',
@@ -65,10 +72,18 @@ export function checkScopes(
         `a ${refusedBy} that covers it.`,
       {
         reason: `${refusedBy}_${verdict.reason}`,
-        extras: { refused_by: refusedBy, scope: scopes[refusedBy] },
+        extras: { refused_by: refusedBy, scope },
       },
     )
   }
+  const denied = findDeniedPath(holders.provider, method, target.path)
+  if (denied !== undefined)
+    throw new GatewayError(
+      'scope_denied',
+      `${holders.provider} answers this path with another secret, so no credential is ever sent to it. Ask the ` +
+        'operator to do this step by hand.',
+      { reason: 'denied_path', extras: { refused_by: 'credential', denied } },
+    )
 }
 
 function readRequestBody(request: EgressRequest): Buffer | undefined {
