@@ -5,13 +5,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { tools as productTools } from '../tools/index.ts'
+import { PROVIDERS } from '../schemas/egress.ts'
 import { createAccounts } from './accounts/index.ts'
 import { bootstrapOperator } from './bootstrap.ts'
 import { createCallPath } from './call.ts'
 import type { Config } from './config.ts'
 import { createA2aDoor } from './doors/a2a.ts'
 import { type Addresses, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
-import { createMcpDoor } from './doors/mcp.ts'
+import { createMcpDoor, type McpDoor } from './doors/mcp.ts'
 import { createRestDoor } from './doors/rest.ts'
 import { createDocuments } from './documents/index.ts'
 import { createAddressPolicy } from './egress/address.ts'
@@ -19,14 +20,17 @@ import { openAuthority } from './egress/adapters/authority.ts'
 import { createResolver } from './egress/adapters/dns.ts'
 import { createSender } from './egress/adapters/undici.ts'
 import { createVault } from './egress/envelope.ts'
-import { createEgress } from './egress/index.ts'
+import { createEgress, type EgressParts } from './egress/index.ts'
 import { parseFault } from './fault.ts'
-import { createHealth } from './health.ts'
+import { createHealth, observeResolver } from './health.ts'
 import { createRateLimiter } from './limits.ts'
 import type { Logger } from './log.ts'
+import { descriptors } from './outcomes/descriptors.ts'
 import { createOutcomes } from './outcomes/index.ts'
 import { createReceipts, openSigner } from './receipts/index.ts'
 import { type AnyTool, createRegistry } from './registry.ts'
+import { withSampleSite } from './sandbox/sender.ts'
+import { createSampleSite } from './sandbox/site.ts'
 import type { Services } from './services.ts'
 import { openDocumentStore, openStore } from './store/index.ts'
 
@@ -35,6 +39,8 @@ export interface Gateway {
   readonly port: number
   /** The first service key, when this start generated it: to be shown once. */
   readonly generatedOperatorKey: string | undefined
+  /** For a client in this process: `agent-gateway stdio` without a gateway to bridge to. */
+  readonly mcp: Pick<McpDoor, 'stdio'>
   /** Stop accepting, finish what runs (at most `deadlineMs`), close the store. */
   close(deadlineMs?: number): Promise<void>
 }
@@ -43,11 +49,20 @@ const DRAIN_MS = 35_000
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 60_000
 
-/** @param options.tools replaces the product's tools; for tests and benchmarks */
+/** For tests and benchmarks; none of it is configuration. */
+export interface GatewayOptions {
+  /** Replaces the product's tools. */
+  readonly tools?: readonly AnyTool[]
+  readonly now?: () => number
+  /** PEM of authorities that outbound TLS trusts besides the default ones. */
+  readonly extraCa?: readonly string[]
+  readonly createLeakGate?: EgressParts['createLeakGate']
+}
+
 export async function startGateway(
   config: Config,
   log: Logger,
-  options: { tools?: readonly AnyTool[]; now?: () => number } = {},
+  options: GatewayOptions = {},
 ): Promise<Gateway> {
   const now = options.now ?? Date.now
   const bootId = randomUUID()
@@ -69,37 +84,51 @@ export async function startGateway(
   const documentStore = await openDocumentStore({ config, log })
   const authority = await openAuthority({ file: config.authorityKeyFile, now })
   const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
-  const sender = createSender({ fault })
+  const outside = createSender({ fault, ca: options.extraCa })
+  const sender =
+    config.mode === 'sandbox'
+      ? withSampleSite(outside, createSampleSite(now), (ca) => createSender({ fault, ca: [ca] }))
+      : outside
+  const resolver = observeResolver(createResolver(config.dnsServers), config.dnsServers, now)
 
   const accounts = createAccounts({ store, freeCredits: config.serviceKeyCredits, now })
-  const generatedOperatorKey = await bootstrapOperator({ config, store, now })
+  const generatedOperatorKey = await bootstrapOperator({ config, store, log, now })
   const egress = createEgress({
     store,
     documents: documentStore,
-    resolver: createResolver(config.dnsServers),
+    resolver,
     sender,
     vault: createVault(authority),
     authority,
     policy: createAddressPolicy(config.allowPrivateCidrs),
     signer,
+    idempotencyKey: signer.deriveKey('idempotency-key'),
     addresses,
+    allowSandboxName: config.mode === 'sandbox',
     egressPorts: config.egressPorts,
     bootId,
     now,
     log,
     fault,
+    ...(options.createLeakGate && { createLeakGate: options.createLeakGate }),
   })
   await egress.recover()
 
   const registry = createRegistry(options.tools ?? productTools)
-  const documents = createDocuments({ registry, addresses, config })
+  const documents = createDocuments({
+    registry,
+    addresses,
+    config,
+    capabilities: descriptors,
+    providers: PROVIDERS.map((id) => ({ id })),
+  })
   const services: Services = {
     egress,
     accounts,
     receipts: createReceipts({ store }),
     documents,
     outcomes: createOutcomes(),
-    health: createHealth({ config, store, startedAt: now(), now }),
+    health: createHealth({ config, store, resolver, startedAt: now(), now }),
   }
   const calls = createCallPath({ services, store, limiter: createRateLimiter(config.rateLimit), log, now })
   const parts = { registry, calls, config, addresses, documents, store, signer, log, now }
@@ -159,6 +188,7 @@ export async function startGateway(
     addresses,
     port,
     generatedOperatorKey,
+    mcp,
     close: (deadlineMs = DRAIN_MS) => (closing ??= shutDown(deadlineMs)),
   }
 }
