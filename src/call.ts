@@ -12,6 +12,8 @@ import type { Caller, HandlerContext, Services } from './services.ts'
 export interface CallRequest {
   readonly tool: AnyTool
   readonly input: unknown
+  /** Why a door could not read the input; refused here, so that 401 and 429 come first. */
+  readonly inputError?: GatewayError | undefined
   readonly door: DoorName
   readonly tokens: PresentedTokens
   readonly address: string
@@ -20,6 +22,11 @@ export interface CallRequest {
   readonly traceparent?: string | undefined
   readonly signal: AbortSignal
   readonly progress?: HandlerContext['progress'] | undefined
+  /**
+   * Called once the caller is known, within limits and the input valid, before the handler runs: from here on there is
+   * work. What it throws refuses the call.
+   */
+  readonly onAccepted?: ((caller: Caller) => void | Promise<void>) | undefined
 }
 
 export type CallResult =
@@ -96,7 +103,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
         },
       )
 
+    if (request.inputError) throw request.inputError
     const input = parseInput(tool, request.input)
+    const accepting = request.onAccepted?.(caller)
+    if (accepting) await accepting
     return tool.handle(input, {
       ...parts.services,
       caller,

@@ -35,7 +35,8 @@ export type HttpHandler = (
 const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
 export function httpContext(req: IncomingMessage, trustProxy: number): HttpContext {
-  const target = req.url ?? '/'
+  // RFC 9112 3.2.2: the absolute form names the same resource.
+  const target = (req.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/'
   const mark = target.indexOf('?')
   const traceparent = req.headers['traceparent']
   return {
@@ -76,21 +77,31 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > maxBytes) throw tooLarge(maxBytes)
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
+  if (declared > maxBytes + MAX_DISCARDED_BYTES) throw tooLarge(maxBytes)
+  if (req.destroyed) throw endedEarly()
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    req.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > maxBytes) throw tooLarge(maxBytes)
-      chunks.push(chunk)
-    }
-  } catch (thrown) {
-    if (thrown instanceof GatewayError) throw thrown
-    throw new GatewayError('request_invalid', 'The request body ended early.', { cause: thrown })
-  }
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+      if (size <= maxBytes && declared <= maxBytes) chunks.push(chunk)
+      // Read on for a while: a sender that is cut off in the middle would never see the refusal.
+      else if (size > maxBytes + MAX_DISCARDED_BYTES) reject(tooLarge(maxBytes))
+    })
+    req.on('end', () => {
+      if (size > maxBytes) reject(tooLarge(maxBytes))
+      else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
+    })
+    const refuse = (cause?: unknown) => reject(endedEarly(cause))
+    req.on('error', refuse)
+    req.on('close', refuse)
+  })
 }
+
+const MAX_DISCARDED_BYTES = 1024 * 1024
+
+const endedEarly = (cause?: unknown) =>
+  new GatewayError('request_invalid', 'The request body ended early.', { cause })
 
 const tooLarge = (maxBytes: number) =>
   new GatewayError('body_too_large', `Send at most ${maxBytes} bytes here.`, {
