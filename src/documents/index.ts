@@ -1,13 +1,52 @@
+// Documents about the gateway, generated from the registry: what a tool file says is what every document says.
 import type { Config } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
+import { GatewayError } from '../errors.ts'
+import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { Registry } from '../registry.ts'
 import type { Documents } from '../services.ts'
+import { catalogueOf, describeCapabilities } from './catalogue.ts'
+import { egressManifest, egressPricing, type ProviderFacts, egressProviders } from './egress.ts'
+import { protocolManifest } from './protocols.ts'
+
+export interface DocumentParts {
+  readonly registry: Registry
+  readonly addresses: Addresses
+  readonly config: Pick<Config, 'serviceKeyCredits'>
+  /** Live outcomes; those of src/outcomes/descriptors.ts. */
+  readonly capabilities: readonly CapabilityFacts[]
+  readonly providers: readonly ProviderFacts[]
+}
 
 /** Everything is generated once, at start, from the registry and the addresses. */
-export function createDocuments(_parts: {
-  registry: Registry
-  addresses: Addresses
-  config: Config
-}): Documents {
-  throw new Error('being written')
+export function createDocuments(parts: DocumentParts): Documents {
+  const { registry, addresses, providers } = parts
+  const catalogueParts = {
+    execute: registry.find('gateway_execute'),
+    capabilities: parts.capabilities,
+    addresses,
+  }
+  const catalogue = catalogueOf(catalogueParts)
+  const descriptors = new Map(describeCapabilities(catalogueParts).map((entry) => [entry['id'], entry]))
+  const protocols = protocolManifest(registry, addresses)
+  const manifest = egressManifest(addresses, providers)
+  const pricing = egressPricing(addresses, parts.config)
+  const presets = egressProviders(addresses, providers)
+
+  return {
+    catalogue: () => catalogue,
+    capability(id) {
+      const descriptor = descriptors.get(id)
+      if (!descriptor)
+        throw new GatewayError(
+          'not_found',
+          `No capability has this id. Use one of: ${[...descriptors.keys()].join(', ')}.`,
+        )
+      return descriptor
+    },
+    protocols: () => protocols,
+    egressManifest: () => manifest,
+    egressPricing: () => pricing,
+    egressProviders: () => presets,
+  }
 }

@@ -1,0 +1,118 @@
+// The capability catalogue (5.1.0), to the field tables of the specification. Data in, plain JSON out.
+import { formatAtomic } from '../../schemas/money.ts'
+import { CATALOGUE_VERSION } from '../config.ts'
+import type { Addresses } from '../doors/http.ts'
+import type { CapabilityFacts } from '../outcomes/descriptors.ts'
+import type { RegisteredTool } from '../registry.ts'
+
+type Json = Record<string, unknown>
+
+const EXECUTE_PATH = '/v1/execute'
+const DECIMALS = 6
+const QUOTE_SECONDS = 300
+
+export interface CatalogueParts {
+  /** `gateway_execute`; without it nothing can be executed and the catalogue is empty. */
+  readonly execute: RegisteredTool | undefined
+  readonly capabilities: readonly CapabilityFacts[]
+  readonly addresses: Addresses
+}
+
+export function catalogueOf(parts: CatalogueParts): Json {
+  const { baseUrl, mcpUrl } = parts.addresses
+  const capabilities = describeCapabilities(parts)
+  const facts = parts.execute ? parts.capabilities : []
+  return {
+    name: 'Agent Gateway',
+    version: CATALOGUE_VERSION,
+    product: 'agent-gateway',
+    capabilities,
+    tools: capabilities.map((descriptor, at) => ({
+      ...descriptor,
+      available: true,
+      paid: facts[at]!.amountAtomic > 0n,
+      endpoint: baseUrl + EXECUTE_PATH,
+    })),
+    execute_url: baseUrl + EXECUTE_PATH,
+    first_result: {
+      method: 'POST',
+      url: baseUrl + EXECUTE_PATH,
+      body: { intent: 'demo' },
+      expected_status: 200,
+      price: 'free',
+    },
+    discovery: {
+      capabilities: `${baseUrl}/v1/capabilities`,
+      agent_instructions: `${baseUrl}/agent.txt`,
+      mcp: mcpUrl,
+      a2a: `${baseUrl}/.well-known/agent-card.json`,
+      openapi: `${baseUrl}/openapi.json`,
+      interactive_try: `${baseUrl}/docs`,
+    },
+    compatibility: {
+      // Null until there is something to link to: no address is named that does not answer.
+      paid_web_fetch: null,
+      scoped_vendor_actions: `${baseUrl}/v1/egress`,
+      operator_pricing: `${baseUrl}/v1/egress/pricing`,
+    },
+    no_account: true,
+    payment_requires_funded_payer: true,
+  }
+}
+
+/** One descriptor for each live capability, in the catalogue's order. */
+export function describeCapabilities({ execute, capabilities, addresses }: CatalogueParts): Json[] {
+  return execute ? capabilities.map((facts) => describe(facts, execute, addresses)) : []
+}
+
+function describe(
+  facts: CapabilityFacts,
+  execute: RegisteredTool,
+  { baseUrl, siteUrl, mcpUrl }: Addresses,
+): Json {
+  return {
+    id: facts.id,
+    name: facts.name,
+    description: facts.description,
+    when_to_use: facts.when_to_use,
+    input_schema: execute.inputSchema,
+    output_schema: withResult(execute.outputSchema, facts.output_schema),
+    pricing: priceOf(facts),
+    availability: 'live',
+    execute_url: baseUrl + EXECUTE_PATH,
+    protocols: ['http', 'mcp', 'a2a'],
+    expected_latency_ms: null,
+    latency_note: facts.latency_note,
+    limitations: facts.limitations,
+    example: facts.example,
+    url: `${siteUrl}/capabilities/${facts.id}`,
+    schema_url: `${baseUrl}/v1/capabilities/${facts.id}`,
+    mappings: {
+      mcp: { endpoint: mcpUrl, tool: execute.tool.name },
+      a2a: { endpoint: `${baseUrl}/a2a`, skill: facts.id },
+      openapi: { url: `${baseUrl}/openapi.json`, operationId: execute.tool.rest[0]!.operationId },
+    },
+  }
+}
+
+/** The execute envelope with this capability's own `result`. */
+function withResult(envelope: Readonly<Json>, result: Readonly<Json>): Json {
+  const properties = (envelope['properties'] ?? {}) as Json
+  return { ...envelope, properties: { ...properties, result } }
+}
+
+function priceOf(facts: CapabilityFacts): Json {
+  const paid = facts.amountAtomic > 0n
+  return {
+    amount_atomic: facts.amountAtomic.toString(),
+    amount: formatAtomic(facts.amountAtomic),
+    currency: 'USDC',
+    decimals: DECIMALS,
+    unit: 'bounded execution',
+    exact: true,
+    includes_fallback: true,
+    delivered: facts.delivered,
+    payment: paid ? 'x402 v2: the payer must be funded; no account is needed' : null,
+    quote_expires_seconds: paid ? QUOTE_SECONDS : null,
+  }
+}

@@ -1,0 +1,70 @@
+// The egress manifest (1.0.0), its credit boundary and the provider presets, as plain JSON.
+import { type Config, EGRESS_VERSION } from '../config.ts'
+import type { Addresses } from '../doors/http.ts'
+
+type Json = Record<string, unknown>
+
+/** What anyone may know of a provider preset. */
+export interface ProviderFacts {
+  readonly id: string
+  readonly [fact: string]: unknown
+}
+
+export const CREDITS_PER_ATTEMPT = 1
+
+export function egressManifest({ baseUrl }: Addresses, providers: readonly ProviderFacts[]): Json {
+  return {
+    name: 'Agent Gateway egress',
+    version: EGRESS_VERSION,
+    role: 'Credential broker and controlled egress point for AI agents.',
+    guarantee:
+      'A stored secret is never returned: not by a list, not in an error, not in a log, and not in an upstream response, ' +
+      'which is searched for it in every common encoding before its first byte is passed on.',
+    credentials: `${baseUrl}/v1/egress/credentials`,
+    list_credentials: `${baseUrl}/v1/egress/credentials`,
+    capabilities: `${baseUrl}/v1/egress/capabilities`,
+    fetch: `${baseUrl}/v1/egress/fetch`,
+    providers: `${baseUrl}/v1/egress/providers`,
+    public_key: `${baseUrl}/.well-known/gateway-egress-key.json`,
+    credits_per_authorized_egress_attempt: CREDITS_PER_ATTEMPT,
+    providers_supported: providers.map(({ id }) => id),
+    controls: [
+      'Exact HTTPS host, path prefix at a `/` boundary and method, from the credential and from the capability; both must allow.',
+      'Canonical URLs only; the name is resolved once, every address must be public, and only a vetted address is dialled.',
+      'Redirects are returned as data and never followed, so a credential is never sent to a second host.',
+      'Request and response headers pass an allow-list; authentication is added by the gateway, never by the agent.',
+      'An Idempotency-Key is added to POST, PUT, PATCH and DELETE.',
+      'One credit is debited, durably, before the credential is opened and before the first packet.',
+      'One request on the wire for one attempt: no retry of any kind, least of all after an ambiguous outcome.',
+      'Secrets are encrypted under a key per record, wrapped to the published authority key and bound to their scope.',
+      'Every charged attempt leaves a signed receipt that verifies offline against the published keys.',
+    ],
+    boundary:
+      'The gateway limits where a credential goes and what comes back. It does not judge what an allowed API call does: ' +
+      'grant the narrowest host, path and methods that the job needs.',
+  }
+}
+
+export function egressPricing({ baseUrl }: Addresses, config: Pick<Config, 'serviceKeyCredits'>): Json {
+  return {
+    version: EGRESS_VERSION,
+    unit: 'credit',
+    credits_per_authorized_egress_attempt: CREDITS_PER_ATTEMPT,
+    free_credits_per_account: config.serviceKeyCredits,
+    charged:
+      'Before the credential is opened and before the first packet, in the transaction that records the attempt.',
+    refunded:
+      'When no byte of the request left the gateway: the name did not resolve or was refused, the connection or TLS ' +
+      'failed, or the credential could not be opened.',
+    not_refunded:
+      'When the upstream answered, whatever its status, and when the outcome is ambiguous (503 outcome_ambiguous).',
+    not_charged: 'A request that is refused: no capability, invalid input, out of scope, no credits.',
+    balance: `${baseUrl}/v1/credits`,
+    top_up: 'The operator grants credits: `agent-gateway credits grant`.',
+    fetch: `${baseUrl}/v1/egress/fetch`,
+  }
+}
+
+export function egressProviders({ baseUrl }: Addresses, providers: readonly ProviderFacts[]): Json {
+  return { version: EGRESS_VERSION, credentials: `${baseUrl}/v1/egress/credentials`, providers }
+}

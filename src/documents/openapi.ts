@@ -1,0 +1,248 @@
+// OpenAPI 3.1.0, generated from the registry: one operation per route, with examples and every error it can answer.
+import { API_VERSION } from '../config.ts'
+import type { Addresses } from '../doors/http.ts'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { AnyTool, JsonSchema, RegisteredTool, Registry, RestRoute } from '../registry.ts'
+import { errorsOf, sampleProblem } from './problems.ts'
+import { priceWords } from './protocols.ts'
+import { sampleOf } from './sample.ts'
+
+type Json = Record<string, unknown>
+
+export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
+  const paths: Record<string, Json> = {}
+  const schemas: Json = { Problem: PROBLEM }
+  for (const entry of registry.tools) {
+    if (!entry.tool.doors.includes('rest')) continue
+    for (const route of entry.tool.rest) {
+      paths[route.path] ??= {}
+      paths[route.path]![route.method.toLowerCase()] = operationOf(entry, route, baseUrl, schemas)
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent Gateway',
+      version: API_VERSION,
+      summary: 'The gateway through which AI agents act on the internet without ever holding a secret',
+      description:
+        'Every tool of the gateway over HTTP. The same tools are served over MCP and A2A. Errors are RFC 9457 problem ' +
+        'documents with a stable `code`; `detail` says what to do next.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl }],
+    tags: tagsOf(registry),
+    paths,
+    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+function operationOf(entry: RegisteredTool, route: RestRoute, baseUrl: string, schemas: Json): Json {
+  const { tool } = entry
+  const parameters = parametersOf(entry, route)
+  const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
+  const output = hoist(entry.outputSchema, `${entry.portableName}_output`, schemas)
+  return {
+    operationId: route.operationId,
+    summary: tool.title,
+    description: `${tool.summary}\n\nPrice: ${priceWords(tool.price)}.`,
+    tags: [tagOf(tool)],
+    security: SECURITY[tool.caller],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: {
+      [route.status ?? 200]: {
+        description: 'Done.',
+        headers: {
+          'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when asking for help.' },
+        },
+        content: { 'application/json': { schema: output, examples: answersOf(entry) } },
+      },
+      ...problemsOf(errorsOf(tool, route), route.path, baseUrl),
+    },
+  }
+}
+
+function answersOf(entry: RegisteredTool): Json {
+  const given = entry.tool.examples.filter(({ output }) => output !== undefined)
+  if (given.length === 0)
+    return { shape: { summary: 'Shape of the answer', value: sampleOf(entry.outputSchema) } }
+  return Object.fromEntries(
+    given.map(({ title, output }) => [slug(title), { summary: title, value: output }]),
+  )
+}
+
+const pathNames = (route: RestRoute) => [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+
+function parametersOf({ tool, inputSchema }: RegisteredTool, route: RestRoute): Json[] {
+  const inPath = pathNames(route)
+  const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>
+  const required = (inputSchema['required'] ?? []) as readonly string[]
+  const names = route.method === 'GET' ? Object.keys(properties) : inPath
+  return names.map((name) => {
+    const { description, ...schema } = properties[name] ?? { type: 'string' }
+    const example = valueOf(tool, name) ?? sampleOf(schema)
+    return {
+      name,
+      in: inPath.includes(name) ? 'path' : 'query',
+      required: inPath.includes(name) || required.includes(name),
+      ...(typeof description === 'string' && { description }),
+      schema,
+      // An optional parameter without a telling value is better left out of "try it".
+      ...((inPath.includes(name) || valueOf(tool, name) !== undefined) && { example }),
+    }
+  })
+}
+
+function valueOf(tool: AnyTool, name: string): unknown {
+  for (const { input } of tool.examples) {
+    const value = (input as Json)[name]
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+function bodyOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json | undefined {
+  const inPath = pathNames(route)
+  const without = (value: Json): Json =>
+    Object.fromEntries(Object.entries(value).filter(([name]) => !inPath.includes(name)))
+  const properties = without((entry.inputSchema['properties'] ?? {}) as Json)
+  const required = ((entry.inputSchema['required'] ?? []) as string[]).filter(
+    (name) => !inPath.includes(name),
+  )
+  if (inPath.length > 0 && Object.keys(properties).length === 0) return undefined
+  const { required: _all, ...rest } = entry.inputSchema
+  const schema = { ...rest, properties, ...(required.length > 0 && { required }) }
+  const name = `${entry.portableName}_input`
+  const examples = entry.tool.examples.map(({ title, input }) => [
+    slug(title),
+    { summary: title, value: without(input as Json) },
+  ])
+  return {
+    required: required.length > 0 || inPath.length === 0,
+    content: {
+      'application/json': { schema: hoist(schema, name, schemas), examples: Object.fromEntries(examples) },
+    },
+  }
+}
+
+/** A schema becomes a component; its own `$defs` become components beside it, because a `#/$defs/` would point nowhere. */
+function hoist(schema: JsonSchema, name: string, schemas: Json): Json {
+  const { $defs, ...rest } = schema
+  const rewrite = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewrite)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [
+        key,
+        key === '$ref' && typeof inner === 'string'
+          ? inner
+              .replace(/^#\/\$defs\//, `#/components/schemas/${name}_`)
+              .replace(/^#$/, `#/components/schemas/${name}`)
+          : rewrite(inner),
+      ]),
+    )
+  }
+  for (const [key, definition] of Object.entries(($defs ?? {}) as Json))
+    schemas[`${name}_${key}`] = rewrite(definition)
+  schemas[name] = rewrite(rest)
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+function problemsOf(codes: readonly ErrorCode[], path: string, baseUrl: string): Json {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of codes)
+    byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code])
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      status,
+      {
+        description: list.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+        content: {
+          'application/problem+json': {
+            schema: { $ref: '#/components/schemas/Problem' },
+            examples: Object.fromEntries(
+              list.map((code) => [
+                code,
+                { summary: ERRORS[code].title, value: sampleProblem(code, path, baseUrl) },
+              ]),
+            ),
+          },
+        },
+      },
+    ]),
+  )
+}
+
+/** The second word of a tool's name groups it: `gateway.egress.fetch` is about egress. */
+const tagOf = ({ name }: AnyTool) => name.split(/[._]/)[1]!
+
+const TAG_WORDS: Readonly<Record<string, string>> = {
+  execute: 'Results from public or supplied sources',
+  capabilities: 'What can be had here',
+  egress: 'Outbound requests with credentials that the agent never sees',
+  credits: 'Balance and ledger',
+  keys: 'Service keys of operators',
+  receipts: 'Signed receipts',
+  authority: 'Keys that protect stored secrets',
+  protocols: 'Ways in',
+  health: 'Is it up',
+}
+
+function tagsOf(registry: Registry): Json[] {
+  const served = registry.tools.filter(({ tool }) => tool.doors.includes('rest'))
+  const names = [...new Set(served.map(({ tool }) => tagOf(tool)))]
+  return names.map((name) => ({ name, description: TAG_WORDS[name] ?? `Tools about ${name}` }))
+}
+
+const slug = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '_')
+    .replaceAll(/^_|_$/g, '')
+
+const SECURITY: Readonly<Record<AnyTool['caller'], readonly Json[]>> = {
+  anyone: [],
+  capability: [{ capability: [] }, { capabilityHeader: [] }],
+  operator: [{ serviceKey: [] }],
+  admin: [{ serviceKey: [] }],
+  account: [{ serviceKey: [] }, { capability: [] }, { capabilityHeader: [] }],
+}
+
+const SECURITY_SCHEMES = {
+  serviceKey: { type: 'http', scheme: 'bearer', description: 'Service key of an operator (agw_sk_…)' },
+  capability: { type: 'http', scheme: 'bearer', description: 'Capability issued to an agent (agw_cap_…)' },
+  capabilityHeader: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Gateway-Capability',
+    description: 'The same capability, where the Authorization header is taken',
+  },
+}
+
+const PROBLEM: Json = {
+  type: 'object',
+  description: 'RFC 9457 problem document',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'A page about this code' },
+    title: { type: 'string' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'What to do next' },
+    instance: { type: 'string' },
+    code: { type: 'string', enum: Object.keys(ERRORS) },
+    request_id: { type: 'string' },
+    fields: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['pointer', 'message'],
+        properties: { pointer: { type: 'string', description: 'JSON Pointer' }, message: { type: 'string' } },
+      },
+    },
+    repair: { type: 'object', description: 'A request that works when sent unchanged' },
+    retry_after_seconds: { type: 'integer', minimum: 0 },
+    attempt_id: { type: 'string' },
+    idempotency_key: { type: 'string' },
+  },
+}

@@ -1,0 +1,118 @@
+// Which errors a call can end in beyond the ones its tool plans for, and what one looks like.
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import type { AnyTool, RestRoute } from '../registry.ts'
+
+const INPUT: readonly ErrorCode[] = [
+  'input_invalid',
+  'input_missing_field',
+  'input_wrong_type',
+  'input_unknown_property',
+]
+const BODY: readonly ErrorCode[] = [
+  'json_invalid',
+  'json_too_deep',
+  'request_invalid',
+  'body_too_large',
+  'content_type_unsupported',
+]
+const ALWAYS: readonly ErrorCode[] = [
+  'rate_limited',
+  'internal',
+  'store_unavailable',
+  'overloaded',
+  'draining',
+  'headers_too_large',
+]
+const BY_CALLER: Readonly<Record<AnyTool['caller'], readonly ErrorCode[]>> = {
+  // A token is optional, but a wrong one is refused.
+  anyone: ['key_invalid', 'capability_invalid'],
+  capability: ['capability_required', 'capability_invalid'],
+  operator: ['key_required', 'key_invalid'],
+  admin: ['key_required', 'key_invalid', 'admin_required'],
+  account: ['key_required', 'key_invalid', 'capability_invalid'],
+}
+
+/** Every code the route can answer with, in the order of the table. */
+export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
+  const codes = new Set<ErrorCode>([...tool.errors, ...INPUT, ...ALWAYS, ...BY_CALLER[tool.caller]])
+  if (route.method === 'POST') for (const code of BODY) codes.add(code)
+  if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+}
+
+/** The document a code is answered with; `detail` differs from case to case. */
+export function sampleProblem(code: ErrorCode, path: string, baseUrl: string): Record<string, unknown> {
+  const { status, title } = ERRORS[code]
+  return {
+    type: `${baseUrl}/problems/${code}`,
+    title,
+    status,
+    detail: HELP[code],
+    instance: path,
+    code,
+    request_id: 'req_01k3c9x7q0123456789abcdefghjkmnpqr',
+  }
+}
+
+/** What to do about each code: the text of its page, and the `detail` of examples. */
+export const HELP: Readonly<Record<ErrorCode, string>> = {
+  json_invalid: 'Send a body that is valid JSON in UTF-8.',
+  json_too_deep: 'Nest objects and arrays at most 32 deep.',
+  input_invalid:
+    'Look at `fields`: each entry points to a value and says what is wrong with it. Correct it and send again.',
+  input_missing_field: 'Add the field that `fields` points to.',
+  input_wrong_type: 'Send the field that `fields` points to with the type of the schema.',
+  input_unknown_property: 'Remove the property that `fields` points to; the schema lists the known ones.',
+  input_conflict: 'Say it once: two parts of the input ask for different things. `detail` names them.',
+  intent_unknown: 'Send the example in `repair`: it works unchanged. Then replace its values by yours.',
+  outcome_not_live: 'Use a capability of the catalogue at /v1/capabilities: everything listed there works.',
+  target_invalid: 'Send an absolute https:// URL in canonical spelling, without credentials or fragment.',
+  header_forbidden: 'Leave out the header that `detail` names; authentication is added by the gateway.',
+  request_invalid:
+    'The request could not be read as HTTP: check its path encoding and that the body is sent whole.',
+  key_required: 'Send a service key (agw_sk_…) as `Authorization: Bearer`.',
+  key_invalid:
+    'The service key is mistyped, revoked or of another installation. Ask the operator for a valid one.',
+  capability_required: 'Send a capability (agw_cap_…) as `Authorization: Bearer` or `X-Gateway-Capability`.',
+  capability_invalid: 'The capability is mistyped, expired or revoked. Ask the operator for a new one.',
+  credits_required:
+    'The account has no credits left. `top_up` says how to get more; then send the request again.',
+  payment_required: 'Pay one of the offers in `accepts` and repeat the identical request with its payment.',
+  scope_denied: 'The host, path or method is outside what was granted. `detail` says which scope refused.',
+  admin_required: "Use the service key of the installation's first account.",
+  target_blocked:
+    'The gateway does not reach private or local addresses, or ports that are not allowed. Use a public HTTPS target.',
+  origin_denied: 'Call the gateway by its own address; pages of other origins are not accepted here.',
+  not_found: 'There is nothing at this address. /openapi.json lists every address.',
+  receipt_not_found: 'Check the receipt id: it is in the answer of the charged call.',
+  attempt_not_found: 'Check the attempt id: only the account or capability that made the attempt sees it.',
+  credential_not_found: 'Check the credential id: list your credentials at /v1/egress/credentials.',
+  capability_not_found: 'Check the capability id: list your capabilities at /v1/egress/capabilities.',
+  account_not_found: 'Check the account id: it is in the answer that created the account.',
+  key_not_found: 'Check the key id: list your keys first.',
+  tool_not_found: 'Use a tool name of /v1/protocols.',
+  method_not_allowed: 'Use a method of the `Allow` header.',
+  state_conflict: 'The resource changed or is in another state. Read it again, then decide.',
+  body_too_large: 'Send a smaller body: `max_bytes` says how much is accepted.',
+  content_type_unsupported: 'Send `Content-Type: application/json` and no Content-Encoding.',
+  mandate_required: 'Send a mandate that covers this action.',
+  rate_limited:
+    'Wait `retry_after_seconds`, then go on more slowly; the RateLimit headers show what is left.',
+  headers_too_large: 'Send at most 16 KiB of headers.',
+  internal: 'The gateway failed. Try again; if it keeps failing, give the operator the `request_id`.',
+  secret_reflected:
+    'The upstream sent the credential back, so its answer was withheld. The attempt is charged and recorded; tell the operator.',
+  response_too_large:
+    'The upstream answer is larger than allowed: ask for less, or raise `max_bytes` up to 1 MiB.',
+  response_unacceptable:
+    'The upstream answer cannot be passed on (status or encoding). The attempt is charged and recorded.',
+  outcome_ambiguous:
+    'The request may have been carried out. It is never resent: look up `attempt_id` and the upstream before you try again.',
+  upstream_unreachable: 'Nothing was sent and nothing is charged. Try again later, or check the host name.',
+  credential_unavailable:
+    'The credential could not be opened; nothing was sent or charged. Tell the operator.',
+  egress_paused: 'The operator has paused outbound requests. Try again later.',
+  store_unavailable: 'The store does not answer. Try again in a few seconds.',
+  overloaded: 'The gateway is at capacity. Try again after `Retry-After`.',
+  draining: 'This gateway is shutting down. Try again in a few seconds.',
+}

@@ -1,0 +1,46 @@
+// The protocol-neutral manifest: which tools there are and how each door calls them.
+import type { Price } from '../../schemas/money.ts'
+import { formatAtomic } from '../../schemas/money.ts'
+import { API_VERSION } from '../config.ts'
+import type { Addresses } from '../doors/http.ts'
+import type { RegisteredTool, Registry } from '../registry.ts'
+
+type Json = Record<string, unknown>
+
+export function protocolManifest(registry: Registry, addresses: Addresses): Json {
+  const { baseUrl, mcpUrl } = addresses
+  return {
+    name: 'Agent Gateway',
+    version: API_VERSION,
+    protocols: {
+      http: { base_url: baseUrl, description: `${baseUrl}/openapi.json`, interactive: `${baseUrl}/docs` },
+      mcp: { endpoint: mcpUrl, transport: 'streamable-http', stateless: true },
+      a2a: { endpoint: `${baseUrl}/a2a`, card: `${baseUrl}/.well-known/agent-card.json` },
+    },
+    tools: registry.tools.map((entry) => describeTool(entry, baseUrl)),
+  }
+}
+
+function describeTool({ tool, portableName }: RegisteredTool, baseUrl: string): Json {
+  const on = (door: 'rest' | 'mcp' | 'a2a') => tool.doors.includes(door)
+  return {
+    name: tool.name,
+    portable_name: portableName,
+    title: tool.title,
+    caller: tool.caller,
+    price: priceWords(tool.price),
+    schema: `${baseUrl}/schemas/${portableName}.json`,
+    http: on('rest')
+      ? tool.rest.map(({ method, path, operationId }) => ({ method, path, operation_id: operationId }))
+      : [],
+    mcp: on('mcp') ? { tool: tool.name } : null,
+    a2a: on('a2a') ? { skills: tool.skills.map(({ id }) => id) } : null,
+  }
+}
+
+/** `free`, `1 credit`, `0.003000 USDC`. */
+export function priceWords(price: Price): string {
+  if (price.kind === 'free') return 'free'
+  if (price.kind === 'credits') return `${price.credits} credit${price.credits === 1 ? '' : 's'}`
+  return `${formatAtomic(price.amountAtomic)} USDC`
+}

@@ -1,0 +1,160 @@
+// Documents in plain text for agents, and the two machine-readable maps of the others.
+import { API_VERSION } from '../config.ts'
+import type { Addresses } from '../doors/http.ts'
+import { ERRORS } from '../errors.ts'
+import type { AnyTool, Registry } from '../registry.ts'
+import { priceWords } from './protocols.ts'
+
+const WHO: Readonly<Record<AnyTool['caller'], string>> = {
+  anyone: 'no token',
+  capability: 'capability',
+  operator: 'service key',
+  admin: 'administrator key',
+  account: 'service key or capability',
+}
+
+/** `/agent.txt`: short enough to paste into a prompt. */
+export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): string {
+  const tools = registry.tools.map(({ tool, portableName }) => {
+    const [route] = tool.doors.includes('rest') ? tool.rest : []
+    const address = route ? `${route.method} ${route.path}` : portableName
+    return `${tool.name} | ${address} | ${priceWords(tool.price)} | ${WHO[tool.caller]} | ${tool.title}`
+  })
+  return `# Agent Gateway ${API_VERSION}
+An agent gets things done on the internet without ever holding a secret.
+
+Base URL: ${baseUrl}
+HTTP: every path below; described by ${baseUrl}/openapi.json, tried at ${baseUrl}/docs
+MCP (Streamable HTTP): ${mcpUrl}
+A2A: ${baseUrl}/a2a, card at ${baseUrl}/.well-known/agent-card.json
+Catalogue with schemas and prices: ${baseUrl}/v1/capabilities
+
+## First result, free, no account
+POST ${baseUrl}/v1/execute
+Content-Type: application/json
+{"intent":"demo"}
+
+## Tokens
+Service key (agw_sk_...), for operators: Authorization: Bearer <key>
+Capability (agw_cap_...), for agents: Authorization: Bearer <capability>, or X-Gateway-Capability, or over MCP and A2A
+the tool argument "capability". It names hosts, paths and methods, and expires.
+The upstream secret itself stays in the gateway. Never ask for it and never send it in a request.
+
+## Paying
+Credits pay for outbound requests: 1 for each attempt, taken before anything is sent. GET ${baseUrl}/v1/credits shows
+the balance; a 402 says how to get more. What is marked free is free.
+
+## Tools: name | HTTP | price | who may call | what
+${tools.join('\n')}
+
+## Errors
+application/problem+json with code, detail (what to do next) and request_id; ${baseUrl}/problems/<code> explains each.
+${errorLines().join('\n')}
+`
+}
+
+function errorLines(): string[] {
+  const byStatus = new Map<number, string[]>()
+  for (const [code, { status }] of Object.entries(ERRORS))
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  return [...byStatus].map(([status, codes]) => `${status}: ${codes.join(', ')}`)
+}
+
+/** `/llms.txt`, in the layout of llmstxt.org. */
+export function llmsText(
+  addresses: Addresses,
+  capabilities: readonly Readonly<Record<string, unknown>>[],
+): string {
+  const { baseUrl, mcpUrl } = addresses
+  const link = (title: string, url: string, words: string) => `- [${title}](${url}): ${words}`
+  return `# Agent Gateway
+
+> The gateway through which AI agents act on the internet without ever holding a secret: one set of tools over MCP (${mcpUrl}), A2A and HTTP.
+
+## Start here
+
+${[
+  link(
+    'Instructions for agents',
+    `${baseUrl}/agent.txt`,
+    'addresses, tokens, prices and error codes on one page',
+  ),
+  link(
+    'Capability catalogue',
+    `${baseUrl}/v1/capabilities`,
+    'schemas, exact prices and examples that work unchanged',
+  ),
+].join('\n')}
+
+## Interfaces
+
+${[
+  link('OpenAPI description', `${baseUrl}/openapi.json`, 'every HTTP operation, OpenAPI 3.1'),
+  link('Interactive API page', `${baseUrl}/docs`, 'try an operation in the browser'),
+  link('Agent card', `${baseUrl}/.well-known/agent-card.json`, 'A2A skills'),
+  link('Ways in', `${baseUrl}/v1/protocols`, 'each tool over each protocol'),
+  link('Egress manifest', `${baseUrl}/v1/egress`, 'credentials, capabilities and what is guaranteed'),
+].join('\n')}
+
+## Capabilities
+
+${capabilities.map((entry) => link(String(entry['name']), String(entry['url']), String(entry['description']))).join('\n')}
+
+## Optional
+
+${[
+  link('API catalog', `${baseUrl}/.well-known/api-catalog`, 'RFC 9727 linkset'),
+  link(
+    'Published keys',
+    `${baseUrl}/.well-known/gateway-egress-key.json`,
+    'JWKS that receipts verify against',
+  ),
+].join('\n')}
+`
+}
+
+/** RFC 9727: `application/linkset+json`. */
+export function apiCatalog({ baseUrl, mcpUrl }: Addresses): Record<string, unknown> {
+  return {
+    linkset: [
+      {
+        anchor: `${baseUrl}/.well-known/api-catalog`,
+        item: [{ href: `${baseUrl}/` }, { href: mcpUrl }, { href: `${baseUrl}/a2a` }],
+      },
+      {
+        anchor: `${baseUrl}/`,
+        'service-desc': [
+          { href: `${baseUrl}/openapi.json`, type: 'application/json' },
+          { href: `${baseUrl}/.well-known/agent-card.json`, type: 'application/json' },
+        ],
+        'service-doc': [
+          { href: `${baseUrl}/docs`, type: 'text/html' },
+          { href: `${baseUrl}/agent.txt`, type: 'text/plain' },
+        ],
+        'service-meta': [{ href: `${baseUrl}/v1/capabilities`, type: 'application/json' }],
+        status: [{ href: `${baseUrl}/healthz`, type: 'application/json' }],
+      },
+    ],
+  }
+}
+
+/** Documents may be read by any crawler; what acts may not be tried by one. */
+export const robotsText = `User-agent: *
+Disallow: /v1/
+Disallow: /mcp
+Disallow: /a2a
+Allow: /v1/capabilities
+Allow: /
+`
+
+/** `/schemas/<tool>.json` and `schemas/json/`. */
+export function schemaDocument(entry: Registry['tools'][number]): Record<string, unknown> {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: entry.tool.name,
+    description: entry.tool.title,
+    type: 'object',
+    properties: { input: entry.inputSchema, output: entry.outputSchema },
+    required: ['input', 'output'],
+  }
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+const Health = z.looseObject({
+  status: z.enum(['ok', 'degraded']),
+  mode: z.enum(['sandbox', 'production']),
+  uptime_seconds: z.int().min(0),
+})
+
+/** 200 while the process serves; what is wrong with a part is in the body. */
+export const health = defineTool({
+  name: 'gateway.health',
+  title: 'Health',
+  summary:
+    'State and age of the store, the resolver and every upstream. Answers 200 while the process serves.',
+  input: z.strictObject({}),
+  output: Health,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/healthz', operationId: 'getHealth' },
+  doors: ['rest'],
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { health }) => (await health.report()) as z.infer<typeof Health>,
+})

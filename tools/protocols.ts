@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+const Protocols = z.object({
+  name: z.string(),
+  version: z.string(),
+  protocols: z.object({
+    http: z.object({ base_url: z.string(), description: z.string(), interactive: z.string() }),
+    mcp: z.object({ endpoint: z.string(), transport: z.string(), stateless: z.boolean() }),
+    a2a: z.object({ endpoint: z.string(), card: z.string() }),
+  }),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      portable_name: z.string(),
+      title: z.string(),
+      caller: z.enum(['anyone', 'capability', 'operator', 'admin', 'account']),
+      price: z.string(),
+      schema: z.string().describe('Where its input and output schemas are'),
+      http: z.array(z.object({ method: z.string(), path: z.string(), operation_id: z.string() })),
+      mcp: z.object({ tool: z.string() }).nullable(),
+      a2a: z.object({ skills: z.array(z.string()) }).nullable(),
+    }),
+  ),
+})
+
+/** Protocol-neutral manifest. */
+export const protocols = defineTool({
+  name: 'gateway.protocols',
+  title: 'Ways in',
+  summary: 'Every tool with its address over HTTP, its MCP name and its A2A skills.',
+  input: z.strictObject({}),
+  output: Protocols,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/protocols', operationId: 'getProtocols' },
+  doors: ['rest'],
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.protocols() as z.infer<typeof Protocols>,
+})
