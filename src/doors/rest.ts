@@ -1,11 +1,70 @@
-import type { HttpHandler } from './http.ts'
+// Every path that is not MCP's or A2A's: tools, documents, pages. Express matches paths with parameters; a path
+// without any is one Map lookup in front of it, to the same handler.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import express, { type ErrorRequestHandler } from 'express'
+import { GatewayError } from '../errors.ts'
+import { type HttpContext, type HttpHandler, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
+import { documentResources } from './rest/documents.ts'
+import { dispatch, type Resource } from './rest/exchange.ts'
+import { toolResources } from './rest/tools.ts'
 
 export interface RestDoor {
   /** Every other path: tools, documents, pages. */
   readonly http: HttpHandler
 }
 
-export function createRestDoor(_parts: DoorParts): RestDoor {
-  throw new Error('being written')
+export function createRestDoor(parts: DoorParts): RestDoor {
+  const { addresses } = parts
+  const resources = [...toolResources(parts), ...documentResources(parts)]
+  const exact = new Map<string, Resource>()
+  for (const resource of resources) {
+    if (exact.has(resource.path)) throw new Error(`two resources claim ${resource.path}`)
+    exact.set(resource.path, resource)
+  }
+  const contexts = new WeakMap<IncomingMessage, HttpContext>()
+
+  const app = express()
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing')
+  app.set('query parser', false)
+  for (const resource of resources.filter(({ path }) => path.includes('{')))
+    app.all(resource.path.replaceAll(/\{(\w+)\}/g, ':$1'), (req, res) =>
+      dispatch(resource, {
+        req,
+        res,
+        context: contexts.get(req)!,
+        params: req.params as Record<string, string>,
+      }),
+    )
+  app.use(() => {
+    throw new GatewayError('not_found', `See ${addresses.baseUrl}/openapi.json for every address.`)
+  })
+  const refuse: ErrorRequestHandler = (thrown, req, res, _next) =>
+    sendProblem(res, refusalOf(thrown), contexts.get(req)!, addresses)
+  app.use(refuse)
+
+  return {
+    async http(req: IncomingMessage, res: ServerResponse, context: HttpContext) {
+      const resource = exact.get(context.path)
+      if (!resource || resource.path.includes('{')) {
+        contexts.set(req, context)
+        app(req, res)
+        return
+      }
+      try {
+        await dispatch(resource, { req, res, context, params: {} })
+      } catch (thrown) {
+        sendProblem(res, thrown, context, addresses)
+      }
+    },
+  }
+}
+
+/** The router's own refusal is a path that does not decode. */
+function refusalOf(thrown: unknown): unknown {
+  const isBadPath =
+    typeof thrown === 'object' && thrown !== null && 'status' in thrown && thrown.status === 400
+  return isBadPath && !(thrown instanceof GatewayError)
+    ? new GatewayError('request_invalid', 'The path has a broken percent-encoding.', { cause: thrown })
+    : thrown
 }

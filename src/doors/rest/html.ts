@@ -1,0 +1,31 @@
+// HTML that cannot be injected into: every value goes through `html`, which escapes what is not already markup.
+
+export interface Markup {
+  readonly markup: string
+}
+
+type Value = string | number | Markup | readonly Value[] | undefined | false
+
+/** Template tag: values are escaped, `Markup` is not, lists are joined, `undefined` and `false` are nothing. */
+export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
+  let markup = strings[0]!
+  for (const [at, value] of values.entries()) markup += render(value) + strings[at + 1]!
+  return { markup }
+}
+
+function render(value: Value): string {
+  if (value === undefined || value === false) return ''
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtml(String(value))
+  if ('markup' in value) return value.markup
+  return value.map(render).join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)

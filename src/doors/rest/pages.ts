@@ -1,0 +1,198 @@
+// Plain pages for people, generated from the registry and the catalogue.
+import { HELP } from '../../documents/problems.ts'
+import { priceWords } from '../../documents/protocols.ts'
+import { ERRORS, type ErrorCode } from '../../errors.ts'
+import type { DoorParts } from '../parts.ts'
+import { html, type Markup } from './html.ts'
+
+export type PageParts = Pick<DoorParts, 'registry' | 'config' | 'addresses' | 'documents'>
+
+type Json = Readonly<Record<string, unknown>>
+
+/** Path prefix of the base URL, so that links work behind a proxy that mounts the gateway below `/`. */
+const prefixOf = ({ addresses }: PageParts) => new URL(addresses.baseUrl).pathname.replace(/\/$/, '')
+
+function layout(parts: PageParts, title: string, body: Markup): string {
+  const root = prefixOf(parts)
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${root}/site.css" />
+        <link rel="icon" href="${root}/favicon.ico" />
+      </head>
+      <body>
+        ${
+          parts.config.mode === 'sandbox' &&
+          html`<p class="banner">SANDBOX: test money and test keys only</p>`
+        }
+        <header><a href="${root}/">Agent Gateway</a></header>
+        <main>${body}</main>
+      </body>
+    </html> `.markup
+}
+
+export function homePage(parts: PageParts): string {
+  const { addresses, documents, registry } = parts
+  const root = prefixOf(parts)
+  const capabilities = documents.catalogue()['capabilities'] as readonly Json[]
+  return layout(
+    parts,
+    'Agent Gateway',
+    html`<h1>Agent Gateway</h1>
+      <p>AI agents act on the internet through it, without ever holding a secret.</p>
+      <h2>Ways in</h2>
+      <dl>
+        <dt>MCP</dt>
+        <dd><code>${addresses.mcpUrl}</code></dd>
+        <dt>A2A</dt>
+        <dd><a href="${root}/.well-known/agent-card.json">agent card</a></dd>
+        <dt>HTTP</dt>
+        <dd><a href="${root}/docs">interactive page</a>, <a href="${root}/openapi.json">OpenAPI</a></dd>
+        <dt>For agents</dt>
+        <dd>
+          <a href="${root}/agent.txt">agent.txt</a>, <a href="${root}/llms.txt">llms.txt</a>,
+          <a href="${root}/v1/capabilities">catalogue</a>,
+          <a href="${root}/.well-known/api-catalog">API catalog</a>
+        </dd>
+      </dl>
+      <h2>Capabilities</h2>
+      <ul>
+        ${capabilities.map(
+          (entry) =>
+            html`<li>
+              <a href="${root}/capabilities/${String(entry['id'])}">${String(entry['name'])}</a>:
+              ${String(entry['description'])}
+            </li> `,
+        )}
+      </ul>
+      <h2>Tools</h2>
+      <table>
+        <thead>
+          <tr>
+            <th>Tool</th>
+            <th>What it does</th>
+            <th>Price</th>
+            <th>Who</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${registry.tools.map(
+            ({ tool, portableName }) =>
+              html`<tr>
+                <td><a href="${root}/schemas/${portableName}.json">${tool.name}</a></td>
+                <td>${tool.title}</td>
+                <td>${priceWords(tool.price)}</td>
+                <td>${tool.caller}</td>
+              </tr> `,
+          )}
+        </tbody>
+      </table>`,
+  )
+}
+
+/** @param descriptor an entry of the catalogue */
+export function capabilityPage(parts: PageParts, descriptor: Json): string {
+  const pricing = descriptor['pricing'] as Json
+  const mappings = descriptor['mappings'] as Readonly<Record<'mcp' | 'a2a', Json>>
+  const name = String(descriptor['name'])
+  return layout(
+    parts,
+    `${name}: Agent Gateway`,
+    html`<h1>${name}</h1>
+      <p>${String(descriptor['description'])}</p>
+      <h2>When to use it</h2>
+      <p>${String(descriptor['when_to_use'])}</p>
+      <h2>What you get</h2>
+      <p>${String(pricing['delivered'])}</p>
+      <h2>Price</h2>
+      <p>${String(pricing['amount'])} ${String(pricing['currency'])} for one ${String(pricing['unit'])}.</p>
+      <h2>Limits</h2>
+      <ul>
+        ${(descriptor['limitations'] as readonly string[]).map((text) => html`<li>${text}</li> `)}
+      </ul>
+      <p>${String(descriptor['latency_note'])}</p>
+      <h2>Try it</h2>
+      <pre>
+curl -s ${String(descriptor['execute_url'])} -H 'content-type: application/json' -d @- &lt;&lt;'JSON'
+${JSON.stringify(descriptor['example'], undefined, 2)}
+JSON</pre>
+      <p>
+        MCP tool <code>${String(mappings.mcp['tool'])}</code>, A2A skill
+        <code>${String(mappings.a2a['skill'])}</code>.
+        <a href="${prefixOf(parts)}/v1/capabilities/${String(descriptor['id'])}">Full description as JSON</a>
+      </p>`,
+  )
+}
+
+export function problemPage(parts: PageParts, code: ErrorCode): string {
+  const { status, title } = ERRORS[code]
+  const tools = parts.registry.tools.filter(({ tool }) => tool.errors.includes(code))
+  return layout(
+    parts,
+    `${code}: Agent Gateway`,
+    html`<h1>${title}</h1>
+      <p>Code <code>${code}</code>, HTTP status ${status}.</p>
+      <h2>What to do</h2>
+      <p>${HELP[code]}</p>
+      ${
+        tools.length > 0 &&
+        html`<h2>Where to expect it</h2>
+          <ul>
+            ${tools.map(({ tool }) => html`<li><code>${tool.name}</code>: ${tool.title}</li> `)}
+          </ul>`
+      }`,
+  )
+}
+
+/** The interactive page: swagger-ui from our own address, its settings in a file of their own for the CSP's sake. */
+export function docsPage(parts: PageParts): string {
+  const root = prefixOf(parts)
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>API: Agent Gateway</title>
+        <link rel="stylesheet" href="${root}/docs/swagger-ui.css" />
+        <link rel="stylesheet" href="${root}/site.css" />
+        <link rel="icon" href="${root}/favicon.ico" />
+      </head>
+      <body class="docs">
+        ${
+          parts.config.mode === 'sandbox' &&
+          html`<p class="banner">SANDBOX: test money and test keys only</p>`
+        }
+        <div id="swagger-ui"></div>
+        <script src="${root}/docs/swagger-ui-bundle.js"></script>
+        <script src="${root}/docs/start.js"></script>
+      </body>
+    </html> `.markup
+}
+
+export function docsScript(parts: PageParts): string {
+  const settings = {
+    url: `${prefixOf(parts)}/openapi.json`,
+    dom_id: '#swagger-ui',
+    deepLinking: true,
+    // The validator is another host.
+    validatorUrl: null,
+    tryItOutEnabled: true,
+    defaultModelsExpandDepth: 0,
+  }
+  return `window.ui = SwaggerUIBundle(${JSON.stringify(settings)})\n`
+}
+
+export const SITE_CSS = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
+body{margin:0}
+body:not(.docs){max-width:60rem;margin:0 auto;padding:0 1rem 3rem}
+body.docs{color-scheme:light;background:#fff}
+.banner{background:#b45309;color:#fff;margin:0;padding:.4rem 1rem;text-align:center;font-weight:600}
+header{padding:1rem 0;font-weight:600}
+table{border-collapse:collapse;width:100%}
+th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;vertical-align:top}
+dt{font-weight:600}
+pre{overflow-x:auto;padding:1rem;background:#8881}
+`

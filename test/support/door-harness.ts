@@ -1,0 +1,85 @@
+// The REST door on a real socket, over services that a test chooses: for what the door itself decides.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PROVIDERS } from '../../schemas/egress.ts'
+import { createCallPath } from '../../src/call.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createDocuments } from '../../src/documents/index.ts'
+import { httpContext } from '../../src/doors/http.ts'
+import { createRestDoor } from '../../src/doors/rest.ts'
+import { createRateLimiter } from '../../src/limits.ts'
+import { createLogger } from '../../src/log.ts'
+import { descriptors } from '../../src/outcomes/descriptors.ts'
+import { type AnyTool, createRegistry } from '../../src/registry.ts'
+import type { Services, Signer } from '../../src/services.ts'
+import type { ServiceKey, Store } from '../../src/store/ports.ts'
+import { hashToken } from '../../src/tokens.ts'
+import { tools as productTools } from '../../tools/index.ts'
+
+export interface Harness {
+  readonly baseUrl: string
+  close(): Promise<void>
+}
+
+/** @param options.keys service keys that authenticate */
+export async function startRestHarness(
+  options: {
+    tools?: readonly AnyTool[]
+    services?: Partial<Services>
+    store?: Partial<Store>
+    keys?: Readonly<Record<string, ServiceKey>>
+    env?: Record<string, string>
+  } = {},
+): Promise<Harness> {
+  let handle: Parameters<typeof createServer>[1]
+  const server = createServer((req, res) => handle!(req, res))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = loadConfig({ GATEWAY_RATE_LIMIT: '0', GATEWAY_LOG_LEVEL: 'silent', ...options.env })
+  const addresses = { baseUrl, siteUrl: baseUrl, mcpUrl: `${baseUrl}/mcp` }
+  const registry = createRegistry(options.tools ?? productTools)
+  const documents = createDocuments({
+    registry,
+    addresses,
+    config,
+    capabilities: descriptors,
+    providers: PROVIDERS.map((id) => ({ id })),
+  })
+  const byHash = new Map(
+    Object.entries(options.keys ?? {}).map(([token, key]) => [hashToken(token).toString('hex'), key]),
+  )
+  const store = {
+    findKey: async (hash: Buffer) => byHash.get(hash.toString('hex')),
+    findCapability: async () => undefined,
+    listPublishedKeys: async () => [],
+    ...options.store,
+  } as unknown as Store
+  const log = createLogger('silent')
+  const calls = createCallPath({
+    services: { documents, ...options.services } as Services,
+    store,
+    limiter: createRateLimiter(config.rateLimit),
+    log,
+    now: Date.now,
+  })
+  const signer: Signer = { kid: 'none', sign: () => '' }
+  const door = createRestDoor({
+    registry,
+    calls,
+    config,
+    addresses,
+    documents,
+    store,
+    signer,
+    log,
+    now: Date.now,
+  })
+  handle = (req, res) => void door.http(req, res, httpContext(req, 0))
+  return {
+    baseUrl,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
