@@ -1,3 +1,4 @@
+// Which engine keeps what: PostgreSQL when GATEWAY_DATABASE_URL is set, else SQLite and files in the data directory.
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
 import { openFileDocuments } from './documents/files.ts'
@@ -5,16 +6,22 @@ import type { DocumentStore, Store } from './ports.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 
 /**
- * SQLite in the data directory, or PostgreSQL when GATEWAY_DATABASE_URL is set. Migrated and ready.
+ * Migrated and ready.
  * @throws {ConfigError} when another process owns the data directory
- * @throws {GatewayError} store_unavailable
+ * @throws {GatewayError} store_unavailable when the database server cannot be reached
  */
 export async function openStore(parts: { config: Config; log: Logger; bootId: string }): Promise<Store> {
-  const { config, log } = parts
-  return openSqliteStore({ dataDir: config.dataDir, log })
+  const { config, log, bootId } = parts
+  if (config.databaseUrl === undefined) return openSqliteStore({ dataDir: config.dataDir, log })
+  // Loaded on demand: an embedded gateway starts without the driver.
+  const { openPostgresStore } = await import('./postgres/store.ts')
+  return openPostgresStore({ url: config.databaseUrl, bootId, log })
 }
 
+/** To be opened after the store, which makes the tables. */
 export async function openDocumentStore(parts: { config: Config; log: Logger }): Promise<DocumentStore> {
-  const { config } = parts
-  return openFileDocuments(config.dataDir)
+  const { config, log } = parts
+  if (config.databaseUrl === undefined) return openFileDocuments(config.dataDir)
+  const { openTableDocuments } = await import('./documents/table.ts')
+  return openTableDocuments(config.databaseUrl, log)
 }

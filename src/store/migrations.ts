@@ -1,4 +1,5 @@
 // The tables, as versioned steps that both engines run at open. A released step is never edited: add another.
+import { GatewayError } from '../errors.ts'
 import { all, type Command, first } from './command.ts'
 
 interface Dialect {
@@ -167,7 +168,7 @@ export const TABLE_VERSION = steps.length
 
 /**
  * Brings the tables to this version, in the caller's transaction.
- * @throws {Error} when a newer release has been here: its tables are not ours to guess at
+ * @throws {GatewayError} when a newer release has been here: its tables are not ours to guess at
  */
 export function* migrate(dialect: Dialect, now: number): Command<void> {
   yield* all(
@@ -175,19 +176,14 @@ export function* migrate(dialect: Dialect, now: number): Command<void> {
   )
   const done = yield* first<{ version: number | null }>('SELECT max(version) AS version FROM migrations')
   const reached = done?.version ?? 0
-  if (reached > steps.length) throw new NewerDatabase(reached, steps.length)
+  if (reached > steps.length)
+    throw new GatewayError(
+      'store_unavailable',
+      `The database has table version ${reached}, this release knows ${steps.length}: run the newer release again.`,
+    )
   for (const [index, step] of steps.entries()) {
     if (index < reached) continue
     for (const text of step(dialect)) yield { text, values: [], once: true }
     yield* all('INSERT INTO migrations (version, applied_at) VALUES ($1, $2)', index + 1, now)
-  }
-}
-
-export class NewerDatabase extends Error {
-  constructor(found: number, known: number) {
-    super(
-      `The database has table version ${found}, this release knows ${known}: run the newer release again.`,
-    )
-    this.name = 'NewerDatabase'
   }
 }

@@ -149,7 +149,7 @@ export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
   return { ok: true, balance: yield* balanceOf(done.accountId) }
 }
 
-function* balanceBehind(attemptId: string): Command<number> {
+export function* balanceBehind(attemptId: string): Command<number> {
   const row = yield* first<{ balance: number }>(
     'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM attempts WHERE id = $1)',
     attemptId,

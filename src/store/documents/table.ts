@@ -1,0 +1,85 @@
+// The operator's documents when PostgreSQL is set: one row each, changed by compare-and-set on its revision.
+import { GatewayError } from '../../errors.ts'
+import type { Logger } from '../../log.ts'
+import { type Command, first } from '../command.ts'
+import { storeClosed } from '../failure.ts'
+import type { DocumentKind, DocumentStore } from '../ports.ts'
+import { createPool, runDirect } from '../postgres/pool.ts'
+
+const POOL_SIZE = 2
+
+interface Kept<T> {
+  readonly value: T
+  /** 0: there is no row yet. */
+  readonly revision: number
+  readonly problem?: string
+}
+
+/** The store must have been opened before: it makes the tables. */
+export function openTableDocuments(url: string, log: Logger): DocumentStore {
+  const pool = createPool(url, log, POOL_SIZE)
+  const lastGood = new Map<string, unknown>()
+  let closing: Promise<void> | undefined
+
+  const run = <T>(start: () => Command<T>): Promise<T> =>
+    closing ? Promise.reject(storeClosed()) : runDirect(pool, start)
+
+  async function load<T>(document: DocumentKind<T>): Promise<Kept<T>> {
+    const row = await run(() =>
+      first<{ revision: number; json: string }>(
+        'SELECT revision, json FROM documents WHERE name = $1',
+        document.name,
+      ),
+    )
+    if (!row) return { value: document.initial, revision: 0 }
+    try {
+      const value = document.parse(JSON.parse(row.json))
+      lastGood.set(document.name, value)
+      return { value, revision: row.revision }
+    } catch {
+      const good = lastGood.get(document.name) as T | undefined
+      const used = good === undefined ? 'the default' : 'the last valid version'
+      return {
+        value: good ?? document.initial,
+        revision: row.revision,
+        problem: `The document ${document.name} is not valid; ${used} is used.`,
+      }
+    }
+  }
+  return {
+    async read(document) {
+      const { value, problem } = await load(document)
+      return problem === undefined ? { value } : { value, problem }
+    },
+    async update(document, change) {
+      const { value, revision, problem } = await load(document)
+      if (problem !== undefined)
+        throw new GatewayError('state_conflict', `${problem} Repair it by hand before changing it here.`)
+      const next = document.parse(change(structuredClone(value)))
+      const json = JSON.stringify(next)
+      const saved = await run(() =>
+        revision === 0
+          ? first(
+              `INSERT INTO documents (name, revision, json) VALUES ($1, 1, $2)
+               ON CONFLICT DO NOTHING RETURNING name`,
+              document.name,
+              json,
+            )
+          : first(
+              `UPDATE documents SET revision = revision + 1, json = $1 WHERE name = $2 AND revision = $3
+               RETURNING name`,
+              json,
+              document.name,
+              revision,
+            ),
+      )
+      if (!saved)
+        throw new GatewayError(
+          'state_conflict',
+          `The document ${document.name} was changed meanwhile. Read it again, then repeat the change.`,
+        )
+      return next
+    },
+    close: () => (closing ??= pool.end()),
+  }
+}

@@ -1,0 +1,112 @@
+// Connections to PostgreSQL, and how a command runs on one: statements prepared by name, a transaction around what
+// needs one, and a repeat only where the server has said that nothing happened.
+import pg from 'pg'
+import type { Logger } from '../../log.ts'
+import { type Command, type Row, type Statement, Undo } from '../command.ts'
+import { toFailure, toStoreError } from '../failure.ts'
+
+/** Measured: on the cores of one gateway more connections are slower, not faster. */
+const POOL_SIZE = 16
+const CONNECT_TIMEOUT_MS = 5000
+const STATEMENT_TIMEOUT_MS = 15_000
+const IDLE_IN_TRANSACTION_MS = 30_000
+const MAX_TRIES = 8
+
+export function connectionConfig(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'agent-gateway',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    keepAlive: true,
+    types: { getTypeParser },
+  }
+}
+
+export function createPool(url: string, log: Logger, size: number = POOL_SIZE): pg.Pool {
+  const pool = new pg.Pool({ ...connectionConfig(url), max: size })
+  // An idle connection that breaks is only replaced; without a listener it would end the process.
+  pool.on('error', (thrown) => log.warn({ err: thrown }, 'a database connection was lost'))
+  return pool
+}
+
+const INT8_OID = 20
+/** Every int8 of ours is a count, a version or a time: checked to be exact as a number. */
+function getTypeParser(oid: number, format?: unknown): (text: string) => unknown {
+  if (oid !== INT8_OID) return pg.types.getTypeParser(oid, format as 'text')
+  return (text) => {
+    const value = Number(text)
+    if (!Number.isSafeInteger(value)) throw new RangeError('an int8 is larger than a number holds exactly')
+    return value
+  }
+}
+
+type Queryable = Pick<pg.ClientBase, 'query'>
+
+const names = new Map<string, string>()
+/** Statement names must be the same for the same text on every connection of this process. */
+function nameOf(text: string): string {
+  let name = names.get(text)
+  if (name === undefined) {
+    name = `gw${names.size}`
+    names.set(text, name)
+  }
+  return name
+}
+
+async function runStatement(client: Queryable, { text, values, once }: Statement): Promise<readonly Row[]> {
+  const query = { text, values: values as unknown[] }
+  const result = await client.query<Row>(once ? query : { ...query, name: nameOf(text) })
+  return result.rows
+}
+
+async function drive<T>(client: Queryable, command: Command<T>): Promise<T> {
+  let step = command.next()
+  while (!step.done) step = command.next(await runStatement(client, step.value))
+  return step.value
+}
+
+/** One statement, or reads that need not agree with each other: no transaction around it. */
+export async function runDirect<T>(pool: pg.Pool, start: () => Command<T>): Promise<T> {
+  return repeat(() => drive(pool, start()))
+}
+
+/** All or nothing; answers when COMMIT has returned. */
+export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>): Promise<T> {
+  return repeat(async () => {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    // Between statements a lost connection is an event; the statement that follows reports it.
+    const onError = (thrown: Error) => (broken = thrown)
+    client.on('error', onError)
+    try {
+      await client.query('BEGIN')
+      const value = await drive(client, start())
+      await client.query('COMMIT')
+      return value
+    } catch (thrown) {
+      await client.query('ROLLBACK').catch((failed: Error) => (broken = failed))
+      if (thrown instanceof Undo) return thrown.result as T
+      throw thrown
+    } finally {
+      client.off('error', onError)
+      client.release(broken)
+    }
+  })
+}
+
+// serialization_failure and deadlock_detected: the server rolled the transaction back, so it can be run again.
+const ROLLED_BACK = new Set(['40001', '40P01'])
+
+async function repeat<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run()
+    } catch (thrown) {
+      const code = (thrown as { code?: unknown }).code
+      if (tries < MAX_TRIES && typeof code === 'string' && ROLLED_BACK.has(code)) continue
+      throw toStoreError(toFailure(thrown), thrown)
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// PostgreSQL: any number of gateway processes on one database.
+import type { Logger } from '../../log.ts'
+import { GatewayError } from '../../errors.ts'
+import { storeClosed, toFailure, toStoreError } from '../failure.ts'
+import type { Command } from '../command.ts'
+import { type CommandName, commands, reads, singleStatements } from '../commands/index.ts'
+import { storeOf } from '../facade.ts'
+import { migrate, postgresDialect } from '../migrations.ts'
+import type { ReserveResult, Store } from '../ports.ts'
+import { holdLiveness, type Liveness, LOCK_MIGRATIONS, recoverDeadBoots } from './boots.ts'
+import { finishAtOnce, isRefusedReservation, reserveAtOnce, reserveStepwise } from './hot.ts'
+import { createPool, runDirect, runTransaction } from './pool.ts'
+
+type Start = (...args: unknown[]) => Command<unknown>
+
+/** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
+export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {
+  const { url, bootId, log } = parts
+  const pool = createPool(url, log)
+  let closing: Promise<void> | undefined
+  const running = new Set<Promise<unknown>>()
+
+  const liveness = await prepare().catch(async (thrown: unknown) => {
+    await pool.end()
+    throw explain(url, thrown)
+  })
+  async function prepare(): Promise<Liveness> {
+    await runTransaction(pool, function* () {
+      yield { text: LOCK_MIGRATIONS, values: [], once: true }
+      yield* migrate(postgresDialect, Date.now())
+    })
+    return holdLiveness({ url, bootId, log })
+  }
+
+  async function reserve(input: Parameters<Store['reserveAttempt']>[0]): Promise<ReserveResult> {
+    if (!liveness.isHeld())
+      throw toStoreError({
+        code: 'store_unavailable',
+        detail:
+          'The database connection is being restored; nothing was charged or sent. Try again in a moment.',
+        reason: 'liveness lost',
+      })
+    try {
+      return await runDirect(pool, () => reserveAtOnce(input))
+    } catch (thrown) {
+      if (!isRefusedReservation((thrown as Error).cause)) throw thrown
+      return runTransaction(pool, () => reserveStepwise(input))
+    }
+  }
+  function execute(name: CommandName, args: unknown[]): Promise<unknown> {
+    if (name === 'reserveAttempt') return reserve(args[0] as Parameters<Store['reserveAttempt']>[0])
+    if (name === 'finishAttempt') return runDirect(pool, () => (finishAtOnce as Start)(...args))
+    if (name === 'recoverAttempts') return runTransaction(pool, () => (recoverDeadBoots as Start)(...args))
+    const start = commands[name] as Start
+    return reads.has(name) || singleStatements.has(name)
+      ? runDirect(pool, () => start(...args))
+      : runTransaction(pool, () => start(...args))
+  }
+  function run(name: CommandName, args: unknown[]): Promise<unknown> {
+    if (closing) return Promise.reject(storeClosed())
+    const done = execute(name, args)
+    running.add(done)
+    const settle = () => running.delete(done)
+    done.then(settle, settle)
+    return done
+  }
+
+  async function shutDown(): Promise<void> {
+    await Promise.allSettled(running)
+    await pool.end()
+    await liveness.close()
+  }
+  return storeOf({
+    engine: 'postgres',
+    run,
+    async health() {
+      const started = performance.now()
+      await run('listPublishedKeys', [])
+      const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
+      return { ok: liveness.isHeld(), latencyMs: performance.now() - started, detail }
+    },
+    close: () => (closing ??= shutDown()),
+  })
+}
+
+/** Why the gateway cannot start, without the password that the URL may hold. */
+function explain(url: string, thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError && thrown.reason === undefined) return thrown
+  const { hostname, port } = new URL(url)
+  const reason = (thrown instanceof GatewayError ? thrown.reason : toFailure(thrown).reason) ?? 'unknown'
+  return new GatewayError(
+    'store_unavailable',
+    `The database at ${hostname}:${port || 5432} cannot be used (${reason}). Check that the server runs and that ` +
+      'GATEWAY_DATABASE_URL names an existing database, user and password.',
+    { cause: thrown, reason },
+  )
+}
