@@ -1,4 +1,22 @@
-import type { HttpHandler } from './http.ts'
+// The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
+import { authenticate } from '../authenticate.ts'
+import { GatewayError } from '../errors.ts'
+import { createBook } from './a2a/book.ts'
+import { type A2aCall, requestedVersion } from './a2a/call.ts'
+import { createAgentCards } from './a2a/card.ts'
+import { fixDocument, sendDocument } from './a2a/documents.ts'
+import { createEngine } from './a2a/engine.ts'
+import type { SendRequest } from './a2a/envelope.ts'
+import { problemOf } from './a2a/errors.ts'
+import { fixtureFor } from './a2a/fixtures.ts'
+import { createGreeting } from './a2a/greeting.ts'
+import { type Cards, createRequestHandler } from './a2a/handler.ts'
+import { createJsonRpc } from './a2a/jsonrpc.ts'
+import { createRest, REST_PREFIX } from './a2a/rest.ts'
+import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './a2a/skills.ts'
+import { toolWork, type Work } from './a2a/work.ts'
+import type { WireMessage } from './a2a/wire.ts'
+import { type HttpHandler, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
 
 export interface A2aDoor {
@@ -9,6 +27,94 @@ export interface A2aDoor {
   close(): Promise<void>
 }
 
-export async function createA2aDoor(_parts: DoorParts): Promise<A2aDoor> {
-  throw new Error('being written')
+/** The envelope around a tool's input: ids, parts, metadata. */
+const ENVELOPE_BYTES = 16 * 1024
+const DRAIN_MS = 30_000
+
+export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
+  const { registry, calls, config, addresses, store, signer, log, now } = parts
+  const { baseUrl } = addresses
+  const table = createSkillTable(registry)
+  const cards = createAgentCards(table, addresses, signer)
+  const greet = createGreeting(table, cards.extensionUri)
+
+  function plan(request: SendRequest, call: A2aCall): Work | WireMessage {
+    const fixture = config.conformanceFixtures ? fixtureFor(request) : undefined
+    if (fixture) return fixture
+    const choice = chooseSkill(table, request, cards.extensionUri)
+    if (choice.kind === 'none') return greet(request.message.contextId)
+    return toolWork({
+      calls,
+      call,
+      skill: choice.skill,
+      input: choice.input,
+      acceptedOutputModes: request.acceptedOutputModes,
+      toProblem: (error) => problemOf(error, { requestId: call.requestId, baseUrl }),
+    })
+  }
+
+  const engine = createEngine({
+    book: createBook(store, now),
+    now,
+    log,
+    plan,
+    sharesStore: store.engine === 'postgres',
+  })
+  const cardSource: Cards = {
+    publicCard: cards.v1,
+    async extended(call) {
+      await authenticate('operator', call.tokens, { store, now: now(), address: call.address })
+      return cards.extended
+    },
+  }
+  const shared = {
+    engine,
+    cards: cardSource,
+    extensions: [cards.extensionUri],
+    baseUrl,
+    maxBodyBytes: ENVELOPE_BYTES + Math.max(...registry.tools.map(({ tool }) => tool.maxBodyBytes), 0),
+    logFailure: (thrown: unknown, requestId: string) =>
+      log.error({ request_id: requestId, err: thrown }, 'a2a request failed'),
+  }
+  const serveJsonRpc = createJsonRpc({ ...shared, handler: createRequestHandler(engine, cardSource) })
+  const serveRest = createRest(shared)
+
+  const startedAt = now()
+  const vary = { vary: 'A2A-Version' }
+  const v1 = fixDocument(cards.v1, startedAt, vary)
+  const v03 = fixDocument(cards.v03, startedAt, vary)
+  // The conformance kit names no version and accepts nothing but the pure 1.0 card.
+  const unversioned = config.conformanceFixtures ? v1 : fixDocument(cards.superset, startedAt, vary)
+  const skillsDocument = fixDocument(cards.skillsDocument, startedAt)
+
+  return {
+    async http(req, res, context) {
+      const { path } = context
+      if (path === REST_PREFIX || path.startsWith(`${REST_PREFIX}/`)) return serveRest(req, res, context)
+      try {
+        if (path === SKILLS_EXTENSION_PATH) return sendDocument(req, res, skillsDocument)
+        if (path !== '/a2a' && path !== '/a2a/')
+          throw new GatewayError('not_found', 'A2A is at /a2a; its card is at /.well-known/agent-card.json.')
+        if (req.method !== 'POST')
+          throw new GatewayError(
+            'method_not_allowed',
+            'POST a JSON-RPC request here; the card is at /.well-known/agent-card.json.',
+            { extras: { allow: ['POST'] } },
+          )
+      } catch (thrown) {
+        return sendProblem(res, thrown, context, addresses)
+      }
+      return serveJsonRpc(req, res, context)
+    },
+    card(req, res, context) {
+      try {
+        const version =
+          context.path === '/.well-known/agent.json' ? '0.3' : requestedVersion(req, context.query)
+        sendDocument(req, res, version === '1.0' ? v1 : version === '0.3' ? v03 : unversioned)
+      } catch (thrown) {
+        sendProblem(res, thrown, context, addresses)
+      }
+    },
+    close: () => engine.close(DRAIN_MS),
+  }
 }

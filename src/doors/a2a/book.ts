@@ -1,0 +1,142 @@
+// The tasks as the store keeps them: who may see one, how long it lives, and what became of those a dead process left.
+import { randomUUID } from 'node:crypto'
+import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
+import { authenticate } from '../../authenticate.ts'
+import type { Caller } from '../../services.ts'
+import type { Store, StoredTask } from '../../store/ports.ts'
+import type { A2aCall } from './call.ts'
+import { redactTokens } from './redact.ts'
+import { agentMessage, isAtRest, isInterrupted, textPart, type TaskStateName, type WireTask } from './wire.ts'
+
+const RESULT_MS = 24 * 3_600_000
+const WAITING_MS = 5 * 60_000
+/** With replicas: a task at work whose process has not been heard of for this long is taken for dead. */
+export const HEARTBEAT_MS = 30_000
+const SILENT_MS = 4 * HEARTBEAT_MS
+/** Metadata key, in the store only, that names the process at work on a task. */
+const WORKER = 'gateway.worker'
+
+export type TaskStore = Pick<
+  Store,
+  'engine' | 'saveTask' | 'getTask' | 'listTasks' | 'findKey' | 'findCapability'
+>
+
+export interface Book {
+  /** Null for an anonymous caller, who must hold the task id. */
+  ownerOf(call: A2aCall): Promise<string | null>
+  /** False when somebody else wrote first. `json`: the task as stored, when already serialised. */
+  save(task: WireTask, owner: string | null, revision: number, json?: string): Promise<boolean>
+  /** @throws {TaskNotFoundError} also when the task is another caller's */
+  read(id: string, owner: string | null): Promise<Kept>
+  list(owner: string | null, query: ListQuery): Promise<ListPage>
+}
+
+export interface Kept {
+  readonly task: WireTask
+  readonly revision: number
+  readonly owner: string | null
+}
+
+export interface ListQuery {
+  readonly contextId: string | undefined
+  readonly state: TaskStateName | undefined
+  readonly pageSize: number | undefined
+  readonly pageToken: string | undefined
+  readonly since: number | undefined
+}
+
+export interface ListPage {
+  readonly tasks: readonly WireTask[]
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+}
+
+export const ownerIdOf = (caller: Caller): string | null =>
+  caller.kind === 'operator' ? caller.accountId : caller.kind === 'agent' ? caller.id : null
+
+const DEFAULT_PAGE = 50
+
+export function createBook(store: TaskStore, now: () => number): Book {
+  const worker = randomUUID()
+
+  function toRow(task: WireTask, owner: string | null, revision: number, json?: string): StoredTask {
+    const { state } = task.status
+    const at = now()
+    const marked = isAtRest(state) ? task : { ...task, metadata: { ...task.metadata, [WORKER]: worker } }
+    return {
+      id: task.id,
+      contextId: task.contextId,
+      owner,
+      state,
+      revision,
+      json: redactTokens(json ?? JSON.stringify(marked)),
+      updatedAt: at,
+      expiresAt: at + (isInterrupted(state) ? WAITING_MS : RESULT_MS),
+    }
+  }
+
+  /** A task at work that nobody works on any more ends here, on the first read. */
+  async function settleAbandoned(row: StoredTask): Promise<StoredTask> {
+    if (isAtRest(row.state)) return row
+    const task = JSON.parse(row.json) as WireTask
+    const isOurs = task.metadata?.[WORKER] === worker
+    // One process owns an embedded store, so any other worker is an earlier one.
+    const mayLive = store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
+    if (isOurs || mayLive) return row
+    const failed: WireTask = {
+      ...unmarked(task),
+      status: {
+        state: 'TASK_STATE_FAILED',
+        timestamp: new Date(now()).toISOString(),
+        message: agentMessage([textPart(ABANDONED)], { contextId: row.contextId, taskId: row.id }),
+      },
+    }
+    const next = toRow(failed, row.owner, row.revision + 1)
+    return (await store.saveTask(next)) ? next : ((await store.getTask(row.id)) ?? next)
+  }
+
+  return {
+    async ownerOf(call) {
+      return ownerIdOf(
+        await authenticate('anyone', call.tokens, { store, now: now(), address: call.address }),
+      )
+    },
+    save: (task, owner, revision, json) => store.saveTask(toRow(task, owner, revision, json)),
+    async read(id, owner) {
+      const found = /^task_[0-9a-z]{35}$/.test(id) ? await store.getTask(id) : undefined
+      if (!found || found.expiresAt <= now() || (found.owner !== null && found.owner !== owner))
+        throw new TaskNotFoundError('There is no such task, or it is not yours.')
+      const row = await settleAbandoned(found)
+      return { task: unmarked(JSON.parse(row.json) as WireTask), revision: row.revision, owner: row.owner }
+    },
+    async list(owner, query) {
+      const pageSize = query.pageSize ?? DEFAULT_PAGE
+      if (owner === null) return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 }
+      if (query.pageToken !== undefined && !/^[\w.:~+/=-]{1,256}$/.test(query.pageToken))
+        throw new RequestMalformedError('pageToken must be the nextPageToken of an earlier answer.')
+      const page = await store.listTasks(
+        { owner, contextId: query.contextId, state: query.state, since: query.since },
+        { limit: pageSize, before: query.pageToken },
+      )
+      const rows = await Promise.all(page.items.map(settleAbandoned))
+      return {
+        tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask)),
+        nextPageToken: page.next ?? '',
+        pageSize: rows.length,
+        totalSize: page.total,
+      }
+    },
+  }
+}
+
+const ABANDONED =
+  'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
+  'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
+
+function unmarked(task: WireTask): WireTask {
+  if (task.metadata?.[WORKER] === undefined) return task
+  const { metadata, ...rest } = task
+  const { [WORKER]: _worker, ...kept } = metadata!
+  return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept }
+}

@@ -1,0 +1,59 @@
+// What the engine knows of one request, whichever binding it came through.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { PresentedTokens } from '../../authenticate.ts'
+import { type HttpContext, presentedTokens } from '../http.ts'
+
+export interface A2aCall {
+  readonly tokens: PresentedTokens
+  readonly address: string
+  readonly requestId: string
+  readonly traceparent: string | undefined
+  /** Aborts when the connection closes before the answer is complete. */
+  readonly gone: AbortSignal
+  /** Why the engine refused, kept for bindings whose codec would lose the details. */
+  refused?: unknown
+}
+
+export function callFrom(req: IncomingMessage, res: ServerResponse, context: HttpContext): A2aCall {
+  const gone = new AbortController()
+  res.once('close', () => {
+    if (!res.writableFinished) gone.abort()
+  })
+  return {
+    tokens: presentedTokens(req),
+    address: context.address,
+    requestId: context.requestId,
+    traceparent: context.traceparent,
+    gone: gone.signal,
+  }
+}
+
+export type WireVersion = '1.0' | '0.3'
+
+/**
+ * 3.6: `A2A-Version` as header or query parameter; only Major.Minor counts.
+ * @returns undefined when the client did not say, false when it asked for something we do not speak
+ */
+export function requestedVersion(req: IncomingMessage, query: string): WireVersion | undefined | false {
+  const header = req.headers['a2a-version']
+  const text = (typeof header === 'string' && header.trim()) || queryVersion(query)
+  if (!text) return undefined
+  const match = /^(\d+\.\d+)(?:\.\d+)?$/.exec(text)
+  return match?.[1] === '1.0' || match?.[1] === '0.3' ? match[1] : false
+}
+
+function queryVersion(query: string): string | undefined {
+  if (query === '') return undefined
+  for (const [name, value] of new URLSearchParams(query))
+    if (name.toLowerCase() === 'a2a-version') return value.trim()
+  return undefined
+}
+
+/** Extensions the client asked for that we have: echoed, so that it knows they are in force. 0.3 and x402 use X-. */
+export function activatedExtensions(req: IncomingMessage, supported: readonly string[]): string[] {
+  const asked = [req.headers['a2a-extensions'], req.headers['x-a2a-extensions']]
+    .flat()
+    .flatMap((value) => value?.split(',') ?? [])
+    .map((uri) => uri.trim())
+  return supported.filter((uri) => asked.includes(uri))
+}

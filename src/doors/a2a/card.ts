@@ -1,0 +1,191 @@
+// The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
+// 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
+import { AgentCard } from '@a2a-js/sdk'
+import { API_VERSION } from '../../config.ts'
+import type { Signer } from '../../services.ts'
+import type { Addresses } from '../http.ts'
+import { exampleInput, isForAgents } from './greeting.ts'
+import { REST_PREFIX } from './rest.ts'
+import { SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
+import { JSON_MEDIA, type Json } from './wire.ts'
+
+const MODES = [JSON_MEDIA, 'text/plain']
+/** Above this the schemas move behind a URL: every client loads the card, few need the schemas. */
+const MAX_INLINE_BYTES = 50_000
+
+export interface AgentCards {
+  readonly v1: Json
+  /** 1.0 plus what a 0.3 client looks for; carries a signature for each reading. */
+  readonly superset: Json
+  readonly v03: Json
+  /** For operators: also the skills that only a service key may call. */
+  readonly extended: Json
+  /** What our extension publishes: schemas, price and an example per skill. */
+  readonly skillsDocument: Json
+  readonly extensionUri: string
+}
+
+export function createAgentCards(table: SkillTable, addresses: Addresses, signer: Signer): AgentCards {
+  const { baseUrl } = addresses
+  const extensionUri = baseUrl + SKILLS_EXTENSION_PATH
+  const forAgents = table.skills.filter(isForAgents)
+  const skillsDocument = { uri: extensionUri, usage: USAGE, skills: describeSkills(forAgents) }
+
+  const cardOf = (skills: readonly Skill[]): Json => {
+    const described = describeSkills(skills)
+    const isSmall = JSON.stringify(described).length <= MAX_INLINE_BYTES
+    const card = {
+      name: 'Agent Gateway',
+      description:
+        'Gets things done on the internet for agents without ever giving them a secret: checks scope, charges credits, ' +
+        'acts exactly once and hands back the result with a receipt that anyone can verify.',
+      supportedInterfaces: [
+        { url: `${baseUrl}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: baseUrl + REST_PREFIX, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: `${baseUrl}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      ],
+      provider: { organization: 'Agent Gateway', url: addresses.siteUrl },
+      version: API_VERSION,
+      documentationUrl: addresses.siteUrl,
+      capabilities: {
+        streaming: true,
+        pushNotifications: false,
+        extendedAgentCard: true,
+        extensions: [
+          {
+            uri: extensionUri,
+            description: USAGE,
+            required: false,
+            params: isSmall ? { skills: described } : { skillsUrl: extensionUri },
+          },
+        ],
+      },
+      securitySchemes: {
+        bearer: {
+          httpAuthSecurityScheme: {
+            scheme: 'bearer',
+            description: 'A capability (agw_cap_…) for agents, a service key (agw_sk_…) for operators',
+          },
+        },
+        capability: {
+          apiKeySecurityScheme: {
+            location: 'header',
+            name: 'X-Gateway-Capability',
+            description: 'A capability where Authorization is taken',
+          },
+        },
+      },
+      defaultInputModes: MODES,
+      defaultOutputModes: MODES,
+      skills: skills.map(skillOnCard),
+    }
+    // Through the SDK's codec: what is signed is exactly what a client that parses and prints the card gets.
+    return AgentCard.toJSON(AgentCard.fromJSON(card)) as Json
+  }
+
+  const publicCard = cardOf(forAgents)
+  const v1Signature = signatureOf(publicCard, signer)
+  const legacyFields = {
+    url: `${baseUrl}/a2a`,
+    preferredTransport: 'JSONRPC',
+    protocolVersion: '0.3.0',
+    supportsAuthenticatedExtendedCard: true,
+  }
+  const superset = { ...publicCard, ...legacyFields }
+  const v03 = legacyCard(publicCard, legacyFields)
+  const extended = cardOf(table.skills)
+  return {
+    v1: { ...publicCard, signatures: [v1Signature] },
+    superset: { ...superset, signatures: [signatureOf(superset, signer), v1Signature] },
+    v03: { ...v03, signatures: [signatureOf(v03, signer)] },
+    extended: { ...extended, signatures: [signatureOf(extended, signer)] },
+    skillsDocument,
+    extensionUri,
+  }
+}
+
+const USAGE =
+  'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
+  'A data part {"skill": "…", "input": {…}} does the same without the extension.'
+
+/** 8.4: a JWS over the RFC 8785 form of the card without its signatures; its payload is left out. */
+function signatureOf(card: Json, signer: Signer): { protected: string; signature: string } {
+  const [header, , signature] = signer.sign('JOSE', card).split('.')
+  return { protected: header!, signature: signature! }
+}
+
+function skillOnCard(skill: Skill): Json {
+  const { tool } = skill.entry
+  return {
+    id: skill.id,
+    name: skill.card.name ?? tool.title,
+    description: skill.card.description ?? tool.summary,
+    tags: skill.card.tags,
+    examples: [...skill.card.examples, JSON.stringify({ skill: skill.id, input: exampleInput(skill) })],
+    inputModes: MODES,
+    outputModes: MODES,
+    ...(tool.caller === 'anyone' ? {} : { securityRequirements: requirementsOf(skill) }),
+  }
+}
+
+function requirementsOf(skill: Skill): Json[] {
+  const bearer = { schemes: { bearer: { list: [] } } }
+  const { caller } = skill.entry.tool
+  return caller === 'capability' || caller === 'account'
+    ? [bearer, { schemes: { capability: { list: [] } } }]
+    : [bearer]
+}
+
+function describeSkills(skills: readonly Skill[]): Json {
+  const described = skills.map((skill) => {
+    const { tool, inputSchema, outputSchema } = skill.entry
+    const { price } = tool
+    const cost =
+      price.kind === 'x402'
+        ? { kind: price.kind, amount_atomic: price.amountAtomic.toString() }
+        : { ...price }
+    return [
+      skill.id,
+      {
+        inputSchema,
+        outputSchema,
+        price: cost,
+        caller: tool.caller,
+        reply: tool.reply,
+        example: exampleInput(skill),
+      },
+    ]
+  })
+  return Object.fromEntries(described) as Json
+}
+
+/** The 0.3 card says the same in its own words. */
+function legacyCard(card: Json, legacyFields: Json): Json {
+  const {
+    supportedInterfaces: _interfaces,
+    securitySchemes: _schemes,
+    capabilities,
+    skills,
+    ...shared
+  } = card
+  const { extendedAgentCard: _extended, ...kept } = capabilities as Json
+  return {
+    ...shared,
+    ...legacyFields,
+    capabilities: kept,
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      capability: { type: 'apiKey', in: 'header', name: 'X-Gateway-Capability' },
+    },
+    skills: (skills as Json[]).map(({ securityRequirements, ...skill }) => ({
+      ...skill,
+      ...(securityRequirements === undefined
+        ? {}
+        : {
+            security: (securityRequirements as { schemes: Json }[]).map(({ schemes }) =>
+              Object.fromEntries(Object.keys(schemes).map((name) => [name, []])),
+            ),
+          }),
+    })),
+  }
+}

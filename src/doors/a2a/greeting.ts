@@ -1,0 +1,50 @@
+// The answer to plain text: what this agent can do and the exact call for each skill. Written once, at start.
+import type { Skill, SkillTable } from './skills.ts'
+import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
+
+/** @param contextId of the conversation, so that the next message can go on with it */
+export type Greeting = (contextId: string | undefined) => WireMessage
+
+export function createGreeting(table: SkillTable, extensionUri: string): Greeting {
+  const offered = table.skills.filter(isForAgents)
+  const calls = offered.map((skill) => ({
+    skill: skill.id,
+    does: skill.card.description ?? skill.entry.tool.summary,
+    needs: NEEDS[skill.entry.tool.caller],
+    example: { skill: skill.id, input: exampleInput(skill) },
+  }))
+  const lines = calls.map(
+    ({ skill, does, needs, example }) =>
+      `- ${skill}: ${does}${needs ? ` (${needs})` : ''}\n  Example: ${JSON.stringify(example)}`,
+  )
+  const parts: readonly WirePart[] = [
+    textPart(
+      'I run skills; I am not a language model. To use one, send a message with a data part such as ' +
+        '{"skill": "<id>", "input": {…}} (the same JSON as text works too).\n\nSkills:\n' +
+        `${lines.join('\n')}`,
+    ),
+    dataPart({ skills: calls, extension: extensionUri }),
+  ]
+  return (contextId) => agentMessage(parts, contextId === undefined ? undefined : { contextId })
+}
+
+/** Operators have the card of their own; agents cannot call these. */
+export const isForAgents = (skill: Skill) =>
+  skill.entry.tool.caller !== 'operator' && skill.entry.tool.caller !== 'admin'
+
+const NEEDS = {
+  anyone: '',
+  capability: 'needs a capability, agw_cap_…, as Authorization: Bearer',
+  account: 'needs a service key or a capability as Authorization: Bearer',
+  operator: 'needs a service key',
+  admin: 'needs an administrator key',
+} as const
+
+/** An example that fits this very skill, where a tool publishes several. */
+export function exampleInput(skill: Skill): unknown {
+  const inputs = skill.entry.tool.examples.map(({ input }) => input as unknown)
+  const { capability } = skill
+  if (capability === undefined) return inputs[0] ?? {}
+  const own = inputs.find((input) => (input as Record<string, unknown> | null)?.['capability'] === capability)
+  return own ?? { capability }
+}

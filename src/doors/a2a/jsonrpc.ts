@@ -1,0 +1,152 @@
+// JSON-RPC at /a2a: 1.0 and 0.3. SendMessage of 1.0, which is nearly all traffic, goes straight to the engine; the rest
+// through the SDK's transports.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
+import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
+import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
+import { type HttpContext, readJson, sendBytes } from '../http.ts'
+import { activatedExtensions, callFrom, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
+import type { Engine } from './engine.ts'
+import { contextOf } from './handler.ts'
+import { type ErrorContext, type RpcFailure, toRpcFailure } from './errors.ts'
+import { sendEvents } from './sse.ts'
+
+type RpcId = string | number | null
+interface RpcRequest {
+  readonly jsonrpc: '2.0'
+  readonly id: RpcId
+  readonly method: string
+  readonly params: unknown
+}
+interface RpcResponse {
+  readonly id: RpcId
+  readonly error?: unknown
+}
+
+export interface JsonRpcParts {
+  readonly engine: Engine
+  readonly handler: A2ARequestHandler
+  readonly extensions: readonly string[]
+  readonly baseUrl: string
+  readonly maxBodyBytes: number
+  readonly logFailure: (thrown: unknown, requestId: string) => void
+}
+
+export function createJsonRpc(parts: JsonRpcParts) {
+  const { engine, handler, baseUrl } = parts
+  const current = new JsonRpcTransportHandler(handler)
+  const legacy = new LegacyJsonRpcTransportHandler(handler)
+
+  return async function serve(
+    req: IncomingMessage,
+    res: ServerResponse,
+    context: HttpContext,
+  ): Promise<void> {
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl }
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'x-request-id': context.requestId,
+    }
+    let id: RpcId = null
+    try {
+      const rpc = checkEnvelope(await readJson(req, parts.maxBodyBytes))
+      id = rpc.id
+      if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)
+      const version = versionOf(requestedVersion(req, context.query), rpc.method)
+      const active = activatedExtensions(req, parts.extensions)
+      if (active.length > 0)
+        headers[version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions'] = active.join(', ')
+      const call = callFrom(req, res, context)
+      if (version === '1.0' && rpc.method === 'SendMessage') {
+        const reply = await engine.send(rpc.params, call)
+        const result =
+          'message' in reply
+            ? `{"message":${JSON.stringify(reply.message)}}`
+            : `{"task":${reply.json ?? JSON.stringify(reply.task)}}`
+        return sendBytes(
+          res,
+          200,
+          Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`),
+          headers,
+        )
+      }
+      await throughSdk(res, rpc, call, version, headers, errors)
+    } catch (thrown) {
+      const failure = toRpcFailure(thrown, errors)
+      if (failure.httpStatus >= 500) parts.logFailure(thrown, context.requestId)
+      sendFailure(res, id, failure, headers)
+    }
+  }
+
+  async function throughSdk(
+    res: ServerResponse,
+    rpc: RpcRequest,
+    call: A2aCall,
+    version: WireVersion,
+    headers: Record<string, string>,
+    errors: ErrorContext,
+  ): Promise<void> {
+    const transport = version === '1.0' ? current : legacy
+    const answer = await transport.handle({ ...rpc, params: rpc.params ?? {} }, contextOf(call, version))
+    if (Symbol.asyncIterator in answer) {
+      const fail = (thrown: unknown) => toRpcFailure(thrown, errors)
+      return sendEvents(
+        res,
+        answer as AsyncGenerator<unknown, void, undefined>,
+        headers,
+        (event) => event,
+        (thrown) => envelope(rpc.id, fail(thrown)),
+      )
+    }
+    const response = answer as RpcResponse
+    if (response.error !== undefined && call.refused !== undefined) throw call.refused
+    sendBytes(res, 200, Buffer.from(JSON.stringify(response)), headers)
+  }
+}
+
+/** 3.6: no version means 0.3. A method of 1.0 says its version by its name, whatever a gateway in between dropped. */
+function versionOf(asked: WireVersion | undefined | false, method: string): WireVersion {
+  if (asked === false)
+    throw new VersionNotSupportedError('Set A2A-Version to 1.0 or 0.3; other versions are not spoken here.')
+  return asked ?? (isV1JsonRpcMethod(method) ? '1.0' : '0.3')
+}
+
+function checkEnvelope(body: unknown): RpcRequest | { id: RpcId; problem: RpcFailure } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return {
+      id: null,
+      problem: invalidRequest('Send one JSON-RPC request object; batches are not accepted.'),
+    }
+  const { jsonrpc, id, method, params } = body as Record<string, unknown>
+  const knownId = typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id)) ? id : null
+  if (id !== undefined && id !== null && knownId === null)
+    return { id: null, problem: invalidRequest('`id` must be a string, a whole number or null.') }
+  if (jsonrpc !== '2.0') return { id: knownId, problem: invalidRequest('`jsonrpc` must be "2.0".') }
+  if (typeof method !== 'string' || method === '')
+    return { id: knownId, problem: invalidRequest('`method` must name the method to call.') }
+  if (params !== undefined && (typeof params !== 'object' || params === null || Array.isArray(params)))
+    return { id: knownId, problem: failure(A2A_ERROR_CODE.INVALID_PARAMS, '`params` must be an object.') }
+  return { jsonrpc, id: knownId, method, params }
+}
+
+const failure = (code: number, message: string): RpcFailure => ({
+  httpStatus: 200,
+  headers: {},
+  error: { code, message },
+})
+const invalidRequest = (message: string) => failure(A2A_ERROR_CODE.INVALID_REQUEST, message)
+
+const envelope = (id: RpcId, { error }: RpcFailure) => ({ jsonrpc: '2.0', id, error })
+
+function sendFailure(
+  res: ServerResponse,
+  id: RpcId,
+  problem: RpcFailure,
+  headers: Record<string, string>,
+): void {
+  sendBytes(res, problem.httpStatus, Buffer.from(JSON.stringify(envelope(id, problem))), {
+    ...headers,
+    ...problem.headers,
+  })
+}

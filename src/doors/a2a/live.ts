@@ -1,0 +1,118 @@
+// A task while it is being worked on in this process: its current state, and everybody who listens to it.
+import type { WireArtifact, WireEvent, WireStatus, WireTask } from './wire.ts'
+import { isAtRest } from './wire.ts'
+
+export interface LiveTask {
+  /** The current state; replaced, never changed in place. */
+  task: WireTask
+  /** Revision in the store; 0 until first saved. */
+  revision: number
+  readonly owner: string | null
+  readonly controller: AbortController
+  readonly listeners: Set<(event: WireEvent) => void>
+  /** Resolves when the task is at rest and stored. */
+  readonly settled: Promise<void>
+  readonly settle: () => void
+  /** Somebody is writing its last state: the work's own end and a cancel must not both do it. */
+  isEnding: boolean
+  /** Writes of one task queue here, so that revisions follow each other. */
+  writing: Promise<unknown>
+}
+
+export function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve!: (value: T) => void
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+export function createLiveTask(
+  task: WireTask,
+  owner: string | null,
+  controller: AbortController,
+  revision = 0,
+): LiveTask {
+  const { promise, resolve } = deferred<void>()
+  return {
+    task,
+    revision,
+    owner,
+    controller,
+    listeners: new Set(),
+    settled: promise,
+    settle: resolve,
+    isEnding: false,
+    writing: Promise.resolve(),
+  }
+}
+
+export function publish(live: LiveTask, event: WireEvent): void {
+  for (const listener of live.listeners) listener(event)
+}
+
+export function publishStatus(live: LiveTask, status: WireStatus): void {
+  live.task = { ...live.task, status }
+  publish(live, { statusUpdate: { taskId: live.task.id, contextId: live.task.contextId, status } })
+}
+
+export function publishArtifact(
+  live: LiveTask,
+  artifact: WireArtifact,
+  chunk: { append?: boolean; lastChunk?: boolean } = {},
+): void {
+  live.task = { ...live.task, artifacts: mergeArtifact(live.task.artifacts ?? [], artifact, chunk.append) }
+  publish(live, {
+    artifactUpdate: { taskId: live.task.id, contextId: live.task.contextId, artifact, ...chunk },
+  })
+}
+
+function mergeArtifact(
+  artifacts: readonly WireArtifact[],
+  artifact: WireArtifact,
+  append: boolean | undefined,
+): readonly WireArtifact[] {
+  const at = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId)
+  if (at < 0) return [...artifacts, artifact]
+  const merged = append
+    ? { ...artifacts[at]!, parts: [...artifacts[at]!.parts, ...artifact.parts] }
+    : artifact
+  return artifacts.with(at, merged)
+}
+
+/**
+ * The task as it is now, then everything that happens to it, until it is at rest or nobody reads on.
+ * Every listener sees the same events in the same order; one that stops does not disturb the others (3.5.2).
+ */
+export async function* follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEvent, void, undefined> {
+  const waiting: WireEvent[] = [{ task: live.task }]
+  let wake = () => {}
+  const listener = (event: WireEvent) => {
+    waiting.push(event)
+    wake()
+  }
+  const onGone = () => wake()
+  live.listeners.add(listener)
+  gone.addEventListener('abort', onGone)
+  try {
+    while (!gone.aborted) {
+      const event = waiting.shift()
+      if (event) {
+        yield event
+        if (endsStream(event)) return
+        continue
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  } finally {
+    live.listeners.delete(listener)
+    gone.removeEventListener('abort', onGone)
+  }
+}
+
+function endsStream(event: WireEvent): boolean {
+  if ('task' in event) return isAtRest(event.task.status.state)
+  return 'statusUpdate' in event && isAtRest(event.statusUpdate.status.state)
+}

@@ -1,0 +1,56 @@
+// What must not be in a stored task: tokens anywhere, and the inputs that are secrets or personal by name.
+import type { WireMessage, WirePart } from './wire.ts'
+
+const REDACTED = '[redacted]'
+const SECRET_NAME =
+  /(capability|permit|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access)[_-]?key|signature)$/i
+const GATEWAY_TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]+/g
+
+/** Tokens inside any text, also inside serialised JSON. */
+export const redactTokens = (text: string): string =>
+  text.includes('agw_') ? text.replace(GATEWAY_TOKEN, REDACTED) : text
+
+/** A copy of the message that may be stored. */
+export function redactMessage(message: WireMessage): WireMessage {
+  return {
+    ...message,
+    parts: message.parts.map(redactPart),
+    ...(message.metadata ? { metadata: redactValue(message.metadata) as Record<string, unknown> } : {}),
+  }
+}
+
+function redactPart(part: WirePart): WirePart {
+  const { metadata, ...rest } = part
+  const kept = metadata === undefined ? {} : { metadata: redactValue(metadata) as Record<string, unknown> }
+  if (part.text !== undefined) return { ...rest, ...kept, text: redactText(part.text) }
+  if (part.data !== undefined) return { ...rest, ...kept, data: redactValue(part.data) }
+  // A file may hold anything and is never needed again.
+  if (part.raw !== undefined) return { text: `[a file of ${part.raw.length} base64 characters]`, ...kept }
+  return { ...rest, ...kept, ...(part.url === undefined ? {} : { url: redactTokens(part.url) }) }
+}
+
+/** JSON inside text is redacted by name like any other input; the rest of the text only loses tokens. */
+function redactText(text: string): string {
+  const start = text.indexOf('{')
+  const end = text.lastIndexOf('}')
+  if (start < 0 || end < start) return redactTokens(text)
+  try {
+    const value: unknown = JSON.parse(text.slice(start, end + 1))
+    const around = [text.slice(0, start), text.slice(end + 1)].map(redactTokens)
+    return `${around[0]}${JSON.stringify(redactValue(value))}${around[1]}`
+  } catch {
+    return redactTokens(text)
+  }
+}
+
+export function redactValue(value: unknown): unknown {
+  if (typeof value === 'string') return redactTokens(value)
+  if (Array.isArray(value)) return value.map(redactValue)
+  if (typeof value !== 'object' || value === null) return value
+  const copy: [string, unknown][] = []
+  for (const [key, inner] of Object.entries(value))
+    copy.push([key, isSecretName(key) && inner !== null ? REDACTED : redactValue(inner)])
+  return Object.fromEntries(copy)
+}
+
+const isSecretName = (name: string) => SECRET_NAME.test(name)

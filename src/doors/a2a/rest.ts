@@ -1,0 +1,154 @@
+// HTTP+JSON at /a2a/rest, 1.0: the operations as the specification maps them (11.3), straight onto the engine.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  VersionNotSupportedError,
+} from '@a2a-js/sdk/errors'
+import { GatewayError } from '../../errors.ts'
+import { type HttpContext, readJson, sendBytes } from '../http.ts'
+import { activatedExtensions, callFrom, requestedVersion, type A2aCall } from './call.ts'
+import type { Engine } from './engine.ts'
+import { type ErrorContext, toRestFailure } from './errors.ts'
+import type { Cards } from './handler.ts'
+import { listTasks } from './list.ts'
+import { sendEvents } from './sse.ts'
+import type { WireEvent } from './wire.ts'
+
+export const REST_PREFIX = '/a2a/rest'
+const MEDIA = 'application/a2a+json'
+
+export interface RestParts {
+  readonly engine: Engine
+  readonly cards: Cards
+  readonly extensions: readonly string[]
+  readonly baseUrl: string
+  readonly maxBodyBytes: number
+  readonly logFailure: (thrown: unknown, requestId: string) => void
+}
+
+interface Operation {
+  readonly methods: readonly string[]
+  readonly run: (input: {
+    id: string
+    query: URLSearchParams
+    body: () => Promise<unknown>
+    call: A2aCall
+  }) => Promise<unknown> | AsyncGenerator<WireEvent, void, undefined>
+}
+
+export function createRest(parts: RestParts) {
+  const { engine, cards } = parts
+
+  function find(path: string): { operation: Operation; id: string } | undefined {
+    if (path === '/message:send') return { operation: send, id: '' }
+    if (path === '/message:stream') return { operation: stream, id: '' }
+    if (path === '/tasks') return { operation: list, id: '' }
+    if (path === '/extendedAgentCard') return { operation: card, id: '' }
+    const task = /^\/tasks\/([^/:]+)(:cancel|:subscribe)?$/.exec(path)
+    if (task) return { operation: task[2] ? byVerb[task[2] as keyof typeof byVerb] : get, id: task[1]! }
+    return /^\/tasks\/[^/]+\/pushNotificationConfigs(\/[^/]+)?$/.test(path)
+      ? { operation: push, id: '' }
+      : undefined
+  }
+
+  const send: Operation = {
+    methods: ['POST'],
+    async run({ body, call }) {
+      const reply = await engine.send(await body(), call)
+      return 'message' in reply ? { message: reply.message } : { task: reply.task }
+    },
+  }
+  const stream: Operation = {
+    methods: ['POST'],
+    async *run({ body, call }) {
+      yield* engine.stream(await body(), call)
+    },
+  }
+  const list: Operation = {
+    methods: ['GET'],
+    run: ({ query, call }) => listTasks(engine, Object.fromEntries(query), call),
+  }
+  const get: Operation = {
+    methods: ['GET'],
+    run: async ({ id, query, call }) => engine.get(id, historyLengthOf(query), call),
+  }
+  const card: Operation = { methods: ['GET'], run: ({ call }) => cards.extended(call) }
+  const push: Operation = {
+    methods: ['GET', 'POST', 'DELETE'],
+    run: () => Promise.reject(new PushNotificationNotSupportedError()),
+  }
+  const byVerb = {
+    ':cancel': { methods: ['POST'], run: ({ id, call }) => engine.cancel(id, call) },
+    // 11.3 says POST; clients that open an EventSource can only GET.
+    ':subscribe': { methods: ['POST', 'GET'], run: ({ id, call }) => engine.subscribe(id, call) },
+  } satisfies Record<string, Operation>
+
+  return async function serve(
+    req: IncomingMessage,
+    res: ServerResponse,
+    context: HttpContext,
+  ): Promise<void> {
+    const errors: ErrorContext = { requestId: context.requestId, baseUrl: parts.baseUrl }
+    const headers: Record<string, string> = { 'x-request-id': context.requestId }
+    try {
+      const found = find(decodePath(context.path.slice(REST_PREFIX.length)))
+      if (!found)
+        throw new GatewayError(
+          'not_found',
+          'There is no such A2A operation; the card is at /.well-known/agent-card.json.',
+        )
+      const { operation, id } = found
+      if (!operation.methods.includes(req.method ?? ''))
+        throw new GatewayError('method_not_allowed', `Use ${operation.methods.join(' or ')} here.`, {
+          extras: { allow: [...operation.methods] },
+        })
+      // These paths exist in 1.0 only, so a client that names no version cannot mean another.
+      if ((requestedVersion(req, context.query) ?? '1.0') !== '1.0')
+        throw new VersionNotSupportedError(
+          'This binding speaks A2A 1.0. Version 0.3 is spoken over JSON-RPC at /a2a.',
+        )
+      const active = activatedExtensions(req, parts.extensions)
+      if (active.length > 0) headers['a2a-extensions'] = active.join(', ')
+      const answer = operation.run({
+        id,
+        query: new URLSearchParams(context.query),
+        body: () => readJson(req, parts.maxBodyBytes),
+        call: callFrom(req, res, context),
+      })
+      if (Symbol.asyncIterator in answer)
+        return await sendEvents(
+          res,
+          answer,
+          headers,
+          (event) => event,
+          (thrown) => toRestFailure(thrown, errors).body,
+        )
+      sendBytes(res, 200, Buffer.from(JSON.stringify(await answer)), { ...headers, 'content-type': MEDIA })
+    } catch (thrown) {
+      const failure = toRestFailure(thrown, errors)
+      if (failure.status >= 500) parts.logFailure(thrown, context.requestId)
+      sendBytes(res, failure.status, Buffer.from(JSON.stringify(failure.body)), {
+        ...headers,
+        ...failure.headers,
+        'content-type': MEDIA,
+      })
+    }
+  }
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+function historyLengthOf(query: URLSearchParams): number | undefined {
+  const text = query.get('historyLength')
+  if (text === null || text === '') return undefined
+  if (!/^\d{1,9}$/.test(text))
+    throw new RequestMalformedError('historyLength must be a whole number, 0 or more.')
+  return Number(text)
+}

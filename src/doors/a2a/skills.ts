@@ -1,0 +1,134 @@
+// Which skill a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
+// a data part, message metadata, request metadata, one JSON object in the text. Plain text gets a list of skills.
+import { GatewayError } from '../../errors.ts'
+import type { RegisteredTool, Registry, SkillCard } from '../../registry.ts'
+import type { SendRequest } from './envelope.ts'
+import type { Json, WireMessage } from './wire.ts'
+
+export const SKILLS_EXTENSION_PATH = '/a2a/ext/skills/v1'
+
+export interface Skill {
+  readonly id: string
+  readonly card: SkillCard
+  readonly entry: RegisteredTool
+  /** What the skill stands for, where one tool publishes several skills: set as input `capability`. */
+  readonly capability: string | undefined
+}
+
+export interface SkillTable {
+  readonly skills: readonly Skill[]
+  /** By skill id, by tool name and by its portable spelling. */
+  find(name: string): Skill | undefined
+}
+
+export type Choice =
+  { readonly kind: 'skill'; readonly skill: Skill; readonly input: unknown } | { readonly kind: 'none' }
+
+export function createSkillTable(registry: Registry): SkillTable {
+  const skills: Skill[] = []
+  const byName = new Map<string, Skill>()
+  for (const entry of registry.tools) {
+    const { tool } = entry
+    if (!tool.doors.includes('a2a')) continue
+    const isFamily = tool.skills.length > 1
+    for (const card of tool.skills) {
+      const skill = { id: card.id, card, entry, capability: isFamily ? card.id : undefined }
+      skills.push(skill)
+      byName.set(card.id, skill)
+    }
+    const first = tool.skills[0]
+    if (!first) continue
+    // Under the tool's own name the input itself says which of a family is meant.
+    const own = { id: tool.name, card: first, entry, capability: undefined }
+    for (const name of [tool.name, entry.portableName]) if (!byName.has(name)) byName.set(name, own)
+  }
+  return { skills, find: (name) => byName.get(name) }
+}
+
+/**
+ * @param extensionUri the metadata key of our extension
+ * @throws {GatewayError} tool_not_found, input_invalid
+ */
+export function chooseSkill(table: SkillTable, request: SendRequest, extensionUri: string): Choice {
+  const named = findName(request, extensionUri)
+  if (!named) return { kind: 'none' }
+  const skill = table.find(named.name)
+  if (!skill)
+    throw new GatewayError(
+      'tool_not_found',
+      `There is no skill "${named.name.slice(0, 64)}". Skills: ${table.skills.map(({ id }) => id).join(', ')}.`,
+    )
+  return { kind: 'skill', skill, input: withCapability(skill, named.input) }
+}
+
+interface Named {
+  readonly name: string
+  readonly input: unknown
+}
+
+function findName(request: SendRequest, extensionUri: string): Named | undefined {
+  const { message } = request
+  const extension = message.metadata?.[extensionUri]
+  if (isObject(extension)) {
+    const name = extension['skillId']
+    if (typeof name === 'string') return { name, input: extension['input'] ?? {} }
+    throw new GatewayError('input_invalid', `Put a skill's id into ${extensionUri} as \`skillId\`.`)
+  }
+  for (const part of message.parts) {
+    const named = isObject(part.data) ? nameIn(part.data) : undefined
+    if (named) return named
+  }
+  return (
+    metadataName(message.metadata, message) ?? metadataName(request.metadata, message) ?? nameInText(message)
+  )
+}
+
+/** `{skill | skillId | tool, input | parameters | arguments}` */
+function nameIn(value: Json): Named | undefined {
+  const name = value['skill'] ?? value['skillId'] ?? value['tool']
+  if (typeof name !== 'string') return undefined
+  return { name, input: value['input'] ?? value['parameters'] ?? value['arguments'] ?? {} }
+}
+
+/** Metadata may name the skill and leave the input to a data part. */
+function metadataName(metadata: Json | undefined, message: WireMessage): Named | undefined {
+  const name = metadata?.['skillId'] ?? metadata?.['skill']
+  if (typeof name !== 'string') return undefined
+  const data = message.parts.find((part) => isObject(part.data))?.data
+  return { name, input: metadata?.['input'] ?? data ?? objectInText(message) ?? {} }
+}
+
+function nameInText(message: WireMessage): Named | undefined {
+  const value = objectInText(message)
+  return value && nameIn(value)
+}
+
+/** The one JSON object that the text holds, possibly between words or in a code fence. */
+function objectInText(message: WireMessage): Json | undefined {
+  const text = message.parts.map((part) => part.text ?? '').join('\n')
+  const start = text.indexOf('{')
+  const end = text.lastIndexOf('}')
+  if (start < 0 || end < start) return undefined
+  try {
+    const value: unknown = JSON.parse(text.slice(start, end + 1))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function withCapability(skill: Skill, input: unknown): unknown {
+  const { capability } = skill
+  if (capability === undefined || !isObject(input)) return input
+  const given = input['capability']
+  if (given !== undefined && given !== capability)
+    throw new GatewayError(
+      'input_invalid',
+      `The skill is ${skill.id} but the input asks for another capability. Leave \`capability\` out, or name that skill.`,
+      { extras: { fields: [{ pointer: '/capability', message: `must be ${capability} for this skill` }] } },
+    )
+  return { ...input, capability }
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,286 @@
+// The A2A door on a real listener, with tools of its own and an in-memory store: no other part of the gateway runs.
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import { z } from 'zod'
+import { free } from '../../schemas/money.ts'
+import { createCallPath } from '../../src/call.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createA2aDoor } from '../../src/doors/a2a.ts'
+import { httpContext } from '../../src/doors/http.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { createRateLimiter } from '../../src/limits.ts'
+import { createLogger } from '../../src/log.ts'
+import { type AnyTool, createRegistry, defineTool } from '../../src/registry.ts'
+import type { Services, Signer } from '../../src/services.ts'
+import { newToken } from '../../src/tokens.ts'
+import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
+
+export interface DoorUnderTest {
+  readonly url: string
+  readonly memory: MemoryTaskStore
+  readonly verifyKey: () => ReturnType<typeof generateKeyPairSync>['publicKey']
+  readonly lines: string[]
+  /** Opens the gate that the tool `wait` waits at. */
+  release(): void
+  /** Resolves when `wait` has begun. */
+  readonly begun: Promise<void>
+  readonly aborted: () => boolean
+  close(): Promise<void>
+}
+
+export const KEY_A = newToken('sk', Buffer.alloc(32, 1))
+export const KEY_B = newToken('sk', Buffer.alloc(32, 2))
+export const CAPABILITY = newToken('cap', Buffer.alloc(32, 3))
+
+const effects = { readOnly: true, idempotent: true, openWorld: false }
+const route = (name: string) => ({ method: 'POST' as const, path: `/t/${name}`, operationId: name })
+const skill = (id: string) => ({ id, tags: ['test'], examples: [`Run ${id}`] })
+
+export async function startA2aDoor(
+  options: { memory?: MemoryTaskStore; fixtures?: boolean; rateLimit?: number } = {},
+): Promise<DoorUnderTest> {
+  const memory = options.memory ?? createMemoryTaskStore()
+  memory.addKey(KEY_A, { accountId: 'acct_a' })
+  memory.addKey(KEY_B, { accountId: 'acct_b' })
+  memory.addCapability(CAPABILITY, { id: 'cap_1' })
+
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => (release = resolve))
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  let wasAborted = false
+
+  const tools: AnyTool[] = [
+    defineTool({
+      name: 'gateway.echo',
+      title: 'Echo',
+      summary: 'Says the text back.',
+      input: z.strictObject({
+        text: z.string(),
+        email: z.string().optional(),
+        secret: z.string().optional(),
+      }),
+      output: z.object({ text: z.string() }),
+      price: free,
+      caller: 'anyone',
+      effects,
+      rest: route('echo'),
+      skill: skill('echo'),
+      errors: [],
+      examples: [{ title: 'Hello', input: { text: 'hello' } }],
+      handle: async ({ text }) => ({ text }),
+    }),
+    defineTool({
+      name: 'gateway.shout',
+      title: 'Shout',
+      summary: 'Says it louder and keeps nothing.',
+      input: z.strictObject({ text: z.string() }),
+      output: z.object({ text: z.string() }),
+      price: free,
+      caller: 'anyone',
+      effects,
+      rest: route('shout'),
+      skill: skill('shout'),
+      reply: 'message',
+      errors: [],
+      examples: [{ title: 'Hello', input: { text: 'hello' } }],
+      async handle({ text }) {
+        if (text === '') throw new GatewayError('intent_unknown', 'Say something.')
+        return { text: text.toUpperCase() }
+      },
+    }),
+    defineTool({
+      name: 'gateway_execute',
+      title: 'Execute',
+      summary: 'A family of skills.',
+      input: z.strictObject({ capability: z.enum(['alpha', 'beta']), n: z.int().default(0) }),
+      output: z.object({ capability: z.string(), n: z.int() }),
+      price: free,
+      caller: 'anyone',
+      effects,
+      rest: route('execute'),
+      skill: [skill('alpha'), skill('beta')],
+      errors: [],
+      examples: [{ title: 'Beta', input: { capability: 'beta', n: 2 } }],
+      handle: async ({ capability, n }) => ({ capability, n }),
+    }),
+    defineTool({
+      name: 'gateway.fail',
+      title: 'Fail',
+      summary: 'Fails after it was accepted.',
+      input: z.strictObject({ how: z.enum(['business', 'crash']) }),
+      output: z.object({}),
+      price: free,
+      caller: 'anyone',
+      effects,
+      rest: route('fail'),
+      skill: skill('fail'),
+      errors: ['intent_unknown'],
+      examples: [{ title: 'Fail', input: { how: 'business' } }],
+      async handle({ how }) {
+        if (how === 'crash') throw new Error('driver says: password=hunter2')
+        throw new GatewayError('intent_unknown', 'Ask for something else.', {
+          extras: { repair: { try: 'demo' } },
+        })
+      },
+    }),
+    defineTool({
+      name: 'gateway.wait',
+      title: 'Wait',
+      summary: 'Works until it is released or aborted.',
+      input: z.strictObject({ ignoreAbort: z.boolean().default(false) }),
+      output: z.object({ done: z.boolean() }),
+      price: free,
+      caller: 'anyone',
+      effects,
+      rest: route('wait'),
+      skill: skill('wait'),
+      errors: [],
+      examples: [{ title: 'Wait', input: {} }],
+      async handle({ ignoreAbort }, { signal, progress }) {
+        begin()
+        progress({ done: 1, total: 2, message: 'half way' })
+        const aborted = new Promise<never>((_resolve, reject) =>
+          signal.addEventListener('abort', () => {
+            wasAborted = true
+            if (!ignoreAbort) reject(new Error('aborted'))
+          }),
+        )
+        await Promise.race([gate, aborted])
+        return { done: true }
+      },
+    }),
+    defineTool({
+      name: 'gateway.fetch',
+      title: 'Fetch',
+      summary: 'Needs a capability.',
+      input: z.strictObject({ capability: z.string().optional() }),
+      output: z.object({ caller: z.string() }),
+      price: free,
+      caller: 'capability',
+      effects,
+      rest: route('fetch'),
+      skill: skill('fetch'),
+      errors: [],
+      examples: [{ title: 'Fetch', input: {} }],
+      handle: async (_input, { caller }) => ({ caller: caller.id }),
+    }),
+    defineTool({
+      name: 'gateway.issue',
+      title: 'Issue',
+      summary: 'Operators only; shows a token once.',
+      input: z.strictObject({}),
+      output: z.object({ capability: z.string() }),
+      price: free,
+      caller: 'operator',
+      effects,
+      rest: route('issue'),
+      skill: skill('issue'),
+      errors: [],
+      examples: [{ title: 'Issue', input: {} }],
+      handle: async () => ({ capability: CAPABILITY }),
+    }),
+  ]
+
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line: string) => void lines.push(line) })
+  const registry = createRegistry(tools)
+  const calls = createCallPath({
+    services: {} as Services,
+    store: memory.store,
+    limiter: createRateLimiter(options.rateLimit ?? 0),
+    log,
+    now: Date.now,
+  })
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const addresses = { baseUrl: url, siteUrl: url, mcpUrl: `${url}/mcp` }
+  const door = await createA2aDoor({
+    registry,
+    calls,
+    config: loadConfig(options.fixtures ? { GATEWAY_CONFORMANCE_FIXTURES: '1' } : {}),
+    addresses,
+    documents: {} as never,
+    store: memory.store,
+    signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
+    log,
+    now: Date.now,
+  })
+  server.on('request', (req, res) => {
+    const context = httpContext(req, 0)
+    const handler = context.path.startsWith('/.well-known/') ? door.card : door.http
+    void handler(req, res, context)
+  })
+  return {
+    url,
+    memory,
+    lines,
+    verifyKey: () => publicKey,
+    release,
+    begun,
+    aborted: () => wasAborted,
+    async close() {
+      release()
+      await door.close()
+      await stop(server)
+    },
+  }
+}
+
+function testSigner(jwk: Record<string, unknown>): Signer {
+  const key = createPrivateKey({ key: jwk, format: 'jwk' })
+  const encode = (value: unknown) => Buffer.from(canonicalize(value)!).toString('base64url')
+  return {
+    kid: 'test-key',
+    sign(typ, payload) {
+      const signed = `${encode({ alg: 'EdDSA', kid: 'test-key', typ })}.${encode(payload)}`
+      return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`
+    },
+  }
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+/** One JSON-RPC 1.0 call, as curl would send it. */
+export async function rpc(
+  door: { url: string },
+  method: string,
+  params: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; body: any }> {
+  const response = await fetch(`${door.url}/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return { status: response.status, headers: response.headers, body: await response.json() }
+}
+
+let count = 0
+/** A user message with one data part. */
+export function message(data: unknown, more: Record<string, unknown> = {}) {
+  return { messageId: `m-${++count}`, role: 'ROLE_USER', parts: [{ data }], ...more }
+}
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+/** Events of a stream, over either binding. */
+export async function* readEvents(response: Response): AsyncGenerator<any> {
+  let text = ''
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const line = text.slice(0, end)
+      text = text.slice(end + 2)
+      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6))
+    }
+  }
+}
