@@ -1,12 +1,14 @@
 // The official SDK behind the fast path: what is rare, streaming subscriptions, and every refusal of the 2026 ladder.
 // The only module that imports it; loaded on first use, so that it costs no start-up time.
 import type { ServerResponse } from 'node:http'
-import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server'
-import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
+import { createMcpHandler, parseJSONRPCMessage, ProtocolError, Server } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { newId } from '../../ids.ts'
 import type { McpCore } from './core.ts'
+import { createLineTransport } from './line-transport.ts'
 import { callTool, type Link } from './tool-call.ts'
 import { isObject, type JsonObject, type Headers as WireHeaders } from './wire.ts'
-import type { Readable, Writable } from 'node:stream'
 
 export interface SdkFallback {
   /** Answers a message the fast path does not know, from its parsed body. */
@@ -23,7 +25,10 @@ export interface SdkFallback {
 export function createSdkFallback(core: McpCore): SdkFallback {
   const links = new WeakMap<Request, Link>()
   const handler = createMcpHandler(
-    ({ requestInfo }) => createServer(core, linkOf(requestInfo && links.get(requestInfo))),
+    ({ requestInfo }) => {
+      const link = linkOf(requestInfo && links.get(requestInfo))
+      return createServer(core, () => link)
+    },
     { onerror: (error) => core.parts.log.debug({ err: error }, 'mcp request refused') },
   )
   return {
@@ -43,18 +48,15 @@ export function createSdkFallback(core: McpCore): SdkFallback {
   }
 }
 
-/** Serves one stdio connection in this process; resolves when the client closed its end. */
+/** Serves one stdio connection in this process; resolves when the client closed its end and has all its answers. */
 export function serveSdkStdio(
   core: McpCore,
   link: Link,
   streams: { readonly stdin: Readable; readonly stdout: Writable },
 ): Promise<void> {
   return new Promise((resolve) => {
-    const transport = new StdioServerTransport(streams.stdin, streams.stdout)
-    const handle = serveStdio(() => createServer(core, link), { transport })
-    const { stdin } = streams
-    stdin.once('close', () => void handle.close().then(resolve))
-    stdin.once('end', () => void handle.close().then(resolve))
+    const transport = createLineTransport(streams, parseJSONRPCMessage, resolve)
+    serveStdio(() => createServer(core, () => ({ ...link, requestId: newId('req') })), { transport })
   })
 }
 
@@ -63,20 +65,21 @@ function linkOf(link: Link | undefined): Link {
   return link
 }
 
-function createServer(core: McpCore, link: Link): Server {
+/** @param linkNow what a call arriving now brings along */
+function createServer(core: McpCore, linkNow: () => Link): Server {
   const { catalogue, parts, fixtures } = core
-  const spelling = core.spellingOf(link, undefined)
+  const spelling = core.spellingOf(linkNow(), undefined)
   const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
     capabilities: catalogue.capabilities,
     instructions: catalogue.instructions(spelling),
     cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
   })
   server.setRequestHandler('tools/list', async () => ({
-    tools: catalogue.tools(spelling, await core.audienceOf(link)) as never[],
+    tools: catalogue.tools(spelling, await core.audienceOf(linkNow())) as never[],
   }))
   server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
     const params = { ...request.params, _meta: mcpReq._meta } as JsonObject
-    const outcome = await callTool(parts, link, params, {
+    const outcome = await callTool(parts, linkNow(), params, {
       signal: mcpReq.signal,
       notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
     })
