@@ -59,13 +59,14 @@ export async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: C
   return url.replace(/\/+$/, '')
 }
 
-function refusePlainHttp(url: string, options: ConnectionOptions): void {
+/** @throws {CommandFailure} when a token would leave this machine unencrypted */
+export function refusePlainHttp(url: string, options: Pick<ConnectionOptions, 'allowPlainHttp'>): void {
   const { protocol, hostname } = new URL(url)
   if (protocol === 'https:' || options.allowPlainHttp || isLoopbackHost(hostname.replace(/^\[|\]$/g, '')))
     return
   throw new CommandFailure(
     Exit.usage,
-    `${url} would carry your service key in the clear. Use https, or --allow-plain-http on a network you trust.`,
+    `${url} would carry your token in the clear. Use https, or --allow-plain-http on a network you trust.`,
   )
 }
 

@@ -13,6 +13,7 @@ import { addDoctorCommand } from './doctor/index.ts'
 import { printFailure } from './output.ts'
 import { refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
+import { addStdioCommand } from './stdio.ts'
 
 const HELP = `
 Examples:
@@ -55,6 +56,7 @@ SIGTERM, SIGINT and SIGHUP drain: no new calls, running ones finish (35 s at mos
 Bad configuration: every problem in words, exit code 78, nothing listens.`,
     )
     .action(() => serve(process.env))
+  addStdioCommand(program)
   addDoctorCommand(program)
 
   program.commandsGroup('Operation (needs a running gateway):')

@@ -16,7 +16,6 @@ const SAME_WISH_MS = 1000
  * 78 for a configuration that names every problem.
  */
 export async function serve(env: Readonly<Record<string, string | undefined>>): Promise<void> {
-  endWithParent()
   // A reader of our output that goes away is no reason to stop serving.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
@@ -91,15 +90,8 @@ function onSignal(log: Logger): Promise<void> {
   })
 }
 
-/** The launcher runs us as its child: when it is killed, nobody is left to pass signals on. */
-function endWithParent(): void {
-  if (!process.connected) return
-  process.once('disconnect', () => process.exit(Exit.failed))
-  process.channel?.unref()
-}
-
 /** Where this machine reaches the gateway, whatever its public address is. */
-function localUrl(config: Config, port: number): string {
+export function localUrl(config: Config, port: number): string {
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

@@ -1,0 +1,108 @@
+// `stdio`: MCP for a desktop assistant. A bridge to a running gateway, else a sandbox in this process.
+// stdout carries the protocol and nothing else.
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import { type Config, loadConfig } from '../config.ts'
+import { serveMcpStdio } from '../doors/mcp/stdio.ts'
+import type { Gateway } from '../gateway.ts'
+import { createLogger } from '../log.ts'
+import { parseToken } from '../tokens.ts'
+import { refusePlainHttp } from './client.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { findRunning, forgetRunning, noteRunning } from './running.ts'
+import { localUrl } from './serve.ts'
+import { explainStartFailure } from './start-failure.ts'
+
+export function addStdioCommand(program: Command): void {
+  program
+    .command('stdio')
+    .description('speak MCP on stdin and stdout, for desktop assistants')
+    .addHelpText(
+      'after',
+      `
+Bridges to GATEWAY_BASE_URL, or to the gateway that owns GATEWAY_DATA_DIR. GATEWAY_TOKEN_FILE names a file with the token that every
+call is made with: a capability for an agent, a service key to operate. Without a gateway to bridge to, a sandbox runs in this
+process, on GATEWAY_DATA_DIR (or on a directory that is gone afterwards where that cannot be written).
+Tool names are listed with underscores, which every client accepts. It ends when stdin ends.
+
+Example, in the configuration of a client:
+  {"command": "agent-gateway", "args": ["stdio"],
+   "env": {"GATEWAY_BASE_URL": "http://127.0.0.1:8402", "GATEWAY_TOKEN_FILE": "/home/me/agent.cap"}}`,
+    )
+    .action(async () => {
+      const config = loadConfig(process.env)
+      const token = config.tokenFile === undefined ? undefined : await readToken(config.tokenFile)
+      const url = config.baseUrl ?? (await findRunning(config.dataDir))?.url
+      if (url === undefined) return serveEmbedded(config, token)
+      const mcpUrl = config.mcpUrl ?? `${url}/mcp`
+      if (token !== undefined) refusePlainHttp(mcpUrl, {})
+      process.stderr.write(`agent-gateway stdio: bridge to ${mcpUrl}\n`)
+      await serveMcpStdio({ target: { url: mcpUrl }, token })
+      // Nothing is left to answer; a connection kept for later must not keep the process.
+      process.exit(Exit.ok)
+    })
+}
+
+async function readToken(file: string): Promise<string> {
+  let text: string
+  try {
+    text = (await readFile(file, 'utf8')).trim()
+  } catch {
+    throw new CommandFailure(Exit.config, `GATEWAY_TOKEN_FILE: ${file} cannot be read by this user.`)
+  }
+  if (parseToken(text) === undefined)
+    throw new CommandFailure(
+      Exit.config,
+      `GATEWAY_TOKEN_FILE: ${file} holds no whole token (agw_cap_… or agw_sk_…, one line).`,
+    )
+  return text
+}
+
+async function serveEmbedded(wanted: Config, token: string | undefined): Promise<void> {
+  if (wanted.mode === 'production')
+    throw new CommandFailure(
+      Exit.unreachable,
+      'No gateway to bridge to: start it with `agent-gateway serve`, or set GATEWAY_BASE_URL. (Only a sandbox runs embedded.)',
+    )
+  const { dataDir, isTemporary } = await usableDataDirectory(wanted.dataDir)
+  // Any free port: the address is for other commands on this machine, which find it in the data directory.
+  const config: Config = { ...wanted, dataDir, port: 0, ...(isTemporary ? authorityIn(dataDir) : {}) }
+  const log = createLogger(config.logLevel)
+  let gateway: Gateway
+  try {
+    const { startGateway } = await import('../gateway.ts')
+    gateway = await startGateway(config, log)
+  } catch (thrown) {
+    const words = explainStartFailure(thrown, config)
+    if (words === undefined) throw thrown
+    throw new CommandFailure(Exit.failed, words)
+  }
+  const url = localUrl(config, gateway.port)
+  await noteRunning(dataDir, { pid: process.pid, url })
+  process.stderr.write(
+    `agent-gateway stdio: SANDBOX in this process, test money only; data in ${dataDir}, also at ${url}\n`,
+  )
+
+  const signalled = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
+  })
+  await Promise.race([serveMcpStdio({ target: { door: gateway.mcp }, token }), signalled])
+  await gateway.close()
+  await forgetRunning(dataDir, process.pid)
+  if (isTemporary) await rm(dataDir, { recursive: true, force: true })
+  process.exit(Exit.ok)
+}
+
+const authorityIn = (dataDir: string) => ({ authorityKeyFile: join(dataDir, 'authority.jwk') })
+
+/** Desktop assistants start their servers anywhere, also where ./data cannot be made. */
+async function usableDataDirectory(wanted: string): Promise<{ dataDir: string; isTemporary: boolean }> {
+  try {
+    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    return { dataDir: wanted, isTemporary: false }
+  } catch {
+    return { dataDir: await mkdtemp(join(tmpdir(), 'agent-gateway-')), isTemporary: true }
+  }
+}
