@@ -5,7 +5,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { tools as productTools } from '../tools/index.ts'
-import { PROVIDERS } from '../schemas/egress.ts'
 import { createAccounts } from './accounts/index.ts'
 import { bootstrapOperator } from './bootstrap.ts'
 import { createCallPath } from './call.ts'
@@ -22,6 +21,7 @@ import { createSender } from './egress/adapters/undici.ts'
 import { createVault } from './egress/envelope.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
 import { parseFault } from './fault.ts'
+import { listProviders } from './egress/providers.ts'
 import { createHealth, observeResolver } from './health.ts'
 import { createRateLimiter } from './limits.ts'
 import type { Logger } from './log.ts'
@@ -120,7 +120,7 @@ export async function startGateway(
     addresses,
     config,
     capabilities: descriptors,
-    providers: PROVIDERS.map((id) => ({ id })),
+    providers: listProviders(),
   })
   const services: Services = {
     egress,

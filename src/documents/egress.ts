@@ -1,18 +1,13 @@
 // The egress manifest (1.0.0), its credit boundary and the provider presets, as plain JSON.
 import { type Config, EGRESS_VERSION } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
+import type { Provider } from '../egress/providers.ts'
 
 type Json = Record<string, unknown>
 
-/** What anyone may know of a provider preset. */
-export interface ProviderFacts {
-  readonly id: string
-  readonly [fact: string]: unknown
-}
-
 export const CREDITS_PER_ATTEMPT = 1
 
-export function egressManifest({ baseUrl }: Addresses, providers: readonly ProviderFacts[]): Json {
+export function egressManifest({ baseUrl }: Addresses, providers: readonly Provider[]): Json {
   return {
     name: 'Agent Gateway egress',
     version: EGRESS_VERSION,
@@ -65,6 +60,26 @@ export function egressPricing({ baseUrl }: Addresses, config: Pick<Config, 'serv
   }
 }
 
-export function egressProviders({ baseUrl }: Addresses, providers: readonly ProviderFacts[]): Json {
-  return { version: EGRESS_VERSION, credentials: `${baseUrl}/v1/egress/credentials`, providers }
+export function egressProviders({ baseUrl }: Addresses, providers: readonly Provider[]): Json {
+  return {
+    version: EGRESS_VERSION,
+    credentials: `${baseUrl}/v1/egress/credentials`,
+    providers: providers.map(describeProvider),
+  }
+}
+
+/** Header and scheme say how the gateway will send the secret; the agent never sends it. */
+function describeProvider(provider: Provider): Json {
+  return {
+    id: provider.id,
+    name: provider.name,
+    hosts: provider.hosts,
+    header: provider.header,
+    scheme: provider.scheme,
+    version_headers: provider.versionHeaders,
+    idempotency_honoured: provider.idempotencyHonoured,
+    denied_paths: provider.denied.map(({ method, path }) => ({ method: method ?? null, path })),
+    example: provider.example,
+    docs: provider.docs,
+  }
 }

@@ -2,11 +2,12 @@
 import type { Config } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
 import { GatewayError } from '../errors.ts'
+import type { Provider } from '../egress/providers.ts'
 import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { Registry } from '../registry.ts'
 import type { Documents } from '../services.ts'
 import { catalogueOf, describeCapabilities } from './catalogue.ts'
-import { egressManifest, egressPricing, type ProviderFacts, egressProviders } from './egress.ts'
+import { egressManifest, egressPricing, egressProviders } from './egress.ts'
 import { protocolManifest } from './protocols.ts'
 
 export interface DocumentParts {
@@ -15,7 +16,7 @@ export interface DocumentParts {
   readonly config: Pick<Config, 'serviceKeyCredits'>
   /** Live outcomes; those of src/outcomes/descriptors.ts. */
   readonly capabilities: readonly CapabilityFacts[]
-  readonly providers: readonly ProviderFacts[]
+  readonly providers: readonly Provider[]
 }
 
 /** Everything is generated once, at start, from the registry and the addresses. */

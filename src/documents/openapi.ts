@@ -12,11 +12,13 @@ type Json = Record<string, unknown>
 export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
   const paths: Record<string, Json> = {}
   const schemas: Json = { Problem: PROBLEM }
+  const used = new Set<ErrorCode>()
   for (const entry of registry.tools) {
     if (!entry.tool.doors.includes('rest')) continue
     for (const route of entry.tool.rest) {
       paths[route.path] ??= {}
-      paths[route.path]![route.method.toLowerCase()] = operationOf(entry, route, baseUrl, schemas)
+      paths[route.path]![route.method.toLowerCase()] = operationOf(entry, route, schemas)
+      for (const code of errorsOf(entry.tool, route)) used.add(code)
     }
   }
   return {
@@ -33,11 +35,11 @@ export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
     servers: [{ url: baseUrl }],
     tags: tagsOf(registry),
     paths,
-    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+    components: { schemas, examples: problemExamples(used, baseUrl), securitySchemes: SECURITY_SCHEMES },
   }
 }
 
-function operationOf(entry: RegisteredTool, route: RestRoute, baseUrl: string, schemas: Json): Json {
+function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json {
   const { tool } = entry
   const parameters = parametersOf(entry, route)
   const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
@@ -58,7 +60,7 @@ function operationOf(entry: RegisteredTool, route: RestRoute, baseUrl: string, s
         },
         content: { 'application/json': { schema: output, examples: answersOf(entry) } },
       },
-      ...problemsOf(errorsOf(tool, route), route.path, baseUrl),
+      ...problemsOf(errorsOf(tool, route)),
     },
   }
 }
@@ -149,7 +151,7 @@ function hoist(schema: JsonSchema, name: string, schemas: Json): Json {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-function problemsOf(codes: readonly ErrorCode[], path: string, baseUrl: string): Json {
+function problemsOf(codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes)
     byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code])
@@ -162,15 +164,18 @@ function problemsOf(codes: readonly ErrorCode[], path: string, baseUrl: string):
           'application/problem+json': {
             schema: { $ref: '#/components/schemas/Problem' },
             examples: Object.fromEntries(
-              list.map((code) => [
-                code,
-                { summary: ERRORS[code].title, value: sampleProblem(code, path, baseUrl) },
-              ]),
+              list.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
             ),
           },
         },
       },
     ]),
+  )
+}
+
+function problemExamples(codes: ReadonlySet<ErrorCode>, baseUrl: string): Json {
+  return Object.fromEntries(
+    [...codes].map((code) => [code, { summary: ERRORS[code].title, value: sampleProblem(code, baseUrl) }]),
   )
 }
 

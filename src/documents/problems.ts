@@ -41,14 +41,14 @@ export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
 }
 
 /** The document a code is answered with; `detail` differs from case to case. */
-export function sampleProblem(code: ErrorCode, path: string, baseUrl: string): Record<string, unknown> {
+export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, unknown> {
   const { status, title } = ERRORS[code]
   return {
     type: `${baseUrl}/problems/${code}`,
     title,
     status,
     detail: HELP[code],
-    instance: path,
+    instance: '/v1/execute',
     code,
     request_id: 'req_01k3c9x7q0123456789abcdefghjkmnpqr',
   }

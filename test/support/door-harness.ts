@@ -1,12 +1,12 @@
 // The REST door on a real socket, over services that a test chooses: for what the door itself decides.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { PROVIDERS } from '../../schemas/egress.ts'
 import { createCallPath } from '../../src/call.ts'
 import { loadConfig } from '../../src/config.ts'
 import { createDocuments } from '../../src/documents/index.ts'
 import { httpContext } from '../../src/doors/http.ts'
 import { createRestDoor } from '../../src/doors/rest.ts'
+import { listProviders } from '../../src/egress/providers.ts'
 import { createRateLimiter } from '../../src/limits.ts'
 import { createLogger } from '../../src/log.ts'
 import { descriptors } from '../../src/outcomes/descriptors.ts'
@@ -43,7 +43,7 @@ export async function startRestHarness(
     addresses,
     config,
     capabilities: descriptors,
-    providers: PROVIDERS.map((id) => ({ id })),
+    providers: listProviders(),
   })
   const byHash = new Map(
     Object.entries(options.keys ?? {}).map(([token, key]) => [hashToken(token).toString('hex'), key]),
