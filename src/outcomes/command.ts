@@ -49,13 +49,16 @@ function readCurl(words: readonly string[], pointer: string): CommandReading {
   let body: string | undefined
   for (let i = 0; i < words.length; i++) {
     const word = words[i]!
-    if (word === '-X' || word === '--request') method = words[++i]
-    else if (/^(?:-d|--data|--data-raw|--data-binary|--json)$/.test(word)) body = words[++i] ?? ''
-    else if (word === '-I' || word === '--head') method = 'HEAD'
-    else if (word === '--url') url = words[++i]
-    else if (/^(?:-H|--header|-A|--user-agent|-m|--max-time|-o|--output|-u|--user|-b|--cookie)$/.test(word))
-      i++
+    // `-sX POST` is `-s -X POST`: in a cluster only the last flag can take the next word.
+    const flag = /^-[a-z]+$/i.test(word) ? `-${word.at(-1)}` : word
+    if (flag === '-X' || flag === '--request') method = words[++i]
+    else if (/^(?:-d|--data|--data-raw|--data-binary|--json)$/.test(flag)) body = words[++i] ?? ''
+    else if (flag === '-I' || flag === '--head') method = 'HEAD'
+    else if (flag === '--url') url = words[++i]
+    else if (/^(?:-[HAmoub]|--header|--user-agent|--max-time|--output|--user|--cookie)$/.test(flag)) i++
     else if (!word.startsWith('-')) url ??= word
+    else if (/^-(?:X|d).|^-[FT]|^--(?:form|upload-file|request=|data)/.test(word))
+      return { ok: false, reason: 'not_read_only' }
   }
   if (url === undefined) return { ok: false, reason: 'no_url' }
   if (body !== undefined && isExecuteAddress(url)) return { ok: true, claims: [], body, target: url }

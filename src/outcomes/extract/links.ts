@@ -9,16 +9,31 @@ export interface ResolvedLink {
 
 const SHOWN = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 const MAX_URL_CHARACTERS = 2048
-// oxlint-disable-next-line no-control-regex -- browsers ignore these inside a scheme, so a filter has to as well
-const IGNORED_BY_BROWSERS = /[\u0000-\u0020\u007F]+/g
+// As the URL standard does before it looks for a scheme: what a browser overlooks, a filter has to overlook too.
+const BREAKS = /[\t\n\r]+/g
+// oxlint-disable-next-line no-control-regex -- see above
+const OUTER_CONTROLS = /^[\u0000-\u0020]+|[\u0000-\u0020]+$/g
+// oxlint-disable-next-line no-control-regex -- no address holds one
+const CONTROL = /[\u0000-\u001F\u007F]/
 
 /**
  * Scripts, data and unknown schemes are not links.
  * @param base absolute http(s) address, or undefined when none is known: relative links then stay as written
  */
 export function resolveLink(href: string, base: string | undefined): ResolvedLink | undefined {
-  const written = toUSVString(href.replace(IGNORED_BY_BROWSERS, ''))
-  if (written === '' || written.startsWith('#') || written.length > MAX_URL_CHARACTERS) return undefined
+  const written = toUSVString(
+    href
+      .slice(0, 2 * MAX_URL_CHARACTERS)
+      .replace(BREAKS, '')
+      .replace(OUTER_CONTROLS, ''),
+  )
+  if (
+    written === '' ||
+    written.startsWith('#') ||
+    written.length > MAX_URL_CHARACTERS ||
+    CONTROL.test(written)
+  )
+    return undefined
   const hasScheme = /^[a-z][a-z\d+.-]*:/i.test(written)
   if (!hasScheme && base === undefined) return { url: written, absolute: false }
   const url = URL.parse(written, base)

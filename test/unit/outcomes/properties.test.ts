@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ExecuteRequest } from '../../../schemas/execute-request.ts'
+import { Execution, MAX_HTML_CHARACTERS } from '../../../schemas/outcome.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { createOutcomes } from '../../../src/outcomes/index.ts'
+
+const outcomes = createOutcomes()
+const context = {
+  caller: { kind: 'anonymous', id: 'anonymous', address: '127.0.0.1' } as const,
+  signal: new AbortController().signal,
+}
+const execute = (input: unknown) => outcomes.execute(ExecuteRequest.parse(input), context)
+const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex')
+
+const PIECES = [
+  '<p>', '</p>', '<div>', '</div>', '<table>', '<tr>', '<td>', '<th>', '</table>', '<ul>', '<li>', '<ol>', '<a href="/x">', '</a>',
+  '<a href=javascript:x>', '<h1>', '</h1>', '<pre>', '</pre>', '<b>', '</i>', '<br>', '<script>', '</script>', '<style>', '<!--', '-->',
+  '<title>', '</title>', '<main>', '<article>', '<nav>', '<svg>', '</svg>', '<template>', '<noscript>', '<base href="//b.example">',
+  '<script type="application/ld+json">{"@type":"Product","offers":[{"price":1}]}</script>', '<meta name=author content=x>', '<p hidden>',
+  '&lt;', '&#0;', '&#xD800;', '&NotEqualTilde;', '\u200B', '\u202E', '\uD800', '"', "'", '=', '<', '>', ' word ', 'نص', '\n', '|', '`', '*',
+] // prettier-ignore
+const html = fc.oneof(
+  fc.array(fc.constantFrom(...PIECES), { maxLength: 300 }).map((pieces) => pieces.join('')),
+  fc.string({ unit: 'binary', maxLength: 2000 }),
+)
+const MAX_ANSWER_BYTES = 768 * 1024
+
+describe('whatever HTML is sent', () => {
+  it('gives an answer of the published shape, within bounds, whose digests recompute', async () => {
+    await fc.assert(
+      fc.asyncProperty(html, fc.option(fc.webUrl(), { nil: undefined }), async (source, url) => {
+        const answer = Execution.parse(await execute({ html: source, ...(url === undefined ? {} : { url }) }))
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_ANSWER_BYTES)
+        expect(answer.verification).toMatchObject({
+          source_sha256: sha256(source),
+          text_sha256: sha256(answer.result.document.text),
+          result_sha256: sha256(canonicalize(answer.result)!),
+        })
+        expect(answer.result.document.text.normalize('NFC')).toBe(answer.result.document.text)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('gives the same bytes for the same input', async () => {
+    await fc.assert(
+      fc.asyncProperty(html, async (source) => {
+        expect(JSON.stringify(await execute({ html: source }))).toBe(
+          JSON.stringify(await execute({ html: source })),
+        )
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  it('lets nothing of a script, style, template or comment out', async () => {
+    const wrap = fc.constantFrom<[string, string]>(
+      ['<script>', '</script>'],
+      ['<style>', '</style>'],
+      ['<!--', '-->'],
+      ['<template><p>', '</p></template>'],
+      ['<noscript><p>', '</p></noscript>'],
+      ['<div hidden><p>', '</p></div>'],
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom('<div>', '<p>', '<ul><li>', '<table><tr><td>', '<b>', 'a '), {
+          maxLength: 400,
+        }),
+        wrap,
+        async (before, [open, close]) => {
+          const source = `${before.join('')}${open}CANARY ${close}after`
+          const { document } = (await execute({ html: source })).result
+          expect(JSON.stringify(document)).not.toContain('CANARY')
+          expect(document.text).toContain('after')
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('pages made to multiply', () => {
+  const fill = (piece: string, tail = '') => piece.repeat(MAX_HTML_CHARACTERS / piece.length) + tail
+  it.each([
+    ['nested divs', fill('<div>')],
+    ['nested links', fill('<a href=x>y')],
+    ['nested tables', fill('<table><tr><td>x')],
+    ['nested lists', fill('<ul><li>x')],
+    ['one huge row among short ones', `<table>${'<tr><td>a'.repeat(600)}<tr>${'<td>b'.repeat(1200)}`],
+    ['a wide table of short rows', `<table><tr>${'<td>b'.repeat(60)}${'<tr><td>a'.repeat(1200)}`],
+    [
+      'links under a long base',
+      `<base href="https://a.example/${'y'.repeat(1900)}/">${'<a href=z>x</a>'.repeat(600)}`,
+    ],
+    [
+      'distinct links under a long base',
+      Array.from({ length: 600 }, (_, i) => `<a href=${i}>x</a>`).join(''),
+    ],
+    ['characters that escape to more', fill('|')],
+    ['characters that NFC makes longer', fill('\u{1D160}')],
+    ['attributes', `<p ${'a=b '.repeat(3000)}>x`],
+    ['end tags', fill('</b>')],
+    ['open comments', fill('<!--')],
+    [
+      'JSON-LD of deep arrays',
+      `<script type="application/ld+json">${'['.repeat(5000)}${']'.repeat(5000)}</script>`,
+    ],
+    ['hidden inside hidden', fill('<p hidden>x')],
+    ['half instructions', fill('ignore all the ')],
+  ])('%s stay bounded', async (_, source) => {
+    const answer = await execute({ html: source, url: `https://a.example/${'x'.repeat(1900)}/` })
+    expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_ANSWER_BYTES)
+  })
+})
+
+describe('whatever is asked', () => {
+  const words = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      'demo',
+      'extract-preview',
+      'feed-digest',
+      'curl https://a.example',
+      "curl -d '{}' /v1/execute",
+      '<p>x',
+    ),
+  )
+  const request = fc.letrec((tie) => ({
+    request: fc.record(
+      {
+        intent: fc.oneof({ depthSize: 'small' }, words, tie('request')),
+        capability: fc.constantFrom('extract-preview', 'web-extraction'),
+        html: fc.string(),
+        url: fc.constantFrom('https://a.example/', 'urn:x'),
+        action: words,
+        command: words,
+        tool: words,
+        name: fc.constantFrom('gateway_execute', 'demo', 'x'),
+        limit: fc.integer({ min: 1, max: 30 }),
+        input: fc.oneof({ depthSize: 'small' }, fc.dictionary(fc.string(), fc.jsonValue()), tie('request')),
+        task: fc.oneof({ depthSize: 'small' }, fc.dictionary(fc.string(), fc.jsonValue()), tie('request')),
+        http: fc.dictionary(fc.constantFrom('url', 'method', 'body', 'x'), fc.oneof(words, fc.jsonValue())),
+        operation: fc.dictionary(
+          fc.constantFrom('url', 'method', 'summary', '__proto__'),
+          fc.oneof(words, fc.jsonValue()),
+        ),
+      },
+      { requiredKeys: [] },
+    ),
+  })).request
+
+  it('is answered or refused with a code of the table, always the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(request, async (input) => {
+        const parsed = ExecuteRequest.safeParse(input)
+        if (!parsed.success) return
+        const ask = async () => {
+          try {
+            return JSON.stringify(await outcomes.execute(parsed.data, context))
+          } catch (thrown) {
+            if (!(thrown instanceof GatewayError)) throw thrown
+            expect(thrown.status).toBe(400)
+            return `${thrown.code} ${thrown.message}`
+          }
+        }
+        expect(await ask()).toBe(await ask())
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
