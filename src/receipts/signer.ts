@@ -6,6 +6,7 @@ import {
   generateKeyPairSync,
   hkdfSync,
   type KeyObject,
+  randomUUID,
   sign,
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
@@ -101,7 +102,7 @@ function parseKey(text: string): OkpKey | undefined {
 async function generateKey(file: string): Promise<OkpKey> {
   const { kty, crv, x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
   const jwk = { kty, crv, x, d } as OkpKey
-  const temporary = `${file}.${process.pid}.tmp`
+  const temporary = `${file}.${randomUUID()}.tmp`
   const handle = await open(temporary, 'w', 0o600)
   try {
     await handle.writeFile(`${JSON.stringify(jwk)}\n`)

@@ -1,0 +1,82 @@
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compactVerify, importJWK } from 'jose'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openSigner } from '../../../src/receipts/index.ts'
+import { JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
+import type { PublishedKey } from '../../../src/store/ports.ts'
+
+let directory: string
+let file: string
+let published: PublishedKey[]
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'agent-gateway-signer-'))
+  file = join(directory, 'signing.jwk')
+  published = []
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+const store = {
+  publishKey: async (key: PublishedKey) => void published.push(key),
+  listPublishedKeys: async () => published,
+}
+const open = () => openSigner({ file, store, now: () => 1_000 })
+const jwks = () => ({ keys: published.map(({ jwk }) => JSON.parse(jwk) as object) })
+
+it('generates a key that only its owner may read, publishes it once and keeps it', async () => {
+  const { kid } = await open()
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect((await open()).kid).toBe(kid)
+  expect(published).toHaveLength(1)
+  expect(JSON.parse(published[0]!.jwk)).not.toHaveProperty('d')
+})
+
+it('signs what an independent JOSE library verifies', async () => {
+  const signer = await open()
+  const jws = signer.sign(JWS_TYPES.receipt, { b: 'ü', a: [1, { z: null, y: true }] })
+  const key = await importJWK(jwks().keys[0]!, 'EdDSA')
+  const { payload, protectedHeader } = await compactVerify(jws, key)
+  expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: signer.kid, typ: 'gw-receipt+jws' })
+  expect(new TextDecoder().decode(payload)).toBe('{"a":[1,{"y":true,"z":null}],"b":"ü"}')
+})
+
+it('agrees on one key when two processes start in an empty directory', async () => {
+  const [one, two] = await Promise.all([open(), open()])
+  const jws = one.sign(JWS_TYPES.receipt, { n: 1 })
+  expect(two.kid).toBe(one.kid)
+  expect(await verifyJws(jws, jwks(), JWS_TYPES.receipt)).toMatchObject({ ok: true })
+})
+
+it('derives the same key for the same purpose and another for another', async () => {
+  const signer = await open()
+  const again = await open()
+  expect(signer.deriveKey('a').equals(again.deriveKey('a'))).toBe(true)
+  expect(signer.deriveKey('a').equals(signer.deriveKey('b'))).toBe(false)
+})
+
+it('refuses a key file that others may read, saying what to do', async () => {
+  await open()
+  await chmod(file, 0o644)
+  await expect(open()).rejects.toThrow(/chmod 600/)
+})
+
+it.each([
+  ['not JSON', 'nonsense'],
+  ['another key type', '{"kty":"EC","crv":"P-256","x":"a","y":"b","d":"c"}'],
+  [
+    'a missing private half',
+    '{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}',
+  ],
+])('refuses a key file that holds %s without quoting it', async (_name, text) => {
+  await writeFile(file, text, { mode: 0o600 })
+  await expect(open()).rejects.toThrow(/not an Ed25519 private key/)
+})
+
+it('refuses a key file whose public half belongs to another key', async () => {
+  await open()
+  const jwk = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>
+  const other = '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
+  await writeFile(file, JSON.stringify({ ...jwk, x: other }))
+  await expect(open()).rejects.toThrow(/not an Ed25519 private key/)
+})

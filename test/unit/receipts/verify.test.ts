@@ -1,0 +1,58 @@
+import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { JWS_TYPES, toCanonicalJson, verifyJws } from '../../../src/receipts/types.ts'
+
+const { privateKey } = generateKeyPairSync('ed25519')
+const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }), kid: 'k1', use: 'sig' }
+const jwks = { keys: [publicJwk] }
+const encode = (text: string) => Buffer.from(text).toString('base64url')
+
+function jwsOf(header: Record<string, unknown>, payload: string): string {
+  const signed = `${encode(JSON.stringify(header))}.${encode(payload)}`
+  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
+}
+const header = { alg: 'EdDSA', kid: 'k1', typ: JWS_TYPES.receipt }
+const payload = { iss: 'https://gateway.example', n: 1 }
+const good = jwsOf(header, toCanonicalJson(payload))
+
+describe('verifyJws', () => {
+  it('accepts a receipt under a published key', async () => {
+    expect(await verifyJws(good, jwks, JWS_TYPES.receipt)).toEqual({ ok: true, kid: 'k1', payload })
+  })
+
+  it.each(Object.values(JWS_TYPES).filter((typ) => typ !== JWS_TYPES.receipt))(
+    'does not take a receipt for a %s',
+    async (typ) => {
+      expect(await verifyJws(good, jwks, typ)).toEqual({ ok: false, reason: 'wrong_type' })
+    },
+  )
+
+  it.each([
+    ['nonsense', 'nonsense', 'malformed'],
+    ['no type', jwsOf({ alg: 'EdDSA', kid: 'k1' }, '{}'), 'wrong_type'],
+    ['alg none', `${encode(JSON.stringify({ ...header, alg: 'none' }))}.${encode('{}')}.`, 'wrong_algorithm'],
+    ['a symmetric algorithm', jwsOf({ ...header, alg: 'HS256' }, '{}'), 'wrong_algorithm'],
+    ['a key that is not published', jwsOf({ ...header, kid: 'k2' }, '{}'), 'unknown_key'],
+    ['a critical extension', jwsOf({ ...header, crit: ['x'], x: 1 }, '{}'), 'bad_signature'],
+    ['a changed payload', good.replace(/\.[^.]+\./, `.${encode('{"n":2}')}.`), 'bad_signature'],
+    ['a payload with spaces', jwsOf(header, '{"n": 1}'), 'not_canonical'],
+    ['a payload in another order', jwsOf(header, '{"n":1,"iss":"x"}'), 'not_canonical'],
+    ['a payload that is no object', jwsOf(header, '[1]'), 'malformed'],
+    ['a payload that is no JSON', jwsOf(header, 'hello'), 'malformed'],
+  ])('refuses %s', async (_name, jws, reason) => {
+    expect(await verifyJws(jws, jwks, JWS_TYPES.receipt)).toEqual({ ok: false, reason })
+  })
+
+  it('does not verify with a wrapping key', async () => {
+    const wrapping = { keys: [{ ...publicJwk, use: 'enc' }] }
+    expect(await verifyJws(good, wrapping, JWS_TYPES.receipt)).toEqual({ ok: false, reason: 'unknown_key' })
+  })
+
+  it('refuses every receipt of which one character was changed', async () => {
+    for (let at = 0; at < good.length; at += 7) {
+      const other = good[at] === 'A' ? 'B' : 'A'
+      const changed = good.slice(0, at) + other + good.slice(at + 1)
+      expect((await verifyJws(changed, jwks, JWS_TYPES.receipt)).ok, `at ${at}`).toBe(false)
+    }
+  })
+})
