@@ -1,0 +1,180 @@
+// The whole gateway in this process, with an upstream, a DNS server and a certificate authority of its own. Everything
+// listens on 127.0.0.1 and is gone after `close`.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../src/config.ts'
+import { type Gateway, type GatewayOptions, startGateway } from '../../src/gateway.ts'
+import { createLogger } from '../../src/log.ts'
+import { newToken } from '../../src/tokens.ts'
+import { createTestCa, type TestCa } from './ca.ts'
+import { startDnsServer, type TestDnsServer } from './dns-server.ts'
+import { databaseFor } from './postgres.ts'
+import { startUpstream, type TestUpstream } from './upstream.ts'
+
+export type Engine = 'sqlite' | 'postgres'
+export const ENGINES: readonly Engine[] = ['sqlite', 'postgres']
+
+/** A public name that leads to the local upstream, in tests. */
+export const UPSTREAM_HOST = 'api.example.com'
+
+export interface RestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // Tests read what they expect out of it; a wrong shape fails them.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+}
+
+export interface World {
+  readonly ca: TestCa
+  readonly dns: TestDnsServer
+  readonly upstream: TestUpstream
+  readonly dataDir: string
+  /** What a gateway needs to reach this upstream under its public name. */
+  readonly env: Readonly<Record<string, string>>
+  readonly operatorKey: string
+  /** `https://api.example.com:<port>` plus the path. */
+  url(path: string): string
+  close(): Promise<void>
+}
+
+export interface TestGateway extends World {
+  readonly gateway: Gateway
+  readonly baseUrl: string
+  /** Everything logged so far, one JSON text a line. */
+  readonly log: () => string
+  rest(method: string, path: string, body?: unknown, token?: string): Promise<RestAnswer>
+  /** Stores a credential on the upstream and issues a capability on it. */
+  grant(options?: GrantOptions): Promise<{ credentialId: string; capabilityId: string; capability: string }>
+  /** One egress fetch with a capability. */
+  fetch(capability: string, request: Record<string, unknown>): Promise<RestAnswer>
+  balance(): Promise<number>
+}
+
+export interface GrantOptions {
+  readonly secret?: string
+  readonly credential?: Record<string, unknown>
+  readonly capability?: Record<string, unknown>
+}
+
+export interface WorldOptions {
+  readonly engine?: Engine | undefined
+  readonly env?: Readonly<Record<string, string>> | undefined
+  /** Further upstream ports that requests may use. */
+  readonly ports?: readonly number[] | undefined
+}
+
+/** Upstream, names, certificates and an empty data directory: all that a gateway process is started with. */
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const ca = await createTestCa()
+  const dns = await startDnsServer({ [UPSTREAM_HOST]: { A: ['127.0.0.1'] } })
+  const upstream = await startUpstream(await ca.leaf(UPSTREAM_HOST))
+  const dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
+  const operatorKey = newToken('sk')
+  const database = options.engine === 'postgres' ? await databaseFor('gateway') : undefined
+  return {
+    ca,
+    dns,
+    upstream,
+    dataDir,
+    operatorKey,
+    env: {
+      PORT: '0',
+      GATEWAY_DATA_DIR: join(dataDir, 'data'),
+      GATEWAY_DNS_SERVERS: dns.address,
+      GATEWAY_EGRESS_PORTS: [443, upstream.port, ...(options.ports ?? [])].join(','),
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.1/32',
+      GATEWAY_RATE_LIMIT: '0',
+      GATEWAY_OPERATOR_KEY: operatorKey,
+      ...(database === undefined ? {} : { GATEWAY_DATABASE_URL: database }),
+      ...options.env,
+    },
+    url: (path) => `https://${UPSTREAM_HOST}:${upstream.port}${path}`,
+    async close() {
+      await Promise.all([upstream.close(), dns.close()])
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export async function startTestGateway(
+  options: WorldOptions & Omit<GatewayOptions, 'extraCa'> = {},
+): Promise<TestGateway> {
+  const world = await createWorld(options)
+  const lines: string[] = []
+  const config = loadConfig(world.env)
+  const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
+  const { engine: _engine, env: _env, ports: _ports, ...gatewayOptions } = options
+  const gateway = await startGateway(config, log, { ...gatewayOptions, extraCa: [world.ca.pem] })
+  return {
+    ...world,
+    ...createClient(gateway.addresses.baseUrl, world),
+    gateway,
+    log: () => lines.join(''),
+    async close() {
+      await gateway.close(5000)
+      await world.close()
+    },
+  }
+}
+
+/** What tests do over REST, whether the gateway runs in this process or in another. */
+export function createClient(baseUrl: string, world: Pick<World, 'operatorKey'>) {
+  async function rest(
+    method: string,
+    path: string,
+    body?: unknown,
+    token: string | undefined = world.operatorKey,
+  ): Promise<RestAnswer> {
+    const response = await fetch(`${baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') ?? false
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson ? JSON.parse(text) : undefined,
+    }
+  }
+  return {
+    baseUrl,
+    rest,
+    async grant({ secret = 'upstream-secret-1', credential = {}, capability = {} }: GrantOptions = {}) {
+      const stored = await rest('POST', '/v1/egress/credentials', {
+        provider: 'custom',
+        label: 'test',
+        secret,
+        hosts: [UPSTREAM_HOST],
+        path_prefixes: ['/'],
+        methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'],
+        ...credential,
+      })
+      if (stored.status !== 201) throw new Error(`credential: ${stored.text}`)
+      const credentialId: string = stored.body.credential_id
+      const issued = await rest('POST', '/v1/egress/capabilities', {
+        credential_id: credentialId,
+        ...capability,
+      })
+      if (issued.status !== 201) throw new Error(`capability: ${issued.text}`)
+      return {
+        credentialId,
+        capabilityId: issued.body.capability_id as string,
+        capability: issued.body.capability as string,
+      }
+    },
+    fetch: (capability: string, request: Record<string, unknown>) =>
+      rest('POST', '/v1/egress/fetch', request, capability),
+    async balance(): Promise<number> {
+      return (await rest('GET', '/v1/credits')).body.balance
+    },
+  }
+}
