@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findRunning, forgetRunning, noteRunning, runningFile } from '../../../src/cli/running.ts'
+
+describe('the note of a running gateway', () => {
+  let folder: string
+  const url = 'http://127.0.0.1:4711'
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'running-'))
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  it('is found while its process lives, and is gone afterwards', async () => {
+    await noteRunning(folder, { pid: process.pid, url })
+    expect(await findRunning(folder)).toEqual({ pid: process.pid, url })
+    expect(statSync(runningFile(folder)).mode & 0o777).toBe(0o600)
+    await forgetRunning(folder, process.pid)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('counts for nothing when its process is dead', async () => {
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    await noteRunning(folder, { pid, url })
+    expect(await findRunning(folder)).toBeUndefined()
+  })
+
+  it('is left alone by a process that did not write it', async () => {
+    await noteRunning(folder, { pid: process.pid, url })
+    await forgetRunning(folder, process.pid + 1)
+    expect(await findRunning(folder)).toBeDefined()
+  })
+
+  it.each(['', '{', '{}', '{"pid":0,"url":"http://x"}', '{"pid":1,"url":"file:///etc/passwd"}'])(
+    'counts for nothing when it reads %j',
+    async (text) => {
+      writeFileSync(runningFile(folder), text)
+      expect(await findRunning(folder)).toBeUndefined()
+    },
+  )
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { explainStartFailure } from '../../../src/cli/start-failure.ts'
+import { loadConfig } from '../../../src/config.ts'
+import { GatewayError } from '../../../src/errors.ts'
+
+const config = loadConfig({ PORT: '80', GATEWAY_DATA_DIR: '/var/lib/gateway' })
+const systemError = (code: string, more: object) =>
+  Object.assign(new Error('words of libuv'), { code, ...more })
+
+describe('explainStartFailure', () => {
+  it.each([
+    ['EADDRINUSE', { syscall: 'listen' }, 'Port 80 on 127.0.0.1 is taken'],
+    ['EACCES', { syscall: 'listen' }, 'may not listen on port 80'],
+    ['EADDRNOTAVAIL', { syscall: 'listen' }, 'HOST=127.0.0.1 is not an address of this machine'],
+    ['ENOTFOUND', { syscall: 'getaddrinfo' }, 'HOST=127.0.0.1 is not an address'],
+    ['EACCES', { syscall: 'mkdir', path: '/var/lib/gateway' }, '/var/lib/gateway may not be read or written'],
+    ['EROFS', { syscall: 'open' }, '/var/lib/gateway is on a read-only file system'],
+    ['ENOSPC', { syscall: 'write' }, 'no space left'],
+    ['ENOTDIR', { syscall: 'mkdir' }, 'is not a directory'],
+  ])('says what %s %j means and what to do', (code, more, words) => {
+    const text = explainStartFailure(systemError(code, more), config)
+    expect(text).toContain(words)
+    expect(text).not.toContain('libuv')
+    expect(text).not.toContain('\n')
+  })
+
+  it("passes the gateway's own words on", () => {
+    const error = new GatewayError(
+      'store_unavailable',
+      'PostgreSQL does not answer. Check GATEWAY_DATABASE_URL.',
+    )
+    expect(explainStartFailure(error, config)).toBe(error.message)
+  })
+
+  it.each([new Error('driver text'), 'text', undefined, systemError('EPIPE', {})])(
+    'leaves %s to the log',
+    (thrown) => expect(explainStartFailure(thrown, config)).toBeUndefined(),
+  )
+})
