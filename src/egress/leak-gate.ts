@@ -1,0 +1,84 @@
+// Whether a response holds the secret, in any of the forms that an echo, an error page, a log or a debugger gives it.
+// Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
+// (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
+import type { Secret } from '../secret.ts'
+import { encodeEveryWay, encodeSkeletons, toSkeleton } from './leak-needles.ts'
+import { readEveryWay } from './leak-views.ts'
+import { createSearcher, type Pattern } from './multi-search.ts'
+import type { OutboundResponse } from './ports.ts'
+
+/** Shorter secrets occur by chance, so storing them is refused. */
+export const MIN_SECRET_BYTES = 8
+
+export type LeakVerdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false
+      readonly where: 'status_line' | 'headers' | 'trailers' | 'body'
+      /** How it was encoded, e.g. `base64`, or `json+hex` for hexadecimal within a JSON string. */
+      readonly encoding: string
+    }
+
+export interface LeakGate {
+  inspect(response: Pick<OutboundResponse, 'statusText' | 'headers' | 'body'>): LeakVerdict
+}
+
+/** Built once for each response: what it is built from must not outlive the attempt. */
+export function createLeakGate(secret: Secret<string>, credential: { readonly scheme: string }): LeakGate {
+  const values = secret.use((text) => valuesToFind(text, credential.scheme))
+  const direct = createSearcher(unique(values.flatMap(encodeEveryWay)))
+  const skeletons = createSearcher(unique(values.flatMap(encodeSkeletons)))
+
+  function search(bytes: Uint8Array): string | undefined {
+    for (const view of readEveryWay(bytes)) {
+      const found = direct.find(view.bytes) ?? skeletons.find(toSkeleton(view.bytes))
+      if (found !== undefined) return view.name ? `${view.name}+${found}` : found
+    }
+    return undefined
+  }
+
+  return {
+    inspect({ statusText, headers, body }) {
+      const parts: [Exclude<LeakVerdict, { ok: true }>['where'], Uint8Array][] = [
+        ['status_line', Buffer.from(statusText, 'latin1')],
+        ['headers', joinHeaders(headers.filter(({ trailer }) => !trailer))],
+        ['trailers', joinHeaders(headers.filter(({ trailer }) => trailer))],
+        ['body', body],
+      ]
+      for (const [where, bytes] of parts) {
+        const encoding = bytes.length < MIN_SECRET_BYTES ? undefined : search(bytes)
+        if (encoding !== undefined) return { ok: false, where, encoding }
+      }
+      return { ok: true }
+    },
+  }
+}
+
+const joinHeaders = (headers: OutboundResponse['headers']) =>
+  Buffer.from(headers.map(({ name, value }) => `${name}: ${value}`).join('\n'), 'latin1')
+
+/** The secret in both its byte forms, and for Basic also what the upstream decodes it to. */
+function valuesToFind(text: string, scheme: string): Buffer[] {
+  const texts = [text]
+  if (/^basic$/i.test(scheme)) {
+    const decoded = Buffer.from(text, 'base64').toString('latin1')
+    const pair = text.includes(':') ? text : decoded
+    const colon = pair.indexOf(':')
+    if (colon >= 0) {
+      const password = pair.slice(colon + 1)
+      texts.push(pair, password)
+      // A user name is public, unless it is the key itself and the password is left empty.
+      if (password.length < MIN_SECRET_BYTES) texts.push(pair.slice(0, colon))
+    }
+  }
+  return texts
+    .flatMap((value) => [Buffer.from(value, 'utf8'), Buffer.from(value, 'latin1')])
+    .filter((value) => value.length >= MIN_SECRET_BYTES)
+    .filter((value, i, all) => all.findIndex((other) => other.equals(value)) === i)
+}
+
+function unique(patterns: readonly Pattern[]): Pattern[] {
+  return [
+    ...new Map(patterns.map((pattern) => [Buffer.from(pattern.bytes).toString('latin1'), pattern])).values(),
+  ]
+}
