@@ -14,6 +14,7 @@ import { createRateLimiter } from '../../src/limits.ts'
 import { createLogger } from '../../src/log.ts'
 import { type AnyTool, createRegistry, defineTool } from '../../src/registry.ts'
 import type { Services, Signer } from '../../src/services.ts'
+import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { newToken } from '../../src/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
 
@@ -250,19 +251,79 @@ function stop(server: Server): Promise<void> {
   })
 }
 
-/** One JSON-RPC 1.0 call, as curl would send it. */
+/** Whatever an operation answers; a test asserts the members it expects. */
+export interface Answer extends Partial<WireTask> {
+  readonly task: WireTask
+  readonly message: WireMessage
+  readonly tasks: readonly WireTask[]
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+  readonly statusUpdate: { taskId: string; contextId: string; status: WireStatus }
+  readonly artifactUpdate: ArtifactUpdate
+}
+export interface RpcBody {
+  readonly jsonrpc: string
+  readonly id: unknown
+  readonly result: Answer
+  readonly error: { code: number; message: string; data: readonly Record<string, unknown>[] }
+}
+export interface RestBody extends Answer {
+  readonly error: {
+    code: number
+    status: string
+    message: string
+    details: readonly Record<string, unknown>[]
+  }
+}
+
+/** A JSON-RPC request over HTTP, as curl would send it. */
+export const post = (door: { url: string }, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${door.url}/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+
 export async function rpc(
   door: { url: string },
   method: string,
   params: unknown,
   headers: Record<string, string> = {},
-): Promise<{ status: number; headers: Headers; body: any }> {
-  const response = await fetch(`${door.url}/a2a`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+): Promise<{ status: number; headers: Headers; body: RpcBody }> {
+  const response = await post(door, { jsonrpc: '2.0', id: 1, method, params }, headers)
+  return { status: response.status, headers: response.headers, body: (await response.json()) as RpcBody }
+}
+
+/** An HTTP+JSON operation. */
+export async function rest(
+  door: { url: string },
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; headers: Headers; body: RestBody }> {
+  const response = await fetch(`${door.url}/a2a/rest${path}`, {
+    method,
+    headers: {
+      'a2a-version': '1.0',
+      ...(body === undefined ? {} : { 'content-type': 'application/a2a+json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  return { status: response.status, headers: response.headers, body: await response.json() }
+  return { status: response.status, headers: response.headers, body: (await response.json()) as RestBody }
+}
+
+/** Sends a message and returns the task it became. */
+export async function sendTask(
+  door: { url: string },
+  data: unknown,
+  headers: Record<string, string> = {},
+  more: Record<string, unknown> = {},
+): Promise<WireTask> {
+  const { body } = await rpc(door, 'SendMessage', { message: message(data), ...more }, headers)
+  return body.result.task
 }
 
 let count = 0
@@ -273,14 +334,14 @@ export function message(data: unknown, more: Record<string, unknown> = {}) {
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** Events of a stream, over either binding. */
-export async function* readEvents(response: Response): AsyncGenerator<any> {
+export async function* readEvents(response: Response): AsyncGenerator<RpcBody & RestBody> {
   let text = ''
   for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
     text += chunk
     for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
       const line = text.slice(0, end)
       text = text.slice(end + 2)
-      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6))
+      if (line.startsWith('data: ')) yield JSON.parse(line.slice(6)) as RpcBody & RestBody
     }
   }
 }
