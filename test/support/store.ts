@@ -1,0 +1,223 @@
+// Stores to test against, on both engines, and rows to put into them.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { type Config, loadConfig } from '../../src/config.ts'
+import { newId } from '../../src/ids.ts'
+import { createLogger } from '../../src/log.ts'
+import { openStore } from '../../src/store/index.ts'
+import type { Attempt, Capability, SealedCredential, Store, StoredReceipt } from '../../src/store/ports.ts'
+import { databaseFor } from './postgres.ts'
+
+export const ENGINES = ['sqlite', 'postgres'] as const
+export type EngineName = (typeof ENGINES)[number]
+
+export const log = createLogger('silent')
+
+export interface Place {
+  readonly config: Config
+  /** A store of another process start on the same data. */
+  readonly open: (bootId?: string) => Promise<Store>
+  /** Rows of a statement that both engines understand, past the store. */
+  readonly query: (text: string) => Promise<Record<string, unknown>[]>
+  /** Closes what was opened and removes the data. */
+  readonly remove: () => Promise<void>
+}
+
+/** An empty place for data: a folder, or a database of its own on the run's server. */
+export async function createPlace(engine: EngineName, name = 'store'): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-store-'))
+  const url = engine === 'postgres' ? await databaseFor(name) : undefined
+  const config = loadConfig({ GATEWAY_DATA_DIR: folder, GATEWAY_DATABASE_URL: url })
+  const opened: Store[] = []
+  return {
+    config,
+    async open(bootId = randomUUID()) {
+      const store = await openStore({ config, log, bootId })
+      opened.push(store)
+      return store
+    },
+    query: (text) => (url === undefined ? querySqlite(folder, text) : queryPostgres(url, text)),
+    async remove() {
+      await Promise.all(opened.map((store) => store.close()))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function querySqlite(folder: string, text: string): Promise<Record<string, unknown>[]> {
+  const db = new DatabaseSync(join(folder, 'gateway.db'), { readOnly: true, timeout: 5000 })
+  try {
+    return db.prepare(text).all()
+  } finally {
+    db.close()
+  }
+}
+
+async function queryPostgres(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text)
+    return rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The sum of every ledger entry there is: zero, or money was made or lost. */
+export async function sumOfLedger(place: Place): Promise<number> {
+  const [row] = await place.query(
+    'SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) AS total FROM ledger_entries',
+  )
+  return Number(row!['total'])
+}
+
+/** Accounts whose balance is not what their ledger adds up to. */
+export async function unbalancedAccounts(place: Place): Promise<unknown[]> {
+  return place.query(`SELECT a.id FROM accounts a WHERE a.balance < 0 OR a.balance <>
+    (SELECT COALESCE(sum(amount), 0) FROM ledger_entries l WHERE l.account = a.id)`)
+}
+
+export const NOW = Date.UTC(2026, 5, 1)
+
+export async function addAccount(store: Store, credits: number): Promise<string> {
+  const id = newId('acct', NOW)
+  await store.createAccount({
+    account: { id, name: 'someone', createdAt: NOW },
+    key: {
+      id: newId('key', NOW),
+      accountId: id,
+      label: 'first',
+      admin: false,
+      createdAt: NOW,
+      revokedAt: null,
+    },
+    keyHash: randomBytes(32),
+    grant: { transactionId: newId('txn', NOW), amount: credits, reference: 'free credits' },
+  })
+  return id
+}
+
+export const SCOPE = { hosts: ['api.example.com'], path_prefixes: ['/v1'], methods: ['GET' as const] }
+
+export function sealedCredential(accountId: string, over: Partial<SealedCredential> = {}): SealedCredential {
+  return {
+    id: newId('cred', NOW),
+    accountId,
+    provider: 'custom',
+    label: 'api',
+    scope: SCOPE,
+    header: 'authorization',
+    scheme: 'Bearer',
+    version: 1,
+    createdAt: NOW,
+    rotatedAt: null,
+    revokedAt: null,
+    sealed: {
+      ciphertext: 'Y2lwaGVy',
+      iv: 'aXY',
+      tag: 'dGFn',
+      wrap: { kid: 'k1', enc: 'ZW5j', wrapped: 'd3JhcA' },
+    },
+    ...over,
+  }
+}
+
+export async function addCredential(store: Store, accountId: string): Promise<SealedCredential> {
+  const credential = sealedCredential(accountId)
+  await store.insertCredential(credential)
+  return credential
+}
+
+export async function addCapability(
+  store: Store,
+  credential: { id: string; accountId: string },
+  over: Partial<Capability> = {},
+): Promise<Capability & { tokenHash: Buffer }> {
+  const tokenHash = randomBytes(32)
+  const capability: Capability = {
+    id: newId('cap', NOW),
+    accountId: credential.accountId,
+    credentialId: credential.id,
+    parentId: null,
+    label: 'agent',
+    scope: SCOPE,
+    maxUses: null,
+    uses: 0,
+    createdAt: NOW,
+    expiresAt: NOW + 3_600_000,
+    revokedAt: null,
+    ...over,
+  }
+  await store.insertCapability({ capability, tokenHash })
+  return { ...capability, tokenHash }
+}
+
+export interface Setting {
+  readonly accountId: string
+  readonly credential: SealedCredential
+  readonly capability: Capability & { tokenHash: Buffer }
+}
+
+/** An account with credits, one credential and one capability on it. */
+export async function addSetting(store: Store, credits: number): Promise<Setting> {
+  const accountId = await addAccount(store, credits)
+  const credential = await addCredential(store, accountId)
+  return { accountId, credential, capability: await addCapability(store, credential) }
+}
+
+export function reservation(
+  setting: Setting,
+  bootId: string,
+  over: Partial<Attempt> = {},
+): Parameters<Store['reserveAttempt']>[0] {
+  const attempt: Attempt = {
+    id: newId('att', NOW),
+    accountId: setting.accountId,
+    capabilityId: setting.capability.id,
+    credentialId: setting.credential.id,
+    credentialVersion: 1,
+    state: 'reserved',
+    method: 'POST',
+    host: 'api.example.com',
+    requestDigest: 'ZGlnZXN0',
+    idempotencyKey: 'key-1',
+    createdAt: NOW,
+    sendingAt: null,
+    finishedAt: null,
+    upstreamStatus: null,
+    responseDigest: null,
+    outcome: null,
+    receiptId: null,
+    ...over,
+  }
+  return { attempt, bootId, transactionId: newId('txn', NOW), cost: 1, now: NOW }
+}
+
+export function receiptFor(accountId: string): StoredReceipt {
+  return { id: newId('rcp', NOW), accountId, jws: 'aGVhZA.Ym9keQ.c2ln', createdAt: NOW }
+}
+
+export function ending(
+  attempt: Attempt,
+  bootId: string,
+  state: 'settled' | 'ambiguous' = 'settled',
+): Parameters<Store['finishAttempt']>[0] {
+  return {
+    id: attempt.id,
+    bootId,
+    state,
+    outcome: state === 'settled' ? 'delivered' : 'reset',
+    upstreamStatus: state === 'settled' ? 200 : null,
+    responseDigest: null,
+    receipt: receiptFor(attempt.accountId),
+    now: NOW,
+  }
+}
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
