@@ -1,0 +1,234 @@
+// The generated documents against the field tables of the specification, field by field.
+import { describe, expect, it } from 'vitest'
+import { Capability, Catalogue } from '../../schemas/catalogue.ts'
+import { PROVIDERS } from '../../schemas/egress.ts'
+import { createDocuments } from '../../src/documents/index.ts'
+import { agentText } from '../../src/documents/texts.ts'
+import { listProviders } from '../../src/egress/providers.ts'
+import { ERRORS } from '../../src/errors.ts'
+import { descriptors } from '../../src/outcomes/descriptors.ts'
+import { createRegistry } from '../../src/registry.ts'
+import { tools } from '../../tools/index.ts'
+import { at, keysAt } from '../support/tree.ts'
+
+const baseUrl = 'https://gateway.example'
+const addresses = { baseUrl, siteUrl: 'https://site.example', mcpUrl: 'https://mcp.example/mcp' }
+const registry = createRegistry(tools)
+const documents = createDocuments({
+  registry,
+  addresses,
+  config: { serviceKeyCredits: 100 },
+  capabilities: descriptors,
+  providers: listProviders(),
+})
+const catalogue = documents.catalogue()
+
+const DESCRIPTOR_FIELDS = [
+  'id',
+  'name',
+  'description',
+  'when_to_use',
+  'input_schema',
+  'output_schema',
+  'pricing',
+  'availability',
+  'execute_url',
+  'protocols',
+  'expected_latency_ms',
+  'latency_note',
+  'limitations',
+  'example',
+  'url',
+  'schema_url',
+  'mappings',
+]
+
+describe('the catalogue', () => {
+  it('has the fields of the table at its top, and no other', () => {
+    expect(Object.keys(catalogue)).toEqual([
+      'name',
+      'version',
+      'product',
+      'capabilities',
+      'tools',
+      'execute_url',
+      'first_result',
+      'discovery',
+      'compatibility',
+      'no_account',
+      'payment_requires_funded_payer',
+    ])
+    expect(catalogue).toMatchObject({
+      version: '5.1.0',
+      execute_url: `${baseUrl}/v1/execute`,
+      first_result: { method: 'POST', url: `${baseUrl}/v1/execute`, expected_status: 200, price: 'free' },
+      no_account: true,
+      payment_requires_funded_payer: true,
+    })
+    expect(keysAt(catalogue, 'first_result')).toEqual(['method', 'url', 'body', 'expected_status', 'price'])
+    expect(keysAt(catalogue, 'discovery')).toEqual([
+      'capabilities',
+      'agent_instructions',
+      'mcp',
+      'a2a',
+      'openapi',
+      'interactive_try',
+    ])
+    expect(keysAt(catalogue, 'compatibility')).toEqual([
+      'paid_web_fetch',
+      'scoped_vendor_actions',
+      'operator_pricing',
+    ])
+  })
+
+  it('fits the schema that MCP and OpenAPI publish for it', () => {
+    expect(Catalogue.strict().parse(catalogue)).toEqual(catalogue)
+  })
+
+  it('lists in `tools` the same descriptors with available, paid and endpoint', () => {
+    const listed = catalogue['tools'] as Record<string, unknown>[]
+    expect(listed.map(({ id }) => id)).toEqual(descriptors.map(({ id }) => id))
+    for (const { available, paid, endpoint, ...descriptor } of listed) {
+      expect({ available, endpoint }).toEqual({ available: true, endpoint: `${baseUrl}/v1/execute` })
+      expect(descriptor).toEqual(documents.capability(String(descriptor['id'])))
+      expect(paid).toBe(at(descriptor, 'pricing', 'amount_atomic') !== '0')
+    }
+  })
+
+  it('names no web fetch before there is one', () => {
+    expect(at(catalogue, 'compatibility', 'paid_web_fetch')).toBeNull()
+  })
+})
+
+const PRICES = {
+  'extract-preview': ['0', '0.000000'],
+  'web-extraction': ['3000', '0.003000'],
+  'product-offers': ['6000', '0.006000'],
+  'feed-digest': ['2000', '0.002000'],
+} as const
+
+describe.each(descriptors)('capability $id', ({ id }) => {
+  const descriptor = documents.capability(id)
+
+  it('has every field of the descriptor table, and no other', () => {
+    expect(Object.keys(descriptor)).toEqual(DESCRIPTOR_FIELDS)
+    expect(Capability.strict().parse(descriptor)).toEqual(descriptor)
+    expect(descriptor).toMatchObject({
+      availability: 'live',
+      protocols: ['http', 'mcp', 'a2a'],
+      expected_latency_ms: null,
+      execute_url: `${baseUrl}/v1/execute`,
+      url: `https://site.example/capabilities/${id}`,
+      schema_url: `${baseUrl}/v1/capabilities/${id}`,
+      mappings: {
+        mcp: { endpoint: 'https://mcp.example/mcp', tool: 'gateway_execute' },
+        a2a: { endpoint: `${baseUrl}/a2a`, skill: id },
+        openapi: { url: `${baseUrl}/openapi.json`, operationId: 'gatewayExecute' },
+      },
+    })
+    expect(String(descriptor['latency_note'])).toMatch(/time-outs apply.*no SLA/i)
+    expect(descriptor['limitations']).not.toEqual([])
+  })
+
+  it('is priced as the specification says', () => {
+    const [amountAtomic, amount] = PRICES[id]
+    const paid = amountAtomic !== '0'
+    const { delivered, payment, ...price } = descriptor['pricing'] as Record<string, unknown>
+    expect(price).toEqual({
+      amount_atomic: amountAtomic,
+      amount,
+      currency: 'USDC',
+      decimals: 6,
+      unit: 'bounded execution',
+      exact: true,
+      includes_fallback: true,
+      quote_expires_seconds: paid ? 300 : null,
+    })
+    expect(delivered).toBeTypeOf('string')
+    expect(payment).toEqual(paid ? expect.stringMatching(/x402 v2/) : null)
+  })
+})
+
+it('an unknown capability is not found, and the known ones are named', () => {
+  expect(() => documents.capability('nothing')).toThrow(/extract-preview/)
+})
+
+it('a gateway without gateway_execute has an empty catalogue', () => {
+  const empty = createDocuments({
+    registry: createRegistry(tools.filter(({ name }) => name !== 'gateway_execute')),
+    addresses,
+    config: { serviceKeyCredits: 1 },
+    capabilities: descriptors,
+    providers: [],
+  })
+  expect(empty.catalogue()).toMatchObject({ capabilities: [], tools: [] })
+})
+
+describe('the egress manifest', () => {
+  const manifest = documents.egressManifest()
+
+  it('has the fields of the table, and no other', () => {
+    expect(Object.keys(manifest)).toEqual([
+      'name',
+      'version',
+      'role',
+      'guarantee',
+      'credentials',
+      'list_credentials',
+      'capabilities',
+      'fetch',
+      'providers',
+      'public_key',
+      'credits_per_authorized_egress_attempt',
+      'providers_supported',
+      'controls',
+      'boundary',
+    ])
+    expect(manifest).toMatchObject({
+      version: '1.0.0',
+      credentials: `${baseUrl}/v1/egress/credentials`,
+      list_credentials: `${baseUrl}/v1/egress/credentials`,
+      capabilities: `${baseUrl}/v1/egress/capabilities`,
+      fetch: `${baseUrl}/v1/egress/fetch`,
+      providers: `${baseUrl}/v1/egress/providers`,
+      public_key: `${baseUrl}/.well-known/gateway-egress-key.json`,
+      credits_per_authorized_egress_attempt: 1,
+      providers_supported: [...PROVIDERS],
+    })
+    expect(PROVIDERS).toHaveLength(9)
+    for (const control of manifest['controls'] as unknown[]) expect(control).toBeTypeOf('string')
+  })
+
+  it('describes each of the nine providers with host, header and scheme', () => {
+    const listed = documents.egressProviders()['providers'] as Record<string, unknown>[]
+    expect(listed.map(({ id }) => id)).toEqual([...PROVIDERS])
+    for (const provider of listed)
+      expect(provider).toEqual(
+        expect.objectContaining({
+          header: expect.any(String),
+          scheme: expect.any(String),
+          example: expect.any(Object),
+        }),
+      )
+  })
+
+  it('says the free credits that are configured', () => {
+    expect(documents.egressPricing()).toMatchObject({
+      credits_per_authorized_egress_attempt: 1,
+      free_credits_per_account: 100,
+    })
+  })
+})
+
+describe('agent.txt', () => {
+  const text = agentText(registry, addresses)
+
+  it('names every tool with its price and every error code', () => {
+    for (const { tool } of registry.tools) expect(text).toContain(`\n${tool.name} | `)
+    for (const code of Object.keys(ERRORS)) expect(text).toMatch(new RegExp(`\\b${code}\\b`))
+  })
+
+  it('is short enough to paste', () => {
+    expect(Buffer.byteLength(text)).toBeLessThan(8192)
+  })
+})
