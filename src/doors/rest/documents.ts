@@ -57,7 +57,7 @@ function pageResources(
   capabilities: readonly Readonly<Record<string, unknown>>[],
 ): Resource[] {
   const api = new URL(parts.addresses.baseUrl).origin
-  const docsCsp = `default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  const docsCsp = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   return [
     page('/', homePage(parts)),
     page('/docs', docsPage(parts), docsCsp),

@@ -1,0 +1,73 @@
+// The interactive API page in a real browser: served by us alone, allowed by its own security policy, and working.
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { launchBrowser } from '../support/browser.ts'
+import { type Harness, startRestHarness } from '../support/door-harness.ts'
+
+let gateway: Harness
+let browser: Browser
+beforeAll(async () => {
+  gateway = await startRestHarness()
+  browser = await launchBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await gateway?.close()
+})
+
+/** A page that records every request and everything the browser complains about. */
+async function openPage(path: string): Promise<{ page: Page; hosts: Set<string>; complaints: string[] }> {
+  const page = await browser.newPage()
+  const hosts = new Set<string>()
+  const complaints: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.protocol !== 'data:' && url.protocol !== 'blob:') hosts.add(url.origin)
+  })
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await page.goto(gateway.baseUrl + path)
+  return { page, hosts, complaints }
+}
+
+it('opens the API page, expands an operation and tries it for real', async () => {
+  const { page, hosts, complaints } = await openPage('/docs')
+  const operation = page.locator('#operations-capabilities-listCapabilities')
+  await operation.locator('.opblock-summary').click()
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.url() === `${gateway.baseUrl}/v1/capabilities`),
+    operation.locator('button.execute').click(),
+  ])
+  expect(answer.status()).toBe(200)
+  await operation.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor()
+  expect(await operation.locator('.live-responses-table').textContent()).toContain('extract-preview')
+
+  expect([...hosts]).toEqual([gateway.baseUrl])
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+it('shows every operation of the description', async () => {
+  const { page } = await openPage('/docs')
+  const description = (await (await fetch(`${gateway.baseUrl}/openapi.json`)).json()) as {
+    paths: Record<string, object>
+  }
+  const operations = Object.values(description.paths).flatMap((item) => Object.keys(item))
+  await page.locator('.opblock').first().waitFor()
+  expect(await page.locator('.opblock').count()).toBe(operations.length)
+  await page.close()
+})
+
+it('says SANDBOX, and links from the first page to a capability', async () => {
+  const { page, hosts, complaints } = await openPage('/')
+  expect(await page.locator('.banner').textContent()).toContain('SANDBOX')
+  await page.getByRole('link', { name: 'Extraction preview' }).click()
+  expect(await page.locator('h1').textContent()).toBe('Extraction preview')
+  const colour = await page.evaluate("getComputedStyle(document.querySelector('.banner')).backgroundColor")
+  expect(colour).toBe('rgb(180, 83, 9)')
+  expect([...hosts]).toEqual([gateway.baseUrl])
+  expect(complaints).toEqual([])
+  await page.close()
+})
