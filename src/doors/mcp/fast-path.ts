@@ -13,6 +13,7 @@ import {
   type JsonObject,
   META,
   MODERN_VERSION,
+  RPC,
   type RpcRequest,
   resultText,
 } from './wire.ts'
@@ -66,8 +67,8 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
       await answerCall(core, fast)
       return true
     case 'tools/list':
-      if (request.params['cursor'] !== undefined) return false
-      await answerList(core, fast)
+      if (request.params['cursor'] !== undefined) reply(fast, errorText(request.id, NO_CURSOR))
+      else await answerList(core, fast)
       return true
     case 'server/discover':
       if (era === 'legacy') return false
@@ -83,6 +84,9 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
       return false
   }
 }
+
+/** The list is one page, so no cursor was ever given out. */
+const NO_CURSOR = { code: RPC.invalidParams, message: 'Unknown cursor: the list is one page.' }
 
 function reply({ res, headers }: FastRequest, text: string): void {
   if (res.headersSent || res.destroyed) return
