@@ -17,8 +17,10 @@ import {
   times,
 } from '../support/store.ts'
 
-function metadata({ sealed: _, ...rest }: SealedCredential): Credential {
-  return rest
+function metadata(credential: SealedCredential): Credential {
+  const rest: Partial<SealedCredential> = { ...credential }
+  delete (rest as { sealed?: unknown }).sealed
+  return rest as Credential
 }
 const sealedAgain = (word: string) => ({
   ciphertext: word,

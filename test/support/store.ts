@@ -157,6 +157,10 @@ export async function addCapability(
   return { ...capability, tokenHash }
 }
 
+let ticks = 0
+/** Ids of one millisecond have no order; each of these gets a millisecond of its own. */
+export const nextTransaction = () => newId('txn', NOW + ++ticks)
+
 export interface Setting {
   readonly accountId: string
   readonly credential: SealedCredential
@@ -195,7 +199,7 @@ export function reservation(
     receiptId: null,
     ...over,
   }
-  return { attempt, bootId, transactionId: newId('txn', NOW), cost: 1, now: NOW }
+  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, now: NOW }
 }
 
 export function receiptFor(accountId: string): StoredReceipt {
