@@ -109,13 +109,13 @@ export function createEngine(parts: EngineParts): Engine {
     readonly done: Promise<Reply>
   }
 
-  /** @param isWatched somebody will follow the task: it is stored before the work starts */
+  /** @param watch somebody will follow the task: it is stored, and `watch` called, before the work starts */
   function start(
     work: Work,
     request: SendRequest,
     call: A2aCall,
     resumed: Kept | undefined,
-    isWatched: boolean,
+    watch: ((entry: LiveTask) => void) | undefined,
   ): Run {
     const controller = new AbortController()
     const begun = deferred<LiveTask | undefined>()
@@ -147,13 +147,14 @@ export function createEngine(parts: EngineParts): Engine {
           async accepted(caller) {
             if (work.reply === 'message') return
             entry = open(caller === null ? null : ownerIdOf(caller))
-            if (isWatched || resumed) {
+            if (watch || resumed) {
               if (!(await write(entry)))
                 throw new GatewayError('state_conflict', 'Another message is being worked on for this task.')
             } else {
               const registered = entry
               registering = setTimeout(() => void write(registered).catch(logFailure), REGISTER_AFTER_MS)
             }
+            watch?.(entry)
             begun.resolve(entry)
           },
           status(state, said) {
@@ -278,7 +279,7 @@ export function createEngine(parts: EngineParts): Engine {
     async send(params, call) {
       const { request, resumed, plan } = await prepare(params, call)
       if ('parts' in plan) return { message: plan }
-      const run = start(plan, request, call, resumed, request.returnImmediately)
+      const run = start(plan, request, call, resumed, request.returnImmediately ? () => {} : undefined)
       if (request.returnImmediately) {
         const entry = await run.begun
         if (entry) {
@@ -294,14 +295,17 @@ export function createEngine(parts: EngineParts): Engine {
     async *stream(params, call) {
       const { request, resumed, plan } = await prepare(params, call)
       if ('parts' in plan) return yield { message: plan }
-      const run = start(plan, request, call, resumed, true)
-      const entry = await run.begun
-      if (!entry) {
+      let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
+      const run = start(plan, request, call, resumed, (entry) => {
+        followed = follow(entry, call.gone)
+      })
+      await run.begun
+      if (!followed) {
         const reply = await run.done
         return yield 'message' in reply ? { message: reply.message } : { task: reply.task }
       }
       run.done.catch(logFailure)
-      for await (const event of follow(entry, call.gone))
+      for await (const event of followed)
         yield 'task' in event ? { task: withHistory(event.task, request.historyLength) } : event
     },
 

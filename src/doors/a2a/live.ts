@@ -84,7 +84,7 @@ function mergeArtifact(
  * The task as it is now, then everything that happens to it, until it is at rest or nobody reads on.
  * Every listener sees the same events in the same order; one that stops does not disturb the others (3.5.2).
  */
-export async function* follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEvent, void, undefined> {
+export function follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEvent, void, undefined> {
   const waiting: WireEvent[] = [{ task: live.task }]
   let wake = () => {}
   const listener = (event: WireEvent) => {
@@ -92,24 +92,27 @@ export async function* follow(live: LiveTask, gone: AbortSignal): AsyncGenerator
     wake()
   }
   const onGone = () => wake()
+  // Listening starts now and not with the first read, or what happens in between would be lost.
   live.listeners.add(listener)
   gone.addEventListener('abort', onGone)
-  try {
-    while (!gone.aborted) {
-      const event = waiting.shift()
-      if (event) {
-        yield event
-        if (endsStream(event)) return
-        continue
+  return (async function* read() {
+    try {
+      while (!gone.aborted) {
+        const event = waiting.shift()
+        if (event) {
+          yield event
+          if (endsStream(event)) return
+          continue
+        }
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
       }
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
+    } finally {
+      live.listeners.delete(listener)
+      gone.removeEventListener('abort', onGone)
     }
-  } finally {
-    live.listeners.delete(listener)
-    gone.removeEventListener('abort', onGone)
-  }
+  })()
 }
 
 function endsStream(event: WireEvent): boolean {

@@ -17,10 +17,10 @@ export async function sendEvents<T>(
 ): Promise<void> {
   const first = await events.next()
   res.writeHead(200, {
+    ...headers,
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
-    ...headers,
   })
   // Comments keep proxies from cutting a quiet stream off.
   const keepAlive = setInterval(() => res.write(': \n\n'), KEEP_ALIVE_MS)
