@@ -1,17 +1,24 @@
 // A real headless Chromium: the one from npm where it runs, else CHROME_PATH, else the system's. None is a failure.
-import { access, constants } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import packaged, { inflate } from '@sparticuz/chromium'
 import { type Browser, chromium } from 'playwright-core'
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking']
 
+interface Candidate {
+  readonly name: string
+  find(): Promise<{ executablePath: string; env?: Record<string, string> } | undefined>
+}
+
 /** @throws when no browser starts, naming what was tried */
 export async function launchBrowser(): Promise<Browser> {
   const failures: string[] = []
-  for (const [name, find] of CANDIDATES) {
+  for (const { name, find } of CANDIDATES) {
     try {
-      const executablePath = await find()
-      if (executablePath !== undefined)
-        return await chromium.launch({ executablePath, args: ARGS, headless: true })
+      const found = await find()
+      if (found) return await chromium.launch({ ...found, args: ARGS, headless: true })
     } catch (thrown) {
       failures.push(`${name}: ${thrown instanceof Error ? thrown.message.split('\n')[0] : String(thrown)}`)
     }
@@ -19,19 +26,32 @@ export async function launchBrowser(): Promise<Browser> {
   throw new Error(`no browser: install chromium or set CHROME_PATH\n${failures.join('\n')}`)
 }
 
-const CANDIDATES: readonly (readonly [string, () => Promise<string | undefined>])[] = [
-  ['CHROME_PATH', async () => process.env['CHROME_PATH']],
-  [
-    '@sparticuz/chromium',
-    async () => {
-      const { default: packaged } = await import('@sparticuz/chromium')
-      return packaged.executablePath()
+const CANDIDATES: readonly Candidate[] = [
+  {
+    name: 'CHROME_PATH',
+    async find() {
+      const path = process.env['CHROME_PATH']
+      return path === undefined ? undefined : { executablePath: path }
     },
-  ],
-  ['/usr/bin/chromium', async () => existing('/usr/bin/chromium')],
+  },
+  {
+    name: '@sparticuz/chromium',
+    find: async () => ({ executablePath: await packaged.executablePath() }),
+  },
+  {
+    // A machine without NSS and friends: the package carries them too.
+    name: '@sparticuz/chromium with its own libraries',
+    async find() {
+      const entry = createRequire(import.meta.url).resolve('@sparticuz/chromium')
+      await inflate(join(dirname(dirname(entry)), 'bin', 'al2023.tar.br'))
+      const env = Object.entries(process.env).filter(
+        (pair): pair is [string, string] => pair[1] !== undefined,
+      )
+      return {
+        executablePath: await packaged.executablePath(),
+        env: { ...Object.fromEntries(env), LD_LIBRARY_PATH: join(tmpdir(), 'al2023', 'lib') },
+      }
+    },
+  },
+  { name: '/usr/bin/chromium', find: async () => ({ executablePath: '/usr/bin/chromium' }) },
 ]
-
-async function existing(path: string): Promise<string> {
-  await access(path, constants.X_OK)
-  return path
-}
