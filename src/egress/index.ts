@@ -52,8 +52,10 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const forward = createForward({
     ...parts,
     attempts,
-    readPolicy: createPolicyReader(parts.documents, (problem) =>
-      log.warn({ reason: problem }, 'egress-policy'),
+    readPolicy: createPolicyReader(
+      parts.documents,
+      (problem) => log.warn({ reason: problem }, 'egress-policy'),
+      now,
     ),
     addresses: parts.policy,
     createLeakGate: parts.createLeakGate ?? createLeakGate,
