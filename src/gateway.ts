@@ -84,7 +84,7 @@ export async function startGateway(
   const documentStore = await openDocumentStore({ config, log })
   const authority = await openAuthority({ file: config.authorityKeyFile, now })
   const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
-  const outside = createSender({ fault, ca: options.extraCa })
+  const outside = createSender({ fault, ...(options.extraCa && { ca: options.extraCa }) })
   const sender =
     config.mode === 'sandbox'
       ? withSampleSite(outside, createSampleSite(now), (ca) => createSender({ fault, ca: [ca] }))
