@@ -93,6 +93,16 @@ export interface UnwrapAuthority {
   wrap(recordKey: Buffer, binding: Buffer): Promise<WrappedKey>
 }
 
+/** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
+export interface Authority extends UnwrapAuthority {
+  /** Generates and persists a new current key; the old ones keep unwrapping until dropped. */
+  rotate(): Promise<{ kid: string; previous: readonly string[] }>
+  /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
+  rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
+  /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */
+  drop(kids: readonly string[]): Promise<void>
+}
+
 /** Seals and opens secrets. Opening yields a Secret: it cannot be printed. */
 export interface Vault {
   seal(secret: Secret<string>, binding: SecretBinding): Promise<SealedSecret>

@@ -2,9 +2,9 @@
 // Secrets stay sealed throughout, and requests go on: an old wrap opens until it has become a new one.
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/ports.ts'
-import type { Authority } from './adapters/authority.ts'
 import { bindingOf } from './credentials.ts'
 import { wrapBinding } from './envelope.ts'
+import type { Authority } from './ports.ts'
 
 /** Lets a rotation wait for wraps that were begun under the old key but are not stored yet. */
 export interface SealGate {

@@ -14,18 +14,8 @@ import { ConfigError } from '../../config.ts'
 import type { WrappedKey } from '../../store/ports.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
-import type { UnwrapAuthority } from '../ports.ts'
+import type { Authority } from '../ports.ts'
 import { createFile, replaceFile, withFileLock } from './key-file.ts'
-
-/** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
-export interface Authority extends UnwrapAuthority {
-  /** Generates and persists a new current key; the old ones keep unwrapping until dropped. */
-  rotate(): Promise<{ kid: string; previous: readonly string[] }>
-  /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
-  rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
-  /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */
-  drop(kids: readonly string[]): Promise<void>
-}
 
 const PrivateJwk = z.object({
   kty: z.literal('EC'),
