@@ -2,7 +2,7 @@
 import type { AttemptRecord } from '../../schemas/egress.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import type { Logger } from '../log.ts'
+import { LogField, type Logger } from '../log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Caller, Signer } from '../services.ts'
 import type { Attempt, PageRequest, Store, StoredReceipt } from '../store/ports.ts'
@@ -64,9 +64,14 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
 
   async function retryUnwritten(): Promise<void> {
     for (const [id, command] of unwritten) {
-      await command()
-      unwritten.delete(id)
-      log.info({ attempt_id: id }, 'an ending that the store had refused is written')
+      try {
+        await command()
+        unwritten.delete(id)
+        log.info({ [LogField.attempt]: id }, 'an ending that the store had refused is written')
+      } catch (thrown) {
+        // One that still cannot be written must not hold up the others.
+        log.error({ [LogField.attempt]: id, err: thrown }, 'an ending could still not be written')
+      }
     }
   }
 

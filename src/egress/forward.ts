@@ -5,7 +5,7 @@ import type { EgressReply, ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../errors.ts'
 import type { Fault } from '../fault.ts'
 import { newId } from '../ids.ts'
-import type { Logger } from '../log.ts'
+import { LogField, type Logger } from '../log.ts'
 import { Secret } from '../secret.ts'
 import type { EgressRequest } from '../services.ts'
 import type { Attempt, Capability, SealedCredential, Store } from '../store/ports.ts'
@@ -206,7 +206,7 @@ export function createForward(parts: ForwardParts) {
         Object.assign(error.extras, { attempt_id: attempt.id, credits: { charged: 0, balance } })
     } catch (thrown) {
       // The refund is queued (attempts.ts); what the caller needs to know is why the attempt failed.
-      log.error({ attempt_id: attempt.id, err: thrown }, 'a refund could not be stored yet')
+      log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'a refund could not be stored yet')
       if (error instanceof GatewayError) Object.assign(error.extras, { attempt_id: attempt.id })
     }
   }
@@ -232,7 +232,7 @@ export function createForward(parts: ForwardParts) {
       })
     } catch (thrown) {
       // Senders do not throw. If one does, nobody knows what left.
-      log.error({ attempt_id: attempt.id, err: thrown }, 'the sender failed')
+      log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
       result = { ok: false, phase: 'after_send', reason: 'reset' }
     }
     return result.ok ? deliver(paid, result.response, secret) : fail(paid, result)
@@ -258,7 +258,7 @@ export function createForward(parts: ForwardParts) {
       log.warn(
         {
           event: 'secret_reflected',
-          attempt_id: attempt.id,
+          [LogField.attempt]: attempt.id,
           credential: credential.id,
           host: attempt.host,
           where: verdict.where,
@@ -322,7 +322,7 @@ export function createForward(parts: ForwardParts) {
       await fault.at('after_finish')
       return finished
     } catch (cause) {
-      log.error({ attempt_id: attempt.id, err: cause }, 'an ending could not be stored yet')
+      log.error({ [LogField.attempt]: attempt.id, err: cause }, 'an ending could not be stored yet')
       throw charged(
         attempt,
         'outcome_ambiguous',
