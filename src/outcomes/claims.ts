@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import { WrappedHttp, WrappedOperation, WrappedRequest, WrappedTask } from '../../schemas/execute-request.ts'
 import { OUTCOME_IDS } from '../../schemas/outcome.ts'
 import type { ErrorCode } from '../errors.ts'
+import { describeIssues } from '../issues.ts'
 import { isExecuteAddress, isReadOnly, readCommand } from './command.ts'
 
 export const SOURCE_FIELDS = ['html', 'url', 'urls', 'sources'] as const
@@ -45,7 +46,7 @@ export function readClaims(request: Readonly<Record<string, unknown>>): ClaimsRe
     if (i > MAX_WRAPPERS)
       return refuse('input_invalid', pointer, `Wrap a request at most ${MAX_WRAPPERS} times`)
     const parsed = schema.safeParse(value)
-    if (!parsed.success) return refuseIssue(parsed.error.issues[0]!, value, pointer)
+    if (!parsed.success) return refuseIssues(parsed.error.issues, value, pointer)
     const fields = parsed.data as Record<string, unknown>
     const refused =
       schema === WrappedHttp || schema === WrappedOperation
@@ -193,14 +194,7 @@ function refuse(code: ErrorCode, pointer: string, message: string): Refusal {
   return { ok: false, code, detail: `${pointer}: ${message}.`, fields: [{ pointer, message }] }
 }
 
-function refuseIssue(issue: z.core.$ZodIssue, value: unknown, at: string): Refusal {
-  const path = issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
-  const pointer =
-    at +
-    path.map((key) => `/${String(key).slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
-  if (issue.code === 'unrecognized_keys') return refuse('input_unknown_property', pointer, 'Unknown property')
-  if (issue.code !== 'invalid_type') return refuse('input_invalid', pointer, issue.message)
-  const isMissing =
-    path.length === 1 && typeof value === 'object' && value !== null && !Object.hasOwn(value, path[0]!)
-  return refuse(isMissing ? 'input_missing_field' : 'input_wrong_type', pointer, issue.message)
+function refuseIssues(issues: readonly z.core.$ZodIssue[], value: unknown, at: string): Refusal {
+  const { code, pointer, message } = describeIssues(issues, value)[0]!
+  return refuse(code, at + pointer, message)
 }

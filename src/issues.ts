@@ -1,0 +1,66 @@
+// What a validation issue means to a caller: which code, which field, which words. No value is ever quoted back.
+import type { z } from 'zod'
+import type { ErrorCode } from './errors.ts'
+
+export interface FieldProblem {
+  readonly code: ErrorCode
+  /** RFC 6901, into the value that was checked. */
+  readonly pointer: string
+  readonly message: string
+}
+
+const MAX_NAME_CHARACTERS = 64
+
+/** One entry a field: several unknown properties are one issue of the validator, but several problems of the caller. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unknown): FieldProblem[] {
+  return issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          code: 'input_unknown_property' as const,
+          pointer: toPointer([...issue.path, key]),
+          message: 'Unknown property',
+        }))
+      : [{ code: codeOf(issue, value), pointer: toPointer(issue.path), message: messageOf(issue, value) }],
+  )
+}
+
+function codeOf(issue: z.core.$ZodIssue, value: unknown): ErrorCode {
+  if (isMissing(issue, value)) return 'input_missing_field'
+  return isWrongType(issue, valueAt(value, issue.path)) ? 'input_wrong_type' : 'input_invalid'
+}
+
+const isMissing = (issue: z.core.$ZodIssue, value: unknown) =>
+  issue.path.length > 0 && valueAt(value, issue.path) === undefined
+
+/** Also where the validator speaks of a value or a union: a number where only words are listed has the wrong type. */
+function isWrongType(issue: z.core.$ZodIssue, value: unknown): boolean {
+  if (issue.code === 'invalid_type') return true
+  if (issue.code === 'invalid_value') return issue.values.every((allowed) => typeof allowed !== typeof value)
+  if (issue.code !== 'invalid_union') return false
+  return issue.errors.length > 0 && issue.errors.every((branch) => branch.some(isTypeOfBranch))
+}
+
+const isTypeOfBranch = (issue: z.core.$ZodIssue) => issue.path.length === 0 && issue.code === 'invalid_type'
+
+function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
+  if (isMissing(issue, value)) return 'Required'
+  if (issue.code !== 'invalid_union' || !isWrongType(issue, undefined)) return issue.message
+  const expected = issue.errors.flatMap((branch) =>
+    branch.flatMap((nested) => (nested.code === 'invalid_type' ? [nested.expected] : [])),
+  )
+  return `Invalid input: expected ${[...new Set(expected)].join(' or ')}`
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value
+  for (const key of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as Record<PropertyKey, unknown>)[key]
+  }
+  return at
+}
+
+const toPointer = (path: readonly PropertyKey[]) =>
+  path
+    .map((key) => `/${String(key).slice(0, MAX_NAME_CHARACTERS).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
