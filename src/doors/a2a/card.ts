@@ -1,6 +1,6 @@
 // The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
-import { AgentCard } from '@a2a-js/sdk'
+import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import { API_VERSION } from '../../config.ts'
 import type { Signer } from '../../services.ts'
 import type { Addresses } from '../http.ts'
@@ -84,7 +84,7 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
   }
 
   const publicCard = cardOf(forAgents)
-  const v1Signature = signatureOf(publicCard, signer)
+  const signatures = signaturesOf(publicCard, signer)
   const legacyFields = {
     url: `${baseUrl}/a2a`,
     preferredTransport: 'JSONRPC',
@@ -95,10 +95,10 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
   const v03 = legacyCard(publicCard, legacyFields)
   const extended = cardOf(table.skills)
   return {
-    v1: { ...publicCard, signatures: [v1Signature] },
-    superset: { ...superset, signatures: [signatureOf(superset, signer), v1Signature] },
+    v1: { ...publicCard, signatures },
+    superset: { ...superset, signatures: [signatureOf(superset, signer), ...signatures] },
     v03: { ...v03, signatures: [signatureOf(v03, signer)] },
-    extended: { ...extended, signatures: [signatureOf(extended, signer)] },
+    extended: { ...extended, signatures: signaturesOf(extended, signer) },
     skillsDocument,
     extensionUri,
   }
@@ -107,6 +107,16 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
 const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
+
+/**
+ * One over the card as it is on the wire, and one over the form that the SDKs verify, which drops empty members
+ * everywhere: a client checks whichever it can.
+ */
+function signaturesOf(card: Json, signer: Signer) {
+  // It wants the wire form, whatever its type says.
+  const withoutEmpty = JSON.parse(canonicalizeAgentCard(card as unknown as AgentCard)) as Json
+  return [signatureOf(card, signer), signatureOf(withoutEmpty, signer)]
+}
 
 /** 8.4: a JWS over the RFC 8785 form of the card without its signatures; its payload is left out. */
 function signatureOf(card: Json, signer: Signer): { protected: string; signature: string } {
