@@ -1,6 +1,60 @@
+// Sends one request over HTTP/1.1 and reads one answer: no redirect, no retry, no decoding, one deadline. Says of every
+// failure whether a byte of the request may have left, because that decides what it costs.
+import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Fault } from '../../fault.ts'
-import type { Sender } from '../ports.ts'
+import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
+import { type Connection, createConnections } from './connections.ts'
+import { dial } from './dial.ts'
+import { exchange } from './exchange.ts'
 
-export function createSender(_options: { fault: Fault }): Sender {
-  throw new Error('being written')
+export interface SenderOptions {
+  readonly fault: Fault
+  /** PEM certificates to trust beside the public ones; for tests. NODE_EXTRA_CA_CERTS is honoured without it. */
+  readonly ca?: readonly string[]
+}
+
+export function createSender({ fault, ca }: SenderOptions): Sender {
+  const connections = createConnections()
+  const secureContext = createSecureContext({
+    minVersion: 'TLSv1.2',
+    // Without `ca` Node takes its default store, which NODE_EXTRA_CA_CERTS is part of.
+    ...(ca ? { ca: [...rootCertificates, ...ca] } : {}),
+  })
+
+  async function connect(request: OutboundRequest, signal: AbortSignal): Promise<Connection | SendFailure> {
+    const { url, addresses } = request
+    const key = `${request.partition} ${url.host}`
+    const kept = connections.take(key, addresses)
+    if (kept) return kept
+    const port = url.port === '' ? 443 : Number(url.port)
+    const dialled = await dial({ host: url.hostname, port, addresses, secureContext, signal })
+    if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason }
+    return connections.create(key, url.origin, dialled.socket)
+  }
+
+  return {
+    async send(request) {
+      const deadline = new AbortController()
+      const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
+      const abort = () => deadline.abort()
+      request.signal?.addEventListener('abort', abort)
+      if (request.signal?.aborted) abort()
+      try {
+        await fault.at('before_connect')
+        const connection = await connect(request, deadline.signal)
+        if ('phase' in connection) return { ok: false, ...connection }
+        const result = await exchange(connection, request, { signal: deadline.signal, fault })
+        if (result.ok) connections.keep(connection)
+        else connections.discard(connection)
+        return result
+      } catch {
+        // Only the injected fault before the connection comes here: nothing was sent.
+        return { ok: false, phase: 'before_send', reason: 'connect_failed' }
+      } finally {
+        clearTimeout(timer)
+        request.signal?.removeEventListener('abort', abort)
+      }
+    },
+    close: () => connections.close(),
+  }
 }

@@ -1,0 +1,107 @@
+// Kept connections: each has one owner at a time, belongs to one partition, host and port for its whole life, and is
+// handed out again only while its peer is among the addresses vetted for the new request.
+import type { TLSSocket } from 'node:tls'
+import { Client } from 'undici'
+import { isVetted } from './dial.ts'
+
+export interface Connection {
+  readonly client: Client
+  readonly socket: TLSSocket
+  readonly key: string
+}
+
+export interface Connections {
+  /** A kept connection, the most recently used first; undefined when a new one has to be made. */
+  take(key: string, vetted: readonly string[]): Connection | undefined
+  create(key: string, origin: string, socket: TLSSocket): Connection
+  /** Back after a complete exchange. */
+  keep(connection: Connection): void
+  discard(connection: Connection): void
+  close(): Promise<void>
+}
+
+const MAX_IDLE = 256
+const MAX_IDLE_PER_KEY = 16
+/** Shorter than servers and balancers keep theirs: a request on a connection that is being closed is ambiguous. */
+const KEEP_ALIVE_MS = 4_000
+const MAX_HEADER_BYTES = 16 * 1024
+
+export function createConnections(): Connections {
+  const idle = new Map<string, Connection[]>()
+  const all = new Set<Connection>()
+  let idleCount = 0
+
+  function forget(connection: Connection): void {
+    all.delete(connection)
+    const kept = idle.get(connection.key)
+    const at = kept?.indexOf(connection) ?? -1
+    if (!kept || at < 0) return
+    kept.splice(at, 1)
+    idleCount--
+    if (kept.length === 0) idle.delete(connection.key)
+  }
+  function discard(connection: Connection): void {
+    forget(connection)
+    connection.socket.destroy()
+    void connection.client.destroy()
+  }
+
+  return {
+    take(key, vetted) {
+      for (let connection = idle.get(key)?.at(-1); connection; connection = idle.get(key)?.at(-1)) {
+        forget(connection)
+        all.add(connection)
+        if (isUsable(connection.socket) && isVetted(connection.socket.remoteAddress, vetted))
+          return connection
+        discard(connection)
+      }
+      return undefined
+    },
+
+    create(key, origin, socket) {
+      let handedOver = false
+      const client = new Client(origin, {
+        // The one connection this client will ever have: it must not dial on its own.
+        connect: (_options, done) => {
+          if (handedOver) return done(new Error('the connection is gone'), null)
+          handedOver = true
+          // Not at once: undici ignores a wish to go on that comes while it is still asking for the connection.
+          queueMicrotask(() => done(null, socket))
+        },
+        allowH2: false,
+        pipelining: 1,
+        maxHeaderSize: MAX_HEADER_BYTES,
+        // One deadline covers the whole exchange (undici.ts); it would not be kept by timeouts between chunks.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      })
+      const connection = { client, socket, key }
+      all.add(connection)
+      socket.once('close', () => discard(connection))
+      return connection
+    },
+
+    keep(connection) {
+      const { key } = connection
+      const kept = idle.get(key) ?? []
+      if (!isUsable(connection.socket) || !all.has(connection)) return discard(connection)
+      if (kept.length >= MAX_IDLE_PER_KEY) discard(kept[0]!)
+      // The map's order is the order of first use: its first key has gone longest without being new.
+      else if (idleCount >= MAX_IDLE) discard(idle.values().next().value![0]!)
+      idle.set(key, [...(idle.get(key) ?? []), connection])
+      idleCount++
+    },
+
+    discard,
+
+    async close() {
+      const open = [...all]
+      for (const connection of open) discard(connection)
+      await Promise.all(open.map(({ client }) => client.destroy()))
+    },
+  }
+}
+
+const isUsable = (socket: TLSSocket) => !socket.destroyed && socket.writable && socket.readable

@@ -1,0 +1,97 @@
+// Opens one TLS connection to one of the vetted addresses, and to nothing else. Names are not resolved here: the
+// host name is only what the certificate must be for.
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
+
+export interface DialRequest {
+  readonly host: string
+  readonly port: number
+  /** Tried in this order; the next one only when the connection before it could not be made. */
+  readonly addresses: readonly string[]
+  readonly secureContext: SecureContext
+  /** Gives up, whatever stage was reached. */
+  readonly signal: AbortSignal
+}
+
+export type DialResult =
+  | { readonly ok: true; readonly socket: TLSSocket }
+  | { readonly ok: false; readonly reason: 'connect_failed' | 'tls_failed' | 'address_mismatch' | 'timeout' }
+
+/** For one address; another may answer at once. */
+const CONNECT_TIMEOUT_MS = 5_000
+
+export async function dial(request: DialRequest): Promise<DialResult> {
+  for (const address of request.addresses) {
+    if (request.signal.aborted) break
+    const tcp = await openTcp(address, request)
+    if (!tcp) continue
+    // What the kernel says, not what was asked for.
+    if (!isVetted(tcp.remoteAddress, request.addresses)) {
+      tcp.destroy()
+      return { ok: false, reason: 'address_mismatch' }
+    }
+    const socket = await openTls(tcp, request)
+    if (socket) return { ok: true, socket }
+    return { ok: false, reason: request.signal.aborted ? 'timeout' : 'tls_failed' }
+  }
+  return { ok: false, reason: request.signal.aborted ? 'timeout' : 'connect_failed' }
+}
+
+function openTcp(address: string, { port, signal }: DialRequest): Promise<Socket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectTcp({ host: address, port, noDelay: true, keepAlive: true })
+    const timer = setTimeout(() => end(undefined), CONNECT_TIMEOUT_MS)
+    const abort = () => end(undefined)
+    function end(result: Socket | undefined) {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
+      // Errors that come later find no other listener until the next owner has its own.
+      socket.off('error', abort).on('error', () => {})
+      if (!result) socket.destroy()
+      resolve(result)
+    }
+    socket.on('error', abort).once('connect', () => end(socket))
+    signal.addEventListener('abort', abort)
+  })
+}
+
+function openTls(tcp: Socket, { host, secureContext, signal }: DialRequest): Promise<TLSSocket | undefined> {
+  return new Promise((resolve) => {
+    const socket = connectTls({
+      socket: tcp,
+      servername: host,
+      secureContext,
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    })
+    const fail = () => end(undefined)
+    function end(result: TLSSocket | undefined) {
+      signal.removeEventListener('abort', fail)
+      socket
+        .off('error', fail)
+        .off('close', fail)
+        .on('error', () => {})
+      if (!result) socket.destroy()
+      resolve(result)
+    }
+    socket.on('error', fail).on('close', fail)
+    socket.once('secureConnect', () =>
+      end(socket.authorized && socket.alpnProtocol !== 'h2' ? socket : undefined),
+    )
+    signal.addEventListener('abort', fail)
+    if (signal.aborted) fail()
+  })
+}
+
+/** Compared in one spelling: the kernel's, which is RFC 5952. */
+export function isVetted(address: string | undefined, vetted: readonly string[]): boolean {
+  if (address === undefined) return false
+  const wanted = canonicalAddress(address)
+  return vetted.some((entry) => canonicalAddress(entry) === wanted)
+}
+
+function canonicalAddress(address: string): string {
+  if (!address.includes(':')) return address
+  const text = `http://[${address}]/`
+  return URL.canParse(text) ? new URL(text).hostname : address
+}

@@ -1,0 +1,165 @@
+// One request and its answer on a connection that is already open. What undici reports is sorted into the phases that
+// the story bills by; nothing it says goes further.
+import type { IncomingHttpHeaders } from 'undici/types/header.js'
+import type { Dispatcher } from 'undici'
+import type { Fault } from '../../fault.ts'
+import type { OutboundRequest, OutboundResponse, SendFailure, SendResult } from '../ports.ts'
+import type { Connection } from './connections.ts'
+
+type ReceivedHeaders = OutboundResponse['headers']
+type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
+
+/** Never rejects. */
+export async function exchange(
+  { client, socket }: Connection,
+  request: OutboundRequest,
+  { signal, fault }: { signal: AbortSignal; fault: Fault },
+): Promise<SendResult> {
+  // Plaintext bytes: what TLS itself exchanges is not in this count, so an unchanged count proves that nothing left.
+  const writtenBefore = socket.bytesWritten
+  const failed = (reason: AfterSend): SendResult => {
+    if (socket.bytesWritten > writtenBefore) return { ok: false, phase: 'after_send', reason }
+    return { ok: false, phase: 'before_send', reason: reason === 'timeout' ? 'timeout' : 'request_rejected' }
+  }
+  const reading = readAnswer(client, request, signal)
+  try {
+    await reading.started
+    await fault.at('after_request')
+    await reading.headersSeen
+    await fault.at('after_headers')
+    const answer = await reading.answer
+    await fault.at('after_response')
+    if (answer.kind === 'failed') return failed(answer.reason)
+    if (answer.kind === 'refused')
+      return { ok: false, phase: 'response', status: answer.status, reason: answer.reason }
+    return { ok: true, response: answer.response }
+  } catch {
+    // Only injected faults throw here.
+    reading.abort()
+    return failed('reset')
+  }
+}
+
+type Answer =
+  | { readonly kind: 'complete'; readonly response: OutboundResponse }
+  | {
+      readonly kind: 'refused'
+      readonly status: number
+      readonly reason: 'too_large' | 'bad_status' | 'encoded'
+    }
+  | { readonly kind: 'failed'; readonly reason: AfterSend }
+
+interface Reading {
+  /** The request is on its way, or never will be. */
+  readonly started: Promise<void>
+  /** The final status line is in, or never will be. */
+  readonly headersSeen: Promise<void>
+  readonly answer: Promise<Answer>
+  abort(): void
+}
+
+class Refusal extends Error {}
+
+function readAnswer(client: Connection['client'], request: OutboundRequest, signal: AbortSignal): Reading {
+  const started = Promise.withResolvers<void>()
+  const headersSeen = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<Answer>()
+  let controller: Dispatcher.DispatchController | undefined
+
+  const chunks: Buffer[] = []
+  let size = 0
+  let head: { status: number; statusText: string; headers: ReceivedHeaders } | undefined
+
+  function end(result: Answer): void {
+    signal.removeEventListener('abort', giveUp)
+    started.resolve()
+    headersSeen.resolve()
+    answer.resolve(result)
+  }
+  function refuse(status: number, reason: 'too_large' | 'bad_status' | 'encoded'): void {
+    end({ kind: 'refused', status, reason })
+    controller?.abort(new Refusal(reason))
+  }
+  function giveUp(): void {
+    end({ kind: 'failed', reason: 'timeout' })
+    controller?.abort(new Refusal('timeout'))
+  }
+  signal.addEventListener('abort', giveUp)
+
+  const handler: Dispatcher.DispatchHandler = {
+    onRequestStart(given) {
+      controller = given
+      // Given up while the request waited: undici asks before it writes the first byte.
+      if (signal.aborted) return given.abort(new Refusal('timeout'))
+      // The request line and headers are written in the same turn.
+      setImmediate(started.resolve)
+    },
+    onResponseStart(given, status, _headers, statusText) {
+      if (status < 200) return
+      const headers = readPairs(given.rawHeaders)
+      head = { status, statusText: statusText ?? '', headers }
+      headersSeen.resolve()
+      if (status > 599 || status === 206) return refuse(status, 'bad_status')
+      if (isEncoded(headers)) return refuse(status, 'encoded')
+      const declared = Number(headers.find(({ name }) => name === 'content-length')?.value ?? 0)
+      if (request.method !== 'HEAD' && declared > request.maxResponseBytes) refuse(status, 'too_large')
+    },
+    onResponseData(_given, chunk) {
+      size += chunk.length
+      if (size > request.maxResponseBytes) return refuse(head!.status, 'too_large')
+      chunks.push(chunk)
+    },
+    onResponseEnd(given, trailers) {
+      const trailing = readPairs(given.rawTrailers ?? trailers).map((pair) => ({ ...pair, trailer: true }))
+      const { status, statusText, headers } = head!
+      const body = Buffer.concat(chunks, size)
+      end({ kind: 'complete', response: { status, statusText, headers: [...headers, ...trailing], body } })
+    },
+    onResponseError(_given, error) {
+      end({ kind: 'failed', reason: sortError(error, head !== undefined) })
+    },
+  }
+
+  if (signal.aborted) giveUp()
+  else
+    request.headers.use((headers) => {
+      client.dispatch(
+        {
+          path: request.url.pathname + request.url.search,
+          method: request.method as Dispatcher.HttpMethod,
+          headers: headers.flat(),
+          body: request.body ?? null,
+        },
+        handler,
+      )
+    })
+  return { started: started.promise, headersSeen: headersSeen.promise, answer: answer.promise, abort: giveUp }
+}
+
+function sortError(error: Error, isHeadSeen: boolean): AfterSend {
+  const code = 'code' in error ? String(error.code) : ''
+  if (
+    code.startsWith('HPE_') ||
+    code === 'UND_ERR_HEADERS_OVERFLOW' ||
+    /^bad (response|upgrade)/.test(error.message)
+  )
+    return 'malformed'
+  return isHeadSeen ? 'body_incomplete' : 'reset'
+}
+
+const isEncoded = (headers: ReceivedHeaders) =>
+  headers.some(({ name, value }) => name === 'content-encoding' && value.trim().toLowerCase() !== 'identity')
+
+/** Name-value pairs as received, repeated names kept apart. */
+function readPairs(raw: Buffer[] | string[] | IncomingHttpHeaders | null | undefined): ReceivedHeaders {
+  if (!raw) return []
+  if (!Array.isArray(raw))
+    return Object.entries(raw).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value ?? '']).map((one) => ({ name: name.toLowerCase(), value: one })),
+    )
+  const text = raw.map((item) => (typeof item === 'string' ? item : item.toString('latin1')))
+  return Array.from({ length: text.length / 2 }, (_, i) => ({
+    name: text[i * 2]!.toLowerCase(),
+    value: text[i * 2 + 1]!,
+  }))
+}
