@@ -35,10 +35,16 @@ export function createLogger(level: LogLevel, destination?: DestinationStream): 
 
 function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error }
-  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? []
+  const frames = framesOf(error).filter((line) => /^\s+at /.test(line))
   return {
     type: error.name,
     code: 'code' in error && typeof error.code === 'string' ? error.code : undefined,
     at: frames.slice(0, 6).map((line) => line.trim()),
   }
+}
+
+/** What follows the message in the stack: a message of several lines may look like frames itself. */
+function framesOf({ stack, message }: Error): string[] {
+  const start = stack?.indexOf(message) ?? -1
+  return start < 0 ? [] : stack!.slice(start + message.length).split('\n')
 }
