@@ -1,0 +1,193 @@
+// Starting, refusing to start, draining and dying: the gateway as an operator's process.
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
+import { createClient, createWorld, type World } from '../support/gateway.ts'
+
+let folder: string
+let started: GatewayProcess[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'serve-'))
+  started = []
+})
+afterEach(async () => {
+  for (const gateway of started) gateway.kill('SIGKILL')
+  await Promise.all(started.map((gateway) => gateway.ended))
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function serve(env: Record<string, string> = {}): GatewayProcess {
+  const gateway = startGatewayProcess({ PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), ...env })
+  started.push(gateway)
+  return gateway
+}
+
+describe('start', () => {
+  it('picks a free port, says where it listens, and shows a new operator key once', async () => {
+    const first = serve()
+    const url = await first.listening
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    expect(first.stderr()).toContain('SANDBOX')
+    expect(JSON.parse(readFileSync(join(folder, 'data', 'gateway.json'), 'utf8'))).toEqual({
+      pid: first.pid,
+      url,
+    })
+
+    const key = readFileSync(join(folder, 'data', 'operator.key'), 'utf8').trim()
+    expect(statSync(join(folder, 'data', 'operator.key')).mode & 0o777).toBe(0o600)
+    expect(first.stdout().split(key)).toHaveLength(2)
+    expect(first.stderr()).not.toContain(key)
+
+    first.kill('SIGTERM')
+    expect(await first.ended).toEqual({ code: 0, signal: null })
+    expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
+
+    const second = serve()
+    await second.listening
+    expect(second.stdout()).not.toContain('agw_sk_')
+  })
+
+  it('keeps a new key out of the logs of production', async () => {
+    const gateway = serve({ GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' })
+    await gateway.listening
+    expect(gateway.stdout() + gateway.stderr()).not.toContain('agw_sk_')
+    expect(gateway.stdout()).toContain(join(folder, 'data', 'operator.key'))
+    expect(gateway.stderr()).not.toContain('SANDBOX')
+  })
+
+  it('names every problem of the configuration at once, and nothing listens', async () => {
+    const gateway = serve({
+      PORT: 'http',
+      HOST: '0.0.0.0',
+      GATEWAY_BASE_URL: 'gateway.example',
+      GATEWAY_EGRESS_PORTS: '443,x',
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0',
+      GATEWAY_OPERATOR_KEY: 'agw_sk_short',
+    })
+    expect(await gateway.ended).toEqual({ code: 78, signal: null })
+    const problems = gateway.stderr().split('\n- ').slice(1)
+    expect(problems.map((problem) => /GATEWAY_\w+|HOST|PORT/.exec(problem)![0]).sort()).toEqual([
+      'GATEWAY_BASE_URL',
+      'GATEWAY_EGRESS_PORTS',
+      'GATEWAY_OPERATOR_KEY',
+      'GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS',
+      'HOST',
+      'PORT',
+    ])
+    expect(gateway.stderr()).not.toContain('agw_sk_short')
+    expect(gateway.stdout()).toBe('')
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
+
+  it.each([
+    ['a fault point that there is not', { GATEWAY_FAULT: 'after_lunch:kill' }, 'GATEWAY_FAULT: use <point>:'],
+    [
+      'fault injection in production',
+      { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://g.example', GATEWAY_FAULT: 'after_send:kill' },
+      'refused in production',
+    ],
+    ['production without an address', { GATEWAY_MODE: 'production' }, 'GATEWAY_BASE_URL is required'],
+  ])('refuses %s', async (_, env, words) => {
+    const gateway = serve(env)
+    expect((await gateway.ended).code).toBe(78)
+    expect(gateway.stderr()).toContain(words)
+  })
+
+  it('says in one line that the port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    const gateway = serve({ PORT: String(port) })
+    const { code } = await gateway.ended
+    await new Promise((resolve) => other.close(resolve))
+    expect(code).toBe(1)
+    expect(gateway.stderr()).toBe(
+      `agent-gateway: Port ${port} on 127.0.0.1 is taken by another process. ` +
+        'Stop that one, or set PORT (PORT=0 picks a free port).\n',
+    )
+  })
+
+  it('says in one line that the data directory cannot be made', async () => {
+    writeFileSync(join(folder, 'file'), '')
+    const gateway = serve({ GATEWAY_DATA_DIR: join(folder, 'file', 'data') })
+    expect((await gateway.ended).code).toBe(1)
+    expect(gateway.stderr()).toMatch(/^agent-gateway: .*\/file.* is not a directory\. Set GATEWAY_DATA_DIR/)
+  })
+
+  it('says that the database does not answer, without the words of the driver', async () => {
+    const gateway = serve({ GATEWAY_DATABASE_URL: 'postgres://somebody:opensesame@127.0.0.1:1/gateway' })
+    expect((await gateway.ended).code).not.toBe(0)
+    expect(gateway.stderr()).toMatch(/^agent-gateway: .*(?:PostgreSQL|database|GATEWAY_DATABASE_URL)/m)
+    expect(gateway.stderr()).not.toMatch(/opensesame|ECONNREFUSED 127/)
+  })
+
+  it('leaves a data directory to the process that owns it, and gets it once that one is killed', async () => {
+    const owner = serve()
+    const url = await owner.listening
+    const intruder = serve()
+    expect((await intruder.ended).code).not.toBe(0)
+    expect(intruder.stderr()).toContain(`${join(folder, 'data')} is in use by another gateway process`)
+    expect((await fetch(`${url}/healthz`)).status).toBe(200)
+
+    owner.kill('SIGKILL')
+    await owner.ended
+    const heir = serve()
+    expect((await fetch(`${await heir.listening}/healthz`)).status).toBe(200)
+  })
+})
+
+describe('end', () => {
+  let world: World
+  let gateway: GatewayProcess
+  let baseUrl: string
+  /** Resolves with the answer to give once the upstream holds a request. */
+  let held: Promise<ServerResponse>
+  let call: Promise<{ status: number }>
+
+  beforeEach(async () => {
+    world = await createWorld()
+    gateway = serve({ ...world.env, NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir) })
+    baseUrl = await gateway.listening
+    held = new Promise((resolve) => world.upstream.respond((_request, res) => resolve(res)))
+    const client = createClient(baseUrl, world)
+    const { capability } = await client.grant()
+    call = client.fetch(capability, { method: 'GET', url: world.url('/held') })
+    // Tests that kill the gateway do not look at the answer.
+    call.catch(() => {})
+    await held
+  })
+  afterEach(() => world.close())
+
+  it('finishes the running call at SIGTERM, takes no new ones, and ends with 0', async () => {
+    gateway.kill('SIGTERM')
+    await gateway.until('stderr', /draining/)
+    await expect(fetch(`${baseUrl}/healthz`)).rejects.toThrow('fetch failed')
+    ;(await held).writeHead(200, { 'content-type': 'text/plain' }).end('late')
+    expect((await call).status).toBe(200)
+    expect(await gateway.ended).toEqual({ code: 0, signal: null })
+  })
+
+  it('takes the same signal twice in a moment as one: a terminal, npm and the launcher each send it', async () => {
+    gateway.kill('SIGINT')
+    gateway.kill('SIGINT')
+    await gateway.until('stderr', /draining/)
+    gateway.kill('SIGINT')
+    ;(await held).writeHead(200).end('late')
+    expect((await call).status).toBe(200)
+    expect((await gateway.ended).code).toBe(0)
+  })
+
+  it('ends at once at another signal', async () => {
+    gateway.kill('SIGTERM')
+    await gateway.until('stderr', /draining/)
+    gateway.kill('SIGINT')
+    expect((await gateway.ended).code).toBe(1)
+    await expect(call).rejects.toThrow()
+    ;(await held).destroy()
+  })
+})

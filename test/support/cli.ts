@@ -1,0 +1,40 @@
+// The command line and the gateway as processes, run from source.
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { finish, type Finished, start, type Started } from './process.ts'
+
+const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** Nothing of the machine's own configuration, only what a process needs to run. */
+export const bareEnv = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
+  PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  ...env,
+})
+
+export const runCli = (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input?: string,
+): Promise<Finished> =>
+  finish(process.execPath, [COMMAND, ...args], {
+    env: bareEnv(env),
+    ...(input === undefined ? {} : { input }),
+  })
+
+export const startCli = (args: readonly string[], env: Readonly<Record<string, string>>): Started =>
+  start(process.execPath, [COMMAND, ...args], { env: bareEnv(env), stdin: 'pipe' })
+
+export interface GatewayProcess extends Started {
+  /** Resolves with the address once the gateway answers requests. */
+  readonly listening: Promise<string>
+}
+
+/** `node src/main.ts`. The test that starts it ends it. */
+export function startGatewayProcess(env: Readonly<Record<string, string>>): GatewayProcess {
+  const started = start(process.execPath, [MAIN], { env: bareEnv(env) })
+  const listening = started.until('stdout', /^listening on (\S+)$/m).then((match) => match[1]!)
+  // Whoever expects a failed start looks at `ended` and never at this.
+  listening.catch(() => {})
+  return { ...started, listening }
+}
