@@ -39,7 +39,7 @@ export function createSkillTable(registry: Registry): SkillTable {
     const first = tool.skills[0]
     if (!first) continue
     // Under the tool's own name the input itself says which of a family is meant.
-    const own = { id: tool.name, card: first, entry, capability: undefined }
+    const own = { id: isFamily ? tool.name : first.id, card: first, entry, capability: undefined }
     for (const name of [tool.name, entry.portableName]) if (!byName.has(name)) byName.set(name, own)
   }
   return { skills, find: (name) => byName.get(name) }

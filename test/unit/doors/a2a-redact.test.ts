@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { redactMessage, redactTokens, redactValue } from '../../../src/doors/a2a/redact.ts'
+import type { WirePart } from '../../../src/doors/a2a/wire.ts'
+import { newToken } from '../../../src/tokens.ts'
+
+const redactPart = (part: WirePart) =>
+  redactMessage({ messageId: 'm', role: 'ROLE_USER', parts: [part] }).parts[0]
+
+describe('redaction', () => {
+  for (const name of [
+    'capability',
+    'permit',
+    'payment',
+    'x402.payment.payload',
+    'credential',
+    'secret',
+    'client_secret',
+    'clientSecret',
+    'email',
+    'emails',
+    'Authorization',
+    'X-Gateway-Capability',
+    'api_key',
+    'x-api-key',
+    'password',
+    'access_token',
+  ])
+    test(`takes the value of ${name} out`, () => {
+      expect(redactValue({ a: [{ [name]: 'canary' }] })).toEqual({ a: [{ [name]: '[redacted]' }] })
+      expect(redactValue({ [name]: { deep: ['canary'] } })).toEqual({ [name]: '[redacted]' })
+    })
+
+  for (const name of ['credential_id', 'url', 'html', 'text', 'permits_needed', 'capabilities'])
+    test(`leaves ${name} alone`, () => expect(redactValue({ [name]: 'kept' })).toEqual({ [name]: 'kept' }))
+
+  test('reads JSON within text by name, and keeps the words around it', () => {
+    expect(redactPart({ text: 'run {"skill":"verify","input":{"email":"jo@example.com"}} now' })).toEqual({
+      text: 'run {"skill":"verify","input":{"email":"[redacted]"}} now',
+    })
+  })
+
+  test('drops files', () => {
+    expect(redactPart({ raw: 'Y2FuYXJ5' })).toEqual({ text: '[a file of 8 base64 characters]' })
+  })
+
+  test('finds a token of ours wherever it stands', () => {
+    const kinds = fc.constantFrom('sk' as const, 'cap' as const, 'ek' as const)
+    const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
+    fc.assert(
+      fc.property(
+        kinds,
+        bytes,
+        fc.string(),
+        fc.string(),
+        fc.jsonValue(),
+        (kind, random, before, after, around) => {
+          const token = newToken(kind, Buffer.from(random))
+          const text = `${before} ${token} ${after}`
+          expect(redactTokens(text)).not.toContain(token)
+          expect(JSON.stringify(redactValue([text, { around, text }]))).not.toContain(token)
+          expect(JSON.stringify(redactPart({ text }))).not.toContain(token)
+        },
+      ),
+    )
+  })
+})
