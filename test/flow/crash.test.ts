@@ -1,0 +1,143 @@
+// kill -9 of the real server at every step of an attempt, then a restart: what the store says must be what the
+// upstream's own log says, and no credit may be lost or invented.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AttemptRecord } from '../../schemas/egress.ts'
+import { FAULT_POINTS, type FaultPoint } from '../../src/fault.ts'
+import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
+import { createWorld, ENGINES, type World } from '../support/gateway.ts'
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+
+const CREDITS = 100
+
+interface Expected {
+  readonly state: 'none' | 'refunded' | 'ambiguous' | 'settled'
+  /** Requests that the upstream may have seen. */
+  readonly sent: readonly number[]
+}
+const nothing: Expected = { state: 'none', sent: [0] }
+const refunded: Expected = { state: 'refunded', sent: [0] }
+const unsent: Expected = { state: 'ambiguous', sent: [0] }
+const unknown: Expected = { state: 'ambiguous', sent: [0, 1] }
+const answered: Expected = { state: 'ambiguous', sent: [1] }
+const settled: Expected = { state: 'settled', sent: [1] }
+
+const EXPECTED: Readonly<Record<FaultPoint, Expected>> = {
+  before_reserve: nothing,
+  after_reserve: refunded,
+  after_resolve: refunded,
+  before_sending: refunded,
+  after_sending: unsent,
+  after_decrypt: unsent,
+  before_connect: unsent,
+  after_request: unknown,
+  after_headers: answered,
+  after_response: answered,
+  before_finish: answered,
+  after_finish: settled,
+  before_reply: settled,
+}
+const CASES = FAULT_POINTS.flatMap((point) => [
+  { point, method: 'GET' },
+  { point, method: 'POST' },
+])
+
+describe.each(ENGINES)('kill -9 (%s)', (engine) => {
+  let world: World
+  let survivor: GatewayProcess
+  const found = new Map<string, { attempts: AttemptRecord[]; spent: number }>()
+
+  beforeAll(async () => {
+    world = await createWorld({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: String(CREDITS) } })
+    let capability: string | undefined
+    let before: { label: string; attempts: AttemptRecord[]; balance: number } | undefined
+
+    const observe = async (gateway: GatewayProcess) => {
+      const attempts: AttemptRecord[] = (await gateway.rest('GET', '/v1/egress/attempts?limit=100')).body
+        .attempts
+      const balance = await gateway.balance()
+      if (before)
+        found.set(before.label, {
+          attempts: attempts.slice(0, attempts.length - before.attempts.length),
+          spent: before.balance - balance,
+        })
+      return { attempts, balance }
+    }
+
+    for (const { point, method } of CASES) {
+      // The process of the next case is the one that recovers from this one.
+      const gateway = await startGatewayProcess(world, { GATEWAY_FAULT: `${point}:kill` })
+      const state = await observe(gateway).catch((cause: unknown) => {
+        throw new Error(`the process for ${point} ${method} does not answer:\n${gateway.process.stderr()}`, {
+          cause,
+        })
+      })
+      capability ??= (await gateway.grant({ capability: { ttl_seconds: 86_400 } })).capability
+      before = { label: `${point} ${method}`, ...state }
+      await expect(
+        gateway.fetch(capability, { url: world.url(`/${point}/${method}`), method }),
+      ).rejects.toThrow()
+      expect((await gateway.process.ended).signal).toBe('SIGKILL')
+    }
+    survivor = await startGatewayProcess(world)
+    await observe(survivor)
+  }, 600_000)
+  afterAll(async () => {
+    await survivor?.stop()
+    await world?.close()
+  })
+
+  const seenByUpstream = ({ point, method }: (typeof CASES)[number]) =>
+    world.upstream.requests.filter(({ target }) => target === `/${point}/${method}`)
+
+  it.each(CASES)('$point, $method: is settled as the upstream saw it', async ({ point, method }) => {
+    const expected = EXPECTED[point]
+    const { attempts, spent } = found.get(`${point} ${method}`)!
+    const requests = seenByUpstream({ point, method })
+    expect(expected.sent).toContain(requests.length)
+    expect(attempts.map(({ state }) => state)).toEqual(expected.state === 'none' ? [] : [expected.state])
+    const isCharged = expected.state === 'ambiguous' || expected.state === 'settled'
+    expect(spent).toBe(isCharged ? 1 : 0)
+    for (const attempt of attempts) {
+      expect(attempt.credits_charged).toBe(spent)
+      expect(attempt.idempotency_key === null).toBe(method === 'GET')
+      const sentKeys = requests.map(
+        ({ headers }) => headers.find(([name]) => name === 'idempotency-key')?.[1],
+      )
+      if (requests.length > 0) expect(sentKeys).toEqual([attempt.idempotency_key ?? undefined])
+      if (!isCharged) {
+        expect(attempt.receipt_id).toBeNull()
+        continue
+      }
+      const { jws } = (await survivor.rest('GET', `/v1/receipts/${attempt.receipt_id}`, undefined, '')).body
+      const jwks = (await survivor.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
+      expect(await verifyJws(jws, jwks, JWS_TYPES.receipt)).toMatchObject({
+        ok: true,
+        payload: { attempt_id: attempt.attempt_id, state: expected.state, charge: { amount: 1 } },
+      })
+    }
+  })
+
+  it('loses and invents no credit', async () => {
+    const { balance, ledger } = (await survivor.rest('GET', '/v1/credits?limit=100')).body
+    const sum = (kind: string) =>
+      ledger
+        .filter((entry: { kind: string }) => entry.kind === kind)
+        .reduce((total: number, entry: { amount: number }) => total + entry.amount, 0)
+    expect(sum('grant')).toBe(CREDITS)
+    expect(balance).toBe(sum('grant') + sum('egress') + sum('refund'))
+    const references = ledger
+      .filter((entry: { kind: string }) => entry.kind !== 'grant')
+      .map((entry: { kind: string; reference: string }) => `${entry.kind} ${entry.reference}`)
+    expect(new Set(references).size).toBe(references.length)
+    expect(-sum('egress') - sum('refund')).toBe(
+      Object.values(EXPECTED).filter(({ state }) => state === 'ambiguous' || state === 'settled').length * 2,
+    )
+  })
+
+  it('resends nothing, and works on', async () => {
+    const before = world.upstream.requests.length
+    const { capability } = await survivor.grant()
+    expect((await survivor.fetch(capability, { url: world.url('/after'), method: 'POST' })).status).toBe(200)
+    expect(world.upstream.requests.length).toBe(before + 1)
+  })
+})

@@ -1,0 +1,35 @@
+// The real server in a process of its own, as an operator runs it; killed by its own pid.
+import { createClient, type World } from './gateway.ts'
+import { type Started, start } from './process.ts'
+
+export interface GatewayProcess extends ReturnType<typeof createClient> {
+  readonly process: Started
+  /** Resolves when the process has ended, whoever ended it. */
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+
+/** Resolves when the gateway listens, which is after it has settled what an earlier process left behind. */
+export async function startGatewayProcess(
+  world: World,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> {
+  const child = start(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      ...world.env,
+      NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir),
+      ...env,
+    },
+  })
+  const [, url] = await child.until('stdout', /^listening on (\S+)$/m)
+  return {
+    ...createClient(url!, world),
+    process: child,
+    async stop(signal = 'SIGKILL') {
+      child.kill(signal)
+      await child.ended
+    },
+  }
+}
