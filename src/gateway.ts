@@ -46,6 +46,7 @@ export interface Gateway {
 }
 
 const DRAIN_MS = 35_000
+const IDLE_CHECK_MS = 50
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 60_000
 
@@ -174,8 +175,10 @@ export async function startGateway(
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
     await Promise.all([mcp.close(), a2a.close()])
-    server.closeIdleConnections()
+    // A connection that delivers its last answer now would stay open for the next request: closed as it falls idle.
+    const reaper = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
     await closed
+    clearInterval(reaper)
     clearTimeout(deadline)
     // A caller that went away does not end its attempt: wait for those too before the store closes.
     for (const end = Date.now() + deadlineMs; calls.inFlight > 0 && Date.now() < end;)
