@@ -2,6 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { parseToken } from './tokens.ts'
 
 /** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
 export const API_VERSION = '5.0.2'
@@ -88,7 +89,11 @@ const Environment = z.object({
   GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
   GATEWAY_OPERATOR_KEY: z
     .string()
-    .regex(/^agw_sk_[0-9A-Za-z]{49}$/, 'must be a service key (agw_sk_…), as `keys create` prints it')
+    // With its checksum: a mistyped key would be stored, and then refused on every call.
+    .refine(
+      (text) => parseToken(text)?.kind === 'sk',
+      'must be a service key (agw_sk_…), as `keys create` prints it',
+    )
     .optional(),
   GATEWAY_AUTHORITY_KEY_FILE: z.string().optional(),
   GATEWAY_PAY_TO: z
@@ -123,8 +128,9 @@ const Environment = z.object({
   GATEWAY_CONFORMANCE_FIXTURES: flag,
 })
 
+/** @param host a name or address, IPv6 also in the brackets of a URL */
 export const isLoopbackHost = (host: string) =>
-  host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
 
 /**
  * @param env the process environment; empty strings count as unset
@@ -141,13 +147,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     Object.fromEntries(Object.entries(present).filter(([name]) => !broken.has(name))),
   )
 
-  for (const server of e.GATEWAY_DNS_SERVERS)
-    if (!isSocketAddress(server)) problems.push(`GATEWAY_DNS_SERVERS: "${server}" is not ip or ip:port`)
+  e.GATEWAY_DNS_SERVERS.forEach((server, i) => {
+    if (!isSocketAddress(server)) problems.push(`GATEWAY_DNS_SERVERS: entry ${i + 1} is not ip or ip:port`)
+  })
   const egressPorts = e.GATEWAY_EGRESS_PORTS.map(Number)
   if (egressPorts.some((port) => !Number.isInteger(port) || port < 1 || port > 65535))
     problems.push('GATEWAY_EGRESS_PORTS must be comma-separated port numbers from 1 to 65535')
-  for (const cidr of e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)
-    if (!isCidr(cidr)) problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: "${cidr}" is not address/prefix`)
+  e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS.forEach((cidr, i) => {
+    if (!isCidr(cidr))
+      problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
+  })
 
   if (e.GATEWAY_MODE === 'production') {
     if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
@@ -163,7 +172,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push('GATEWAY_BASE_URL must be https in production')
   } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX && !broken.has('GATEWAY_MODE')) {
     problems.push(
-      `HOST=${e.HOST}: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ` +
+      'HOST: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ' +
         'valid on the real chain. Use HOST=127.0.0.1, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
     )
   }
