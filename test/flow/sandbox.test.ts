@@ -78,8 +78,8 @@ it('production has no sample site: the reserved name is refused like any other .
       path_prefixes: ['/'],
       methods: ['GET'],
     })
-    expect(stored.status).toBe(403)
-    expect(stored.body.code).toBe('target_blocked')
+    expect(stored.status).toBe(400)
+    expect(stored.body.code).toBe('input_invalid')
   } finally {
     await gw.close()
   }

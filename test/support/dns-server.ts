@@ -40,12 +40,14 @@ export interface TestDnsServer {
 export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = {}): Promise<TestDnsServer> {
   const names = new Map<string, DnsZone | ((type: string, before: number) => DnsZone)>(Object.entries(zones))
   const queries: DnsQuery[] = []
+  const asked = new Map<string, number>()
 
   function answer(message: Buffer, transport: DnsQuery['transport']): Buffer | undefined {
     const question = readQuestion(message)
     const type = Object.entries(DNS_TYPES).find(([, code]) => code === question.type)?.[0] ?? 'OTHER'
     const name = question.name.toLowerCase()
-    const before = queries.filter((query) => query.name === name && query.type === type).length
+    const before = asked.get(`${name} ${type}`) ?? 0
+    asked.set(`${name} ${type}`, before + 1)
     queries.push({ name, type, transport })
     const entry = names.get(name)
     const zone = typeof entry === 'function' ? entry(type, before) : entry
