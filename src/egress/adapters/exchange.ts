@@ -80,10 +80,11 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
     end({ kind: 'refused', status, reason })
     controller?.abort(new Refusal(reason))
   }
-  function giveUp(): void {
-    end({ kind: 'failed', reason: 'timeout' })
-    controller?.abort(new Refusal('timeout'))
+  function fail(reason: AfterSend): void {
+    end({ kind: 'failed', reason })
+    controller?.abort(new Refusal(reason))
   }
+  const giveUp = () => fail('timeout')
   signal.addEventListener('abort', giveUp)
 
   const handler: Dispatcher.DispatchHandler = {
@@ -99,6 +100,7 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
       const headers = readPairs(given.rawHeaders)
       head = { status, statusText: statusText ?? '', headers }
       headersSeen.resolve()
+      if (isFramedTwice(headers)) return fail('malformed')
       if (status > 599 || status === 206) return refuse(status, 'bad_status')
       if (isEncoded(headers)) return refuse(status, 'encoded')
       const declared = Number(headers.find(({ name }) => name === 'content-length')?.value ?? 0)
@@ -137,15 +139,18 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
 }
 
 function sortError(error: Error, isHeadSeen: boolean): AfterSend {
-  const code = 'code' in error ? String(error.code) : ''
-  if (
-    code.startsWith('HPE_') ||
-    code === 'UND_ERR_HEADERS_OVERFLOW' ||
-    /^bad (response|upgrade)/.test(error.message)
-  )
-    return 'malformed'
+  const isMalformed =
+    error.name === 'HTTPParserError' ||
+    error.name === 'HeadersOverflowError' ||
+    /^bad (?:response|upgrade)$/.test(error.message) ||
+    (!isHeadSeen && error.name === 'ResponseContentLengthMismatchError')
+  if (isMalformed) return 'malformed'
   return isHeadSeen ? 'body_incomplete' : 'reset'
 }
+
+/** Two lengths, or a length and chunks: somebody on the way may have read another message than we would. */
+const isFramedTwice = (headers: ReceivedHeaders) =>
+  headers.filter(({ name }) => name === 'content-length' || name === 'transfer-encoding').length > 1
 
 const isEncoded = (headers: ReceivedHeaders) =>
   headers.some(({ name, value }) => name === 'content-encoding' && value.trim().toLowerCase() !== 'identity')
