@@ -1,7 +1,6 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
 import { authenticate } from '../authenticate.ts'
 import { GatewayError } from '../errors.ts'
-import { createBook } from './a2a/book.ts'
 import { type A2aCall, requestedVersion } from './a2a/call.ts'
 import { createAgentCards } from './a2a/card.ts'
 import { fixDocument, sendDocument } from './a2a/documents.ts'
@@ -54,11 +53,10 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
   }
 
   const engine = createEngine({
-    book: createBook(store, now),
+    store,
     now,
     log,
     plan,
-    sharesStore: store.engine === 'postgres',
   })
   const cardSource: Cards = {
     publicCard: cards.v1,

@@ -151,7 +151,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
       updated_at ${int} NOT NULL,
       expires_at ${int} NOT NULL
     ) ${clustered}`,
-    `CREATE INDEX tasks_owner ON tasks (owner, id)`,
+    `CREATE INDEX tasks_owner ON tasks (owner, updated_at, id)`,
     `CREATE INDEX tasks_expiry ON tasks (expires_at)`,
     // PostgreSQL only uses these two; they cost nothing where they stay empty.
     `CREATE TABLE boots (boot_id ${id} PRIMARY KEY, lock_key ${int} NOT NULL UNIQUE) ${plain}`,

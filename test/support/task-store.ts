@@ -12,6 +12,8 @@ export interface MemoryTaskStore {
   failSaves: boolean
 }
 
+const cursorOf = (row: StoredTask) => `${row.updatedAt}~${row.id}`
+
 export function createMemoryTaskStore(): MemoryTaskStore {
   const rows = new Map<string, StoredTask>()
   const keys = new Map<string, ServiceKey>()
@@ -58,10 +60,11 @@ export function createMemoryTaskStore(): MemoryTaskStore {
           .filter((row) => filter.state === undefined || row.state === filter.state)
           .filter((row) => filter.since === undefined || row.updatedAt >= filter.since)
           .toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
-        const start = page.before === undefined ? 0 : matching.findIndex(({ id }) => id === page.before) + 1
+        const start =
+          page.before === undefined ? 0 : matching.findIndex((row) => cursorOf(row) === page.before) + 1
         const items = matching.slice(start, start + page.limit)
         const isLast = start + page.limit >= matching.length
-        return { items, next: isLast ? null : items.at(-1)!.id, total: matching.length }
+        return { items, next: isLast ? null : cursorOf(items.at(-1)!), total: matching.length }
       },
     } as Partial<Store> as Store,
   }

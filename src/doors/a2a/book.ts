@@ -57,7 +57,8 @@ export const ownerIdOf = (caller: Caller): string | null =>
 
 const DEFAULT_PAGE = 50
 
-export function createBook(store: TaskStore, now: () => number): Book {
+/** @param isLive whether this process is at work on a task */
+export function createBook(store: TaskStore, now: () => number, isLive: (id: string) => boolean): Book {
   const worker = randomUUID()
 
   function toRow(task: WireTask, owner: string | null, revision: number, json?: string): StoredTask {
@@ -82,8 +83,8 @@ export function createBook(store: TaskStore, now: () => number): Book {
     const task = JSON.parse(row.json) as WireTask
     const isOurs = task.metadata?.[WORKER] === worker
     // One process owns an embedded store, so any other worker is an earlier one.
-    const mayLive = store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
-    if (isOurs || mayLive) return row
+    const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
+    if (mayLive) return row
     const failed: WireTask = {
       ...unmarked(task),
       status: {
@@ -113,13 +114,15 @@ export function createBook(store: TaskStore, now: () => number): Book {
     async list(owner, query) {
       const pageSize = query.pageSize ?? DEFAULT_PAGE
       if (owner === null) return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 }
-      if (query.pageToken !== undefined && !/^[\w.:~+/=-]{1,256}$/.test(query.pageToken))
+      if (query.pageToken !== undefined && !/^\d{1,15}~task_[0-9a-z]{35}$/.test(query.pageToken))
         throw new RequestMalformedError('pageToken must be the nextPageToken of an earlier answer.')
       const page = await store.listTasks(
         { owner, contextId: query.contextId, state: query.state, since: query.since },
         { limit: pageSize, before: query.pageToken },
       )
-      const rows = await Promise.all(page.items.map(settleAbandoned))
+      // The sweep comes once a minute; what is past its time is gone before.
+      const kept = page.items.filter((row) => row.expiresAt > now())
+      const rows = await Promise.all(kept.map(settleAbandoned))
       return {
         tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask)),
         nextPageToken: page.next ?? '',

@@ -11,7 +11,15 @@ import {
 import { GatewayError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Logger } from '../../log.ts'
-import { type Book, HEARTBEAT_MS, type Kept, type ListPage, type ListQuery, ownerIdOf } from './book.ts'
+import {
+  createBook,
+  HEARTBEAT_MS,
+  type Kept,
+  type ListPage,
+  type ListQuery,
+  ownerIdOf,
+  type TaskStore,
+} from './book.ts'
 import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import {
@@ -47,12 +55,11 @@ const CANCEL_GRACE_MS = 5_000
 const POLL_MS = 1_000
 
 export interface EngineParts {
-  readonly book: Book
+  readonly store: TaskStore
   readonly now: () => number
   readonly log: Logger
   /** What the message asks for: work, or an answer that needs none. */
   plan(request: SendRequest, call: A2aCall): Work | WireMessage
-  readonly sharesStore: boolean
   readonly cancelGraceMs?: number
 }
 
@@ -70,10 +77,11 @@ export interface Engine {
 }
 
 export function createEngine(parts: EngineParts): Engine {
-  const { book, now, log } = parts
+  const { store, now, log } = parts
   const live = new Map<string, LiveTask>()
+  const book = createBook(store, now, (id) => live.has(id))
   const cancelGraceMs = parts.cancelGraceMs ?? CANCEL_GRACE_MS
-  const heartbeat = parts.sharesStore ? setInterval(beat, HEARTBEAT_MS) : undefined
+  const heartbeat = store.engine === 'postgres' ? setInterval(beat, HEARTBEAT_MS) : undefined
   heartbeat?.unref()
 
   /** For work on its way that nobody here awaits: its task says what happened. */
@@ -181,7 +189,11 @@ export function createEngine(parts: EngineParts): Engine {
       try {
         return await run()
       } catch (thrown) {
-        if (entry) forget(entry)
+        if (entry) {
+          // Nobody will read the result; those who follow must not wait for it. Later reads say the same.
+          publishStatus(entry, statusOf(entry.task, 'TASK_STATE_FAILED', [textPart(NOT_STORED)]))
+          forget(entry)
+        }
         throw thrown
       } finally {
         begun.resolve(entry)
@@ -365,6 +377,9 @@ function refuseForeignMedia(request: SendRequest): void {
         'Skills take application/json and text/plain; send the input as a data part or as text.',
       )
 }
+
+const NOT_STORED =
+  'The result of this task could not be stored, so it is not reported. What was done is not undone: look before you repeat it.'
 
 const STILL_RUNNING =
   'Canceled. The work did not stop in time, so what it had begun may still take effect; its result will not be reported here.'

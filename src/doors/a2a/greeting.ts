@@ -45,6 +45,9 @@ export function exampleInput(skill: Skill): unknown {
   const inputs = skill.entry.tool.examples.map(({ input }) => input as unknown)
   const { capability } = skill
   if (capability === undefined) return inputs[0] ?? {}
-  const own = inputs.find((input) => (input as Record<string, unknown> | null)?.['capability'] === capability)
-  return own ?? { capability }
+  const named = (input: unknown) => (input as Record<string, unknown> | null)?.['capability']
+  return (
+    inputs.find((input) => named(input) === capability) ??
+    inputs.find((input) => named(input) === undefined) ?? { capability }
+  )
 }

@@ -30,19 +30,27 @@ export function createSkillTable(registry: Registry): SkillTable {
   for (const entry of registry.tools) {
     const { tool } = entry
     if (!tool.doors.includes('a2a')) continue
-    const isFamily = tool.skills.length > 1
+    const members = familyOf(entry)
     for (const card of tool.skills) {
-      const skill = { id: card.id, card, entry, capability: isFamily ? card.id : undefined }
+      const skill = { id: card.id, card, entry, capability: members.includes(card.id) ? card.id : undefined }
       skills.push(skill)
       byName.set(card.id, skill)
     }
     const first = tool.skills[0]
     if (!first) continue
     // Under the tool's own name the input itself says which of a family is meant.
-    const own = { id: isFamily ? tool.name : first.id, card: first, entry, capability: undefined }
+    const own = { id: members.length > 0 ? tool.name : first.id, card: first, entry, capability: undefined }
     for (const name of [tool.name, entry.portableName]) if (!byName.has(name)) byName.set(name, own)
   }
   return { skills, find: (name) => byName.get(name) }
+}
+
+/** The skills that a tool tells apart by its input `capability` (a token of that name has no such list). */
+function familyOf(entry: RegisteredTool): readonly unknown[] {
+  const properties = entry.inputSchema['properties']
+  const capability = isObject(properties) ? properties['capability'] : undefined
+  const names = isObject(capability) ? capability['enum'] : undefined
+  return Array.isArray(names) ? names : []
 }
 
 /**

@@ -1,7 +1,6 @@
 // Published keys, A2A tasks, and the sweep that retention allows (contract, section 10).
 import { newId } from '../../ids.ts'
 import { all, columns, type Command, first, insertInto, where } from '../command.ts'
-import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
 
 const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
@@ -78,14 +77,22 @@ export function* listTasks(
     `SELECT count(*) AS total FROM tasks WHERE ${text}`,
     ...values,
   )
-  const found = yield* selectPage<StoredTask, StoredTask>(
-    { columns: TASK, from: 'tasks', id: 'id' },
-    conditions,
-    page,
-    (row) => ({ ...row }),
-    (task) => task.id,
+  // A2A wants the newest status first, and a task's status changes: the cursor is the time of the last row and its id.
+  const [, at, id] = /^(\d{1,15})~(\w+)$/.exec(page.before ?? '') ?? []
+  const from = values.length
+  const cursor = at === undefined ? '' : ` AND (updated_at, id) < ($${from + 1}, $${from + 2})`
+  const bounds = at === undefined ? [] : [Number(at), id!]
+  const rows: readonly StoredTask[] = yield* all<StoredTask>(
+    `SELECT ${TASK} FROM tasks WHERE ${text}${cursor} ORDER BY updated_at DESC, id DESC
+     LIMIT $${from + bounds.length + 1}`,
+    ...values,
+    ...bounds,
+    page.limit + 1,
   )
-  return { ...found, total: count?.total ?? 0 }
+  const items = rows.slice(0, page.limit).map((row) => ({ ...row }))
+  const last = items.at(-1)
+  const next = rows.length > page.limit && last !== undefined ? `${last.updatedAt}~${last.id}` : null
+  return { items, next, total: count?.total ?? 0 }
 }
 
 /** Rows that one sweep transaction removes of a kind at most: others wait no longer than that takes. */

@@ -10,7 +10,7 @@ const tool = (name: string, skills: readonly string[]) =>
     name,
     title: name,
     summary: name,
-    input: z.object({}),
+    input: z.object(skills.length > 1 ? { capability: z.enum(['alpha', 'beta']) } : {}),
     output: z.object({}),
     price: free,
     caller: 'anyone',
@@ -18,7 +18,7 @@ const tool = (name: string, skills: readonly string[]) =>
     rest: { method: 'POST', path: `/${name}`, operationId: name },
     skill: skills.map((id): SkillCard => ({ id, tags: [], examples: [] })),
     errors: [],
-    examples: [{ title: 'x', input: {} }],
+    examples: [],
     handle: async () => ({}),
   })
 const table = createSkillTable(
