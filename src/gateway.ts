@@ -11,6 +11,7 @@ import { createCallPath } from './call.ts'
 import type { Config } from './config.ts'
 import { createA2aDoor } from './doors/a2a.ts'
 import { type Addresses, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
+import { refuseMalformed } from './doors/malformed.ts'
 import { createMcpDoor, type McpDoor } from './doors/mcp.ts'
 import { createRestDoor } from './doors/rest.ts'
 import { createDocuments } from './documents/index.ts'
@@ -80,6 +81,7 @@ export async function startGateway(
   await listen(server, config.port, config.host)
   const port = (server.address() as AddressInfo).port
   const addresses = addressesOf(config, port)
+  server.on('clientError', refuseMalformed(addresses.baseUrl))
 
   const store = await openStore({ config, log, bootId })
   const documentStore = await openDocumentStore({ config, log })
