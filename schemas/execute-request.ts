@@ -26,7 +26,9 @@ export const requestFields = {
   intent: z
     .union([text(3000), object])
     .optional()
-    .describe('The job in words (`demo` for a sample), or an object with any of these fields'),
+    .describe(
+      'The job in words (`demo` for a sample), or an object with any of these fields and `text`, `goal` or `type`',
+    ),
   capability: OutcomeId.optional(),
   url: uri.optional().describe('A source; with `html`, the address that relative links are resolved against'),
   urls: z.array(uri).max(3).optional(),
@@ -56,6 +58,14 @@ export const requestFields = {
 
 /** The same without defaults: inside a wrapper, what was not said must not count as said. */
 export const WrappedRequest = z.strictObject(requestFields)
+/** An intent as an object may say its words under the names that planners use. */
+export const WrappedIntent = z.strictObject({
+  ...requestFields,
+  text: z.string().optional(),
+  goal: z.string().optional(),
+  type: z.string().optional(),
+  description: z.string().optional(),
+})
 export const WrappedTask = z.strictObject({
   ...requestFields,
   skill: z.string().optional(),

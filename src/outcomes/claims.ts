@@ -1,7 +1,13 @@
 // Reads a request, with everything wrapped inside it, into flat claims: which field, which value, where it stood.
 // Decides nothing about which outcome is meant; that is resolve.ts.
 import type { z } from 'zod'
-import { WrappedHttp, WrappedOperation, WrappedRequest, WrappedTask } from '../../schemas/execute-request.ts'
+import {
+  WrappedHttp,
+  WrappedIntent,
+  WrappedOperation,
+  WrappedRequest,
+  WrappedTask,
+} from '../../schemas/execute-request.ts'
 import { OUTCOME_IDS } from '../../schemas/outcome.ts'
 import type { ErrorCode } from '../errors.ts'
 import { describeIssues } from '../issues.ts'
@@ -72,8 +78,11 @@ function readFields(
     switch (field) {
       case 'intent':
         if (typeof value === 'string') claims.push(...readWords(value, pointer))
-        else wrap(WrappedRequest)
+        else wrap(WrappedIntent)
         break
+      case 'text':
+      case 'goal':
+      case 'type':
       case 'action':
       case 'desired_action':
       case 'description':

@@ -47,7 +47,7 @@ const preview: Capability = {
         source: result.source.origin,
         html_sha256: digestText(html),
         html_characters: result.source.characters,
-        base_url: baseUrl ?? null,
+        base_url: baseUrl !== undefined && /^https?:/i.test(baseUrl) ? baseUrl : null,
       },
     }
   },

@@ -29,6 +29,7 @@ describe('one job, however it is said', () => {
     ['an intent that names the capability', { intent: 'extract-preview please', html: HTML }],
     ['an intent with the HTML in it', { intent: `read this ${HTML}` }],
     ['an intent object', { intent: { capability: 'extract-preview', html: HTML } }],
+    ['an intent object with words', { intent: { goal: 'extract-preview', input: { html: HTML } } }],
     ['input', { input: { capability: 'extract-preview', html: HTML } }],
     ['arguments beside the name of the tool', { name: 'gateway_execute', arguments: { html: HTML } }],
     ['a tool in the portable spelling', { tool: 'extract_preview', input: { html: HTML } }],
@@ -91,6 +92,22 @@ describe('one job, however it is said', () => {
       expect((await refusalOf({ intent })).code).toMatch(/^(intent_unknown|outcome_not_live)$/)
     },
   )
+
+  it('gives the demo for an intent object, an action or a name too', async () => {
+    for (const input of [
+      { intent: { type: 'demo' } },
+      { intent: { text: 'a demo' } },
+      { action: 'demo' },
+      { name: 'demo' },
+    ])
+      expect((await execute(input)).intent.kind).toBe('demo')
+  })
+
+  it('takes no address but http and https for a base', async () => {
+    const { intent, result } = await execute({ html: '<a href="b">b</a>', url: 'urn:x' })
+    expect(intent.request).toMatchObject({ base_url: null })
+    expect(result.document.links).toEqual([{ url: 'b', absolute: false, text: 'b' }])
+  })
 
   it('resolves relative links against url without fetching it', async () => {
     const { result, intent } = await execute({ html: '<a href="/b">b</a>', url: 'https://a.example/x' })
