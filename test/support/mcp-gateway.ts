@@ -43,7 +43,7 @@ const agent: Capability = {
   revokedAt: null,
 }
 
-export const testStore: AuthenticationStore = {
+const testStore: AuthenticationStore = {
   findKey: async (hash) =>
     hash.equals(hashToken(adminKey))
       ? key('key_admin', true)

@@ -10,7 +10,6 @@ export type Era = 'legacy' | 'modern'
 /** By what the service key on the connection allows; no key is `public`. */
 export type Audience = 'public' | 'operator' | 'admin'
 
-export const SPELLINGS: readonly Spelling[] = ['dotted', 'portable']
 const AUDIENCES: readonly Audience[] = ['public', 'operator', 'admin']
 /** The list changes with a new version only; private, because it depends on the key and on the client. */
 const LIST_TTL_MS = 300_000
@@ -143,7 +142,7 @@ const PROBLEM: JsonSchema = {
  * Clients on the v1 SDK hold `structuredContent` against the schema even when `isError` is set, and throw the answer
  * away when it does not fit; so every tool's schema admits the problem document too.
  */
-export function orProblem(output: JsonSchema): JsonObject {
+function orProblem(output: JsonSchema): JsonObject {
   const { $defs, ...success } = output
   return { type: 'object', anyOf: [success, PROBLEM], ...($defs === undefined ? {} : { $defs }) }
 }

@@ -13,7 +13,7 @@ type Inputs = Readonly<Record<string, InputRequest>>
 export const text = (value: string): FixtureOutcome => ({
   result: { content: [{ type: 'text', text: value }] },
 })
-export const invalidParams = (message: string): FixtureOutcome => ({
+const invalidParams = (message: string): FixtureOutcome => ({
   error: { code: RPC.invalidParams, message },
 })
 
@@ -25,7 +25,7 @@ export const form = (
   method: 'elicitation/create',
   params: { message, requestedSchema: { type: 'object', properties, required } },
 })
-export const sample = (prompt: string, maxTokens: number): InputRequest => ({
+const sample = (prompt: string, maxTokens: number): InputRequest => ({
   method: 'sampling/createMessage',
   params: { messages: [{ role: 'user', content: { type: 'text', text: prompt } }], maxTokens },
 })
@@ -78,7 +78,7 @@ async function gather(
   return inputRequired(inputs, state)
 }
 
-export const inputRequired = (inputs: Inputs, state?: string): FixtureOutcome => ({
+const inputRequired = (inputs: Inputs, state?: string): FixtureOutcome => ({
   result: {
     resultType: 'input_required',
     inputRequests: inputs,

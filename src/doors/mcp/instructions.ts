@@ -28,10 +28,10 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
       'methods of the capability are allowed; redirects come back as data and are not followed.',
   },
   {
-    needs: ['gateway.egress.fetch'],
+    needs: ['gateway.egress.attempts.get'],
     text:
-      'Nothing is retried for you. On `outcome_ambiguous` the request may have happened: look at the attempt named in ' +
-      '`attempt_id` before you do it again.',
+      'Nothing is retried for you. On `outcome_ambiguous` the request may have happened: look its `attempt_id` up with ' +
+      '{gateway.egress.attempts.get} before you do it again.',
   },
   {
     needs: [],
