@@ -99,14 +99,15 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
 }
 
+/** @param options.world starts on what an earlier gateway left there */
 export async function startTestGateway(
-  options: WorldOptions & Omit<GatewayOptions, 'extraCa'> = {},
+  options: WorldOptions & Omit<GatewayOptions, 'extraCa'> & { readonly world?: World } = {},
 ): Promise<TestGateway> {
-  const world = await createWorld(options)
+  const world = options.world ?? (await createWorld(options))
   const lines: string[] = []
   const config = loadConfig(world.env)
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
-  const { engine: _engine, env: _env, ports: _ports, ...gatewayOptions } = options
+  const { engine: _engine, env: _env, ports: _ports, world: given, ...gatewayOptions } = options
   const gateway = await startGateway(config, log, { ...gatewayOptions, extraCa: [world.ca.pem] })
   return {
     ...world,
@@ -115,7 +116,8 @@ export async function startTestGateway(
     log: () => lines.join(''),
     async close() {
       await gateway.close(5000)
-      await world.close()
+      // A world that was given outlives its gateway: that is what a restart is.
+      if (given === undefined) await world.close()
     },
   }
 }
