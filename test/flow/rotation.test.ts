@@ -1,0 +1,90 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createWorld, ENGINES, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
+
+describe.each(ENGINES)('rotating the authority (%s)', (engine) => {
+  let world: World
+  let gw: TestGateway
+  beforeEach(async () => {
+    world = await createWorld({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: '10000' } })
+    gw = await startTestGateway({ world })
+  })
+  afterEach(async () => {
+    await gw.close()
+    await world.close()
+  })
+
+  const keyFile = () => join(world.dataDir, 'data', 'authority.jwk')
+  const privateKeys = async (): Promise<{ kid: string }[]> =>
+    JSON.parse(await readFile(keyFile(), 'utf8')).keys
+  const published = async () =>
+    (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body.keys.filter(
+      (key: { use: string }) => key.use === 'enc',
+    )
+
+  it('refuses no request meanwhile and leaves every credential usable under the new key alone', async () => {
+    const grants = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => gw.grant({ secret: `upstream-secret-${i}` })),
+    )
+    const [old] = await privateKeys()
+    let done = false
+    const traffic = grants.map(async ({ capability }, i) => {
+      const answers: number[] = []
+      do {
+        answers.push((await gw.fetch(capability, { url: gw.url(`/${i}`) })).status)
+        // Storing goes on too: what was sealed under the old key a moment ago must not be forgotten.
+        await gw.grant({ secret: `stored-meanwhile-${i}` })
+      } while (!done)
+      return answers
+    })
+    const rotated = await gw.rest('POST', '/v1/authority/rotate', {})
+    const again = await gw.rest('POST', '/v1/authority/rotate', {})
+    done = true
+    const statuses = new Set((await Promise.all(traffic)).flat())
+    expect([rotated.status, again.status, [...statuses]]).toEqual([200, 200, [200]])
+    expect(rotated.body.retired).toEqual([old!.kid])
+    expect(rotated.body.rewrapped).toBeGreaterThanOrEqual(5)
+
+    expect((await privateKeys()).map(({ kid }) => kid)).toEqual([again.body.kid])
+    const wrapping: { kid: string; retired_at: string | null }[] = await published()
+    expect(wrapping).toHaveLength(3)
+    expect(wrapping.filter(({ retired_at }) => retired_at === null).map(({ kid }) => kid)).toEqual([
+      again.body.kid,
+    ])
+    const { credentials } = (await gw.rest('GET', '/v1/egress/credentials?limit=100')).body
+    expect(credentials.every((each: { version: number }) => each.version === 1)).toBe(true)
+    for (const [i, { capability }] of grants.entries()) {
+      expect((await gw.fetch(capability, { url: gw.url('/') })).status).toBe(200)
+      const sent = gw.upstream.requests.at(-1)!.headers.find(([name]) => name === 'authorization')![1]
+      expect(sent).toBe(`Bearer upstream-secret-${i}`)
+    }
+  })
+
+  it('survives a restart', async () => {
+    const { capability } = await gw.grant()
+    await gw.rest('POST', '/v1/authority/rotate', {})
+    await gw.close()
+    gw = await startTestGateway({ world })
+    expect((await gw.fetch(capability, { url: gw.url('/') })).status).toBe(200)
+  })
+
+  it('fails closed and refunds when the key file is another one', async () => {
+    const { capability } = await gw.grant()
+    await gw.close()
+    await rm(keyFile())
+    gw = await startTestGateway({ world })
+    const before = await gw.balance()
+    const answer = await gw.fetch(capability, { url: gw.url('/') })
+    expect([answer.status, answer.body.code]).toEqual([503, 'credential_unavailable'])
+    expect(answer.body.credits).toEqual({ charged: 0, balance: before })
+    expect(gw.upstream.requests).toEqual([])
+    const attempt = (await gw.rest('GET', `/v1/egress/attempts/${answer.body.attempt_id}`)).body
+    expect(attempt).toMatchObject({ state: 'refunded', outcome: 'credential_unavailable' })
+
+    const rotation = await gw.rest('POST', '/v1/authority/rotate', {})
+    expect([rotation.status, rotation.body.code]).toEqual([409, 'state_conflict'])
+    expect(rotation.body.credential_ids).toHaveLength(1)
+    expect((await privateKeys()).length).toBe(2)
+  })
+})

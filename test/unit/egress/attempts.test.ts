@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createAttemptLedger } from '../../../src/egress/attempts.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { newId } from '../../../src/ids.ts'
+import { createLogger } from '../../../src/log.ts'
+import type { Attempt, Store } from '../../../src/store/ports.ts'
+import { seedAccount, seedCapability } from '../../support/seed.ts'
+import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+
+let temp: TempStore
+let accountId: string
+let attempt: Attempt
+/** Store commands that fail until they are taken out again. */
+let failing: Set<keyof Store>
+let store: Store
+
+beforeEach(async () => {
+  temp = await openTempStore()
+  failing = new Set()
+  store = new Proxy(temp.store, {
+    get(target, name: keyof Store) {
+      const member = target[name]
+      if (typeof member !== 'function') return member
+      return (...args: never[]) =>
+        failing.has(name)
+          ? Promise.reject(new GatewayError('store_unavailable', 'The store is away.'))
+          : (member as (...given: never[]) => unknown).apply(target, args)
+    },
+  })
+  accountId = await seedAccount(temp.store, 10)
+  const { capability, credential } = await seedCapability(temp.store, accountId)
+  attempt = {
+    id: newId('att'),
+    accountId,
+    capabilityId: capability.id,
+    credentialId: credential.id,
+    credentialVersion: 1,
+    state: 'reserved',
+    method: 'POST',
+    host: 'api.example.com',
+    requestDigest: 'digest',
+    idempotencyKey: 'key',
+    createdAt: Date.now(),
+    sendingAt: null,
+    finishedAt: null,
+    upstreamStatus: null,
+    responseDigest: null,
+    outcome: null,
+    receiptId: null,
+  }
+  const reserved = await store.reserveAttempt({
+    attempt,
+    bootId: 'boot',
+    transactionId: newId('txn'),
+    cost: 1,
+    now: Date.now(),
+  })
+  expect(reserved.ok).toBe(true)
+})
+afterEach(() => temp.close())
+
+const ledger = () =>
+  createAttemptLedger({
+    store,
+    signer: { kid: 'k', sign: (typ, payload) => `${typ} ${JSON.stringify(payload)}` },
+    baseUrl: 'https://gateway.example',
+    bootId: 'boot',
+    now: Date.now,
+    log: createLogger('silent'),
+  })
+const delivered = {
+  state: 'settled',
+  outcome: 'delivered',
+  upstreamStatus: 200,
+  responseDigest: 'd',
+  gate: 'clean',
+} as const
+const stored = async () => (await temp.store.getAttempt(attempt.id, accountId))!
+const send = () => store.markSending({ id: attempt.id, bootId: 'boot', now: Date.now() })
+
+it('writes an ending later when the store would not take it at once', async () => {
+  const attempts = ledger()
+  await send()
+  failing.add('finishAttempt')
+  await expect(attempts.finish(attempt, delivered)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await attempts.recover()
+  expect((await stored()).state).toBe('sending')
+  failing.clear()
+  await attempts.recover()
+  expect(await stored()).toMatchObject({ state: 'settled', outcome: 'delivered' })
+  expect(await temp.store.getReceipt((await stored()).receiptId!)).toBeDefined()
+})
+
+it('gives a credit back later, once, when the store would not take the refund at once', async () => {
+  const attempts = ledger()
+  failing.add('refundAttempt')
+  await expect(attempts.refund(attempt, 'dns_failed')).rejects.toMatchObject({ code: 'store_unavailable' })
+  failing.clear()
+  await attempts.recover()
+  await attempts.recover()
+  expect(await stored()).toMatchObject({ state: 'refunded', outcome: 'dns_failed' })
+  expect(await temp.store.balance(accountId)).toBe(10)
+})
+
+it('leaves the attempts of its own process alone', async () => {
+  await send()
+  await ledger().recover()
+  expect((await stored()).state).toBe('sending')
+})
+
+it('shows nothing of an ending when another process took the attempt for dead', async () => {
+  await send()
+  await temp.store.recoverAttempts({ bootId: 'other', now: Date.now() })
+  await expect(ledger().finish(attempt, delivered)).rejects.toThrow('somebody else')
+  expect(await stored()).toMatchObject({ state: 'ambiguous', receiptId: null })
+})
+
+it('signs the missing receipt of an attempt that a crash left ambiguous, once', async () => {
+  await send()
+  await temp.store.recoverAttempts({ bootId: 'other', now: Date.now() })
+  const attempts = ledger()
+  await attempts.recover()
+  const { receiptId } = await stored()
+  const receipt = await temp.store.getReceipt(receiptId!)
+  expect(receipt!.jws).toContain('"state":"ambiguous","outcome":"crashed"')
+  await attempts.recover()
+  expect((await stored()).receiptId).toBe(receiptId)
+})
