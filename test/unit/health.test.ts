@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { ResolveError } from '../../src/egress/ports.ts'
+import { createHealth, observeResolver } from '../../src/health.ts'
+
+const signal = new AbortController().signal
+const healthyStore = {
+  engine: 'sqlite' as const,
+  health: async () => ({ ok: true, latencyMs: 0.1234, detail: 'fine' }),
+}
+
+function resolverThat(answer: () => Promise<string[]>) {
+  let now = 0
+  const resolver = observeResolver({ resolve: answer }, ['192.0.2.53'], () => now)
+  return { resolver, wait: (ms: number) => void (now += ms) }
+}
+
+describe('the resolver, as health sees it', () => {
+  it('is unknown before its first question, and ages after it', async () => {
+    const { resolver, wait } = resolverThat(async () => ['192.0.2.1'])
+    expect(resolver.state()).toMatchObject({ state: 'unknown', age_ms: null })
+    await resolver.resolve('a.example', signal)
+    wait(1500)
+    expect(resolver.state()).toMatchObject({ state: 'ok', age_ms: 1500 })
+  })
+
+  it.each([
+    ['not_found', 'ok'],
+    ['timeout', 'failing'],
+    ['server_failure', 'failing'],
+  ] as const)('after %s is %s', async (reason, state) => {
+    const { resolver } = resolverThat(() => Promise.reject(new ResolveError(reason)))
+    await expect(resolver.resolve('a.example', signal)).rejects.toThrow(ResolveError)
+    expect(resolver.state().state).toBe(state)
+  })
+})
+
+describe('health', () => {
+  const health = (store: typeof healthyStore, mode: 'sandbox' | 'production' = 'sandbox') =>
+    createHealth({
+      config: { mode },
+      store,
+      resolver: resolverThat(async () => []).resolver,
+      startedAt: 1_000,
+      now: () => 62_000,
+    }).report()
+
+  it('names the sandbox, versions, uptime and every part', async () => {
+    expect(await health(healthyStore)).toMatchObject({
+      status: 'ok',
+      mode: 'sandbox',
+      banner: expect.stringContaining('SANDBOX'),
+      uptime_seconds: 61,
+      versions: { api: '5.0.2', catalogue: '5.1.0', egress: '1.0.0' },
+      store: { engine: 'sqlite', state: 'ok', latency_ms: 0.12 },
+      resolver: { state: 'unknown' },
+      facilitators: [],
+      chains: [],
+    })
+    expect(await health(healthyStore, 'production')).toMatchObject({ banner: null })
+  })
+
+  it('still answers when the store does not, without repeating what a driver said', async () => {
+    const report = await health({
+      engine: 'sqlite',
+      health: () => Promise.reject(new Error('password=hunter2')),
+    })
+    expect(report).toMatchObject({ status: 'degraded', store: { state: 'failing' } })
+    expect(JSON.stringify(report)).not.toContain('hunter2')
+  })
+})
