@@ -114,7 +114,7 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
 
   const { hostname: host, pathname: path, search } = url
   if (authority !== host && authority.startsWith(`${host}:`) && HOST.test(host)) {
-    if (authority !== `${host}:${url.port}`) return invalid('port_not_canonical')
+    if (url.port === '' || authority !== `${host}:${url.port}`) return invalid('port_not_canonical')
   } else if (authority !== host || !HOST.test(host)) return invalid('host_not_canonical')
   const port = url.port === '' ? 443 : Number(url.port)
   if (!options.ports.includes(port)) return blocked('port_not_allowed')

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { GatewayError } from '../../../src/errors.ts'
+import { pickRequestHeaders, pickResponseHeaders } from '../../../src/egress/headers.ts'
+
+test('sends what is allowed in lower case and sorted, with defaults that the caller can override', () => {
+  expect(
+    pickRequestHeaders(
+      { 'Content-Type': 'application/json', 'User-Agent': 'mine/1' },
+      { 'notion-version': '2022-06-28' },
+    ),
+  ).toEqual([
+    ['accept', '*/*'],
+    ['accept-encoding', 'identity'],
+    ['content-type', 'application/json'],
+    ['notion-version', '2022-06-28'],
+    ['user-agent', 'mine/1'],
+  ])
+  expect(
+    pickRequestHeaders({ 'Notion-Version': '2025-09-03' }, { 'notion-version': '2022-06-28' }),
+  ).toContainEqual(['notion-version', '2025-09-03'])
+})
+
+describe('refuses by name', () => {
+  const refused = (headers: Record<string, string>): unknown => {
+    try {
+      return pickRequestHeaders(headers)
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown
+      return { code: thrown.code, header: thrown.extras['header'] }
+    }
+  }
+  test.each(
+    (
+      'authorization proxy-authorization cookie host range if-range connection keep-alive te trailer upgrade expect ' +
+      'transfer-encoding content-length content-encoding accept-encoding forwarded via x-forwarded-for x-forwarded-host ' +
+      'x-real-ip x-http-method-override x-method-override x-original-url x-rewrite-url idempotency-key x-api-key ' +
+      'openai-organization openai-project stripe-account x-custom proxy-connection sec-fetch-site origin referer __proto__'
+    ).split(' '),
+  )('%s', (name) => {
+    const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, string>
+    expect(refused(given)).toEqual({ code: 'header_forbidden', header: name })
+    if (/^[a-z]/.test(name)) expect(refused({ [name.toUpperCase()]: 'x' })).toMatchObject({ header: name })
+  })
+
+  test.each([
+    ['a line break', { accept: 'a\r\nx: y' }],
+    ['a NUL', { accept: 'a\u0000' }],
+    ['a character beyond Latin-1', { accept: 'Ā' }],
+    ['a space around the value', { accept: ' a' }],
+    ['the same name twice', { accept: 'a', Accept: 'b' }],
+    ['a space in the name', { 'accept ': 'a' }],
+    ['more than 8 KiB in all', { accept: 'a'.repeat(5000), 'user-agent': 'b'.repeat(4000) }],
+  ] as [string, Record<string, string>][])('%s', (_what, headers) => {
+    expect(refused(headers)).toMatchObject({ code: 'header_forbidden' })
+  })
+})
+
+test('passes on what describes a response, and nothing that sets state, asks for a credential or came as a trailer', () => {
+  expect(
+    pickResponseHeaders([
+      { name: 'content-type', value: 'text/plain' },
+      { name: 'link', value: '<a>; rel=next' },
+      { name: 'link', value: '<b>; rel=last' },
+      { name: 'location', value: 'http://127.0.0.1/' },
+      { name: 'x-ratelimit-remaining', value: '7' },
+      { name: 'anthropic-ratelimit-requests-remaining', value: '8' },
+      { name: 'ratelimit', value: '"default";r=1' },
+      { name: 'set-cookie', value: 'a=b' },
+      { name: 'www-authenticate', value: 'Bearer' },
+      { name: 'x-echo', value: 'no' },
+      { name: 'etag', value: '"late"', trailer: true },
+    ]),
+  ).toEqual({
+    'content-type': 'text/plain',
+    link: '<a>; rel=next, <b>; rel=last',
+    location: 'http://127.0.0.1/',
+    'x-ratelimit-remaining': '7',
+    'anthropic-ratelimit-requests-remaining': '8',
+    ratelimit: '"default";r=1',
+  })
+})
