@@ -1,5 +1,5 @@
 // The thread that owns the writing SQLite connection. Group commit: all commands that have arrived run in one
-// transaction, each in a savepoint of its own; answers are posted only after COMMIT returned.
+// transaction, a failed one rolls back alone, and answers are posted only after COMMIT returned.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Command, Undo } from './command.ts'
 import { type CommandName, commands, reads, singleStatements } from './commands/index.ts'
@@ -48,6 +48,13 @@ function receive(): Batch | 'close' | undefined {
 
 function runGroup(): void {
   const group = waiting.splice(0, MAX_GROUP * 2)
+  // A savepoint copies every page it touches, and hardly a command fails after it wrote something. So the group runs
+  // without them first; when one does fail, all of it is rolled back and run again, each in a savepoint of its own.
+  port.postMessage(commitGroup(group, false) ?? commitGroup(group, true)!)
+}
+
+/** @returns undefined when a command failed and there were no savepoints to contain it */
+function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers | undefined {
   const values: unknown[] = []
   const failures: [number, Failure][] = []
   const writes = group.some((part, i) => i % 2 === 0 && !reads.has(part as CommandName))
@@ -55,30 +62,36 @@ function runGroup(): void {
     if (writes) db.exec('BEGIN IMMEDIATE')
     for (let i = 0; i < group.length; i += 2) {
       const name = group[i] as CommandName
+      const args = group[i + 1] as unknown[]
       try {
-        values.push(runCommand(name, group[i + 1] as unknown[]))
+        values.push(inSavepoints ? runContained(name, args) : db.drive(start(name, args)))
       } catch (thrown) {
+        if (!inSavepoints && !reads.has(name)) {
+          abandon()
+          return undefined
+        }
         failures.push([values.length, toFailure(thrown)])
         values.push(undefined)
       }
     }
     if (writes) db.exec('COMMIT')
-    port.postMessage({ values, failures } satisfies WorkerMessage)
+    return { values, failures }
   } catch (thrown) {
     // The transaction as a whole failed (disk full, input/output error): nobody in it may believe otherwise.
     if (writes) abandon()
     const failure = toFailure(thrown)
-    const all = Array.from({ length: group.length / 2 }, (_, i): [number, Failure] => [i, failure])
-    port.postMessage({ values: [], failures: all } satisfies WorkerMessage)
+    return { values: [], failures: Array.from({ length: group.length / 2 }, (_, i) => [i, failure]) }
   }
 }
 
-function runCommand(name: CommandName, args: unknown[]): unknown {
-  const start = commands[name] as (...args: unknown[]) => Command<unknown>
-  if (reads.has(name) || singleStatements.has(name)) return db.drive(start(...args))
+const start = (name: CommandName, args: unknown[]) =>
+  (commands[name] as (...args: unknown[]) => Command<unknown>)(...args)
+
+function runContained(name: CommandName, args: unknown[]): unknown {
+  if (reads.has(name) || singleStatements.has(name)) return db.drive(start(name, args))
   db.exec('SAVEPOINT command')
   try {
-    const value = db.drive(start(...args))
+    const value = db.drive(start(name, args))
     db.exec('RELEASE command')
     return value
   } catch (thrown) {

@@ -1,7 +1,7 @@
 // One attempt is one row: reserved -> sending -> settled | ambiguous | refunded. Every step compares state and boot
 // id before it sets, so that a process that was given up for dead can finish nothing.
 import { newId } from '../../ids.ts'
-import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
+import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {
   Attempt,
@@ -267,7 +267,7 @@ export function* attachReceipt({ attemptId, receipt }: Input<'attachReceipt'>): 
     receipt.id,
     attemptId,
   )
-  if (!row) throw new Undo(false)
+  if (!row) return false
   yield* insertReceipt(receipt)
   return true
 }

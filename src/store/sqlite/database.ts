@@ -8,10 +8,12 @@ export interface SqliteDatabase {
   readonly close: () => void
 }
 
-const BUSY_TIMEOUT_MS = 5000
 // Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
+const BUSY_TIMEOUT_MS = 5000
 const CACHE_KIB = 16 * 1024
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
+/** 16 MiB of WAL between checkpoints: pages that every group changes are copied back once, not every fourth group. */
+const CHECKPOINT_PAGES = 4000
 
 /** @throws {Error} when the file cannot be opened with the durability that is promised */
 export function openDatabase(file: string, options: { readOnly?: boolean } = {}): SqliteDatabase {
@@ -19,7 +21,9 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
   db.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
   if (!options.readOnly) {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-    db.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`)
+    db.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    // What a savepoint or statement would have to undo stays in memory: by default it is a file on disk.
+    db.exec('PRAGMA temp_store = MEMORY')
     // Asserted, because an answer means "on disk": some file systems refuse WAL, some builds default to less.
     expectPragma(db, 'journal_mode', 'wal')
     expectPragma(db, 'synchronous', 2)
