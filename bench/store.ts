@@ -1,0 +1,248 @@
+// Durable double-entry debits: group commit in the store thread against one commit per operation on the main thread
+// (same engine, file system and commands, rounds interleaved), against PostgreSQL, and with 10,000 and 1,000,000
+// attempts in the store. `node bench/store.ts`
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
+import { loadConfig } from '../src/config.ts'
+import { newId } from '../src/ids.ts'
+import { createLogger } from '../src/log.ts'
+import { Undo } from '../src/store/command.ts'
+import { commands } from '../src/store/commands/index.ts'
+import { openStore } from '../src/store/index.ts'
+import type { Store } from '../src/store/ports.ts'
+import { openDatabase } from '../src/store/sqlite/database.ts'
+import { startPostgres } from '../test/support/postgres.ts'
+import { addSetting, ending, reservation, type Setting } from '../test/support/store.ts'
+import { median, percentile, printTable } from './support.ts'
+
+const CLIENTS = 64
+const ROUNDS = 5
+const ROUND_MS = 1000
+const CREDITS = 1_000_000_000
+const BOOT = 'bench'
+const log = createLogger('silent')
+
+type Debit = (setting: Setting) => Promise<unknown>
+
+interface Round {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMs: number
+  readonly loopP99Ms: number
+}
+
+/** Closed loop: every client asks again when it was answered. CPU is of this whole process, threads included. */
+async function runRound(settings: readonly Setting[], debit: Debit, durationMs = ROUND_MS): Promise<Round> {
+  const latencies: number[] = []
+  const loop = monitorEventLoopDelay({ resolution: 1 })
+  const cpu = process.cpuUsage()
+  const started = performance.now()
+  const end = started + durationMs
+  loop.enable()
+  await Promise.all(
+    settings.map(async (setting) => {
+      while (performance.now() < end) {
+        const at = performance.now()
+        await debit(setting)
+        latencies.push(performance.now() - at)
+      }
+    }),
+  )
+  loop.disable()
+  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  const sorted = latencies.toSorted((a, b) => a - b)
+  return {
+    perSecond: sorted.length / seconds,
+    p50Ms: percentile(sorted, 0.5),
+    p99Ms: percentile(sorted, 0.99),
+    cpuMs: (user + system) / 1000 / sorted.length,
+    loopP99Ms: loop.percentile(99) / 1e6,
+  }
+}
+
+/** Rounds of all candidates in turn, so that a busy moment of the machine hits each; medians of every figure. */
+async function compare(
+  candidates: readonly { settings: readonly Setting[]; debit: Debit }[],
+): Promise<Round[]> {
+  const rounds: Round[][] = candidates.map(() => [])
+  for (const { settings, debit } of candidates) await runRound(settings, debit, ROUND_MS / 4)
+  for (let i = 0; i < ROUNDS; i++)
+    for (const [k, { settings, debit }] of candidates.entries())
+      rounds[k]!.push(await runRound(settings, debit))
+  return rounds.map((all) => ({
+    perSecond: median(all.map((round) => round.perSecond)),
+    p50Ms: median(all.map((round) => round.p50Ms)),
+    p99Ms: median(all.map((round) => round.p99Ms)),
+    cpuMs: median(all.map((round) => round.cpuMs)),
+    loopP99Ms: median(all.map((round) => round.loopP99Ms)),
+  }))
+}
+
+async function addSettings(store: Store, count: number): Promise<Setting[]> {
+  const settings: Setting[] = []
+  for (let i = 0; i < count; i++) settings.push(await addSetting(store, CREDITS))
+  return settings
+}
+
+/** Ids of now: the order in which rows arrive is part of what is measured. */
+const nextReservation = (setting: Setting) => reservation(setting, BOOT, { id: newId('att') })
+
+const debitThrough =
+  (store: Store): Debit =>
+  async (setting) => {
+    const result = await store.reserveAttempt(nextReservation(setting))
+    if (!result.ok) throw new Error(result.reason)
+  }
+
+/** All three transactions of an attempt. */
+const attemptThrough =
+  (store: Store): Debit =>
+  async (setting) => {
+    const input = nextReservation(setting)
+    await store.reserveAttempt(input)
+    await store.markSending({ id: input.attempt.id, bootId: BOOT, now: input.now })
+    const last = ending(input.attempt, BOOT)
+    const end = await store.finishAttempt({ ...last, receipt: { ...last.receipt, id: newId('rcp') } })
+    if (!end.ok) throw new Error('not finished')
+  }
+
+const open = (dataDir: string, databaseUrl?: string) =>
+  openStore({
+    config: loadConfig({ GATEWAY_DATA_DIR: dataDir, GATEWAY_DATABASE_URL: databaseUrl }),
+    log,
+    bootId: BOOT,
+  })
+
+/** The naive way: the same commands on the thread that serves requests, a COMMIT (and its fsync) for each. */
+async function openMainThread(dataDir: string) {
+  const store = await open(dataDir)
+  const settings = await addSettings(store, CLIENTS)
+  await store.close()
+  const db = openDatabase(join(dataDir, 'gateway.db'))
+  const debit: Debit = async (setting) => {
+    db.exec('BEGIN IMMEDIATE')
+    try {
+      const result = db.drive(commands.reserveAttempt(nextReservation(setting)))
+      if (!result.ok) throw new Undo(result)
+      db.exec('COMMIT')
+    } catch (thrown) {
+      db.exec('ROLLBACK')
+      throw thrown
+    }
+    // As a server would: the next request is read in another turn of the loop.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { settings, debit, close: () => db.close() }
+}
+
+/** Finished attempts of other accounts with their ledger entries and receipts, older than any new one. */
+function preload(dataDir: string, count: number): void {
+  const db = new DatabaseSync(join(dataDir, 'gateway.db'))
+  const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
+  const id = (prefix: string) => `printf('${prefix}_0%034d', i)`
+  const account = `printf('acct_%035d', i % 1000)`
+  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN')
+  db.exec(`${numbers} INSERT INTO attempts SELECT ${id('att')}, ${account}, printf('cap_%035d', i % 3000),
+    'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${randomBytes(32).toString('base64url')}',
+    '${randomUUID()}', 1, 1, 1, 200, '${randomBytes(32).toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
+  for (const [side, amount] of [[account, '-1'] as const, [`'system:usage'`, '1'] as const])
+    db.exec(`${numbers} INSERT INTO ledger_entries SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1
+      FROM n ORDER BY 1, 2`)
+  db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, ${account}, '${'x'.repeat(700)}', 1 FROM n`)
+  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
+const cells = (name: string, r: Round, ratio = '') => [
+  name,
+  r.perSecond.toFixed(0),
+  ratio,
+  r.p50Ms.toFixed(2),
+  r.p99Ms.toFixed(2),
+  r.cpuMs.toFixed(3),
+  r.loopP99Ms.toFixed(1),
+]
+const head = ['', 'op/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU ms/op', 'loop p99 ms']
+
+try {
+  const grouped = await open(join(folder, 'grouped'))
+  const groupedSettings = await addSettings(grouped, CLIENTS)
+  const single = await openMainThread(join(folder, 'single'))
+  const groupDebit = debitThrough(grouped)
+  const [s, g, hotSingle, hotGroup] = await compare([
+    { settings: single.settings, debit: single.debit },
+    { settings: groupedSettings, debit: groupDebit },
+    { settings: single.settings.map(() => single.settings[0]!), debit: single.debit },
+    { settings: groupedSettings.map(() => groupedSettings[0]!), debit: groupDebit },
+  ])
+  printTable(
+    `Durable double-entry debits (reserveAttempt), SQLite, ${CLIENTS} clients, medians of ${ROUNDS} interleaved rounds\n` +
+      '(target: at least 4 times, loop p99 under 10 ms)',
+    head,
+    [
+      cells('64 accounts: one commit per debit, main thread', s!, '1.00'),
+      cells('64 accounts: group commit, store thread', g!, (g!.perSecond / s!.perSecond).toFixed(2)),
+      cells('one account: one commit per debit, main thread', hotSingle!, '1.00'),
+      cells(
+        'one account: group commit, store thread',
+        hotGroup!,
+        (hotGroup!.perSecond / hotSingle!.perSecond).toFixed(2),
+      ),
+    ],
+  )
+  single.close()
+  await grouped.close()
+
+  const sizes = [10_000, 1_000_000]
+  const filled: Store[] = []
+  for (const size of sizes) {
+    const dataDir = join(folder, `filled-${size}`)
+    await (await open(dataDir)).close()
+    preload(dataDir, size)
+    filled.push(await open(dataDir))
+  }
+  const settings = await Promise.all(filled.map((store) => addSettings(store, CLIENTS)))
+  const many = await compare(
+    filled.map((store, i) => ({ settings: settings[i]!, debit: debitThrough(store) })),
+  )
+  const one = await compare(
+    filled.map((store, i) => ({ settings: settings[i]!.slice(0, 1), debit: attemptThrough(store) })),
+  )
+  const rows = (rounds: readonly Round[], name: string) =>
+    rounds.map((round, i) =>
+      cells(`${name}, ${sizes[i]} attempts stored`, round, (round.p50Ms / rounds[0]!.p50Ms).toFixed(2)),
+    )
+  printTable('The same with attempts in the store (target: latency within 20 %; ratio of p50)', head, [
+    ...rows(many, 'debit, 64 clients'),
+    ...rows(one, 'whole attempt, 1 client'),
+  ])
+  for (const store of filled) await store.close()
+
+  const server = await startPostgres()
+  try {
+    const postgres = await open(join(folder, 'postgres'), server.url)
+    const own = await addSettings(postgres, CLIENTS)
+    const hot = own.map(() => own[0]!)
+    const debit = debitThrough(postgres)
+    const [apart, together] = await compare([
+      { settings: own, debit },
+      { settings: hot, debit },
+    ])
+    printTable(`PostgreSQL on the same machine, ${CLIENTS} clients (CPU of the gateway only)`, head, [
+      cells('debit, an account per client', apart!),
+      cells('debit, one hot account', together!),
+    ])
+    await postgres.close()
+  } finally {
+    await server.stop()
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
