@@ -2,9 +2,12 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../src/tokens.ts'
 import { runCli, startCli, startGatewayProcess } from '../support/cli.ts'
+
+// Several processes a test, on machines that are busy with other suites.
+vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string
 let dataDir: string

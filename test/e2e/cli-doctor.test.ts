@@ -1,0 +1,187 @@
+// The doctor against sick installations: every illness is named, with what to do, and no secret is shown.
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Finding } from '../../src/cli/doctor/finding.ts'
+import { bareEnv, runCli, startGatewayProcess } from '../support/cli.ts'
+import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
+import { databaseFor } from '../support/postgres.ts'
+import { examine } from '../../src/cli/doctor/index.ts'
+
+// Several processes a test, on machines that are busy with other suites.
+vi.setConfig({ testTimeout: 120_000 })
+
+let dns: TestDnsServer
+beforeAll(async () => {
+  dns = await startDnsServer()
+})
+afterAll(() => dns.close())
+
+let folder: string
+let env: Record<string, string>
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+  env = { PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_DNS_SERVERS: dns.address }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const data = (name: string) => join(folder, 'data', name)
+const look = (more: Record<string, string> = {}) => examine(bareEnv({ ...env, ...more }))
+const found = (findings: readonly Finding[], check: string) =>
+  findings.filter((finding) => finding.check === check)
+
+/** A data directory as a gateway leaves it behind. */
+async function lived(more: Record<string, string> = {}): Promise<void> {
+  const gateway = startGatewayProcess({ ...env, ...more })
+  await gateway.listening
+  gateway.kill('SIGTERM')
+  expect((await gateway.ended).code).toBe(0)
+}
+
+describe('doctor', () => {
+  it('is content before the first start, and says what the first start makes', async () => {
+    const { code, stdout, stderr } = await runCli(['doctor'], env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^warn {2}data directory .* does not exist yet\n +It is made at the first start/m)
+    expect(stdout).toMatch(/\n0 failed, \d+ to look at, \d+ ok\n$/)
+  })
+
+  it('finds nothing wrong beside a running gateway, and nothing secret is in its words', async () => {
+    const gateway = startGatewayProcess(env)
+    try {
+      const url = await gateway.listening
+      const { port } = new URL(url)
+      const { code, stdout } = await runCli(['doctor', '--json'], {
+        ...env,
+        PORT: port,
+        GATEWAY_BASE_URL: url,
+      })
+      const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] }
+      expect(findings.filter(({ level }) => level !== 'ok')).toEqual([])
+      expect({ ok, code }).toEqual({ ok: true, code: 0 })
+      expect(found(findings, 'port')[0]!.says).toContain(`in use by this gateway (process ${gateway.pid})`)
+      expect(found(findings, 'base url')[0]!.says).toBe(`${url} answers`)
+      for (const file of ['operator.key', 'authority.jwk', 'signing.jwk'])
+        for (const word of readFileSync(data(file), 'utf8').match(/[\w-]{30,}/g) ?? [])
+          expect(stdout).not.toContain(word)
+    } finally {
+      gateway.kill('SIGTERM')
+      await gateway.ended
+    }
+  })
+
+  it('names keys that others can read, that are broken, and that are another kind of key', async () => {
+    await lived()
+    expect(found(await look(), 'authority key')).toMatchObject([{ level: 'ok' }])
+    chmodSync(data('authority.jwk'), 0o644)
+    writeFileSync(data('operator.key'), readFileSync(data('operator.key'), 'utf8').replace(/.\n$/, '_\n'))
+    const { kty, crv, x } = JSON.parse(readFileSync(data('signing.jwk'), 'utf8')) as Record<string, string>
+    writeFileSync(data('signing.jwk'), JSON.stringify({ kty, crv, x }))
+    const findings = await look()
+    expect(found(findings, 'authority key')).toMatchObject([
+      { level: 'fail', todo: expect.stringContaining('chmod 600') },
+    ])
+    expect(found(findings, 'operator key')).toMatchObject([{ level: 'fail' }])
+    expect(found(findings, 'signing key')).toMatchObject([{ level: 'fail' }])
+    const mistyped = await look({ GATEWAY_OPERATOR_KEY: `agw_sk_${'0'.repeat(49)}` })
+    expect(found(mistyped, 'configuration')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining('GATEWAY_OPERATOR_KEY') },
+    ])
+  })
+
+  it('names a damaged database, and one of a newer release', async () => {
+    await lived()
+    expect(found(await look(), 'database')).toMatchObject([{ level: 'ok' }])
+
+    const { DatabaseSync } = await import('node:sqlite')
+    const db = new DatabaseSync(data('gateway.db'))
+    db.exec('INSERT INTO migrations (version, applied_at) VALUES (99, 0)')
+    db.close()
+    expect(found(await look(), 'database')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining('version 99') },
+    ])
+
+    writeFileSync(data('gateway.db'), Buffer.alloc(8192, 'not a database '))
+    expect(found(await look(), 'database')).toMatchObject([
+      { level: 'fail', todo: expect.stringContaining('backup') },
+    ])
+  })
+
+  it('names a data directory that is open, and one that is none', async () => {
+    mkdirSync(data(''), { mode: 0o755, recursive: true })
+    expect(found(await look(), 'data directory')).toMatchObject([
+      { level: 'warn', todo: expect.stringContaining('chmod 700') },
+    ])
+    writeFileSync(join(folder, 'file'), '')
+    const findings = await look({ GATEWAY_DATA_DIR: join(folder, 'file') })
+    expect(found(findings, 'data directory')).toMatchObject([{ level: 'fail' }])
+  })
+
+  it('names a clock that went back', async () => {
+    await lived()
+    expect(found(await look(), 'clock')).toMatchObject([{ level: 'ok' }])
+    const tomorrow = new Date(Date.now() + 86_400_000)
+    utimesSync(data('gateway.db'), tomorrow, tomorrow)
+    expect(found(await look(), 'clock')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining('went back') },
+    ])
+  })
+
+  it('names a port that is taken, and is content when it is free', async () => {
+    const other: Server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const PORT = String((other.address() as AddressInfo).port)
+    expect(found(await look({ PORT }), 'port')).toMatchObject([
+      { level: 'fail', says: expect.stringContaining('taken') },
+    ])
+    await new Promise((resolve) => other.close(resolve))
+    expect(found(await look({ PORT }), 'port')).toMatchObject([{ level: 'ok' }])
+  })
+
+  it('names a DNS server that does not answer: a failure in production, a hint in the sandbox', async () => {
+    const gone = await startDnsServer()
+    await gone.close()
+    const silent = { GATEWAY_DNS_SERVERS: `${dns.address},${gone.address}` }
+    expect(found(await look(silent), 'dns')).toMatchObject([{ level: 'ok' }, { level: 'warn' }])
+    const production = { ...silent, GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'http://127.0.0.1:9' }
+    expect(found(await look(production), 'dns')).toMatchObject([{ level: 'ok' }, { level: 'fail' }])
+  })
+
+  it('names a base URL that does not answer, and protections that are off', async () => {
+    const findings = await look({
+      GATEWAY_BASE_URL: 'http://127.0.0.1:9',
+      GATEWAY_EGRESS_PORTS: '443,8443',
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/8',
+    })
+    expect(found(findings, 'base url')).toMatchObject([{ level: 'fail' }])
+    expect(found(findings, 'egress ports')).toMatchObject([{ level: 'warn', says: '443, 8443' }])
+    expect(found(findings, 'egress ranges')).toMatchObject([
+      { level: 'warn', says: expect.stringContaining('10.0.0.0/8') },
+    ])
+  })
+
+  it('looks at PostgreSQL: reachable, migrated, in time; and says when it is not', async () => {
+    const url = await databaseFor('doctor')
+    const before = await look({ GATEWAY_DATABASE_URL: url })
+    expect(found(before, 'database')).toMatchObject([
+      { level: 'warn', says: expect.stringContaining('table version 0') },
+    ])
+    await lived({ GATEWAY_DATABASE_URL: url })
+    const after = await look({ GATEWAY_DATABASE_URL: url })
+    expect(found(after, 'database')).toMatchObject([{ level: 'ok' }])
+    expect(found(after, 'clock skew')).toMatchObject([{ level: 'ok' }])
+
+    const wrong = await look({ GATEWAY_DATABASE_URL: 'postgres://somebody:opensesame@127.0.0.1:9/none' })
+    expect(found(wrong, 'database')).toMatchObject([{ level: 'fail' }])
+    expect(JSON.stringify(wrong)).not.toContain('opensesame')
+  })
+
+  it('lists the problems of the configuration and ends with 1', async () => {
+    const { code, stdout } = await runCli(['doctor'], { ...env, PORT: 'x', GATEWAY_MCP_NAMES: 'y' })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^fail {2}configuration {2}PORT must be/m)
+    expect(stdout).toMatch(/^fail {2}configuration {2}GATEWAY_MCP_NAMES must be/m)
+  })
+})
