@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ConfigError } from '../../../src/config.ts'
+import { openAuthority } from '../../../src/egress/adapters/authority.ts'
+
+let directory: string
+let file: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'agw-authority-'))
+  file = join(directory, 'keys', 'authority.jwk')
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+const open = () => openAuthority({ file, now: Date.now })
+const binding = Buffer.from('binding')
+const recordKey = randomBytes(32)
+
+test('generates a key for its owner alone and finds it again', async () => {
+  const first = await open()
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readdir(join(directory, 'keys'))).toEqual(['authority.jwk'])
+  const wrap = await first.wrap(recordKey, binding)
+  const second = await open()
+  expect(second.current().kid).toBe(first.current().kid)
+  expect(await second.unwrap(wrap, binding)).toEqual(recordKey)
+  expect(second.current().publicJwk).toEqual({
+    kty: 'EC',
+    crv: 'P-256',
+    x: expect.any(String),
+    y: expect.any(String),
+    kid: first.current().kid,
+    use: 'enc',
+    alg: 'HPKE-0',
+  })
+})
+
+test('two replicas that start at once end up with one key', async () => {
+  const [a, b] = await Promise.all([open(), open()])
+  expect(a.current().kid).toBe(b.current().kid)
+})
+
+test('reads a single JWK without kid', async () => {
+  await open()
+  const { keys } = JSON.parse(await readFile(file, 'utf8')) as { keys: Record<string, string>[] }
+  const { kid, ...single } = keys[0]!
+  await writeFile(file, JSON.stringify(single))
+  expect((await open()).current().kid).toBe(kid)
+})
+
+test('another replica goes on unwrapping and wrapping across a rotation', async () => {
+  const [a, b] = [await open(), await open()]
+  const old = await a.wrap(recordKey, binding)
+  const { kid, previous } = await a.rotate()
+  expect(previous).toEqual([old.kid])
+  const fresh = await a.wrap(recordKey, binding)
+  expect(fresh.kid).toBe(kid)
+  expect(await b.unwrap(fresh, binding)).toEqual(recordKey)
+  expect(await b.unwrap(old, binding)).toEqual(recordKey)
+  // Not to the key that is about to be dropped.
+  const { kid: next } = await a.rotate()
+  expect((await b.wrap(recordKey, binding)).kid).toBe(next)
+})
+
+test('drops what it is asked to, but never the current key', async () => {
+  const authority = await open()
+  const old = await authority.wrap(recordKey, binding)
+  const { kid } = await authority.rotate()
+  await authority.drop([old.kid, kid])
+  await expect(authority.unwrap(old, binding)).rejects.toThrow('not in the key file')
+  expect(authority.current().kid).toBe(kid)
+  expect(await readFile(file, 'utf8')).not.toContain(old.kid)
+})
+
+test('a second rotation waits its turn, and a lock left by a dead process does not block for ever', async () => {
+  const authority = await open()
+  await writeFile(`${file}.lock`, '')
+  await expect(authority.rotate()).rejects.toMatchObject({ code: 'state_conflict' })
+  const longAgo = new Date(Date.now() - 3_600_000)
+  await utimes(`${file}.lock`, longAgo, longAgo)
+  expect((await authority.rotate()).previous).toHaveLength(1)
+})
+
+test('does not unwrap under another binding', async () => {
+  const authority = await open()
+  const wrap = await authority.wrap(recordKey, binding)
+  await expect(authority.unwrap(wrap, Buffer.from('another'))).rejects.toThrow()
+})
+
+describe('refuses in words, without quoting it, a file that', () => {
+  const refusal = async (): Promise<string> => {
+    try {
+      await open()
+      return 'opened'
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown
+      return thrown.problems.join('\n')
+    }
+  }
+  test('others can read', async () => {
+    await open()
+    for (const mode of [0o640, 0o604, 0o620]) {
+      await chmod(file, mode)
+      expect(await refusal()).toContain('chmod 600')
+    }
+  })
+  test.each([
+    ['is no JSON', () => '{"d":"hunter2'],
+    ['is another kind of key', () => '{"kty":"OKP","crv":"Ed25519","x":"hunter2","d":"hunter2"}'],
+    ['holds no key', () => '{"keys":[]}'],
+    ['holds only a public half', (jwk: Record<string, string>) => JSON.stringify({ ...jwk, d: undefined })],
+    [
+      'holds halves of two keys',
+      (jwk: Record<string, string>, other: Record<string, string>) =>
+        JSON.stringify({ ...jwk, d: other['d'] }),
+    ],
+  ])('%s', async (_what, content) => {
+    const keyOf = async () => {
+      await rm(file, { force: true })
+      await open()
+      return (JSON.parse(await readFile(file, 'utf8')) as { keys: Record<string, string>[] }).keys[0]!
+    }
+    const text = content(await keyOf(), await keyOf())
+    await writeFile(file, text)
+    const words = await refusal()
+    expect(words).toMatch(/GATEWAY_AUTHORITY_KEY_FILE: .* (?:is not|holds a key)/)
+    expect(words).not.toContain('hunter2')
+  })
+})
