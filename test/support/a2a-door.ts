@@ -14,6 +14,7 @@ import { createRateLimiter } from '../../src/limits.ts'
 import { createLogger } from '../../src/log.ts'
 import { type AnyTool, createRegistry, defineTool } from '../../src/registry.ts'
 import type { Services, Signer } from '../../src/services.ts'
+import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { newToken } from '../../src/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
@@ -40,9 +41,10 @@ const route = (name: string) => ({ method: 'POST' as const, path: `/t/${name}`, 
 const skill = (id: string) => ({ id, tags: ['test'], examples: [`Run ${id}`] })
 
 export async function startA2aDoor(
-  options: { memory?: MemoryTaskStore; fixtures?: boolean; rateLimit?: number } = {},
+  options: { memory?: MemoryTaskStore; store?: Store; fixtures?: boolean; rateLimit?: number } = {},
 ): Promise<DoorUnderTest> {
   const memory = options.memory ?? createMemoryTaskStore()
+  const store = options.store ?? memory.store
   memory.addKey(KEY_A, { accountId: 'acct_a' })
   memory.addKey(KEY_B, { accountId: 'acct_b' })
   memory.addCapability(CAPABILITY, { id: 'cap_1' })
@@ -190,7 +192,7 @@ export async function startA2aDoor(
   const registry = createRegistry(tools)
   const calls = createCallPath({
     services: {} as Services,
-    store: memory.store,
+    store,
     limiter: createRateLimiter(options.rateLimit ?? 0),
     log,
     now: Date.now,
@@ -206,7 +208,7 @@ export async function startA2aDoor(
     config: loadConfig(options.fixtures ? { GATEWAY_CONFORMANCE_FIXTURES: '1' } : {}),
     addresses,
     documents: {} as never,
-    store: memory.store,
+    store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     log,
     now: Date.now,

@@ -154,14 +154,10 @@ export function createEngine(parts: EngineParts): Engine {
           signal: controller.signal,
           async accepted(caller) {
             if (work.reply === 'message') return
-            entry = open(caller === null ? null : ownerIdOf(caller))
-            if (watch || resumed) {
-              if (!(await write(entry)))
-                throw new GatewayError('state_conflict', 'Another message is being worked on for this task.')
-            } else {
-              const registered = entry
-              registering = setTimeout(() => void write(registered).catch(logFailure), REGISTER_AFTER_MS)
-            }
+            const opened = open(caller === null ? null : ownerIdOf(caller))
+            if (watch || resumed) await register(opened)
+            else registering = setTimeout(() => void write(opened).catch(logFailure), REGISTER_AFTER_MS)
+            entry = opened
             watch?.(entry)
             begun.resolve(entry)
           },
@@ -200,6 +196,17 @@ export function createEngine(parts: EngineParts): Engine {
       }
     })()
     return { begun: begun.promise, done }
+  }
+
+  /** What somebody will ask for must be found; without a row the work does not begin. */
+  async function register(entry: LiveTask): Promise<void> {
+    try {
+      if (!(await write(entry)))
+        throw new GatewayError('state_conflict', 'Another message is being worked on for this task.')
+    } catch (thrown) {
+      forget(entry)
+      throw thrown
+    }
   }
 
   function forget(entry: LiveTask): void {

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import type { A2aCall } from '../../../src/doors/a2a/call.ts'
+import { createEngine } from '../../../src/doors/a2a/engine.ts'
+import { deferred } from '../../../src/doors/a2a/live.ts'
+import type { Outcome, Work } from '../../../src/doors/a2a/work.ts'
+import type { WireEvent, WireTask } from '../../../src/doors/a2a/wire.ts'
+import { createLogger } from '../../../src/log.ts'
+import { createMemoryTaskStore, type MemoryTaskStore } from '../../support/task-store.ts'
+
+const call: A2aCall = {
+  tokens: {},
+  address: '127.0.0.1',
+  requestId: 'req_1',
+  traceparent: undefined,
+  gone: new AbortController().signal,
+}
+const request = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } }
+const atOnce = { ...request, configuration: { returnImmediately: true } }
+const completed: Outcome = { kind: 'ended', state: 'TASK_STATE_COMPLETED' }
+
+/** An engine whose only work ends when it is told to, whatever its signal says. */
+function engineOver(
+  memory: MemoryTaskStore,
+  options: { engine?: 'postgres'; now?: () => number; graceMs?: number } = {},
+) {
+  const end = deferred<Outcome>()
+  let signal: AbortSignal | undefined
+  const work: Work = {
+    reply: 'task',
+    async run(context) {
+      signal = context.signal
+      await context.accepted(null)
+      return end.promise
+    },
+  }
+  const engine = createEngine({
+    store: { ...memory.store, engine: options.engine ?? 'sqlite' },
+    now: options.now ?? Date.now,
+    log: createLogger('silent'),
+    plan: () => work,
+    cancelGraceMs: options.graceMs ?? 10,
+  })
+  const begin = async () => {
+    const reply = await engine.send(atOnce, call)
+    if ('message' in reply) throw new Error('no task')
+    return reply.task.id
+  }
+  return { engine, begin, end: (outcome = completed) => end.resolve(outcome), signal: () => signal }
+}
+const stateOf = (task: WireTask) => task.status.state
+const collect = async (events: AsyncGenerator<WireEvent>) => {
+  const states: string[] = []
+  for await (const event of events) if ('statusUpdate' in event) states.push(event.statusUpdate.status.state)
+  return states
+}
+
+describe('canceling', () => {
+  test('work that does not stop in time is canceled over its head, and its late result is dropped', async () => {
+    const memory = createMemoryTaskStore()
+    const { engine, begin, end, signal } = engineOver(memory)
+    const id = await begin()
+    const canceled = await engine.cancel(id, call)
+    expect(stateOf(canceled)).toBe('TASK_STATE_CANCELED')
+    expect(canceled.status.message!.parts[0]!.text).toMatch(/may still take effect/)
+    expect(signal()!.aborted).toBe(true)
+    end()
+    await engine.close(1000)
+    expect(stateOf(await engine.get(id, undefined, call))).toBe('TASK_STATE_CANCELED')
+    expect(memory.rows.get(id)!.revision).toBe(2)
+  })
+
+  test('of a cancel and an end at the same time one wins, and everybody hears the same', async () => {
+    const memory = createMemoryTaskStore()
+    const { engine, begin, end } = engineOver(memory, { graceMs: 1000 })
+    const id = await begin()
+    const heard = collect(engine.subscribe(id, call))
+    const canceling = engine.cancel(id, call).then(stateOf, () => 'too late')
+    end()
+    expect(await canceling).toBe('too late')
+    expect(await heard).toEqual(['TASK_STATE_COMPLETED'])
+    expect(memory.rows.get(id)!.state).toBe('TASK_STATE_COMPLETED')
+  })
+})
+
+describe('several replicas on one store', () => {
+  test("a task canceled at another replica keeps that state when its own replica's work ends", async () => {
+    const memory = createMemoryTaskStore()
+    const [one, other] = [
+      engineOver(memory, { engine: 'postgres' }),
+      engineOver(memory, { engine: 'postgres' }),
+    ]
+    const id = await one.begin()
+    const heard = collect(one.engine.subscribe(id, call))
+    expect(stateOf(await other.engine.cancel(id, call))).toBe('TASK_STATE_CANCELED')
+    one.end()
+    expect(await heard).toEqual(['TASK_STATE_CANCELED'])
+    expect(stateOf(await one.engine.get(id, undefined, call))).toBe('TASK_STATE_CANCELED')
+    await Promise.all([one.engine.close(0), other.engine.close(0)])
+  })
+
+  test('a task of a live replica is left alone, and ended once its replica has been silent for long', async () => {
+    const memory = createMemoryTaskStore()
+    let now = Date.now()
+    const options = { engine: 'postgres', now: () => now } as const
+    const [one, other] = [engineOver(memory, options), engineOver(memory, options)]
+    const id = await one.begin()
+    now += 119_000
+    expect(stateOf(await other.engine.get(id, undefined, call))).toBe('TASK_STATE_WORKING')
+    now += 1_000
+    expect(stateOf(await other.engine.get(id, undefined, call))).toBe('TASK_STATE_FAILED')
+    one.end()
+    await Promise.all([one.engine.close(0), other.engine.close(0)])
+  })
+})
+
+describe('when the store fails', () => {
+  test('at the start, the work does not begin', async () => {
+    const memory = createMemoryTaskStore()
+    const { engine, begin } = engineOver(memory)
+    memory.failSaves = true
+    await expect(begin()).rejects.toThrow()
+    expect(memory.rows.size).toBe(0)
+    await engine.close(1000)
+  })
+
+  test('at the end, streams end as failed and later reads say the same', async () => {
+    const memory = createMemoryTaskStore()
+    const { engine, begin, end } = engineOver(memory)
+    const id = await begin()
+    const heard = collect(engine.subscribe(id, call))
+    memory.failSaves = true
+    end()
+    expect(await heard).toEqual(['TASK_STATE_FAILED'])
+    memory.failSaves = false
+    expect(stateOf(await engine.get(id, undefined, call))).toBe('TASK_STATE_FAILED')
+  })
+})
+
+describe('closing', () => {
+  test('waits for the work in hand', async () => {
+    const memory = createMemoryTaskStore()
+    const { engine, begin, end } = engineOver(memory)
+    const id = await begin()
+    const closed = engine.close(60_000)
+    end()
+    await closed
+    expect(memory.rows.get(id)!.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  test('aborts what does not end in time', async () => {
+    const { engine, begin, signal, end } = engineOver(createMemoryTaskStore())
+    await begin()
+    await engine.close(1)
+    expect(signal()!.aborted).toBe(true)
+    end()
+  })
+})
