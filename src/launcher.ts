@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-#!/usr/bin/env node
 // bin `agent-gateway`: starts the command line on a Node that is new enough. Decides nothing else.
 // It runs on old Nodes too, so it imports nothing newer than ES modules; everything modern is behind the dynamic import.
 import { spawn } from 'node:child_process'
