@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { GatewayError, toGatewayError, toProblem } from '../errors.ts'
 import { MAX_JSON_DEPTH, parseJson } from '../json.ts'
+import { LogField } from '../log.ts'
 import { type HttpContext, type HttpHandler, presentedTokens } from './http.ts'
 import { createCore } from './mcp/core.ts'
 import { createExchange, createQuestions, type Exchange } from './mcp/exchange.ts'
@@ -45,7 +46,7 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 2
 
 export function createMcpDoor(parts: DoorParts): McpDoor {
   const core = createCore(parts)
-  const guard = createGuard(parts.addresses, [parts.config.host])
+  const guard = createGuard(parts.addresses, parts.config.host)
   const questions = createQuestions()
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
@@ -164,13 +165,21 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
       return sendText(res, 400, errorText(id, error), headers)
     }
     const error = toGatewayError(thrown)
-    if (error.code === 'internal')
-      parts.log.error({ request_id: context.requestId, err: error.cause }, 'mcp door failed')
+    record(error, context)
     const data = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
     if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
     if (error.code === 'body_too_large') headers['connection'] = 'close'
     const code = rpcCodeOf(error)
     sendText(res, error.status, errorText(id, { code, message: data.title, data }), headers)
+  }
+
+  /** What never became a call has no line from the call path. */
+  function record(error: GatewayError, { requestId, address }: HttpContext): void {
+    const { code, reason } = error
+    const line = { [LogField.requestId]: requestId, [LogField.door]: 'mcp', address }
+    const level = code === 'internal' ? 'error' : 'info'
+    const cause = code === 'internal' ? { err: error.cause } : {}
+    parts.log[level]({ ...line, [LogField.code]: code, [LogField.reason]: reason, ...cause }, 'refused')
   }
 
   return {

@@ -540,3 +540,38 @@ describe('what is not a request', () => {
     )
   })
 })
+
+describe('the log', () => {
+  it('has a line for each call, with the trace of the header or of _meta, and for each refusal', async () => {
+    const logged: Record<string, unknown>[] = []
+    const own = await startMcpGateway({ logged })
+    try {
+      const send = async (params: object, headers: Record<string, string> = {}) => {
+        const response = await fetch(own.url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+        })
+        await response.arrayBuffer()
+        return response.headers.get('x-request-id')
+      }
+      const echo = { name: 'gateway.test.echo', arguments: { text: 'x' } }
+      const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
+      const ids = [
+        await send(echo, { traceparent: trace('a') }),
+        await send({ ...echo, _meta: { traceparent: trace('b') } }),
+        await send({ ...echo, _meta: { traceparent: trace('0') } }),
+        await send(echo, { origin: 'https://evil.example' }),
+      ]
+      expect(logged).toMatchObject([
+        { request_id: ids[0], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('a') },
+        { request_id: ids[1], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('b') },
+        { request_id: ids[2], door: 'mcp', tool: 'gateway.test.echo', code: 'ok' },
+        { request_id: ids[3], door: 'mcp', code: 'origin_denied', reason: 'origin' },
+      ])
+      expect(logged[2]).not.toHaveProperty('traceparent')
+    } finally {
+      await own.close()
+    }
+  })
+})

@@ -171,16 +171,27 @@ export interface TestGateway {
 }
 
 export async function startMcpGateway(
-  options: { tools?: readonly AnyTool[]; env?: Record<string, string> } = {},
+  options: {
+    tools?: readonly AnyTool[]
+    env?: Record<string, string>
+    /** Log lines are added to it. */
+    logged?: Record<string, unknown>[]
+  } = {},
 ): Promise<TestGateway> {
-  const config: Config = loadConfig({ GATEWAY_RATE_LIMIT: '0', GATEWAY_LOG_LEVEL: 'silent', ...options.env })
+  const config: Config = loadConfig({
+    GATEWAY_RATE_LIMIT: '0',
+    GATEWAY_LOG_LEVEL: options.logged ? 'info' : 'silent',
+    ...options.env,
+  })
   let handle: HttpHandler = () => {}
   const server = createServer({ maxHeaderSize: 16 * 1024 }, (req, res) => {
     void handle(req, res, httpContext(req, 0))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const log = createLogger(config.logLevel)
+  const log = createLogger(config.logLevel, {
+    write: (line: string) => void options.logged?.push(JSON.parse(line) as Record<string, unknown>),
+  })
   const now = Date.now
   const calls = createCallPath({
     services: {} as Services,

@@ -117,7 +117,7 @@ const SCHEMA_2020_12 = {
   },
   allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
   if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
-  // eslint-disable-next-line unicorn/no-thenable -- a JSON Schema keyword
+  // oxlint-disable-next-line unicorn/no-thenable -- a JSON Schema keyword
   then: { required: ['phone'] },
   else: { required: ['email'] },
   additionalProperties: false,

@@ -11,12 +11,12 @@ export interface Guard {
   check(host: string | undefined, origin: string | undefined): void
 }
 
-/** @param extraHosts further names this gateway is reached by, e.g. the address it listens on */
-export function createGuard(addresses: Addresses, extraHosts: readonly string[] = []): Guard {
+/** @param listenHost the address it listens on; one that stands for all of them names none */
+export function createGuard(addresses: Addresses, listenHost: string): Guard {
   const allowed = new Set([
     ...LOOPBACK,
     ...[addresses.baseUrl, addresses.mcpUrl, addresses.siteUrl].map((url) => new URL(url).hostname),
-    ...extraHosts.map((host) => hostnameOf(`http://${host}`)).filter((host) => host !== undefined),
+    ...(listenHost === '0.0.0.0' || listenHost === '::' ? [] : [bracketed(listenHost)]),
   ])
   // Parsing a URL per request would cost more than the rest of the checks together.
   const acceptedHosts = new Set<string>()
@@ -45,6 +45,8 @@ export function createGuard(addresses: Addresses, extraHosts: readonly string[] 
     return true
   }
 }
+
+const bracketed = (host: string) => (host.includes(':') ? `[${host}]` : host)
 
 function hostnameOf(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined

@@ -8,7 +8,7 @@ const guard = createGuard(
     siteUrl: 'https://www.example.com',
     mcpUrl: 'https://mcp.example.com/mcp',
   },
-  ['192.0.2.7', '0.0.0.0'],
+  '192.0.2.7',
 )
 
 function verdict(host: string | undefined, origin?: string): string {
@@ -50,6 +50,28 @@ describe('the Host header', () => {
     ['127.0.0.2'],
   ])('may not be %s', (host) => {
     expect(verdict(host)).toBe('origin_denied host')
+  })
+})
+
+describe('the address it listens on', () => {
+  const addresses = { baseUrl: 'http://[::1]', siteUrl: 'http://[::1]', mcpUrl: 'http://[::1]' }
+  const isAccepted = (listenHost: string, host: string) => {
+    try {
+      createGuard(addresses, listenHost).check(host, undefined)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  it.each([
+    ['192.0.2.7', '192.0.2.7:8402', true],
+    ['2001:db8::7', '[2001:db8::7]:8402', true],
+    // Browsers take 0.0.0.0 to loopback, so a page could name it.
+    ['0.0.0.0', '0.0.0.0:8402', false],
+    ['::', '[::]:8402', false],
+  ])('%s lets Host be %s: %s', (listenHost, host, expected) => {
+    expect(isAccepted(listenHost, host)).toBe(expected)
   })
 })
 
