@@ -1,0 +1,55 @@
+// The same page through REST, MCP and A2A on the whole gateway: one answer, byte for byte where it counts.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Execution } from '../../schemas/outcome.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+afterAll(() => gateway.close())
+
+const INPUT = { capability: 'extract-preview', html: '<h1>Tea</h1><p>Steep it.', url: 'https://tea.example/' }
+
+async function rpc(path: string, method: string, params: unknown, headers: Record<string, string> = {}) {
+  const answer = await fetch(gateway.baseUrl + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  // oxlint-disable-next-line typescript/no-explicit-any -- a wrong shape fails the test
+  return ((await answer.json()) as any).result
+}
+
+const viaRest = async (input: unknown) => (await gateway.rest('POST', '/v1/execute', input)).body
+const viaMcp = async (input: unknown) =>
+  (await rpc('/mcp', 'tools/call', { name: 'gateway_execute', arguments: input })).structuredContent
+async function viaA2a(input: unknown) {
+  const message = {
+    messageId: 'm1',
+    role: 'ROLE_USER',
+    parts: [{ data: { skill: 'extract-preview', input } }],
+  }
+  const { task } = await rpc('/a2a', 'SendMessage', { message }, { 'a2a-version': '1.0' })
+  const parts = [...(task.artifacts?.[0]?.parts ?? []), ...(task.status.message?.parts ?? [])]
+  return parts.find((part) => part.data !== undefined)?.data
+}
+
+it('gives the same execution through every door', async () => {
+  const rest = Execution.parse(await viaRest(INPUT))
+  expect(rest.result.document.text).toBe('Tea\n\nSteep it.')
+  expect(await viaMcp(INPUT)).toEqual(rest)
+  expect(await viaA2a(INPUT)).toEqual(rest)
+})
+
+it('gives the same refusal with the same repair through every door', async () => {
+  const input = { capability: 'extract-preview', html: '<p>a', input: { html: '<p>b' } }
+  const rest = await viaRest(input)
+  expect(rest).toMatchObject({ code: 'input_conflict', repair: { live: ['extract-preview'] } })
+  for (const problem of [await viaMcp(input), await viaA2a(input)])
+    expect(problem).toMatchObject({ code: rest.code, detail: rest.detail, repair: rest.repair })
+})
