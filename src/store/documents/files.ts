@@ -96,14 +96,15 @@ function createDocumentFile<T>(dataDir: string, document: DocumentKind<T>): Docu
     return good ?? document.initial
   }
   async function write(value: T): Promise<void> {
-    const now = await readIfThere(path)
-    if ((now && digestOf(now)) !== seen)
-      throw new GatewayError(
-        'state_conflict',
-        `${document.name}.json was changed by hand meanwhile. Read it again, then repeat the change.`,
-      )
     const bytes = Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
-    await replaceFile(dataDir, path, bytes)
+    await replaceFile(dataDir, path, bytes, async () => {
+      const now = await readIfThere(path)
+      if ((now && digestOf(now)) !== seen)
+        throw new GatewayError(
+          'state_conflict',
+          `${document.name}.json was changed by hand meanwhile. Read it again, then repeat the change.`,
+        )
+    })
     seen = digestOf(bytes)
     good = value
   }
@@ -121,8 +122,16 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Either the old file or the new one is there after a crash, and the new one whole. */
-async function replaceFile(dir: string, path: string, bytes: Buffer): Promise<void> {
+/**
+ * Either the old file or the new one is there after a crash, and the new one whole.
+ * @param check last thing before the old one goes; throwing keeps it
+ */
+async function replaceFile(
+  dir: string,
+  path: string,
+  bytes: Buffer,
+  check: () => Promise<void>,
+): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const aside = `${path}.${process.pid}.${randomUUID()}.tmp`
   try {
@@ -133,6 +142,7 @@ async function replaceFile(dir: string, path: string, bytes: Buffer): Promise<vo
     } finally {
       await file.close()
     }
+    await check()
     await rename(aside, path)
   } catch (thrown) {
     await rm(aside, { force: true })

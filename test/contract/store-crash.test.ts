@@ -1,0 +1,160 @@
+// kill -9 at any moment loses nothing that was acknowledged, and what was under way is settled at the next start.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { AttemptState } from '../../src/store/ports.ts'
+import {
+  addSetting,
+  createPlace,
+  NOW,
+  type Place,
+  type Setting,
+  sumOfLedger,
+  unbalancedAccounts,
+} from '../support/store.ts'
+
+const writer = new URL('../support/store-writer.ts', import.meta.url).pathname
+const children = new Set<ChildProcess>()
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+interface Acknowledged {
+  readonly state: AttemptState
+  readonly receiptId: string | undefined
+}
+
+/** Lets a process write and kills it in the middle, after `count` acknowledgements. */
+async function writeAndKill(
+  place: Place,
+  setting: Setting,
+  count: number,
+): Promise<Map<string, Acknowledged>> {
+  const { dataDir, databaseUrl } = place.config
+  const input = JSON.stringify({ dataDir, databaseUrl, setting })
+  const child = spawn(process.execPath, [writer, input], { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.add(child)
+  const exited = once(child, 'exit')
+  const known = new Map<string, Acknowledged>()
+  let left = count
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [state, id, receiptId] = line.split(' ')
+    known.set(id!, { state: state as AttemptState, receiptId })
+    // Lines that were written before the kill are still read: they count as acknowledged too.
+    if (--left === 0) child.kill('SIGKILL')
+  }
+  expect(await exited).toEqual([null, 'SIGKILL'])
+  children.delete(child)
+  return known
+}
+
+describe.each([
+  ['sqlite', 22],
+  ['postgres', 5],
+] as const)('kill -9 with %s', (engine, kills) => {
+  it(`keeps everything acknowledged, ${kills} times`, async () => {
+    const place = await createPlace(engine, 'crash')
+    try {
+      const first = await place.open()
+      const setting = await addSetting(first, 1_000_000)
+      const { accountId, capability } = setting
+      await first.close()
+      let charged = 0
+      for (let kill = 0; kill < kills; kill++) {
+        // A different moment each time, in the start-up phase of the file as well as in the middle of its life.
+        const known = await writeAndKill(place, setting, 1 + ((kill * 37) % 211))
+        const bootId = `check-${kill}`
+        const store = await place.open(bootId)
+        const recovered = { refunded: 0, ambiguous: 0 }
+        // PostgreSQL notices a dead client when it next turns to it: its last transaction may still be ending.
+        await expect
+          .poll(async () => {
+            const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: NOW })
+            recovered.refunded += refunded.length
+            recovered.ambiguous += ambiguous.length
+            const unfinished = await place.query(
+              `SELECT id FROM attempts WHERE state IN ('reserved', 'sending')`,
+            )
+            return unfinished.length
+          })
+          .toBe(0)
+        for (const [id, { state, receiptId }] of known) {
+          const attempt = await store.getAttempt(id, accountId)
+          expect(attempt, `${state} ${id}`).toBeDefined()
+          // A later step may have been committed without having been acknowledged.
+          if (state === 'settled') expect(attempt).toMatchObject({ state, receiptId })
+          if (state === 'sending') expect(['ambiguous', 'settled']).toContain(attempt!.state)
+          if (attempt!.receiptId !== null) expect(await store.getReceipt(attempt!.receiptId)).toBeDefined()
+        }
+        const states = await place.query(
+          `SELECT CAST(count(*) AS INTEGER) AS count FROM attempts WHERE state IN ('settled', 'ambiguous')`,
+        )
+        charged = Number(states[0]!['count'])
+        expect(await store.balance(accountId)).toBe(1_000_000 - charged)
+        expect((await store.findCapability(Buffer.from(capability.tokenHash)))!.uses).toBeGreaterThanOrEqual(
+          charged,
+        )
+        expect(await sumOfLedger(place)).toBe(0)
+        expect(await unbalancedAccounts(place)).toEqual([])
+        expect(recovered.refunded + recovered.ambiguous).toBeLessThanOrEqual(12)
+        await store.close()
+        if (engine === 'sqlite')
+          expect(await place.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+      }
+      expect(charged).toBeGreaterThan(kills)
+    } finally {
+      await place.remove()
+    }
+  }, 120_000)
+})
+
+describe('the store thread', () => {
+  it('takes the process with it when it fails, with a non-zero exit code', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gateway-worker-'))
+    try {
+      // A thread that starts well and fails at its first command.
+      const workerFile = join(folder, 'worker.mjs')
+      await writeFile(
+        workerFile,
+        `import { workerData } from 'node:worker_threads'
+         import { DatabaseSync } from 'node:sqlite'
+         new DatabaseSync(workerData.file).exec('PRAGMA journal_mode = WAL')
+         workerData.port.on('message', () => { throw new Error('disk on fire') })
+         workerData.port.postMessage({ ready: true })`,
+      )
+      const storeModule = new URL('../../src/store/sqlite/store.ts', import.meta.url).href
+      const logModule = new URL('../../src/log.ts', import.meta.url).href
+      const program = `
+        import { openSqliteStore } from ${JSON.stringify(storeModule)}
+        import { createLogger } from ${JSON.stringify(logModule)}
+        const store = await openSqliteStore({
+          dataDir: ${JSON.stringify(folder)}, log: createLogger('info'),
+          workerUrl: new URL(${JSON.stringify(`file://${workerFile}`)}),
+        })
+        process.on('unhandledRejection', () => {})
+        setInterval(() => {}, 1000)
+        console.log('answered', await store.listPublishedKeys())`
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      children.add(child)
+      const [said, logged, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, 'exit') as Promise<[number | null]>,
+      ])
+      children.delete(child)
+      expect(said).toBe('')
+      expect(logged).toMatch(/the store thread failed: the process ends/)
+      expect(logged).not.toMatch(/disk on fire/)
+      expect(code).toBe(70)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
+  })
+})
