@@ -50,7 +50,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
 }
 
 /** Where the gateway is: said, configured, found in the data directory, or at the default address. */
-export async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
+async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
   const given = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
   const host = config.host.includes(':') ? `[${config.host}]` : config.host
   const url = given ?? `http://${host}:${config.port}`

@@ -1,4 +1,6 @@
 // Exit codes of every command. Scripts depend on them: add, never renumber.
+import { EXIT_CONFIG } from '../config.ts'
+
 export const Exit = {
   ok: 0,
   /** The gateway refused, a check failed, a receipt does not verify. */
@@ -8,7 +10,7 @@ export const Exit = {
   /** No gateway answers at the address. */
   unreachable: 3,
   /** sysexits.h EX_CONFIG: somebody has to edit the configuration first. */
-  config: 78,
+  config: EXIT_CONFIG,
 } as const
 
 /** A failure in words for a person: printed without a stack, then the process ends with `exitCode`. */

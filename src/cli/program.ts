@@ -32,7 +32,7 @@ Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data dir
 Which key: --key-file, else GATEWAY_OPERATOR_KEY, else operator.key in the data directory. A secret is never an argument.
 Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 78 configuration.`
 
-export function createProgram(): Command {
+function createProgram(): Command {
   const program = new Command('agent-gateway')
     .description('The gateway through which AI agents act on the internet without ever holding a secret.')
     .version(API_VERSION)
