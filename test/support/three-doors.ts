@@ -24,7 +24,9 @@ export const throughDoor = {
       delete rest[name]
       return value
     })
-    const query = new URLSearchParams(Object.entries(rest).map(([name, value]) => [name, String(value)]))
+    const query = new URLSearchParams(
+      Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]),
+    )
     const headers = { ...jsonType, authorization: `Bearer ${token}` }
     const response =
       route.method === 'GET'
