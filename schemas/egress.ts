@@ -42,6 +42,21 @@ export const scopeFields = {
   methods: z.array(HttpMethod).min(1).max(6),
 }
 
+/** A smaller scope asked for; what is left out stays as the outer one has it. */
+export const wantedScopeFields = {
+  hosts: scopeFields.hosts.optional(),
+  path_prefixes: scopeFields.path_prefixes.optional(),
+  methods: scopeFields.methods.optional(),
+}
+export const capabilityTtl = z.int().min(60).max(86_400)
+export const capabilityMaxUses = z
+  .int()
+  .min(1)
+  .max(1_000_000)
+  .optional()
+  .describe('Attempts it allows; no limit by default')
+export const credentialId = z.string().min(1).max(64).describe('`credential_id` of the list')
+
 /** What anyone may know of a stored credential. The secret is in no field and never will be. */
 export const CredentialMetadata = z.object({
   credential_id: z.string(),

@@ -2,25 +2,27 @@
 import type { AnyTool } from '../src/registry.ts'
 import { authorityRotate } from './authority-rotate.ts'
 import { capabilities, capabilitiesGet } from './capabilities.ts'
-import { creditsBalance, creditsGrant } from './credits.ts'
-import { egressAttemptsGet, egressAttemptsList } from './egress-attempts.ts'
-import {
-  egressCapabilitiesIssue,
-  egressCapabilitiesList,
-  egressCapabilitiesNarrow,
-  egressCapabilitiesRevoke,
-} from './egress-capabilities.ts'
-import {
-  egressCredentialsCreate,
-  egressCredentialsList,
-  egressCredentialsRevoke,
-  egressCredentialsRotate,
-} from './egress-credentials.ts'
-import { egressManifest, egressPricing, egressProviders } from './egress-documents.ts'
+import { creditsBalance } from './credits-balance.ts'
+import { creditsGrant } from './credits-grant.ts'
+import { egressAttemptsGet } from './egress-attempts-get.ts'
+import { egressAttemptsList } from './egress-attempts-list.ts'
+import { egressCapabilitiesIssue } from './egress-capabilities-issue.ts'
+import { egressCapabilitiesList } from './egress-capabilities-list.ts'
+import { egressCapabilitiesNarrow } from './egress-capabilities-narrow.ts'
+import { egressCapabilitiesRevoke } from './egress-capabilities-revoke.ts'
+import { egressCredentialsCreate } from './egress-credentials-create.ts'
+import { egressCredentialsList } from './egress-credentials-list.ts'
+import { egressCredentialsRevoke } from './egress-credentials-revoke.ts'
+import { egressCredentialsRotate } from './egress-credentials-rotate.ts'
+import { egressManifest } from './egress-manifest.ts'
+import { egressPricing } from './egress-pricing.ts'
+import { egressProviders } from './egress-providers.ts'
 import { egressFetch } from './egress-fetch.ts'
 import { execute } from './execute.ts'
 import { health } from './health.ts'
-import { keysCreate, keysList, keysRevoke } from './keys.ts'
+import { keysCreate } from './keys-create.ts'
+import { keysList } from './keys-list.ts'
+import { keysRevoke } from './keys-revoke.ts'
 import { protocols } from './protocols.ts'
 import { receiptsGet } from './receipts-get.ts'
 

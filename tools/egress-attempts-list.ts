@@ -3,28 +3,6 @@ import { AttemptRecord, capabilityArgument, pageInput, pageOutput } from '../sch
 import { free } from '../schemas/money.ts'
 import { defineTool } from '../src/registry.ts'
 
-const read = { readOnly: true, idempotent: true, openWorld: false } as const
-
-export const egressAttemptsGet = defineTool({
-  name: 'gateway.egress.attempts.get',
-  title: 'What became of an attempt',
-  summary:
-    'State, outcome, upstream status and charge of one outbound request. Call it after outcome_ambiguous, before you ' +
-    'decide whether to send again. A capability sees its own attempts, a service key those of its account.',
-  input: z.strictObject({
-    capability: capabilityArgument,
-    attempt_id: z.string().min(1).max(64).describe('`attempt_id` of the answer or of the error'),
-  }),
-  output: AttemptRecord,
-  price: free,
-  caller: 'account',
-  effects: read,
-  rest: { method: 'GET', path: '/v1/egress/attempts/{attempt_id}', operationId: 'getEgressAttempt' },
-  errors: ['key_required', 'attempt_not_found'],
-  examples: [{ title: 'One attempt', input: { attempt_id: 'att_0000000000000000000000000000000000' } }],
-  handle: async ({ attempt_id }, { egress, caller }) => egress.getAttempt(caller, attempt_id),
-})
-
 export const egressAttemptsList = defineTool({
   name: 'gateway.egress.attempts.list',
   title: 'List outbound attempts',
@@ -39,7 +17,7 @@ export const egressAttemptsList = defineTool({
   output: z.object({ attempts: z.array(AttemptRecord), ...pageOutput }),
   price: free,
   caller: 'account',
-  effects: read,
+  effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/egress/attempts', operationId: 'listEgressAttempts' },
   errors: ['key_required'],
   examples: [

@@ -1,0 +1,13 @@
+import { z } from 'zod'
+import { Timestamp } from './http.ts'
+
+/** What anyone may know of a service key. */
+export const KeyRecord = z.object({
+  key_id: z.string(),
+  account_id: z.string(),
+  label: z.string(),
+  admin: z.boolean().describe('May grant credits, open accounts and rotate the authority'),
+  created_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+})
+export type KeyRecord = z.infer<typeof KeyRecord>

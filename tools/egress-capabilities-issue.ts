@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import {
+  IssuedCapability,
+  Label,
+  capabilityTtl,
+  capabilityMaxUses,
+  wantedScopeFields,
+} from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const egressCapabilitiesIssue = defineTool({
+  name: 'gateway.egress.capabilities.issue',
+  title: 'Issue a capability for an agent',
+  summary:
+    'Makes a short-lived bearer token on a stored credential, for an agent to use in its place. Hosts, path prefixes ' +
+    "and methods default to the credential's own and can only be made smaller. The token is shown once.",
+  input: z.strictObject({
+    credential_id: z.string().min(1).max(64),
+    ...wantedScopeFields,
+    ttl_seconds: capabilityTtl.default(900).describe('Life in seconds; 15 minutes by default, a day at most'),
+    max_uses: capabilityMaxUses,
+    label: Label.default('capability'),
+  }),
+  output: IssuedCapability,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/capabilities',
+    operationId: 'issueEgressCapability',
+    status: 201,
+  },
+  errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],
+  examples: [
+    {
+      title: 'All the credential allows, for 15 minutes',
+      input: { credential_id: 'cred_0000000000000000000000000000000000' },
+    },
+    {
+      title: 'Read-only, one folder, five calls',
+      input: {
+        credential_id: 'cred_0000000000000000000000000000000000',
+        path_prefixes: ['/repos/acme/site/issues'],
+        methods: ['GET'],
+        ttl_seconds: 300,
+        max_uses: 5,
+        label: 'triage agent',
+      },
+    },
+  ],
+  async handle({ credential_id, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
+    return egress.issueCapability(accountOf(caller), {
+      credentialId: credential_id,
+      scope: wanted,
+      ttlSeconds: ttl_seconds,
+      maxUses: max_uses ?? null,
+      label,
+    })
+  },
+})

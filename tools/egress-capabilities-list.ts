@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { CapabilityRecord, pageInput, pageOutput } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const egressCapabilitiesList = defineTool({
+  name: 'gateway.egress.capabilities.list',
+  title: 'List capabilities',
+  summary: 'Issued capabilities, newest first, with scope, uses and expiry. Never a token.',
+  input: z.strictObject({
+    credential_id: z.string().min(1).max(64).optional().describe('Only those on this credential'),
+    ...pageInput,
+  }),
+  output: z.object({ capabilities: z.array(CapabilityRecord), ...pageOutput }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/egress/capabilities', operationId: 'listEgressCapabilities' },
+  errors: ['key_required'],
+  examples: [{ title: 'The latest', input: { limit: 20 } }],
+  async handle({ credential_id, limit, before }, { egress, caller }) {
+    const filter = { credentialId: credential_id }
+    const { items, next } = await egress.listCapabilities(accountOf(caller), filter, { limit, before })
+    return { capabilities: items, next }
+  },
+})

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import {
+  capabilityArgument,
+  IssuedCapability,
+  Label,
+  capabilityTtl,
+  capabilityMaxUses,
+  wantedScopeFields,
+} from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { GatewayError } from '../src/errors.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const egressCapabilitiesNarrow = defineTool({
+  name: 'gateway.egress.capabilities.narrow',
+  title: 'Make a smaller capability from your own',
+  summary:
+    'For handing part of your task to another agent: a capability with less scope, never living longer than yours. ' +
+    'Its uses count on yours too, and it ends when yours is revoked.',
+  input: z.strictObject({
+    capability: capabilityArgument,
+    ...wantedScopeFields,
+    ttl_seconds: capabilityTtl.optional().describe('Life in seconds; ends with your own at the latest'),
+    max_uses: capabilityMaxUses,
+    label: Label.default('narrowed'),
+  }),
+  output: IssuedCapability,
+  price: free,
+  caller: 'capability',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/capabilities/narrow',
+    operationId: 'narrowEgressCapability',
+    status: 201,
+  },
+  errors: ['capability_required', 'capability_invalid', 'scope_denied'],
+  examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
+  async handle({ capability: _carried, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
+    if (caller.kind !== 'agent')
+      throw new GatewayError('capability_required', 'Send a capability (agw_cap_…).')
+    return egress.narrowCapability(caller.capability, {
+      scope: wanted,
+      ttlSeconds: ttl_seconds,
+      maxUses: max_uses ?? null,
+      label,
+    })
+  },
+})

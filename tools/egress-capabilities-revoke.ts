@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const egressCapabilitiesRevoke = defineTool({
+  name: 'gateway.egress.capabilities.revoke',
+  title: 'Revoke a capability',
+  summary: 'Ends a capability and everything narrowed from it, at once. Repeating it changes nothing.',
+  input: z.strictObject({ capability_id: z.string().min(1).max(64) }),
+  output: z.object({
+    capability_id: z.string(),
+    revoked: z.int().min(0).describe('How many became revoked by this call, narrowed ones included'),
+  }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/capabilities/{capability_id}/revoke',
+    operationId: 'revokeEgressCapability',
+  },
+  errors: ['key_required', 'capability_not_found'],
+  examples: [{ title: 'End it', input: { capability_id: 'cap_0000000000000000000000000000000000' } }],
+  async handle({ capability_id }, { egress, caller }) {
+    const { revoked } = await egress.revokeCapability(accountOf(caller), capability_id)
+    return { capability_id, revoked }
+  },
+})

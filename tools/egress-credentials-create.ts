@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { CredentialMetadata, Label, ProviderId, scopeFields, UpstreamSecret } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { Secret } from '../src/secret.ts'
+import { accountOf } from './account.ts'
+
+export const egressCredentialsCreate = defineTool({
+  name: 'gateway.egress.credentials.create',
+  title: 'Store an upstream credential',
+  summary:
+    'Encrypts and stores a reusable API credential, with the hosts, path prefixes and methods it may ever be used for. ' +
+    'For operators: agents get capabilities on it, never the secret. Named providers bring their own host and header; ' +
+    '`custom` must name its hosts. The secret can be replaced and revoked, but never read.',
+  input: z.strictObject({
+    provider: ProviderId,
+    label: Label.default('credential'),
+    secret: UpstreamSecret,
+    hosts: scopeFields.hosts.optional().describe("Allowed hosts; a named provider's own by default"),
+    path_prefixes: scopeFields.path_prefixes.describe('Allowed path prefixes; `["/"]` for the whole API'),
+    methods: scopeFields.methods.describe('Allowed methods'),
+    header: z
+      .string()
+      .max(64)
+      .regex(/^[a-z0-9][a-z0-9-]*$/, 'a header name in lower case')
+      .optional()
+      .describe('For `custom`: header the secret is sent in; `authorization` by default'),
+    scheme: z
+      .string()
+      .max(32)
+      .regex(/^[A-Za-z][A-Za-z0-9._-]*$|^$/, 'one word, or empty')
+      .optional()
+      .describe('For `custom`: word before the secret; `Bearer` by default with `authorization`, else none'),
+  }),
+  output: CredentialMetadata,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/credentials',
+    operationId: 'createEgressCredential',
+    status: 201,
+  },
+  errors: ['key_required', 'scope_denied'],
+  examples: [
+    {
+      title: 'A GitHub token for one repository',
+      input: {
+        provider: 'github',
+        label: 'site issues',
+        secret: 'replace-with-the-real-token',
+        path_prefixes: ['/repos/acme/site'],
+        methods: ['GET', 'POST'],
+      },
+    },
+    {
+      title: 'Any other API',
+      input: {
+        provider: 'custom',
+        label: 'inventory',
+        secret: 'replace-with-the-real-token',
+        hosts: ['inventory.example.com'],
+        path_prefixes: ['/v2'],
+        methods: ['GET'],
+        header: 'x-api-key',
+        scheme: '',
+      },
+    },
+  ],
+  async handle({ provider, label, secret, header, scheme, ...scope }, { egress, caller }) {
+    return egress.createCredential(accountOf(caller), {
+      provider,
+      label,
+      secret: new Secret(secret),
+      scope,
+      header,
+      scheme,
+    })
+  },
+})

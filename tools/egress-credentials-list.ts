@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { CredentialMetadata, pageInput, pageOutput } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const egressCredentialsList = defineTool({
+  name: 'gateway.egress.credentials.list',
+  title: 'List stored credentials',
+  summary: 'Metadata of the stored credentials, newest first: scope, version, dates. Never a secret.',
+  input: z.strictObject({ ...pageInput }),
+  output: z.object({ credentials: z.array(CredentialMetadata), ...pageOutput }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/egress/credentials', operationId: 'listEgressCredentials' },
+  errors: ['key_required'],
+  examples: [{ title: 'The latest', input: { limit: 20 } }],
+  async handle(page, { egress, caller }) {
+    const { items, next } = await egress.listCredentials(accountOf(caller), page)
+    return { credentials: items, next }
+  },
+})

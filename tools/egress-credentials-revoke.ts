@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { CredentialMetadata, credentialId } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const egressCredentialsRevoke = defineTool({
+  name: 'gateway.egress.credentials.revoke',
+  title: 'Revoke a credential',
+  summary:
+    'Ends a credential and every capability on it, at once and for good. Repeating it changes nothing.',
+  input: z.strictObject({ credential_id: credentialId }),
+  output: CredentialMetadata,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/credentials/{credential_id}/revoke',
+    operationId: 'revokeEgressCredential',
+  },
+  errors: ['key_required', 'credential_not_found'],
+  examples: [{ title: 'End it', input: { credential_id: 'cred_0000000000000000000000000000000000' } }],
+  handle: async ({ credential_id }, { egress, caller }) =>
+    egress.revokeCredential(accountOf(caller), credential_id),
+})

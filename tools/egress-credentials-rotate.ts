@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { CredentialMetadata, UpstreamSecret, credentialId } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { Secret } from '../src/secret.ts'
+import { accountOf } from './account.ts'
+
+export const egressCredentialsRotate = defineTool({
+  name: 'gateway.egress.credentials.rotate',
+  title: 'Replace the secret of a credential',
+  summary:
+    'Puts a new secret in the place of the old one and raises the version. Scope and capabilities stay; the next ' +
+    'request uses the new secret.',
+  input: z.strictObject({ credential_id: credentialId, secret: UpstreamSecret }),
+  output: CredentialMetadata,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/credentials/{credential_id}/rotate',
+    operationId: 'rotateEgressCredential',
+  },
+  errors: ['key_required', 'credential_not_found', 'state_conflict'],
+  examples: [
+    {
+      title: 'A new token',
+      input: {
+        credential_id: 'cred_0000000000000000000000000000000000',
+        secret: 'replace-with-the-new-token',
+      },
+    },
+  ],
+  handle: async ({ credential_id, secret }, { egress, caller }) =>
+    egress.rotateCredential(accountOf(caller), credential_id, new Secret(secret)),
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const egressManifest = defineTool({
+  name: 'gateway.egress.manifest',
+  title: 'Egress manifest',
+  summary: 'Where the egress endpoints are, what they guarantee and which providers have presets.',
+  input: z.strictObject({}),
+  output: z.looseObject({ version: z.string(), name: z.string(), role: z.string(), guarantee: z.string() }),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  doors: ['rest'],
+  rest: { method: 'GET', path: '/v1/egress', operationId: 'egressManifest' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.egressManifest() as never,
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const egressPricing = defineTool({
+  name: 'gateway.egress.pricing',
+  title: 'What an egress attempt costs',
+  summary: 'When a credit is taken, when it is given back, and when it is not.',
+  input: z.strictObject({}),
+  output: z.looseObject({}),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  doors: ['rest'],
+  rest: { method: 'GET', path: '/v1/egress/pricing', operationId: 'egressPricing' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.egressPricing(),
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const egressProviders = defineTool({
+  name: 'gateway.egress.providers',
+  title: 'Providers with presets',
+  summary:
+    'The upstream providers the gateway knows: host, header and scheme of their credentials, and whether they honour ' +
+    'an Idempotency-Key. Use `custom` for any other HTTPS API.',
+  input: z.strictObject({}),
+  output: z.looseObject({}),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/egress/providers', operationId: 'egressProviders' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.egressProviders(),
+})

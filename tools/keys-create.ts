@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { Label } from '../schemas/egress.ts'
+import { KeyRecord } from '../schemas/key.ts'
+import { free } from '../schemas/money.ts'
+import { toKeyRecord } from '../src/accounts/wire.ts'
+import { GatewayError } from '../src/errors.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const keysCreate = defineTool({
+  name: 'gateway.keys.create',
+  title: 'Create a service key',
+  summary:
+    'Makes a further service key of your account, or (administrator only) opens a new account with its first key and ' +
+    'its free credits. The key is shown once.',
+  input: z.strictObject({
+    account: z
+      .enum(['own', 'new'])
+      .default('own')
+      .describe('`new` opens another account; administrators only'),
+    name: z.string().min(1).max(100).optional().describe('Name of the new account'),
+    label: Label.default('service key'),
+  }),
+  output: KeyRecord.extend({
+    key: z.string().describe('The service key (agw_sk_…); shown once'),
+    credits: z.int().min(0).describe('Free credits that came with it; 0 for a further key of an account'),
+  }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: { method: 'POST', path: '/v1/keys', operationId: 'createKey', status: 201 },
+  errors: ['key_required', 'admin_required'],
+  examples: [
+    { title: 'A further key', input: { label: 'deploy pipeline' } },
+    { title: 'A new account', input: { account: 'new', name: 'team-b', label: 'first key' } },
+  ],
+  async handle({ account, name, label }, { accounts, caller }) {
+    if (account === 'own') {
+      const { key, token } = await accounts.createKey({ accountId: accountOf(caller), label })
+      return { ...toKeyRecord(key), key: token.use((text) => text), credits: 0 }
+    }
+    if (caller.kind !== 'operator' || !caller.admin)
+      throw new GatewayError('admin_required', "Use the service key of the installation's first account.")
+    const made = await accounts.createAccount({ name: name ?? label, label, admin: false })
+    return { ...toKeyRecord(made.key), key: made.token.use((text) => text), credits: made.credits }
+  },
+})

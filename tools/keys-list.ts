@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { pageInput, pageOutput } from '../schemas/egress.ts'
+import { KeyRecord } from '../schemas/key.ts'
+import { free } from '../schemas/money.ts'
+import { toKeyRecord } from '../src/accounts/wire.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const keysList = defineTool({
+  name: 'gateway.keys.list',
+  title: 'List service keys',
+  summary:
+    'Service keys of your account, newest first; an administrator sees those of every account. Never a token.',
+  input: z.strictObject({ ...pageInput }),
+  output: z.object({ keys: z.array(KeyRecord), ...pageOutput }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/keys', operationId: 'listKeys' },
+  errors: ['key_required'],
+  examples: [{ title: 'The latest', input: { limit: 20 } }],
+  async handle(page, { accounts, caller }) {
+    const isAdmin = caller.kind === 'operator' && caller.admin
+    const { items, next } = await accounts.listKeys(isAdmin ? undefined : accountOf(caller), page)
+    return { keys: items.map(toKeyRecord), next }
+  },
+})

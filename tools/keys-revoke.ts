@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { KeyRecord } from '../schemas/key.ts'
+import { free } from '../schemas/money.ts'
+import { toKeyRecord } from '../src/accounts/wire.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const keysRevoke = defineTool({
+  name: 'gateway.keys.revoke',
+  title: 'Revoke a service key',
+  summary:
+    'Ends a service key at once. Credentials and capabilities of the account stay. The last administrator key cannot ' +
+    'be revoked. Repeating it changes nothing.',
+  input: z.strictObject({ key_id: z.string().min(1).max(64) }),
+  output: KeyRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/keys/{key_id}/revoke', operationId: 'revokeKey' },
+  errors: ['key_required', 'key_not_found', 'state_conflict'],
+  examples: [{ title: 'End it', input: { key_id: 'key_0000000000000000000000000000000000' } }],
+  async handle({ key_id }, { accounts, caller }) {
+    const isAdmin = caller.kind === 'operator' && caller.admin
+    return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : accountOf(caller), key_id))
+  },
+})
