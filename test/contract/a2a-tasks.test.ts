@@ -276,6 +276,8 @@ describe('reading', () => {
       expect([await lengthFor(), await lengthFor(0), await lengthFor(1), await lengthFor(5)]).toEqual([
         2, 0, 1, 2,
       ])
+      const newest = (await rpc(door, 'GetTask', { id, historyLength: 1 })).body.result.history!
+      expect(newest[0]!.parts[0]!.data).toEqual({ more: 1 })
       const sent = await sendTask(door, echo('x'), {}, { configuration: { historyLength: 0 } })
       expect(sent.history).toBeUndefined()
       expect(await code('GetTask', { id, historyLength: -1 })).toBe(-32602)

@@ -82,6 +82,25 @@ describe('canceling', () => {
   })
 })
 
+describe('follow-ups', () => {
+  test('of two at once one is taken, and the other does not disturb its work', async () => {
+    const memory = createMemoryTaskStore()
+    const first = engineOver(memory)
+    const id = await first.begin()
+    first.end({ kind: 'ended', state: 'TASK_STATE_INPUT_REQUIRED' })
+    await expect.poll(() => memory.rows.get(id)!.state).toBe('TASK_STATE_INPUT_REQUIRED')
+
+    const { engine, end } = engineOver(memory)
+    const followUp = { ...atOnce, message: { ...request.message, taskId: id } }
+    const both = await Promise.allSettled([engine.send(followUp, call), engine.send(followUp, call)])
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected'])
+    expect(stateOf(await engine.get(id, undefined, call))).toBe('TASK_STATE_WORKING')
+    end()
+    await engine.close(60_000)
+    expect(memory.rows.get(id)!.state).toBe('TASK_STATE_COMPLETED')
+  })
+})
+
 describe('several replicas on one store', () => {
   test("a task canceled at another replica keeps that state when its own replica's work ends", async () => {
     const memory = createMemoryTaskStore()

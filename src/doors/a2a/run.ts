@@ -1,0 +1,247 @@
+// One task from acceptance to its end. What is told is on disk first, and only one of "it ended" and "it was canceled" is
+// ever written.
+import { randomUUID } from 'node:crypto'
+import { GatewayError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
+import type { Logger } from '../../log.ts'
+import { type Book, type Kept, ownerIdOf } from './book.ts'
+import type { A2aCall } from './call.ts'
+import type { SendRequest } from './envelope.ts'
+import { createLiveTask, deferred, type LiveTask, publish, publishArtifact, publishStatus } from './live.ts'
+import { pause } from './pause.ts'
+import { redactMessage } from './redact.ts'
+import type { Outcome, Work } from './work.ts'
+import {
+  agentMessage,
+  type Reply,
+  textPart,
+  type TaskStateName,
+  type WirePart,
+  type WireStatus,
+  type WireTask,
+} from './wire.ts'
+
+/** A blocking call that takes longer than this shows up in ListTasks, and after a crash. */
+const REGISTER_AFTER_MS = 250
+
+export interface Run {
+  /** The live task once work has begun; undefined when it ends without one. */
+  readonly begun: Promise<LiveTask | undefined>
+  readonly done: Promise<Reply>
+}
+
+export interface Runner {
+  /** @param watch somebody will follow the task: it is stored, and `watch` called, before the work starts */
+  start(
+    work: Work,
+    request: SendRequest,
+    call: A2aCall,
+    resumed: Kept | undefined,
+    watch: ((entry: LiveTask) => void) | undefined,
+  ): Run
+  /** Stops the work; what does not stop in time is canceled over its head. Returns the task as it ended. */
+  cancel(entry: LiveTask): Promise<WireTask>
+  /** Tells other replicas that the tasks at work here are alive. */
+  beat(): void
+  statusOf(task: WireTask, state: TaskStateName, said?: readonly WirePart[]): WireStatus
+}
+
+export function createRunner(parts: {
+  book: Book
+  /** The tasks at work in this process, by id. */
+  live: Map<string, LiveTask>
+  now: () => number
+  log: Logger
+  cancelGraceMs: number
+}): Runner {
+  const { book, live, now, log, cancelGraceMs } = parts
+
+  /** For writes that nobody here awaits: the next one, or the next read, says what happened. */
+  const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
+
+  const timestamp = () => new Date(now()).toISOString()
+  const statusOf = (task: WireTask, state: TaskStateName, said?: readonly WirePart[]): WireStatus => ({
+    state,
+    timestamp: timestamp(),
+    ...(said ? { message: agentMessage(said, { contextId: task.contextId, taskId: task.id }) } : {}),
+  })
+
+  /** One write at a time per task. False when another process changed the row: then it is read again and adopted. */
+  function write(entry: LiveTask, next: WireTask = entry.task, json?: string): Promise<boolean> {
+    const turn = entry.writing.then(async () => {
+      if (!(await book.save(next, entry.owner, entry.revision + 1, json))) return false
+      entry.revision++
+      return true
+    })
+    entry.writing = turn.catch(() => {})
+    return turn
+  }
+
+  function start(
+    work: Work,
+    request: SendRequest,
+    call: A2aCall,
+    resumed: Kept | undefined,
+    watch: ((entry: LiveTask) => void) | undefined,
+  ): Run {
+    const controller = new AbortController()
+    const begun = deferred<LiveTask | undefined>()
+    let entry: LiveTask | undefined
+    let registering: NodeJS.Timeout | undefined
+
+    function open(owner: string | null): LiveTask {
+      const id = resumed?.task.id ?? newId('task', now())
+      if (live.has(id)) throw takenAlready()
+      const contextId = resumed?.task.contextId ?? request.message.contextId ?? randomUUID()
+      const message = redactMessage({ ...request.message, taskId: id, contextId })
+      const task: WireTask = {
+        id,
+        contextId,
+        status: { state: 'TASK_STATE_WORKING', timestamp: timestamp() },
+        ...(resumed?.task.artifacts ? { artifacts: resumed.task.artifacts } : {}),
+        history: [...(resumed?.task.history ?? []), message],
+      }
+      const opened = createLiveTask(task, resumed ? resumed.owner : owner, controller, resumed?.revision)
+      live.set(id, opened)
+      return opened
+    }
+
+    async function run(): Promise<Reply> {
+      if (work.reply === 'message') call.gone.addEventListener('abort', () => controller.abort())
+      let outcome: Outcome
+      try {
+        outcome = await work.run({
+          signal: controller.signal,
+          async accepted(caller) {
+            if (work.reply === 'message') return
+            const opened = open(caller === null ? null : ownerIdOf(caller))
+            if (watch || resumed) await register(opened)
+            else registering = setTimeout(() => void write(opened).catch(logFailure), REGISTER_AFTER_MS)
+            entry = opened
+            watch?.(entry)
+            begun.resolve(entry)
+          },
+          status(state, said) {
+            if (entry && !entry.isEnding) publishStatus(entry, statusOf(entry.task, state, said))
+          },
+          artifact(artifact, chunk) {
+            if (entry && !entry.isEnding) publishArtifact(entry, artifact, chunk)
+          },
+        })
+      } finally {
+        clearTimeout(registering)
+      }
+      if (outcome.kind === 'refused') throw outcome.error
+      if (!entry) {
+        const { contextId } = request.message
+        return {
+          message: agentMessage(outcome.parts ?? [], contextId === undefined ? undefined : { contextId }),
+        }
+      }
+      return finish(entry, outcome)
+    }
+
+    const done = (async () => {
+      try {
+        return await run()
+      } catch (thrown) {
+        if (entry) {
+          // Nobody will read the result; those who follow must not wait for it. Later reads say the same.
+          publishStatus(entry, statusOf(entry.task, 'TASK_STATE_FAILED', [textPart(NOT_STORED)]))
+          forget(entry)
+        }
+        throw thrown
+      } finally {
+        begun.resolve(entry)
+      }
+    })()
+    return { begun: begun.promise, done }
+  }
+
+  /** What somebody will ask for must be found; without a row the work does not begin. */
+  async function register(entry: LiveTask): Promise<void> {
+    try {
+      if (!(await write(entry))) throw takenAlready()
+    } catch (thrown) {
+      forget(entry)
+      throw thrown
+    }
+  }
+
+  function forget(entry: LiveTask): void {
+    live.delete(entry.task.id)
+    entry.settle()
+  }
+
+  /** The last state is on disk before anybody hears of it. */
+  async function finish(entry: LiveTask, outcome: Outcome & { kind: 'ended' }): Promise<Reply> {
+    if (entry.isEnding) {
+      await entry.settled
+      return { task: entry.task }
+    }
+    entry.isEnding = true
+    const wasCanceled = entry.controller.signal.aborted && outcome.state !== 'TASK_STATE_COMPLETED'
+    const state = wasCanceled ? 'TASK_STATE_CANCELED' : outcome.state
+    const status = statusOf(entry.task, state, wasCanceled ? undefined : outcome.parts)
+    const artifacts = [...(entry.task.artifacts ?? []), ...(outcome.artifacts ?? [])]
+    const task: WireTask = { ...entry.task, status, ...(artifacts.length > 0 ? { artifacts } : {}) }
+    const json = JSON.stringify(task)
+    if (!(await write(entry, task, json))) return adopt(entry)
+    for (const artifact of outcome.artifacts ?? []) publishArtifact(entry, artifact, { lastChunk: true })
+    publishStatus(entry, status)
+    forget(entry)
+    return { task: entry.task, json }
+  }
+
+  async function cancel(entry: LiveTask): Promise<WireTask> {
+    entry.controller.abort()
+    await settledWithin(entry, cancelGraceMs)
+    if (entry.isEnding) {
+      await entry.settled
+      return entry.task
+    }
+    entry.isEnding = true
+    const status = statusOf(entry.task, 'TASK_STATE_CANCELED', [textPart(STILL_RUNNING)])
+    try {
+      if (!(await write(entry, { ...entry.task, status }))) await adopt(entry)
+      else publishStatus(entry, status)
+    } finally {
+      forget(entry)
+    }
+    return entry.task
+  }
+
+  /** Another replica ended this task (it canceled it): its word is the stored one. */
+  async function adopt(entry: LiveTask): Promise<Reply> {
+    const { task } = await book.read(entry.task.id, entry.owner)
+    entry.task = task
+    publish(entry, { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } })
+    forget(entry)
+    return { task }
+  }
+
+  return {
+    start,
+    cancel,
+    statusOf,
+    beat() {
+      for (const entry of live.values())
+        if (entry.revision > 0 && !entry.isEnding) void write(entry).catch(logFailure)
+    },
+  }
+}
+
+const takenAlready = () =>
+  new GatewayError('state_conflict', 'Another message is being worked on for this task.')
+
+const NOT_STORED =
+  'The result of this task could not be stored, so it is not reported. What was done is not undone: look before you repeat it.'
+
+const STILL_RUNNING =
+  'Canceled. The work did not stop in time, so what it had begun may still take effect; its result will not be reported here.'
+
+async function settledWithin(entry: LiveTask, ms: number): Promise<void> {
+  const timeout = new AbortController()
+  await Promise.race([entry.settled, pause(ms, timeout.signal)])
+  timeout.abort()
+}
