@@ -22,7 +22,7 @@ const Source = z.union([
 const object = z.record(z.string(), z.unknown())
 
 /** What a request for an outcome may say, at the top and inside every wrapper. */
-export const requestFields = {
+const requestFields = {
   intent: z
     .union([text(3000), object])
     .optional()

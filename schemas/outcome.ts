@@ -10,25 +10,25 @@ export const MAX_HTML_CHARACTERS = 12_288
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-export const Link = z.object({
+const Link = z.object({
   url: z.string().describe('Absolute where the page or the request gave a base, else as written'),
   absolute: z.boolean(),
   text: z.string(),
 })
 
-export const DataTable = z.object({
+const DataTable = z.object({
   caption: z.string().nullable(),
   header: z.array(z.string()).describe('Cells of the header row; empty when there is none'),
   rows: z.array(z.array(z.string())),
 })
 
-export const OfferSummary = z.object({
+const OfferSummary = z.object({
   price: z.string().nullable().describe('Decimal text as stated, never rounded'),
   currency: z.string().nullable(),
   availability: z.string().nullable().describe('Last segment of the schema.org value, such as InStock'),
 })
 
-export const ProductSummary = z.object({
+const ProductSummary = z.object({
   name: z.string().nullable(),
   brand: z.string().nullable(),
   sku: z.string().nullable(),
@@ -60,7 +60,7 @@ export const ExtractedDocument = z.object({
 })
 export type ExtractedDocument = z.infer<typeof ExtractedDocument>
 
-export const WARNING_CODES = [
+const WARNING_CODES = [
   'zero_width_characters',
   'bidi_controls',
   'tag_characters',
@@ -101,7 +101,7 @@ export const PreviewResult = z.object({
 })
 export type PreviewResult = z.infer<typeof PreviewResult>
 
-export const Verification = z.object({
+const Verification = z.object({
   algorithm: z.literal('sha-256'),
   encoding: z.literal('hex'),
   source_sha256: Sha256.describe('Of the HTML in UTF-8, as sent (of `result.source.html` for a sample)'),
@@ -112,9 +112,8 @@ export const Verification = z.object({
     .describe('Version of the rules that made the text; same rules and source, same digests'),
   deterministic: z.literal(true),
 })
-export type Verification = z.infer<typeof Verification>
 
-export const Cost = z.object({
+const Cost = z.object({
   amount_atomic: z.string(),
   amount: z.string().describe('Decimal with six places'),
   currency: z.literal('USDC'),
@@ -122,7 +121,7 @@ export const Cost = z.object({
   paid: z.boolean(),
 })
 
-export const UnderstoodIntent = z.object({
+const UnderstoodIntent = z.object({
   kind: z.enum(['demo', 'capability']),
   capability: OutcomeId,
   text: z.string().nullable().describe('The intent in words, when one was sent'),
@@ -132,7 +131,6 @@ export const UnderstoodIntent = z.object({
     .describe('The normalised request; supplied HTML stands as its digest'),
   ignored: z.array(z.string()).describe('JSON Pointers of input that this capability has no use for'),
 })
-export type UnderstoodIntent = z.infer<typeof UnderstoodIntent>
 
 /** Answer of `gateway_execute`. */
 export const Execution = z.object({

@@ -4,7 +4,7 @@ import type { Claim } from './claims.ts'
 const METHODS_READ = new Set(['GET', 'HEAD'])
 
 /** Words of a command line; undefined when a quote is not closed. */
-export function splitCommand(command: string): string[] | undefined {
+function splitCommand(command: string): string[] | undefined {
   const words: string[] = []
   let word: string | undefined
   let quote = ''

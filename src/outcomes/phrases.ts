@@ -9,7 +9,7 @@ export type Understanding =
   | { readonly kind: 'nothing' }
 
 /** Comparable form: compatibility forms, case, Arabic diacritics and letter variants, digits, punctuation. */
-export function foldWords(text: string): string[] {
+function foldWords(text: string): string[] {
   return text
     .normalize('NFKC')
     .toLowerCase()

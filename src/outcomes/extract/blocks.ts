@@ -192,7 +192,7 @@ function tidyRuns(runs: readonly Run[]): Run[] {
 
 export const textOfRuns = (runs: readonly Run[]): string => runs.map((run) => run.text).join('')
 
-export function textOfBlock(block: Block): string {
+function textOfBlock(block: Block): string {
   if (block.kind === 'code') return block.text
   if (block.kind !== 'table') return textOfRuns(block.runs)
   const { caption, header, rows } = block.table

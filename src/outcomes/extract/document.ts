@@ -9,7 +9,7 @@ import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
 import { attribute, type Element, parsePage, type ParsedPage, textOf } from './tree.ts'
 import { findWarnings } from './warnings.ts'
 
-export type ExtractionMode = 'main' | 'body' | 'everything' | 'empty'
+type ExtractionMode = 'main' | 'body' | 'everything' | 'empty'
 
 /** Output stays bounded whatever the input repeats: characters of text, entries of lists. */
 export interface ExtractionLimits {

@@ -62,7 +62,7 @@ export function textValue(value: unknown): string | null {
 /** `https://schema.org/Product`, `schema:Product` and `Product` are the same type. */
 const lastSegment = (value: string) => /[^/#:]*$/.exec(value)![0]
 
-export const typesOf = (node: Readonly<Record<string, unknown>>): string[] =>
+const typesOf = (node: Readonly<Record<string, unknown>>): string[] =>
   listOf(own(node, '@type'))
     .filter((type): type is string => typeof type === 'string')
     .map((type) => cutText(collapseSpaces(cleanText(lastSegment(type))), 80))
