@@ -2,7 +2,7 @@
 // Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../secret.ts'
-import { encodeEveryWay, encodeSkeletons, toSkeleton } from './leak-needles.ts'
+import { encodeEveryWay } from './leak-needles.ts'
 import { readEveryWay } from './leak-views.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
 import type { OutboundResponse } from './ports.ts'
@@ -26,12 +26,11 @@ export interface LeakGate {
 /** Built once for each response: what it is built from must not outlive the attempt. */
 export function createLeakGate(secret: Secret<string>, credential: { readonly scheme: string }): LeakGate {
   const values = secret.use((text) => valuesToFind(text, credential.scheme))
-  const direct = createSearcher(unique(values.flatMap(encodeEveryWay)))
-  const skeletons = createSearcher(unique(values.flatMap(encodeSkeletons)))
+  const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
 
   function search(bytes: Uint8Array): string | undefined {
     for (const view of readEveryWay(bytes)) {
-      const found = direct.find(view.bytes) ?? skeletons.find(toSkeleton(view.bytes))
+      const found = searcher.find(view.bytes)
       if (found !== undefined) return view.name ? `${view.name}+${found}` : found
     }
     return undefined

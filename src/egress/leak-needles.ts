@@ -2,104 +2,97 @@
 // bytes as they are (percent, JSON, HTML …) have too many mixed forms to list: those are undone by leak-views.ts.
 import type { Pattern } from './multi-search.ts'
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
-const BASE64URL = `${BASE64.slice(0, 62)}-_`
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-const BASE32HEX = '0123456789ABCDEFGHIJKLMNOPQRSTUV'
 
-/** A skeleton shorter than this would be found by chance. */
-const MIN_SKELETON_BYTES = 8
+/** A piece of a wrapped encoding that is shorter than this would be found by chance. */
+const MIN_PIECE_CHARS = 12
 
 /** Patterns for one value; to be searched without regard to case. */
 export function encodeEveryWay(value: Buffer): Pattern[] {
   const patterns: Pattern[] = [
     { name: 'raw', bytes: value },
     { name: 'reversed', bytes: Buffer.from(value.toReversed()) },
-    { name: 'hex', bytes: Buffer.from(value.toString('hex')) },
+    ...wrapped({ name: 'hex', bytes: Buffer.from(value.toString('hex')) }),
     { name: 'rot13', bytes: value.map(rotate13) },
     // From the first byte to the last one without the zeros around them: the same for either byte order.
     { name: 'utf16', bytes: spread(value, 2) },
     { name: 'utf32', bytes: spread(value, 4) },
-    ...atEveryAlignment('base64', value, BASE64),
-    ...atEveryAlignment('base32', value, BASE32),
-    ...atEveryAlignment('base32hex', value, BASE32HEX),
-    ...atEveryAlignment('utf16_base64', Buffer.from(value.toString('latin1'), 'utf16le'), BASE64),
+    ...listsOfBytes(value),
+    ...inBase64('base64', value).flatMap(wrapped),
+    ...inBase32('base32', value).flatMap(wrapped),
+    ...inBase64('utf16_base64', Buffer.from(value.toString('latin1'), 'utf16le')),
   ]
   const text = value.toString('latin1')
   if (text.includes(' '))
     patterns.push({ name: 'form', bytes: Buffer.from(text.replaceAll(' ', '+'), 'latin1') })
-  for (const pattern of atEveryAlignment('base64url', value, BASE64URL))
-    if (/[-_]/.test(Buffer.from(pattern.bytes).toString())) patterns.push(pattern)
+  for (const { bytes } of inBase64('base64', value)) {
+    const standard = bytes.toString('latin1')
+    if (/[+/]/.test(standard))
+      patterns.push({
+        name: 'base64url',
+        bytes: Buffer.from(standard.replaceAll('+', '-').replaceAll('/', '_'), 'latin1'),
+      })
+  }
   return patterns
 }
 
-/** Patterns for a body of which only letters and digits are left (`toSkeleton`): wrapped, spaced, listed forms. */
-export function encodeSkeletons(value: Buffer): Pattern[] {
-  const hex = [...value].map((byte) => byte.toString(16).padStart(2, '0'))
-  const raw = toSkeleton(value)
-  return [
-    // A secret that is mostly punctuation leaves too little to be recognised by.
-    { name: 'spaced', bytes: raw.length * 2 >= value.length ? raw : Buffer.alloc(0) },
-    { name: 'spaced_hex', bytes: Buffer.from(hex.join('')) },
-    { name: 'hex_list', bytes: Buffer.from(hex.map((byte) => `0x${byte}`).join('')) },
-    { name: 'decimal_list', bytes: Buffer.from([...value].join('')) },
-    ...atEveryAlignment('wrapped_base64', value, BASE64).map(({ name, bytes }) => ({
-      name,
-      bytes: toSkeleton(bytes),
-    })),
-    ...atEveryAlignment('wrapped_base32', value, BASE32),
-  ].filter(({ bytes }) => bytes.length >= MIN_SKELETON_BYTES)
+interface Encoded extends Pattern {
+  readonly bytes: Buffer
 }
 
-const isWord = new Uint8Array(256)
-for (const char of BASE64.slice(0, 62)) isWord[char.charCodeAt(0)] = 1
+// The value may start anywhere within a group of bytes, so it has one form per alignment. The characters at either end
+// that also depend on its neighbours are left off, which covers `scheme secret` and `user:secret` encoded as a whole.
 
-/** Letters and digits only, so that line breaks, separators and quotes between the characters do not matter. */
-export function toSkeleton(bytes: Uint8Array): Buffer {
-  const kept = Buffer.allocUnsafe(bytes.length)
-  let length = 0
-  // The write position only moves past what is kept: no branch for the processor to guess wrong.
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!
-    kept[length] = byte
-    length += isWord[byte]!
-  }
-  return kept.subarray(0, length)
-}
-
-/**
- * The value in a base-2^n alphabet wherever it may start within a group, without the characters at either end that
- * also depend on its neighbours. Covers `scheme secret` and `user:secret` encoded as a whole.
- */
-function atEveryAlignment(name: string, value: Uint8Array, alphabet: string): Pattern[] {
-  const bitsPerChar = Math.log2(alphabet.length)
-  const alignments = bitsPerChar === 6 ? 3 : 5
-  return Array.from({ length: alignments }, (_, before) => {
-    const firstBit = before * 8
-    const lastBit = firstBit + value.length * 8
-    const chars: number[] = []
-    let held = 0
-    let heldBits = 0
-    const start = Math.ceil(firstBit / bitsPerChar)
-    // Bits of the first character that is wholly the value's.
-    let skip = start * bitsPerChar - firstBit
-    for (const byte of value) {
-      held = (held << 8) | byte
-      heldBits += 8
-      if (skip > 0) {
-        const dropped = Math.min(skip, heldBits)
-        heldBits -= dropped
-        skip -= dropped
-        held &= (1 << heldBits) - 1
-      }
-      for (; heldBits >= bitsPerChar; heldBits -= bitsPerChar) {
-        chars.push(alphabet.charCodeAt((held >> (heldBits - bitsPerChar)) & (alphabet.length - 1)))
-        held &= (1 << (heldBits - bitsPerChar)) - 1
-      }
-    }
-    const expected = Math.floor(lastBit / bitsPerChar) - start
-    return { name, bytes: Buffer.from(chars.slice(0, expected)) }
+function inBase64(name: string, value: Buffer): Encoded[] {
+  return [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), value]).toString('base64')
+    const [start, end] = ownChars(before, value.length, 6)
+    return { name, bytes: Buffer.from(encoded.slice(start, end), 'latin1') }
   })
+}
+
+function inBase32(name: string, value: Buffer): Encoded[] {
+  return [0, 1, 2, 3, 4].map((before) => {
+    const [start, end] = ownChars(before, value.length, 5)
+    const bytes = Buffer.alloc(end - start)
+    for (let char = start; char < end; char++) {
+      const bit = char * 5 - before * 8
+      const pair = (value[bit >> 3]! << 8) | (value[(bit >> 3) + 1] ?? 0)
+      bytes[char - start] = BASE32.charCodeAt((pair >> (11 - (bit & 7))) & 31)
+    }
+    return { name, bytes }
+  })
+}
+
+/** First character that is wholly the value's, and the first after it that is not. */
+function ownChars(before: number, length: number, bitsPerChar: number): [start: number, end: number] {
+  return [Math.ceil((before * 8) / bitsPerChar), Math.floor(((before + length) * 8) / bitsPerChar)]
+}
+
+/** With its two halves: of an encoding that is broken into lines, one half is still in one piece. */
+function wrapped(encoded: Encoded): Encoded[] {
+  const { name, bytes } = encoded
+  const middle = bytes.length >> 1
+  if (middle < MIN_PIECE_CHARS) return [encoded]
+  const piece = `${name}_wrapped`
+  return [
+    encoded,
+    { name: piece, bytes: bytes.subarray(0, middle) },
+    { name: piece, bytes: bytes.subarray(middle) },
+  ]
+}
+
+/** Dumps of bytes: `41 42`, `41:42`, `0x41, 0x42`, `65,66` and their like. */
+function listsOfBytes(value: Buffer): Encoded[] {
+  const hex = [...value].map((byte) => byte.toString(16).padStart(2, '0'))
+  const lists: [name: string, text: string][] = [
+    ...[' ', ':', '-'].map((separator): [string, string] => ['hex_dump', hex.join(separator)]),
+    ...[',', ', '].flatMap((separator): [string, string][] => [
+      ['hex_list', hex.map((byte) => `0x${byte}`).join(separator)],
+      ['decimal_list', value.join(separator)],
+    ]),
+  ]
+  return lists.map(([name, text]) => ({ name, bytes: Buffer.from(text) }))
 }
 
 function spread(value: Buffer, stride: number): Buffer {

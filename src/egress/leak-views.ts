@@ -1,6 +1,8 @@
 // A body as it reads once its escapes are undone: percent, JSON and string literals, HTML, quoted-printable. Undoing
 // covers every mixture of escaped and plain characters, which a list of encoded secrets could not.
 
+import { isUtf8 } from 'node:buffer'
+
 export interface View {
   /** How it was made, outermost escape first; empty for the bytes as received. */
   readonly name: string
@@ -10,25 +12,35 @@ export interface View {
 /** Undoes what it understands; leaves alone what it does not. Undefined when nothing changed. */
 type Decoder = (bytes: Uint8Array) => Buffer | undefined
 
-/** Escapes within escapes are undone this deep. */
-const MAX_DEPTH = 3
-/** Bounds the work on a body made to be expensive: at most this many times its own size is looked at. */
-const MAX_VIEWS = 16
+/** Escapes within escapes, such as a JSON text in a JSON string. In binary bodies escapes are there by chance. */
+const depthOf = (bytes: Uint8Array) => (isUtf8(bytes) ? 2 : 1)
 
 /** The bytes as received, then every way of reading them that differs. */
 export function* readEveryWay(bytes: Uint8Array): Generator<View> {
-  const queue: (View & { depth: number })[] = [{ name: '', bytes, depth: 0 }]
-  for (let given = 0; queue.length > 0 && given < MAX_VIEWS; given++) {
-    const view = queue.shift()!
-    yield view
-    if (view.depth === MAX_DEPTH) continue
-    for (const [name, decode] of DECODERS) {
-      const decoded = decode(view.bytes)
-      if (decoded)
-        queue.push({ name: view.name ? `${view.name}+${name}` : name, bytes: decoded, depth: view.depth + 1 })
-    }
+  const views: View[] = [{ name: '', bytes }]
+  yield views[0]!
+  let parents = views.slice()
+  for (let depth = depthOf(bytes); depth > 0 && parents.length > 0; depth--) {
+    const children: View[] = []
+    for (const parent of parents)
+      for (const child of undo(parent)) {
+        if (views.some((known) => isSame(known.bytes, child.bytes))) continue
+        views.push(child)
+        children.push(child)
+        yield child
+      }
+    parents = children
   }
 }
+
+function* undo({ name, bytes }: View): Generator<View> {
+  for (const [decoder, decode] of DECODERS) {
+    const decoded = decode(bytes)
+    if (decoded) yield { name: name ? `${name}+${decoder}` : decoder, bytes: decoded }
+  }
+}
+
+const isSame = (a: Uint8Array, b: Uint8Array) => a.length === b.length && Buffer.compare(a, b) === 0
 
 const PERCENT = 0x25
 const BACKSLASH = 0x5c

@@ -12,7 +12,8 @@ export interface Searcher {
 }
 
 const BLOCK = 2
-const MAX_SHIFT = 255
+/** Longer windows skip further, but take longer to prepare; responses are mostly small. */
+const MAX_WIDTH = 24
 
 const fold = new Uint8Array(256)
 for (let byte = 0; byte < 256; byte++) fold[byte] = byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte
@@ -21,7 +22,7 @@ for (let byte = 0; byte < 256; byte++) fold[byte] = byte >= 0x41 && byte <= 0x5a
 export function createSearcher(patterns: readonly Pattern[]): Searcher {
   const usable = patterns.filter(({ bytes }) => bytes.length >= BLOCK)
   if (usable.length === 0) return { find: () => undefined }
-  const width = Math.min(MAX_SHIFT, ...usable.map(({ bytes }) => bytes.length))
+  const width = Math.min(MAX_WIDTH, ...usable.map(({ bytes }) => bytes.length))
   // How far the window may move when it ends in this pair; 0 where a pattern's window does.
   const shifts = new Uint8Array(65_536).fill(width - BLOCK + 1)
   const ending = new Map<number, { name: string; bytes: Uint8Array }[]>()
