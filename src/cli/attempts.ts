@@ -1,7 +1,8 @@
 // `attempts`: what became of outbound requests.
 import { type Command, Option } from 'commander'
 import type { AttemptState } from '../store/ports.ts'
-import { egressAttemptsGet, egressAttemptsList } from '../../tools/egress-attempts.ts'
+import { egressAttemptsGet } from '../../tools/egress-attempts-get.ts'
+import { egressAttemptsList } from '../../tools/egress-attempts-list.ts'
 import { connect } from './client.ts'
 import {
   addConnectionOptions,

@@ -1,11 +1,9 @@
 // `capabilities`: what an agent holds in place of a secret.
 import type { Command } from 'commander'
-import {
-  egressCapabilitiesIssue,
-  egressCapabilitiesList,
-  egressCapabilitiesNarrow,
-  egressCapabilitiesRevoke,
-} from '../../tools/egress-capabilities.ts'
+import { egressCapabilitiesIssue } from '../../tools/egress-capabilities-issue.ts'
+import { egressCapabilitiesList } from '../../tools/egress-capabilities-list.ts'
+import { egressCapabilitiesNarrow } from '../../tools/egress-capabilities-narrow.ts'
+import { egressCapabilitiesRevoke } from '../../tools/egress-capabilities-revoke.ts'
 import { connect } from './client.ts'
 import {
   addConnectionOptions,

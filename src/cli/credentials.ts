@@ -1,12 +1,10 @@
 // `credentials`: upstream secrets. They go in from stdin or a file, and never come out again.
 import { type Command, Option } from 'commander'
 import { PROVIDERS, type ProviderId } from '../../schemas/egress.ts'
-import {
-  egressCredentialsCreate,
-  egressCredentialsList,
-  egressCredentialsRevoke,
-  egressCredentialsRotate,
-} from '../../tools/egress-credentials.ts'
+import { egressCredentialsCreate } from '../../tools/egress-credentials-create.ts'
+import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
+import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
+import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
 import { connect } from './client.ts'
 import {
   addConnectionOptions,

@@ -1,7 +1,8 @@
 // `credits`: what pays for outbound attempts.
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { creditsBalance, creditsGrant } from '../../tools/credits.ts'
+import { creditsBalance } from '../../tools/credits-balance.ts'
+import { creditsGrant } from '../../tools/credits-grant.ts'
 import { connect } from './client.ts'
 import {
   addConnectionOptions,

@@ -1,6 +1,8 @@
 // `keys`: service keys, the tokens of operators.
 import type { Command } from 'commander'
-import { keysCreate, keysList, keysRevoke } from '../../tools/keys.ts'
+import { keysCreate } from '../../tools/keys-create.ts'
+import { keysList } from '../../tools/keys-list.ts'
+import { keysRevoke } from '../../tools/keys-revoke.ts'
 import { connect } from './client.ts'
 import {
   addConnectionOptions,
