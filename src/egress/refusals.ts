@@ -69,7 +69,7 @@ export const creditsRequired = (accountId: string, balance: number) =>
       extras: {
         balance,
         top_up: {
-          how: `agent-gateway credits grant --account ${accountId} --amount 100 --reference <why>`,
+          how: `agent-gateway credits grant 100 --account ${accountId} --reference "<what for>"`,
           account: accountId,
         },
       },
