@@ -28,19 +28,19 @@ describe.each(ENGINES)('rotating the authority (%s)', (engine) => {
       Array.from({ length: 5 }, (_, i) => gw.grant({ secret: `upstream-secret-${i}` })),
     )
     const [old] = await privateKeys()
-    let done = false
+    const rotations = { done: false }
     const traffic = grants.map(async ({ capability }, i) => {
       const answers: number[] = []
       do {
         answers.push((await gw.fetch(capability, { url: gw.url(`/${i}`) })).status)
         // Storing goes on too: what was sealed under the old key a moment ago must not be forgotten.
         await gw.grant({ secret: `stored-meanwhile-${i}` })
-      } while (!done)
+      } while (!rotations.done)
       return answers
     })
     const rotated = await gw.rest('POST', '/v1/authority/rotate', {})
     const again = await gw.rest('POST', '/v1/authority/rotate', {})
-    done = true
+    rotations.done = true
     const statuses = new Set((await Promise.all(traffic)).flat())
     expect([rotated.status, again.status, [...statuses]]).toEqual([200, 200, [200]])
     expect(rotated.body.retired).toEqual([old!.kid])

@@ -25,7 +25,7 @@ export function encodingsOf(secret: string): Map<string, Buffer> {
       '\\x',
       each((byte) => `\\x${hex(byte)}`),
     )
-    add('reversed', Buffer.from(bytes).reverse())
+    add('reversed', Buffer.from(bytes.toReversed()))
     for (const shift of [0, 1, 2]) {
       const padded = Buffer.concat([Buffer.alloc(shift), bytes])
       const start = shift === 0 ? 0 : shift + 1
