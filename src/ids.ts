@@ -18,8 +18,22 @@ function timeChars(now: number): string {
   return text
 }
 
+/** One call of the system for many ids: it costs more than all the rest of an id. */
+const RANDOM_PER_ID = 26
+let pool = Buffer.alloc(0)
+let used = 0
+
+function takeRandom(): Buffer {
+  if (used === pool.length) {
+    pool = randomBytes(RANDOM_PER_ID * 64)
+    used = 0
+  }
+  used += RANDOM_PER_ID
+  return pool.subarray(used - RANDOM_PER_ID, used)
+}
+
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
-  const random = randomBytes(26)
+  const random = takeRandom()
   let text = ''
   // 26 characters of 5 bits: 130 bits, of which 128 were asked for.
   for (const byte of random) text += ALPHABET[byte & 31]
