@@ -92,9 +92,11 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
       if (size > maxBytes) reject(tooLarge(maxBytes))
       else resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))
     })
-    const refuse = (cause?: unknown) => reject(endedEarly(cause))
-    req.on('error', refuse)
-    req.on('close', refuse)
+    req.on('error', (cause) => reject(endedEarly(cause)))
+    // Every request closes in the end; only one that closes before its end is an error worth the making.
+    req.on('close', () => {
+      if (!req.readableEnded) reject(endedEarly())
+    })
   })
 }
 
