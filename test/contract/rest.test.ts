@@ -261,6 +261,7 @@ describe('methods', () => {
     '/nothing',
     '/v1/echo',
     '/v1/echo/',
+    '/v1/echo/a/',
     '/v1/echo/a/b',
     '/V1/shout',
     '/v1/shout/',
