@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { digestContent, digestRequest, digestResponse } from '../../../src/egress/digest.ts'
+
+const request = {
+  method: 'POST',
+  url: 'https://api.example.com/v1/things?limit=1',
+  headers: [
+    ['content-type', 'application/json'],
+    ['accept', '*/*'],
+  ],
+  body: Buffer.from('{"a":1}'),
+  credentialId: 'cred_1',
+  secretVersion: 2,
+} as const
+
+test('is the hash of the canonical JSON that anybody can write down', () => {
+  const content = createHash('sha256').update('{"a":1}').digest('base64')
+  const canonical =
+    `{"content_digest":"sha-256=:${content}:","credential_id":"cred_1",` +
+    '"headers":[["accept","*/*"],["content-type","application/json"]],"method":"POST","secret_version":2,' +
+    '"url":"https://api.example.com/v1/things?limit=1","v":1}'
+  expect(digestRequest(request)).toBe(createHash('sha256').update(canonical).digest('base64url'))
+})
+
+test('does not depend on the order of headers, and on everything else', () => {
+  const digest = digestRequest(request)
+  expect(digestRequest({ ...request, headers: request.headers.toReversed() })).toBe(digest)
+  const changes = [
+    { method: 'PUT' },
+    { url: `${request.url}&x=1` },
+    { headers: [] },
+    { body: Buffer.from('{"a":2}') },
+    { body: undefined },
+    { credentialId: 'cred_2' },
+    { secretVersion: 3 },
+  ]
+  const digests = changes.map((change) => digestRequest({ ...request, ...change }))
+  expect(new Set([digest, ...digests]).size).toBe(changes.length + 1)
+})
+
+test('no body and an empty body are the same content', () => {
+  expect(digestContent(undefined)).toBe(digestContent(Buffer.alloc(0)))
+})
+
+test('a response is digested as it was passed on', () => {
+  const response = { status: 200, headers: { b: '2', a: '1' }, body: Buffer.from('x') }
+  expect(digestResponse({ ...response, headers: { a: '1', b: '2' } })).toBe(digestResponse(response))
+  expect(digestResponse({ ...response, status: 201 })).not.toBe(digestResponse(response))
+})
