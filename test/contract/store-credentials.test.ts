@@ -1,5 +1,6 @@
 // Credentials and capabilities, held to the same behaviour on every engine.
 import { randomBytes } from 'node:crypto'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import type { Credential, SealedCredential, Store } from '../../src/store/ports.ts'
@@ -245,5 +246,54 @@ describe.each(ENGINES)('capabilities in %s', (engine) => {
     expect(await store.balance(accountId)).toBe(1000 - used)
     for (const narrowed of await Promise.all(narrowing))
       if (narrowed) expect((await store.findCapability(narrowed.tokenHash))?.revokedAt).toBe(NOW)
+  })
+})
+
+describe('a capability that is being issued in PostgreSQL', () => {
+  let place: Place
+  let store: Store
+  let blocker: pg.Client
+  beforeAll(async () => {
+    place = await createPlace('postgres', 'issuing')
+    store = await place.open('boot-1')
+    blocker = new pg.Client({ connectionString: place.config.databaseUrl })
+    await blocker.connect()
+  })
+  afterAll(async () => {
+    await blocker.end()
+    await place.remove()
+  })
+
+  it.each([
+    ['the capability it is cut from', 'root' as const],
+    ['a capability further up', 'grandparent' as const],
+    ['its credential', 'credential' as const],
+  ])('is revoked with %s, though its row was not there yet when that began', async (_, what) => {
+    const { accountId, credential, capability: root } = await addSetting(store, 0)
+    const parent =
+      what === 'grandparent' ? await addCapability(store, credential, { parentId: root.id }) : root
+    // The insert waits for this row, at a moment when it has looked at its ancestors and is not committed.
+    await blocker.query('BEGIN')
+    await blocker.query('SELECT 1 FROM accounts WHERE id = $1 FOR UPDATE', [accountId])
+    // On a connection of its own: a transaction sees the activity of its beginning.
+    const waiting = async () =>
+      (
+        await place.query(
+          `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+        )
+      ).length
+    const issuing = addCapability(store, credential, { parentId: parent.id })
+    await expect.poll(waiting).toBe(1)
+    let isRevoked = false
+    const revoking = (
+      what === 'credential'
+        ? store.revokeCredential({ id: credential.id, accountId, now: NOW })
+        : store.revokeCapability({ id: root.id, accountId, now: NOW })
+    ).finally(() => (isRevoked = true))
+    await expect.poll(async () => isRevoked || (await waiting()) === 2).toBe(true)
+    await blocker.query('COMMIT')
+    const issued = await issuing
+    await revoking
+    expect((await store.findCapability(issued.tokenHash))?.revokedAt).toBe(NOW)
   })
 })
