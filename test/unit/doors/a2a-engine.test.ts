@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { A2aCall } from '../../../src/doors/a2a/call.ts'
 import { createEngine } from '../../../src/doors/a2a/engine.ts'
-import { deferred } from '../../../src/doors/a2a/live.ts'
+import { createLiveTask, deferred, follow, publishStatus } from '../../../src/doors/a2a/live.ts'
 import type { Outcome, Work } from '../../../src/doors/a2a/work.ts'
 import type { WireEvent, WireTask } from '../../../src/doors/a2a/wire.ts'
 import { createLogger } from '../../../src/log.ts'
@@ -130,6 +130,15 @@ describe('several replicas on one store', () => {
     one.end()
     await Promise.all([one.engine.close(0), other.engine.close(0)])
   })
+})
+
+test('a stream misses nothing that happens before it is first read', async () => {
+  const task = { id: 't', contextId: 'c', status: { state: 'TASK_STATE_WORKING', timestamp: '' } } as const
+  const live = createLiveTask(task, null, new AbortController())
+  const events = follow(live, call.gone)
+  publishStatus(live, { state: 'TASK_STATE_COMPLETED', timestamp: '' })
+  expect(await collect(events)).toEqual(['TASK_STATE_COMPLETED'])
+  expect(live.listeners.size).toBe(0)
 })
 
 describe('when the store fails', () => {
