@@ -34,7 +34,7 @@ export const egressCapabilitiesNarrow = defineTool({
     operationId: 'narrowEgressCapability',
     status: 201,
   },
-  errors: ['capability_required', 'capability_invalid', 'scope_denied'],
+  errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
   async handle({ capability: _carried, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
     if (caller.kind !== 'agent')

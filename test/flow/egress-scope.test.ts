@@ -143,6 +143,14 @@ describe('a capability', () => {
     expect([wider.status, wider.body.refused_by]).toEqual([403, 'capability'])
   })
 
+  it('can be narrowed fifteen times over and not once more', async () => {
+    let { capability } = await gw.grant({ credential })
+    for (let i = 0; i < 15; i++) capability = (await narrow(capability, {})).body.capability
+    expect((await gw.fetch(capability, { url: gw.url('/v1/x') })).status).toBe(200)
+    const deeper = await narrow(capability, {})
+    expect([deeper.status, deeper.body.code]).toEqual([409, 'state_conflict'])
+  })
+
   it('ends with everything narrowed from it when it is revoked', async () => {
     const { capability, capabilityId } = await gw.grant({ credential })
     const child = (await narrow(capability, {})).body.capability

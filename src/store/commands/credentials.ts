@@ -174,6 +174,9 @@ const CAPABILITY = columns(capabilityFields)
 type CapabilityRow = Omit<Capability, 'scope'> & { scope: string }
 const toCapability = (row: CapabilityRow): Capability => ({ ...row, scope: JSON.parse(row.scope) as Scope })
 
+/** Every attempt reads and counts on the whole lineage, so that an agent must not be able to make it long. */
+const MAX_NARROWINGS = 16
+
 export function* insertCapability({ capability, tokenHash }: Input<'insertCapability'>): Command<void> {
   const c = capability
   // Locked until commit, so that a revocation running now either sees the new row or is seen here.
@@ -204,6 +207,11 @@ export function* insertCapability({ capability, tokenHash }: Input<'insertCapabi
     )
     if (lineage.length === 0)
       throw new GatewayError('capability_not_found', 'The capability this one is cut from does not exist.')
+    if (lineage.length >= MAX_NARROWINGS)
+      throw new GatewayError(
+        'state_conflict',
+        `A capability can be narrowed ${MAX_NARROWINGS - 1} times over. Narrow one that is closer to the first.`,
+      )
     if (lineage.some((ancestor) => ancestor.revokedAt !== null))
       throw new GatewayError(
         'state_conflict',
