@@ -83,10 +83,18 @@ it('waits for a credential that was sealed under the old key and is not stored y
     await insert.promise
     await temp.store.insertCredential({ ...credential, sealed })
   })
-  const rotating = rotateAuthority(parts())
+  // The row appears only once the rotation waits for it; a rotation that does not wait never sees it.
+  const waiting = {
+    ...seals,
+    settled() {
+      insert.resolve()
+      return seals.settled()
+    },
+  }
+  const { rewrapped } = await rotateAuthority({ ...parts(), seals: waiting })
   insert.resolve()
   await storing
-  expect((await rotating).rewrapped).toBe(1)
+  expect(rewrapped).toBe(1)
   const after = (await temp.store.getCredential(credential.id, accountId))!
   expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('in between')
 })
