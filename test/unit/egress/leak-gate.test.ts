@@ -85,7 +85,8 @@ const encoders: Readonly<Record<string, (value: string) => string | Buffer>> = {
     pairs(value)
       .map((byte) => `=${byte.toUpperCase()}`)
       .join(''),
-  'quoted-printable with a soft break': (value) => `${value.slice(0, 9)}=\r\n${value.slice(9)}`,
+  'quoted-printable with a soft break': (value) =>
+    [value.slice(0, 9), value.slice(9)].map((part) => part.replaceAll('=', '=3D')).join('=\r\n'),
   'UTF-16LE': (value) => Buffer.from(value, 'utf16le'),
   'UTF-16BE': swap16,
   'base64 of UTF-16LE': (value) => Buffer.from(value, 'utf16le').toString('base64'),
