@@ -9,7 +9,7 @@ import { parseToken } from '../tokens.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import type { ConnectionOptions } from './options.ts'
 import { describeProblem, type Row } from './output.ts'
-import { findRunning } from './running.ts'
+import { findRunning, localUrl } from './running.ts'
 
 const TIMEOUT_MS = 60_000
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
@@ -51,9 +51,8 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
 
 /** Where the gateway is: said, configured, found in the data directory, or at the default address. */
 async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
-  const given = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host
-  const url = given ?? `http://${host}:${config.port}`
+  const known = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
+  const url = known ?? localUrl(config, config.port)
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
     throw new CommandFailure(Exit.usage, `--url: ${url} is not an http or https address.`)
   return url.replace(/\/+$/, '')

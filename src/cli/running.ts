@@ -2,6 +2,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Config } from '../config.ts'
 
 const Running = z.object({ pid: z.int().min(1), url: z.url({ protocol: /^https?$/ }) })
 export type Running = z.infer<typeof Running>
@@ -24,6 +25,12 @@ export async function forgetRunning(dataDir: string, pid: number): Promise<void>
 export async function findRunning(dataDir: string): Promise<Running | undefined> {
   const note = await readNote(dataDir)
   return note && isAlive(note.pid) ? note : undefined
+}
+
+/** Where this machine reaches the gateway, whatever its public address is. */
+export function localUrl({ host: bound }: Pick<Config, 'host'>, port: number): string {
+  const host = bound === '0.0.0.0' ? '127.0.0.1' : bound === '::' ? '::1' : bound
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 async function readNote(dataDir: string): Promise<Running | undefined> {

@@ -5,7 +5,7 @@ import type { Gateway } from '../gateway.ts'
 import { createLogger, type Logger } from '../log.ts'
 import { operatorKeyFile } from '../bootstrap.ts'
 import { Exit } from './exit.ts'
-import { forgetRunning, noteRunning } from './running.ts'
+import { forgetRunning, localUrl, noteRunning } from './running.ts'
 import { explainStartFailure } from './start-failure.ts'
 
 /** A terminal, npm and the launcher each deliver one Ctrl-C: the same signal within this time is the same wish. */
@@ -88,12 +88,6 @@ function onSignal(log: Logger): Promise<void> {
         } else if (first.signal !== signal || now - first.at > SAME_WISH_MS) process.exit(Exit.failed)
       })
   })
-}
-
-/** Where this machine reaches the gateway, whatever its public address is. */
-export function localUrl(config: Config, port: number): string {
-  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host === '::' ? '::1' : config.host
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** People read stderr; stdout carries the two lines a program may want, the key exactly once. */

@@ -11,8 +11,7 @@ import { createLogger } from '../log.ts'
 import { parseToken } from '../tokens.ts'
 import { refusePlainHttp } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { findRunning, forgetRunning, noteRunning } from './running.ts'
-import { localUrl } from './serve.ts'
+import { findRunning, forgetRunning, localUrl, noteRunning } from './running.ts'
 import { explainStartFailure } from './start-failure.ts'
 
 export function addStdioCommand(program: Command): void {

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findRunning, forgetRunning, noteRunning, runningFile } from '../../../src/cli/running.ts'
+import { findRunning, forgetRunning, localUrl, noteRunning, runningFile } from '../../../src/cli/running.ts'
 
 describe('the note of a running gateway', () => {
   let folder: string
@@ -39,5 +39,17 @@ describe('the note of a running gateway', () => {
       writeFileSync(runningFile(folder), text)
       expect(await findRunning(folder)).toBeUndefined()
     },
+  )
+})
+
+describe('localUrl', () => {
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:80'],
+    ['localhost', 'http://localhost:80'],
+    ['0.0.0.0', 'http://127.0.0.1:80'],
+    ['::', 'http://[::1]:80'],
+    ['::1', 'http://[::1]:80'],
+  ])('reaches a gateway that listens on %s at %s', (host, expected) =>
+    expect(localUrl({ host }, 80)).toBe(expected),
   )
 })
