@@ -28,5 +28,14 @@ export function storeOf({ engine, run, health, close }: Engine): Store {
     }
     return total
   }
-  return { ...(methods as unknown as Store), engine, sweep, health, close }
+  /** An answer in any case: who asks for health wants to hear of a failure, not to have one. */
+  async function reportHealth(): ReturnType<Store['health']> {
+    const started = performance.now()
+    try {
+      return await health()
+    } catch {
+      return { ok: false, latencyMs: performance.now() - started, detail: `${engine} does not answer` }
+    }
+  }
+  return { ...(methods as unknown as Store), engine, sweep, health: reportHealth, close }
 }

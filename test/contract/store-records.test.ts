@@ -200,6 +200,7 @@ describe.each(ENGINES)('opening and closing in %s', (engine) => {
     await store.close()
     await expect(store.balance(accountId)).rejects.toMatchObject({ code: 'store_unavailable' })
     await expect(store.sweep(NOW)).rejects.toMatchObject({ code: 'store_unavailable' })
+    expect(await store.health()).toMatchObject({ ok: false })
   })
 
   it('refuses a database of a newer release and says so', async () => {

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { columns, insertInto, where } from '../../../src/store/command.ts'
+import { toSqlite } from '../../../src/store/sqlite/database.ts'
+
+describe('statement text', () => {
+  it('names columns as the ports name fields', () => {
+    expect(columns(['id', 'accountId'])).toBe('id, account_id AS "accountId"')
+    expect(insertInto('keys', ['id', 'accountId'])).toBe('INSERT INTO keys (id, account_id) VALUES ($1, $2)')
+  })
+
+  it('numbers only the conditions that apply, and keeps null apart from absent', () => {
+    expect(
+      where([
+        ['a = $', 1],
+        ['b = $', undefined],
+        ['c IS $', null],
+      ]),
+    ).toEqual({
+      text: 'a = $1 AND c IS $2',
+      values: [1, null],
+    })
+    expect(where([['a = $', undefined]])).toEqual({ text: 'TRUE', values: [] })
+  })
+
+  it.each([
+    ['a = $1 AND b = $12', 'a = ?1 AND b = ?12'],
+    ['SELECT 1 ORDER BY id FOR SHARE', 'SELECT 1 ORDER BY id '],
+    ['SELECT 1 FOR UPDATE', 'SELECT 1 '],
+    ['UPDATE t SET updated_at = $1', 'UPDATE t SET updated_at = ?1'],
+  ])('turns %s into what SQLite reads', (text, expected) => {
+    expect(toSqlite(text)).toBe(expected)
+  })
+})
