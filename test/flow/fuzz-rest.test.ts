@@ -8,7 +8,7 @@ import { errorsOf } from '../../src/documents/problems.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { createRegistry, type RegisteredTool, type RestRoute } from '../../src/registry.ts'
 import { tools } from '../../tools/index.ts'
-import { fuzzInput, fuzzSeed, type Json, LEAK } from '../support/fuzz.ts'
+import { fuzzInput, fuzzSeed, inFuzzOrder, type Json, LEAK } from '../support/fuzz.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const RUNS = 1000
@@ -67,8 +67,8 @@ const text = (value: Json | undefined) =>
 const tokenOf = ({ tool }: RegisteredTool) =>
   tool.caller === 'capability' ? capability : gateway.operatorKey
 
-const routes = createRegistry(tools)
-  .tools.filter(({ tool }) => tool.doors.includes('rest'))
+const routes = inFuzzOrder(createRegistry(tools).tools)
+  .filter(({ tool }) => tool.doors.includes('rest'))
   .flatMap((entry) =>
     entry.tool.rest.map((route) => ({ entry, route, name: `${route.method} ${route.path}` })),
   )

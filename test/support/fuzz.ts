@@ -91,7 +91,9 @@ function applyMutation(value: Json, { kind, at, name, value: other }: Mutation):
   if (kind === 'drop') return Object.fromEntries(entries.toSpliced(index, 1))
   if (kind === 'wrap') return replaced([chosen[1]])
   if (kind === 'repeat')
-    return replaced(typeof chosen[1] === 'string' ? chosen[1].repeat(50) : [chosen[1], chosen[1]])
+    return replaced(
+      typeof chosen[1] === 'string' ? chosen[1].repeat(50).slice(0, 40_000) : [chosen[1], chosen[1]],
+    )
   return replaced(
     typeof chosen[1] === 'object' ? applyMutation(chosen[1], { kind, at, name, value: other }) : other,
   )
@@ -149,6 +151,14 @@ function textFrom(schema: JsonSchema): fc.Arbitrary<string> {
   }
   return fc.oneof(fc.string({ maxLength: Math.min(Number(schema['maxLength'] ?? 100), 200) }), awkward)
 }
+
+/** Rotating re-wraps every stored credential: it comes before the fuzz of storing them. */
+export const inFuzzOrder = <T extends { readonly tool: { readonly name: string } }>(
+  entries: readonly T[],
+): T[] => entries.toSorted((a, b) => Number(isRotation(b)) - Number(isRotation(a)))
+
+const isRotation = ({ tool }: { readonly tool: { readonly name: string } }) =>
+  tool.name === 'gateway.authority.rotate'
 
 /** Traces of code in an answer: stack frames, file names, driver words. */
 export const LEAK = /\n\s+at |node_modules|\.ts:\d|\.js:\d|node:internal|SQLITE_|syntax error at/
