@@ -30,7 +30,7 @@ const leaf = await ca.leaf(HOST, '127.0.0.1')
 const caFile = await ca.write(directory)
 await writeFile(join(directory, 'leaf.key'), leaf.key)
 await writeFile(join(directory, 'leaf.pem'), leaf.cert)
-const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'] } })
+const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
 const servers: ServerProcess[] = []
 
 try {

@@ -13,6 +13,7 @@ export interface DnsZone {
   readonly MX?: readonly (readonly [preference: number, exchange: string])[]
   /** One entry per record; an array is one record of several strings. */
   readonly TXT?: readonly (string | readonly string[])[]
+  /** Seconds; 0 unless given, so that what a test sets next is seen at once. */
   readonly ttl?: number
   /** Instead of an answer: 2 is SERVFAIL, 3 NXDOMAIN, 5 REFUSED. Limited to these types when `types` is given. */
   readonly rcode?: number
@@ -181,7 +182,7 @@ function recordData(type: string, zone: DnsZone): Buffer[] {
   return []
 }
 
-function record(owner: string, type: number, ttl = 60, data: Buffer): Buffer {
+function record(owner: string, type: number, ttl = 0, data: Buffer): Buffer {
   const fixed = Buffer.alloc(10)
   fixed.writeUInt16BE(type, 0)
   fixed.writeUInt16BE(1, 2)

@@ -1,15 +1,19 @@
 // Name resolution: one question for every address of a name, both families, all or nothing. A name that half
 // resolves is refused, because the half that is missing might be the one that should have been looked at.
+import type { RecordWithTtl } from 'node:dns'
 import { lookup as systemLookup, Resolver as ServerResolver } from 'node:dns/promises'
 import { ResolveError, type Resolver } from '../ports.ts'
+import { type Answer, cacheAnswers } from './dns-cache.ts'
 
 const DEADLINE_MS = 5_000
 const QUERY_TIMEOUT_MS = 2_000
 const QUERY_TRIES = 2
+/** The system's resolver tells no TTL, and often keeps nothing itself. */
+const SYSTEM_TTL_SECONDS = 5
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
-export function createResolver(servers: readonly string[]): Resolver {
-  const ask = servers.length === 0 ? askSystem : askServers(servers)
+export function createResolver(servers: readonly string[], now: () => number = Date.now): Resolver {
+  const ask = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
   return {
     async resolve(host, signal) {
       const addresses = await withDeadline(ask(host), signal)
@@ -20,20 +24,24 @@ export function createResolver(servers: readonly string[]): Resolver {
 }
 
 /** Each family by a query of its own; CNAMEs are the server's to follow. */
-function askServers(servers: readonly string[]): (host: string) => Promise<string[]> {
+function askServers(servers: readonly string[]): (host: string) => Promise<Answer> {
   const resolver = new ServerResolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
   resolver.setServers(servers)
   return async (host) => {
     const families = await Promise.all([
-      orNothing(resolver.resolve4(host)),
-      orNothing(resolver.resolve6(host)),
+      orNothing(resolver.resolve4(host, { ttl: true })),
+      orNothing(resolver.resolve6(host, { ttl: true })),
     ])
-    return families.flat()
+    const records = families.flat()
+    return {
+      addresses: records.map(({ address }) => address),
+      ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
+    }
   }
 }
 
 /** NODATA is an answer: the name exists and has no address of this family. */
-async function orNothing(answer: Promise<string[]>): Promise<string[]> {
+async function orNothing(answer: Promise<RecordWithTtl[]>): Promise<RecordWithTtl[]> {
   try {
     return await answer
   } catch (thrown) {
@@ -42,10 +50,10 @@ async function orNothing(answer: Promise<string[]>): Promise<string[]> {
   }
 }
 
-async function askSystem(host: string): Promise<string[]> {
+async function askSystem(host: string): Promise<Answer> {
   try {
     const answers = await systemLookup(host, { all: true, order: 'verbatim' })
-    return answers.map(({ address }) => address)
+    return { addresses: answers.map(({ address }) => address), ttlSeconds: SYSTEM_TTL_SECONDS }
   } catch (thrown) {
     throw toResolveError(thrown)
   }
@@ -61,7 +69,7 @@ function toResolveError(thrown: unknown): ResolveError {
   return new ResolveError('server_failure')
 }
 
-function withDeadline(answer: Promise<string[]>, signal: AbortSignal): Promise<string[]> {
+function withDeadline(answer: Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]> {
   return new Promise((resolve, reject) => {
     const giveUp = () => {
       stop()

@@ -1,0 +1,42 @@
+// Remembers answers for as long as their owner allows, and never long: an attempt asks at most once, and attempts that
+// ask the same at the same time share one question. What is remembered is classified again at every use.
+
+export interface Answer {
+  readonly addresses: readonly string[]
+  /** As given by the server; 0: not to be kept. */
+  readonly ttlSeconds: number
+}
+
+/** A name that moves away is followed within this time, whatever its TTL. */
+const LONGEST_SECONDS = 30
+const MAX_NAMES = 1_000
+
+export function cacheAnswers(
+  ask: (host: string) => Promise<Answer>,
+  now: () => number,
+): (host: string) => Promise<readonly string[]> {
+  const kept = new Map<string, { addresses: readonly string[]; until: number }>()
+  const asking = new Map<string, Promise<readonly string[]>>()
+
+  async function askOnce(host: string): Promise<readonly string[]> {
+    const { addresses, ttlSeconds } = await ask(host)
+    if (ttlSeconds > 0 && addresses.length > 0) {
+      kept.delete(host)
+      kept.set(host, { addresses, until: now() + Math.min(ttlSeconds, LONGEST_SECONDS) * 1000 })
+      // A Map yields its keys in the order they were set: the first is the oldest answer.
+      if (kept.size > MAX_NAMES) kept.delete(kept.keys().next().value!)
+    }
+    return addresses
+  }
+
+  return (host) => {
+    const known = kept.get(host)
+    if (known && known.until > now()) return Promise.resolve(known.addresses)
+    let question = asking.get(host)
+    if (!question) {
+      question = askOnce(host).finally(() => asking.delete(host))
+      asking.set(host, question)
+    }
+    return question
+  }
+}
