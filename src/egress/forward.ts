@@ -13,8 +13,8 @@ import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { bindingOf } from './credentials.ts'
 import { digestRequest, digestResponse } from './digest.ts'
+import type { createGateCache } from './gate-cache.ts'
 import { pickResponseHeaders } from './headers.ts'
-import type { createLeakGate } from './leak-gate.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
 import {
   type OutboundResponse,
@@ -52,7 +52,7 @@ export interface ForwardParts {
   readonly addresses: AddressPolicy
   readonly sender: Sender
   readonly vault: Vault
-  readonly createLeakGate: typeof createLeakGate
+  readonly leakGateFor: ReturnType<typeof createGateCache>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
   readonly ports: readonly number[]
@@ -244,7 +244,7 @@ export function createForward(parts: ForwardParts) {
     secret: Secret<string>,
   ): Promise<EgressReply> {
     const { attempt, credential } = paid
-    const verdict = parts.createLeakGate(secret, credential).inspect(response)
+    const verdict = parts.leakGateFor(secret, credential).inspect(response)
     const headers = pickResponseHeaders(response.headers)
     const { receipt, balance } = await finish(paid, {
       state: 'settled',

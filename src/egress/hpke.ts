@@ -91,10 +91,20 @@ export function exportPoint(key: KeyObject): Buffer {
   return key.export({ format: 'der', type: 'spki' }).subarray(-POINT_BYTES)
 }
 
+/** Imported points by their bytes: public, and importing one costs as much as the agreement itself. */
+const points = new Map<string, KeyObject>()
+const MAX_POINTS = 1_024
+
 /** @throws when the bytes are not a point on the curve */
 function importPoint(point: Buffer): KeyObject {
+  const name = point.toString('latin1')
+  const known = points.get(name)
+  if (known) return known
   if (point.length !== POINT_BYTES || point[0] !== 4) throw new Error('HPKE: not an uncompressed P-256 point')
-  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, point]), format: 'der', type: 'spki' })
+  const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, point]), format: 'der', type: 'spki' })
+  if (points.size >= MAX_POINTS) points.delete(points.keys().next().value!)
+  points.set(name, key)
+  return key
 }
 
 function scheduleKey(
@@ -110,16 +120,26 @@ function scheduleKey(
   const sharedSecret = labeledExpand(KEM_SUITE, eaePrk, 'shared_secret', kemContext, 32)
   // RFC 9180, 5.1: KeySchedule in base mode, so psk and psk_id are empty
   const suite = hpkeSuite(aead)
-  const context = Buffer.concat([
-    Buffer.from([0]),
-    labeledExtract(suite, EMPTY_KEY, 'psk_id_hash', EMPTY).export(),
-    labeledExtract(suite, EMPTY_KEY, 'info_hash', info).export(),
-  ])
+  const context = scheduleContext(suite, info)
   const secret = labeledExtract(suite, createSecretKey(sharedSecret), 'secret', EMPTY)
   return {
     key: createSecretKey(labeledExpand(suite, secret, 'key', context, aead.keyBytes)),
     nonce: labeledExpand(suite, secret, 'base_nonce', context, NONCE_BYTES),
   }
+}
+
+/** Depends on nothing that is secret or per record; the last one serves nearly every call. */
+let lastContext: Record<'suite' | 'info' | 'context', Buffer> = { suite: EMPTY, info: EMPTY, context: EMPTY }
+function scheduleContext(suite: Buffer, info: Buffer): Buffer {
+  if (!lastContext.suite.equals(suite) || !lastContext.info.equals(info)) {
+    const context = Buffer.concat([
+      Buffer.from([0]),
+      labeledExtract(suite, EMPTY_KEY, 'psk_id_hash', EMPTY).export(),
+      labeledExtract(suite, EMPTY_KEY, 'info_hash', info).export(),
+    ])
+    lastContext = { suite, info: Buffer.from(info), context }
+  }
+  return lastContext.context
 }
 
 function labeledExtract(suite: Buffer, salt: KeyObject, label: string, ikm: Buffer): KeyObject {

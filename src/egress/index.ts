@@ -10,6 +10,7 @@ import { createAttemptLedger } from './attempts.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { createForward } from './forward.ts'
+import { createGateCache } from './gate-cache.ts'
 import { createLeakGate } from './leak-gate.ts'
 import { createPolicyReader } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
@@ -57,7 +58,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
       now,
     ),
     addresses: parts.policy,
-    createLeakGate: parts.createLeakGate ?? createLeakGate,
+    leakGateFor: createGateCache(parts.createLeakGate ?? createLeakGate),
     ports: parts.egressPorts,
     baseUrl,
   })
