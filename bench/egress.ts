@@ -14,6 +14,7 @@ import {
   percentile,
   printTable,
   residentMb,
+  START_FLAGS,
   type ServerProcess,
   type Shot,
   startServer,
@@ -41,18 +42,22 @@ try {
   const port = new URL(upstream.url).port
   const target = `https://${HOST}:${port}/v1/items`
   const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile })
-  const gateway = await start('../src/main.ts', {
-    PORT: '0',
-    GATEWAY_DATA_DIR: join(directory, 'data'),
-    GATEWAY_LOG_LEVEL: 'error',
-    GATEWAY_RATE_LIMIT: '0',
-    GATEWAY_DNS_SERVERS: dns.address,
-    GATEWAY_EGRESS_PORTS: port,
-    GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
-    GATEWAY_SERVICE_KEY_CREDITS: '100000000',
-    GATEWAY_OPERATOR_KEY: operatorKey,
-    NODE_EXTRA_CA_CERTS: caFile,
-  })
+  const gateway = await start(
+    '../src/main.ts',
+    {
+      PORT: '0',
+      GATEWAY_DATA_DIR: join(directory, 'data'),
+      GATEWAY_LOG_LEVEL: 'error',
+      GATEWAY_RATE_LIMIT: '0',
+      GATEWAY_DNS_SERVERS: dns.address,
+      GATEWAY_EGRESS_PORTS: port,
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
+      GATEWAY_SERVICE_KEY_CREDITS: '100000000',
+      GATEWAY_OPERATOR_KEY: operatorKey,
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
+    START_FLAGS,
+  )
   const capability = await issueCapability(gateway.url)
 
   const body = JSON.stringify({ method: 'GET', url: target })
@@ -100,8 +105,12 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-async function start(file: string, env: Record<string, string>): Promise<ServerProcess> {
-  const server = await startServer(here(file), env)
+async function start(
+  file: string,
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+): Promise<ServerProcess> {
+  const server = await startServer(here(file), env, flags)
   servers.push(server)
   return server
 }

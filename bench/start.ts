@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { closedLoop, median, printTable, residentMb, startServer } from './support.ts'
+import { closedLoop, median, printTable, residentMb, START_FLAGS, startServer } from './support.ts'
 
 const STARTS = 7
 const CALLS = 100_000
@@ -11,12 +11,16 @@ const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 
 async function start(name: string) {
   const started = performance.now()
-  const server = await startServer(main, {
-    PORT: '0',
-    GATEWAY_DATA_DIR: join(directory, name),
-    GATEWAY_LOG_LEVEL: 'error',
-    GATEWAY_RATE_LIMIT: '0',
-  })
+  const server = await startServer(
+    main,
+    {
+      PORT: '0',
+      GATEWAY_DATA_DIR: join(directory, name),
+      GATEWAY_LOG_LEVEL: 'error',
+      GATEWAY_RATE_LIMIT: '0',
+    },
+    START_FLAGS,
+  )
   const answer = await fetch(`${server.url}/healthz`)
   if (answer.status !== 200) throw new Error(`/healthz: ${answer.status}`)
   await answer.arrayBuffer()

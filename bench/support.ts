@@ -12,13 +12,16 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-/** Starts `node <file>`; the server is up when it prints `listening on <url>` on stdout or stderr. */
+/** What `npm start` gives Node. */
+export const START_FLAGS = ['--max-semi-space-size=4']
+
+/** Starts `node <flags> <file>`; the server is up when it prints `listening on <url>` on stdout or stderr. */
 export async function startServer(
   file: string,
   env: Record<string, string> = {},
-  args: string[] = [],
+  flags: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [file, ...args], {
+  const child = spawn(process.execPath, [...flags, file], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

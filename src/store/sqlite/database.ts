@@ -10,7 +10,7 @@ export interface SqliteDatabase {
 
 // Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
 const BUSY_TIMEOUT_MS = 5000
-const CACHE_KIB = 16 * 1024
+const CACHE_KIB = 8 * 1024
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 /** 16 MiB of WAL between checkpoints: pages that every group changes are copied back once, not every fourth group. */
 const CHECKPOINT_PAGES = 4000

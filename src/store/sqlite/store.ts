@@ -39,6 +39,8 @@ export async function openSqliteStore(parts: {
     workerData: input,
     transferList: [port2],
     execArgv: [],
+    // Its heap holds one group of commands: a large young generation would only be memory that is never given back.
+    resourceLimits: { maxYoungGenerationSizeMb: 4 },
   })
 
   let waiting: Waiting[] = []
