@@ -30,6 +30,13 @@ export const creditsBalance = defineTool({
   caller: 'account',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/credits', operationId: 'getCredits' },
+  skill: {
+    id: 'credits-balance',
+    name: 'Credits: balance and ledger',
+    tags: ['credits'],
+    examples: ['How many credits are left?'],
+  },
+  reply: 'message',
   errors: ['key_required'],
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
   async handle({ limit, before }, { accounts, caller }) {

@@ -18,6 +18,13 @@ export const egressAttemptsGet = defineTool({
   caller: 'account',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/egress/attempts/{attempt_id}', operationId: 'getEgressAttempt' },
+  skill: {
+    id: 'egress-attempts-get',
+    name: 'What became of an attempt',
+    tags: ['egress', 'attempts'],
+    examples: ['Did that request go through?'],
+  },
+  reply: 'message',
   errors: ['key_required', 'attempt_not_found'],
   examples: [{ title: 'One attempt', input: { attempt_id: 'att_0000000000000000000000000000000000' } }],
   handle: async ({ attempt_id }, { egress, caller }) => egress.getAttempt(caller, attempt_id),

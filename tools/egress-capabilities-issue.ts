@@ -33,6 +33,13 @@ export const egressCapabilitiesIssue = defineTool({
     operationId: 'issueEgressCapability',
     status: 201,
   },
+  skill: {
+    id: 'egress-capabilities-issue',
+    name: 'Issue a capability for an agent',
+    tags: ['egress', 'capabilities', 'operator'],
+    examples: ['Give my triage agent read access to the issues of acme/site for an hour'],
+  },
+  reply: 'message',
   errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],
   examples: [
     {

@@ -34,6 +34,13 @@ export const egressCapabilitiesNarrow = defineTool({
     operationId: 'narrowEgressCapability',
     status: 201,
   },
+  skill: {
+    id: 'egress-capabilities-narrow',
+    name: 'Make a smaller capability from your own',
+    tags: ['egress', 'capabilities', 'delegation'],
+    examples: ['Make a read-only capability for my helper from mine'],
+  },
+  reply: 'message',
   errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
   async handle({ capability: _carried, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {

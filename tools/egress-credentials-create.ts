@@ -42,6 +42,13 @@ export const egressCredentialsCreate = defineTool({
     operationId: 'createEgressCredential',
     status: 201,
   },
+  skill: {
+    id: 'egress-credentials-create',
+    name: 'Store an upstream credential',
+    tags: ['egress', 'credentials', 'operator'],
+    examples: ['Store this GitHub token for the repository acme/site'],
+  },
+  reply: 'message',
   errors: ['key_required', 'scope_denied'],
   examples: [
     {

@@ -22,6 +22,13 @@ export const receiptsGet = defineTool({
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/receipts/{receipt_id}', operationId: 'getReceipt' },
+  skill: {
+    id: 'receipts-get',
+    name: 'Read a receipt',
+    tags: ['receipts', 'evidence'],
+    examples: ['Show me the receipt of that call'],
+  },
+  reply: 'message',
   errors: ['receipt_not_found'],
   examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
   async handle({ receipt_id }, { receipts }) {

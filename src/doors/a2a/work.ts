@@ -76,7 +76,8 @@ export function toolWork(parts: {
         const artifact = { artifactId: randomUUID(), name: skill.id, parts: [output] }
         return { kind: 'ended', state: 'TASK_STATE_COMPLETED', artifacts: [artifact] }
       }
-      if (!hasBegun) return { kind: 'refused', error: result.error }
+      // Without a task there is nothing that could have failed: the call itself is answered with the error.
+      if (!hasBegun || tool.reply === 'message') return { kind: 'refused', error: result.error }
       // 3.7: what went wrong is a message, not a result. The problem is the same object as at the other doors.
       const problem = dataPart(parts.toProblem(result.error))
       return { kind: 'ended', state: 'TASK_STATE_FAILED', parts: [problem, textPart(result.error.message)] }
