@@ -1,7 +1,7 @@
 // What of the generated documents is checked in, for readers who have the repository and no running gateway.
 import { createRegistry } from '../registry.ts'
 import type { AnyTool } from '../registry.ts'
-import { agentText, schemaDocument } from './texts.ts'
+import { agentText, schemaDocument, toolTable } from './texts.ts'
 
 /** Stands where a running gateway puts its own address. */
 export const PLACEHOLDER_BASE_URL = 'http://127.0.0.1:8402'
@@ -22,3 +22,12 @@ export function generatedFiles(tools: readonly AnyTool[]): Map<string, string> {
     ]),
   ])
 }
+
+const TABLE = /(<!-- tools: [^>]*-->\n)[^]*?(<!-- \/tools -->)/
+
+/** README.md with the table of tools as the registry has them now. */
+export const withToolTable = (readme: string, tools: readonly AnyTool[]): string =>
+  readme.replace(
+    TABLE,
+    (_all, start: string, end: string) => `${start}\n${toolTable(createRegistry(tools))}\n\n${end}`,
+  )

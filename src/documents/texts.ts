@@ -13,6 +13,22 @@ const WHO: Readonly<Record<AnyTool['caller'], string>> = {
   account: 'service key or capability',
 }
 
+/** The table in README.md. */
+export function toolTable(registry: Registry): string {
+  const rows = registry.tools.map(({ tool }) => {
+    const [route] = tool.doors.includes('rest') ? tool.rest : []
+    const address = route ? `\`${route.method} ${route.path}\`` : ''
+    const skills = tool.skills.map(({ id }) => `\`${id}\``).join(', ')
+    const mcp = tool.doors.includes('mcp') ? `\`${tool.name}\`` : ''
+    return `| ${tool.title} | ${mcp} | ${skills} | ${address} | ${WHO[tool.caller]} | ${priceWords(tool.price)} |`
+  })
+  return [
+    '| what | MCP tool | A2A skill | REST | who may call | price |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n')
+}
+
 /** `/agent.txt`: short enough to paste into a prompt. */
 export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): string {
   const tools = registry.tools.map(({ tool, portableName }) => {

@@ -1,0 +1,150 @@
+// The README, literally: its commands are taken from the file and run against the built gateway, its TypeScript block is run
+// as it stands, and its snippets for assistants parse and name addresses that answer.
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Started, start } from '../support/process.ts'
+
+const root = new URL('../../', import.meta.url)
+const launcher = new URL('dist/launcher.js', root).pathname
+const ADDRESS = 'http://127.0.0.1:8402'
+
+const readme = await readFile(new URL('README.md', root), 'utf8')
+const blocks = [...readme.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, text]) => ({
+  language,
+  text: text!,
+}))
+const shell = (start: string) => {
+  const found = blocks.find(({ language, text }) => language === 'sh' && text.startsWith(start))
+  if (!found) throw new Error(`the README has no command that starts with ${start}`)
+  return found.text
+}
+
+let directory: string
+let server: Started
+let baseUrl: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'agent-gateway-readme-'))
+  server = start(process.execPath, [launcher, 'serve'], { env: environment({ PORT: '0' }) })
+  const [, url] = await server.until('stdout', /^listening on (\S+)$/m)
+  baseUrl = url!
+})
+afterAll(async () => {
+  server.kill('SIGTERM')
+  await server.ended
+  await rm(directory, { recursive: true, force: true })
+})
+
+const environment = (more: Record<string, string> = {}) => ({
+  PATH: process.env['PATH'],
+  GATEWAY_DATA_DIR: join(directory, 'data'),
+  ...more,
+})
+
+/** Runs a block in bash, with the built program in place of npx and the placeholders filled in. */
+async function run(block: string, placeholders: Record<string, string> = {}): Promise<string> {
+  let text = block
+    .replaceAll('npx agent-gateway', `"${process.execPath}" "${launcher}"`)
+    .replaceAll(ADDRESS, baseUrl)
+  for (const [name, value] of Object.entries(placeholders)) text = text.replaceAll(name, value)
+  const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], { env: environment() })
+  const { code } = await child.ended
+  expect(code, `${text}\n${child.stdout()}\n${child.stderr()}`).toBe(0)
+  return child.stdout()
+}
+
+const first = (text: string, pattern: RegExp) => {
+  const [match] = pattern.exec(text) ?? []
+  if (!match) throw new Error(`no ${pattern} in ${text}`)
+  return match
+}
+
+describe('the first page', () => {
+  const SECRET = 'a-secret-the-agent-never-sees'
+  let capability: string
+
+  it('shows the two commands that a newcomer needs', () => {
+    expect(shell('npm ci && npm start').trim()).toBe('npm ci && npm start')
+    expect(shell('npm ci && npm test').trim()).toBe('npm ci && npm test')
+  })
+
+  it('goes from a stored credential to a verified receipt', async () => {
+    const stored = await run(shell("printf 'a-secret"))
+    const issued = await run(shell('npx agent-gateway capabilities issue'), {
+      CREDENTIAL_ID: first(stored, /cred_[a-z0-9]+/),
+    })
+    capability = first(issued, /agw_cap_[0-9A-Za-z]+/)
+    const answer = await run(shell(`curl -s ${ADDRESS}/v1/egress/fetch`), { CAPABILITY: capability })
+    expect(JSON.parse(answer)).toMatchObject({
+      upstream: { status: 200 },
+      credits: { charged: 1, balance: 99 },
+    })
+    const verified = await run(shell('npx agent-gateway receipts show'), {
+      RECEIPT_ID: first(answer, /rcp_[a-z0-9]+/),
+    })
+    expect(verified).toContain('sandbox.agent-gateway.test')
+    for (const output of [stored, issued, answer, verified]) expect(output).not.toContain(SECRET)
+  })
+
+  it('says what happens to an answer that holds the secret', async () => {
+    const answer = await run(
+      shell(`curl -s ${ADDRESS}/v1/egress/fetch`).replace('/api/whoami', '/api/echo'),
+      {
+        CAPABILITY: capability,
+      },
+    )
+    expect(JSON.parse(answer)).toMatchObject({ status: 502, code: 'secret_reflected' })
+    expect(readme).toContain('`502 secret_reflected`')
+  })
+
+  it('has a program for an A2A client that runs as it stands', async () => {
+    const program = blocks.find(({ language }) => language === 'ts')!.text
+    // Beside the packages it imports, as a user's project would have them.
+    const file = new URL(`test/readme-${process.pid}.ts`, root)
+    await writeFile(file, program.replaceAll(ADDRESS, baseUrl).replaceAll('CAPABILITY', capability))
+    try {
+      const child = start(process.execPath, [file.pathname], { env: environment() })
+      expect((await child.ended).code, child.stderr()).toBe(0)
+      expect(child.stdout()).toContain('\\"authenticated\\":true')
+    } finally {
+      await rm(file)
+    }
+  })
+})
+
+describe('the snippets for assistants', () => {
+  const snippets = blocks.filter(({ language }) => language === 'json').map(({ text }) => JSON.parse(text))
+
+  it('are JSON for Claude Desktop, Cursor and VS Code', () => {
+    expect(snippets.map((snippet) => Object.keys(snippet).at(-1))).toEqual([
+      'mcpServers',
+      'mcpServers',
+      'servers',
+    ])
+  })
+
+  it('use the portable list, which answers', async () => {
+    const urls = new Set(readme.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
+    expect([...urls]).toEqual([`${ADDRESS}/mcp?names=portable`])
+    const answer = await fetch(`${baseUrl}/mcp?names=portable`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    })
+    const { result } = (await answer.json()) as { result: { tools: { name: string }[] } }
+    expect(result.tools.length).toBeGreaterThan(5)
+    expect(result.tools.filter(({ name }) => name.includes('.'))).toEqual([])
+  })
+
+  it('name variables of the gateway that the table explains', () => {
+    const named = new Set(readme.match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g))
+    const explained = new Set(
+      readme
+        .match(/^\| .*$/gm)
+        ?.join('\n')
+        .match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g),
+    )
+    expect([...named].filter((name) => !explained.has(name))).toEqual([])
+  })
+})
