@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createTestCa } from '../test/support/ca.ts'
 import { newToken } from '../src/tokens.ts'
 import { startDnsServer } from '../test/support/dns-server.ts'
+import { preload } from './preload.ts'
 import {
   closedLoop,
   type LoadResult,
@@ -42,33 +43,31 @@ try {
   const port = new URL(upstream.url).port
   const target = `https://${HOST}:${port}/v1/items`
   const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile })
-  const gateway = await start(
-    '../src/main.ts',
-    {
-      PORT: '0',
-      GATEWAY_DATA_DIR: join(directory, 'data'),
-      GATEWAY_LOG_LEVEL: 'error',
-      GATEWAY_RATE_LIMIT: '0',
-      GATEWAY_DNS_SERVERS: dns.address,
-      GATEWAY_EGRESS_PORTS: port,
-      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
-      GATEWAY_SERVICE_KEY_CREDITS: '100000000',
-      GATEWAY_OPERATOR_KEY: operatorKey,
-      NODE_EXTRA_CA_CERTS: caFile,
-    },
-    START_FLAGS,
-  )
-  const capability = await issueCapability(gateway.url)
-
+  const environment = (data: string) => ({
+    PORT: '0',
+    GATEWAY_DATA_DIR: join(directory, data),
+    GATEWAY_LOG_LEVEL: 'error',
+    GATEWAY_RATE_LIMIT: '0',
+    GATEWAY_DNS_SERVERS: dns.address,
+    GATEWAY_EGRESS_PORTS: port,
+    GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
+    GATEWAY_SERVICE_KEY_CREDITS: '100000000',
+    GATEWAY_OPERATOR_KEY: operatorKey,
+    NODE_EXTRA_CA_CERTS: caFile,
+  })
+  const startGateway = (data: string) => start('../src/main.ts', environment(data), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
-  const bareShot: Shot = { path: '/', method: 'POST', headers: json, body }
-  const gatewayShot: Shot = {
+  const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({
     path: '/v1/egress/fetch',
     method: 'POST',
-    headers: { ...json, authorization: `Bearer ${capability}` },
+    headers: { ...json, authorization: `Bearer ${await issueCapability(server.url)}` },
     body,
-  }
+  })
+
+  const gateway = await startGateway('data')
+  const gatewayShot = await fetchThrough(gateway)
+  const bareShot: Shot = { path: '/', method: 'POST', headers: json, body }
   const both = [
     ['bare undici forward', bare, bareShot],
     ['gateway egress fetch', gateway, gatewayShot],
@@ -98,6 +97,21 @@ try {
     `open loop at 30 % of saturation, ${perSecond} requests a second (target: added p50 under 5 ms)`,
     open,
   )
+
+  const filled: Contender[] = []
+  for (const size of [10_000, 1_000_000]) {
+    const data = `data-${size}`
+    // Started once for its tables, filled while nobody has the file open, and started again.
+    await (await startGateway(data)).stop()
+    preload(join(directory, data), size)
+    const server = await startGateway(data)
+    filled.push([`${size.toLocaleString('en')} attempts stored`, server, await fetchThrough(server)])
+  }
+  for (const [, server, shot] of filled) await closedLoop(server, shot, { connections: 4, requests: 1000 })
+  const stored = await rounds(filled, (server, shot) =>
+    closedLoop(server, shot, { connections: 1, requests: 500 }),
+  )
+  report('1 connection, attempts in the store (target: p50 within 20 %)', stored)
   console.log(`\nresident memory of the gateway afterwards: ${residentMb(gateway.pid).toFixed(0)} MB`)
 } finally {
   await Promise.all(servers.map((server) => server.stop()))

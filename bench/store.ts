@@ -1,12 +1,10 @@
 // Durable double-entry debits: group commit in the store thread against one commit per operation on the main thread
 // (same engine, file system and commands, rounds interleaved), against PostgreSQL, and with 10,000 and 1,000,000
 // attempts in the store. `node bench/store.ts`
-import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { DatabaseSync } from 'node:sqlite'
 import { loadConfig } from '../src/config.ts'
 import { newId } from '../src/ids.ts'
 import { createLogger } from '../src/log.ts'
@@ -17,6 +15,7 @@ import type { Store } from '../src/store/ports.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { addSetting, ending, reservation, type Setting } from '../test/support/store.ts'
+import { preload } from './preload.ts'
 import { median, percentile, printTable } from './support.ts'
 
 const CLIENTS = 64
@@ -139,24 +138,6 @@ async function openMainThread(dataDir: string) {
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { settings, debit, close: () => db.close() }
-}
-
-/** Finished attempts of other accounts with their ledger entries and receipts, older than any new one. */
-function preload(dataDir: string, count: number): void {
-  const db = new DatabaseSync(join(dataDir, 'gateway.db'))
-  const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
-  const id = (prefix: string) => `printf('${prefix}_0%034d', i)`
-  const account = `printf('acct_%035d', i % 1000)`
-  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN')
-  db.exec(`${numbers} INSERT INTO attempts SELECT ${id('att')}, ${account}, printf('cap_%035d', i % 3000),
-    'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${randomBytes(32).toString('base64url')}',
-    '${randomUUID()}', 1, 1, 1, 200, '${randomBytes(32).toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
-  for (const [side, amount] of [[account, '-1'] as const, [`'system:usage'`, '1'] as const])
-    db.exec(`${numbers} INSERT INTO ledger_entries SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1
-      FROM n ORDER BY 1, 2`)
-  db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, ${account}, '${'x'.repeat(700)}', 1 FROM n`)
-  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
-  db.close()
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
