@@ -36,8 +36,8 @@ export function addReceiptCommands(program: Command): void {
     .addHelpText(
       'after',
       `
-FILE is a receipt as the gateway gave it: the compact JWS, the JSON around it ({receipt_id, url, jws}), or a whole answer with a
-\`receipt\` in it. - reads stdin. Without --keys the keys are fetched from the gateway; no service key is sent.
+FILE is a receipt as the gateway gave it: the compact JWS, the JSON around it ({receipt_id, url, jws}), a whole answer with a
+\`receipt\` in it, or what \`receipts show\` prints. - reads stdin. Without --keys the keys are fetched from the gateway; no service key is sent.
 Exit code 0: it verifies. 1: it does not, and why is printed.
 
 Examples:
@@ -100,10 +100,15 @@ function parseKeys(text: string, file: string): KeySet {
   )
 }
 
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
 /** The JWS in whatever the receipt came in. */
 export function findJws(text: string): string {
   const trimmed = text.trim()
-  if (!trimmed.startsWith('{')) return trimmed
+  if (trimmed === '') throw new CommandFailure(Exit.usage, 'There is no receipt: the input is empty.')
+  // What `receipts show` prints for people holds it on a line of its own.
+  if (!trimmed.startsWith('{'))
+    return trimmed.split(/\s*\n/).find((line) => COMPACT_JWS.test(line)) ?? trimmed
   const document = parseJsonOrUndefined(trimmed)
   for (const place of [document, member(document, 'receipt')]) {
     const jws = member(place, 'jws')
