@@ -14,8 +14,18 @@ const OLDEST = [22, 19] as const
 const SMALL_HEAP = '--max-semi-space-size=4'
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) await import('./cli/index.ts')
-else runOnBundledNode()
+if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) {
+  silenceSqliteWarning()
+  await import('./cli/index.ts')
+} else runOnBundledNode()
+
+/** Node 22 warns of node:sqlite at every command; nobody who reads the warning can do anything about it. */
+function silenceSqliteWarning(): void {
+  const emitWarning = process.emitWarning.bind(process) as (...args: unknown[]) => void
+  process.emitWarning = (...args: unknown[]) => {
+    if (args[1] !== 'ExperimentalWarning' || !String(args[0]).startsWith('SQLite')) emitWarning(...args)
+  }
+}
 
 function runOnBundledNode(): void {
   const node = findBundledNode()

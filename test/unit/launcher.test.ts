@@ -14,6 +14,11 @@ const COMMAND_LINE = `
     process.on('SIGTERM', () => { console.log('drained'); clearInterval(alive); process.channel?.unref() })
     process.on('disconnect', () => { console.log('left alone'); process.exit(1) })
   }
+  if (process.argv[2] === 'warn') {
+    process.emitWarning('SQLite is an experimental feature and might change at any time', 'ExperimentalWarning')
+    process.emitWarning('something else', 'ExperimentalWarning')
+    process.emitWarning('by code', { code: 'X1' })
+  }
   process.stdout.write(JSON.stringify({ node: process.versions.node, pid: process.pid, args: process.argv.slice(2) }) + '\\n')
   if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL')
 `
@@ -65,6 +70,13 @@ describe('launcher', () => {
       pid: started.pid,
       args: ['keys', 'list'],
     })
+  })
+
+  it('keeps the warning of node:sqlite to itself, and no other', async () => {
+    const { stderr } = await finish(process.execPath, [launcher, 'warn'])
+    expect(stderr).not.toContain('SQLite')
+    expect(stderr).toContain('ExperimentalWarning: something else')
+    expect(stderr).toContain('[X1] Warning: by code')
   })
 
   it('hands an old Node over to the bundled one, with arguments and exit code', async () => {

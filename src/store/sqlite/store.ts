@@ -38,7 +38,8 @@ export async function openSqliteStore(parts: {
     name: 'store',
     workerData: input,
     transferList: [port2],
-    execArgv: [],
+    // Node 22 calls node:sqlite experimental on stderr, once a thread; the launcher sees to the main one.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     // Its heap holds one group of commands: a large young generation would only be memory that is never given back.
     resourceLimits: { maxYoungGenerationSizeMb: 4 },
   })
