@@ -71,3 +71,17 @@ it('says SANDBOX, and links from the first page to a capability', async () => {
   expect(complaints).toEqual([])
   await page.close()
 })
+
+it.each(['/', '/capabilities/extract-preview', '/problems/scope_denied', '/docs'])(
+  'fits %s on a telephone and a desk, the banner from edge to edge',
+  async (path) => {
+    const { page } = await openPage(path)
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      expect(await page.evaluate('document.documentElement.scrollWidth'), `at ${width}`).toBe(width)
+      expect(await page.locator('.banner').boundingBox()).toMatchObject({ x: 0, y: 0, width })
+    }
+    expect(await page.locator('body').innerText()).not.toContain('`')
+    await page.close()
+  },
+)

@@ -20,6 +20,10 @@ function render(value: Value): string {
   return value.map(render).join('')
 }
 
+/** A sentence of a document that is Markdown elsewhere: what stands in backticks becomes code. */
+export const prose = (text: string): Markup =>
+  html`${text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}`
+
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

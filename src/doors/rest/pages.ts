@@ -3,7 +3,7 @@ import { HELP } from '../../documents/problems.ts'
 import { priceWords } from '../../documents/protocols.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
 import type { DoorParts } from '../parts.ts'
-import { html, type Markup } from './html.ts'
+import { html, type Markup, prose } from './html.ts'
 
 export type PageParts = Pick<DoorParts, 'registry' | 'config' | 'addresses' | 'documents'>
 
@@ -48,9 +48,14 @@ export function homePage(parts: PageParts): string {
         <dt>MCP</dt>
         <dd><code>${addresses.mcpUrl}</code></dd>
         <dt>A2A</dt>
-        <dd><a href="${root}/.well-known/agent-card.json">agent card</a></dd>
+        <dd>
+          <code>${addresses.baseUrl}</code>, <a href="${root}/.well-known/agent-card.json">agent card</a>
+        </dd>
         <dt>HTTP</dt>
-        <dd><a href="${root}/docs">interactive page</a>, <a href="${root}/openapi.json">OpenAPI</a></dd>
+        <dd>
+          <code>${addresses.baseUrl}</code>, <a href="${root}/docs">interactive page</a>,
+          <a href="${root}/openapi.json">OpenAPI</a>
+        </dd>
         <dt>For agents</dt>
         <dd>
           <a href="${root}/agent.txt">agent.txt</a>, <a href="${root}/llms.txt">llms.txt</a>,
@@ -64,7 +69,7 @@ export function homePage(parts: PageParts): string {
           (entry) =>
             html`<li>
               <a href="${root}/capabilities/${String(entry['id'])}">${String(entry['name'])}</a>:
-              ${String(entry['description'])}
+              ${prose(String(entry['description']))}
             </li> `,
         )}
       </ul>
@@ -102,18 +107,18 @@ export function capabilityPage(parts: PageParts, descriptor: Json): string {
     parts,
     `${name}: Agent Gateway`,
     html`<h1>${name}</h1>
-      <p>${String(descriptor['description'])}</p>
+      <p>${prose(String(descriptor['description']))}</p>
       <h2>When to use it</h2>
-      <p>${String(descriptor['when_to_use'])}</p>
+      <p>${prose(String(descriptor['when_to_use']))}</p>
       <h2>What you get</h2>
-      <p>${String(pricing['delivered'])}</p>
+      <p>${prose(String(pricing['delivered']))}</p>
       <h2>Price</h2>
-      <p>${String(pricing['amount'])} ${String(pricing['currency'])} for one ${String(pricing['unit'])}.</p>
+      <p>${priceSentence(pricing)}</p>
       <h2>Limits</h2>
       <ul>
-        ${(descriptor['limitations'] as readonly string[]).map((text) => html`<li>${text}</li> `)}
+        ${(descriptor['limitations'] as readonly string[]).map((text) => html`<li>${prose(text)}</li> `)}
       </ul>
-      <p>${String(descriptor['latency_note'])}</p>
+      <p>${prose(String(descriptor['latency_note']))}</p>
       <h2>Try it</h2>
       <pre>
 curl -s ${String(descriptor['execute_url'])} -H 'content-type: application/json' -d @- &lt;&lt;'JSON'
@@ -127,8 +132,14 @@ JSON</pre>
   )
 }
 
+const priceSentence = ({ amount_atomic, amount, currency, unit }: Json) =>
+  amount_atomic === '0'
+    ? 'Free: no payment and no account.'
+    : `${String(amount)} ${String(currency)} for one ${String(unit)}.`
+
 export function problemPage(parts: PageParts, code: ErrorCode): string {
   const { status, title } = ERRORS[code]
+  const root = prefixOf(parts)
   const tools = parts.registry.tools.filter(({ tool }) => tool.errors.includes(code))
   return layout(
     parts,
@@ -136,12 +147,17 @@ export function problemPage(parts: PageParts, code: ErrorCode): string {
     html`<h1>${title}</h1>
       <p>Code <code>${code}</code>, HTTP status ${status}.</p>
       <h2>What to do</h2>
-      <p>${HELP[code]}</p>
+      <p>${prose(HELP[code])}</p>
       ${
         tools.length > 0 &&
         html`<h2>Where to expect it</h2>
           <ul>
-            ${tools.map(({ tool }) => html`<li><code>${tool.name}</code>: ${tool.title}</li> `)}
+            ${tools.map(
+              ({ tool, portableName }) =>
+                html`<li>
+                  <a href="${root}/schemas/${portableName}.json">${tool.name}</a>: ${tool.title}
+                </li> `,
+            )}
           </ul>`
       }`,
   )
@@ -187,12 +203,21 @@ export function docsScript(parts: PageParts): string {
 
 export const SITE_CSS = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{margin:0}
-body:not(.docs){max-width:60rem;margin:0 auto;padding:0 1rem 3rem}
 body.docs{color-scheme:light;background:#fff}
 .banner{background:#b45309;color:#fff;margin:0;padding:.4rem 1rem;text-align:center;font-weight:600}
-header{padding:1rem 0;font-weight:600}
+header,main{max-width:60rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
+header{font-weight:600;padding-bottom:0}
+main{padding-top:0;padding-bottom:3rem}
+h1,h2{line-height:1.25}
+h2{margin-top:2rem}
+a{color:light-dark(#0b57d0,#8ab4f8)}
+header a{color:inherit;text-decoration:none}
+code{font-size:.95em;background:#8881;padding:.1em .3em;border-radius:.2em}
 table{border-collapse:collapse;width:100%}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8884;vertical-align:top}
 dt{font-weight:600}
-pre{overflow-x:auto;padding:1rem;background:#8881}
+dd{margin:0 0 .5rem 1.5rem}
+pre{white-space:pre-wrap;padding:1rem;background:#8881;border-radius:.2em}
+@media(max-width:40rem){thead{display:none}tr{display:block;padding:.5rem 0;border-bottom:1px solid #8884}
+td{display:inline-block;border:0;padding:0 1rem 0 0}td:nth-child(-n+2){display:block}}
 `

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { escapeHtml, html } from '../../../src/doors/rest/html.ts'
+import { escapeHtml, html, prose } from '../../../src/doors/rest/html.ts'
 
 describe('html', () => {
   it('escapes values and keeps markup', () => {
@@ -11,6 +11,12 @@ describe('html', () => {
 
   it('joins lists and leaves out what is absent', () => {
     expect(html`${['a', 1, undefined, false, html`<br />`]}`.markup).toBe('a1<br />')
+  })
+
+  it('turns what stands in backticks into code, escaped', () => {
+    expect(prose('Send `intent: "<demo>"` & see a ` alone.').markup).toBe(
+      'Send <code>intent: &quot;&lt;demo&gt;&quot;</code> &amp; see a ` alone.',
+    )
   })
 
   it('lets no text open a tag or leave an attribute', () => {
