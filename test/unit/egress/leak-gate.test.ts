@@ -122,6 +122,33 @@ describe.each([
   })
 })
 
+describe('finds a long secret whose encoding is broken into lines', () => {
+  // As long as the keys that providers hand out today, and as a signed token.
+  const lines = (text: string, width: number, end: string) =>
+    text.replaceAll(new RegExp(`.{${width}}`, 'g'), `$&${end}`)
+  const wraps: Record<string, (message: string) => string> = {
+    'base64 in mail': (text) => lines(Buffer.from(text).toString('base64'), 76, '\r\n'),
+    'base64 in PEM': (text) => lines(Buffer.from(text).toString('base64'), 64, '\n'),
+    'base64 in mail in JSON': (text) =>
+      JSON.stringify({ raw: lines(Buffer.from(text).toString('base64'), 76, '\r\n') }),
+    'base64 in an indented block': (text) => lines(Buffer.from(text).toString('base64'), 70, '\n    '),
+    hexadecimal: (text) => lines(Buffer.from(text).toString('hex'), 32, '\n'),
+    'a folded header': (text) => lines(text, 60, '\r\n '),
+    'a list of bytes, one a line': (text) => JSON.stringify({ data: [...Buffer.from(text)] }, null, 2),
+  }
+  test.each([93, 164, 900].flatMap((length) => Object.keys(wraps).map((name) => [length, name] as const)))(
+    'of %i characters, as %s',
+    (length, name) => {
+      const secret = `sk-${randomBytes(length).toString('base64url').slice(3, length)}`
+      const gate = gateOf(secret)
+      for (const before of ['', 'a', 'ab', `GET / HTTP/1.1\r\nauthorization: Bearer `]) {
+        const body = Buffer.from(wraps[name]!(`${before}${secret}\r\nx: y`))
+        expect(gate.inspect(withBody(body))).toMatchObject({ ok: false, where: 'body' })
+      }
+    },
+  )
+})
+
 test('finds random secrets in random places, in every encoding', () => {
   const secret = fc.string({
     unit: fc.constantFrom(...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i))),
