@@ -6,7 +6,7 @@ import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput } from './input.ts'
 import type { RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
-import type { AnyTool, DoorName } from './registry.ts'
+import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { Caller, HandlerContext, Services } from './services.ts'
 
 export interface CallRequest {
@@ -144,11 +144,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
 
 const RETRY_SOON = { extras: { retry_after_seconds: 1 } }
 
-/** Over MCP and A2A the capability may come as an argument of the tool (contract, section 4). */
+/** The capability may come as an argument of the tool (contract, section 4); over REST in a JSON body only. */
 function withArgument(request: CallRequest): PresentedTokens {
   const input = request.input
   if (typeof input !== 'object' || input === null || !('capability' in input)) return request.tokens
-  if (request.tool.caller !== 'capability' && request.tool.caller !== 'account') return request.tokens
+  if (!takesCapabilityArgument(request.tool)) return request.tokens
   const { capability } = input
   return typeof capability === 'string'
     ? { ...request.tokens, capabilityArgument: capability }

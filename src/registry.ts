@@ -104,6 +104,10 @@ export function defineTool<I extends z.ZodType, O extends z.ZodType>(given: Give
 /** `gateway.egress.fetch` -> `gateway_egress_fetch`: the spelling that every MCP client accepts. */
 export const portableName = (name: string) => name.replaceAll('.', '_')
 
+/** Whether the input's `capability` is the caller's token, which some clients cannot send as a header. */
+export const takesCapabilityArgument = ({ caller }: Pick<AnyTool, 'caller'>): boolean =>
+  caller === 'capability' || caller === 'account'
+
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** A tool with everything derived from it once, at start. */

@@ -2,7 +2,14 @@
 import { API_VERSION } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { AnyTool, JsonSchema, RegisteredTool, Registry, RestRoute } from '../registry.ts'
+import {
+  type AnyTool,
+  type JsonSchema,
+  type RegisteredTool,
+  type Registry,
+  type RestRoute,
+  takesCapabilityArgument,
+} from '../registry.ts'
 import { errorsOf, sampleProblem } from './problems.ts'
 import { priceWords } from './protocols.ts'
 import { sampleOf } from './sample.ts'
@@ -80,7 +87,9 @@ function parametersOf({ tool, inputSchema }: RegisteredTool, route: RestRoute): 
   const inPath = pathNames(route)
   const properties = (inputSchema['properties'] ?? {}) as Record<string, JsonSchema>
   const required = (inputSchema['required'] ?? []) as readonly string[]
-  const names = route.method === 'GET' ? Object.keys(properties) : inPath
+  // A token is a header here, which `security` describes; the REST door takes none from an address.
+  const isSent = (name: string) => !(name === 'capability' && takesCapabilityArgument(tool))
+  const names = route.method === 'GET' ? Object.keys(properties).filter(isSent) : inPath
   return names.map((name) => {
     const { description, ...schema } = properties[name] ?? { type: 'string' }
     const example = valueOf(tool, name) ?? sampleOf(schema)

@@ -119,6 +119,15 @@ describe('the description', () => {
     },
   )
 
+  it('offers no token as a parameter of an address', () => {
+    const names = routes.flatMap(({ route }) => {
+      const parameters = at(openApi, 'paths', route.path, route.method.toLowerCase(), 'parameters') ?? []
+      return (parameters as { name: string }[]).map(({ name }) => name)
+    })
+    expect(names).toContain('limit')
+    expect(names).not.toContain('capability')
+  })
+
   it('has no reference that points nowhere', () => {
     const refs = [...JSON.stringify(openApi).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!)
     expect(refs.length).toBeGreaterThan(0)

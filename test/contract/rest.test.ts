@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
 import { defineTool } from '../../src/registry.ts'
-import { newToken } from '../../src/tokens.ts'
+import type { Capability } from '../../src/store/ports.ts'
+import { hashToken, newToken } from '../../src/tokens.ts'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
 
 const common = {
@@ -85,13 +86,34 @@ const broken = defineTool({
   },
 })
 
+const balance = defineTool({
+  ...common,
+  name: 'gateway.balance',
+  title: 'Balance',
+  caller: 'account',
+  input: z.strictObject({ capability: z.string().optional() }),
+  output: seen,
+  rest: [
+    { method: 'GET', path: '/v1/balance', operationId: 'balanceGet' },
+    { method: 'POST', path: '/v1/balance', operationId: 'balancePost' },
+  ],
+  handle: async (_input, { caller }) => ({ input: caller.kind }),
+})
+
 const key = newToken('sk')
+const capability = newToken('cap')
 let gateway: Harness
 beforeAll(async () => {
   gateway = await startRestHarness({
-    tools: [echo, shout, stuck, broken],
+    tools: [echo, shout, stuck, broken, balance],
     keys: {
       [key]: { id: 'key_1', accountId: 'acct_1', label: '', admin: true, createdAt: 0, revokedAt: null },
+    },
+    store: {
+      findCapability: async (hash) =>
+        hashToken(capability).equals(hash)
+          ? ({ id: 'cap_1', accountId: 'acct_1', expiresAt: Infinity, revokedAt: null } as Capability)
+          : undefined,
     },
     env: { GATEWAY_RATE_LIMIT: '1000' },
   })
@@ -146,6 +168,24 @@ describe('input from the address', () => {
     ['/v1/echo/%E0%A4%A', 'request_invalid'],
   ])('refuses %s with %s', async (path, code) => {
     await expectProblem(await call(path), 400, code)
+  })
+})
+
+describe('a capability', () => {
+  const path = `/v1/balance?capability=${capability}`
+
+  it('is no credential in an address, which ends in access logs', async () => {
+    await expectProblem(await call(path), 401, 'key_required')
+    await expectProblem(await call(path, { headers: { authorization } }), 400, 'input_invalid')
+    const response = await call(path, { headers: { 'x-gateway-capability': capability } })
+    await expectProblem(response, 400, 'input_invalid')
+  })
+
+  it('is one in a header and in a JSON body', async () => {
+    const asHeader = await call('/v1/balance', { headers: { 'x-gateway-capability': capability } })
+    expect(await asHeader.json()).toEqual({ input: 'agent' })
+    const inBody = await post('/v1/balance', { capability })
+    expect(await inBody.json()).toEqual({ input: 'agent' })
   })
 })
 

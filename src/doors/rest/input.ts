@@ -1,6 +1,6 @@
 // Where a tool's input is in an HTTP request: path, then query (GET) or JSON body (POST). One value, one place.
 import { GatewayError } from '../../errors.ts'
-import type { JsonSchema, RegisteredTool } from '../../registry.ts'
+import { type JsonSchema, type RegisteredTool, takesCapabilityArgument } from '../../registry.ts'
 import { readJson } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
@@ -15,12 +15,24 @@ export async function collectInput(entry: RegisteredTool, exchange: Exchange): P
   const params = Object.fromEntries(
     Object.entries(exchange.params).map(([name, text]) => [name, coerceText(text, propertyOf(schema, name))]),
   )
-  if (req.method !== 'POST') return merge(readQuery(context.query, schema), params)
+  if (req.method !== 'POST') {
+    const query = readQuery(context.query, schema)
+    if (takesCapabilityArgument(entry.tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
+    return merge(query, params)
+  }
   if (isBodyless(exchange) && requiredOf(schema).every((name) => Object.hasOwn(params, name))) return params
   const body = await readJson(req, entry.tool.maxBodyBytes)
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
   return isObject ? merge(body as Record<string, unknown>, params) : body
 }
+
+/** Addresses end in access logs, histories and Referer headers: a token in one is as good as published. */
+const tokenInAddress = () =>
+  new GatewayError(
+    'input_invalid',
+    'Send the capability as `Authorization: Bearer` or as `X-Gateway-Capability`, never in the address.',
+    { extras: { fields: [{ pointer: '/capability', message: 'is not taken from the address' }] } },
+  )
 
 /** The address decides what is acted on, so the same name may not say something else in the body or the query. */
 function merge(given: Record<string, unknown>, params: Readonly<Record<string, unknown>>) {
