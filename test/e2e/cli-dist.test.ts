@@ -1,5 +1,6 @@
 // What is shipped: dist/, started as npm and a shell start it, on new and old Nodes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -37,6 +38,31 @@ describe('dist/launcher.js', () => {
     expect(await gateway.ended).toEqual({ code: 0, signal: null })
   })
 
+  it('ends with `npm start` when a supervisor ends that', async () => {
+    const dataDir = join(folder, 'npm')
+    // Without the scripts around it: the build is there, and other tests are reading it.
+    const npm = start('npm', ['start', '--ignore-scripts'], {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: bareEnv({
+        PATH: process.env['PATH']!,
+        HOME: folder,
+        PORT: '0',
+        GATEWAY_DATA_DIR: dataDir,
+      }),
+    })
+    await npm.until('stdout', /^listening on (\S+)$/m)
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'gateway.json'), 'utf8')) as { pid: number }
+    try {
+      const exited = once(npm.child, 'exit')
+      npm.kill('SIGTERM')
+      await exited
+      expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+      expect(npm.stderr() + npm.stdout()).toContain('draining')
+    } finally {
+      endIfAlive(pid)
+    }
+  })
+
   it('prints the version of the interface', async () => {
     const { code, stdout } = await finish(process.execPath, [LAUNCHER, '--version'], { env: bareEnv({}) })
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${API_VERSION}\n` })
@@ -57,3 +83,11 @@ describe('dist/launcher.js', () => {
     expect(second.stderr()).toContain('draining')
   })
 })
+
+function endIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended already.
+  }
+}
