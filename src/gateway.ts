@@ -51,6 +51,14 @@ const IDLE_CHECK_MS = 50
 const MAX_HEADER_BYTES = 16 * 1024
 const SWEEP_MS = 60_000
 
+/**
+ * For a request to arrive: a sender that dribbles holds a connection and what it sent so far. Node looks for them once an
+ * interval, so they live that much longer.
+ */
+const TIMEOUTS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 }
+/** Nothing sent or taken for this long: nobody is there. Calls end within 30 s, and streams say something every 15 s. */
+const SILENCE_MS = 120_000
+
 /** For tests and benchmarks; none of it is configuration. */
 export interface GatewayOptions {
   /** Replaces the product's tools. */
@@ -59,6 +67,8 @@ export interface GatewayOptions {
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa?: readonly string[]
   readonly createLeakGate?: EgressParts['createLeakGate']
+  /** In milliseconds. */
+  readonly timeouts?: Partial<typeof TIMEOUTS> & { readonly silence?: number }
 }
 
 export async function startGateway(
@@ -75,9 +85,11 @@ export async function startGateway(
   let handle: (req: IncomingMessage, res: ServerResponse) => void = (_req, res) => {
     res.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end()
   }
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000 }, (req, res) =>
-    handle(req, res),
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000, ...TIMEOUTS, ...options.timeouts },
+    (req, res) => handle(req, res),
   )
+  server.timeout = options.timeouts?.silence ?? SILENCE_MS
   await listen(server, config.port, config.host)
   const port = (server.address() as AddressInfo).port
   const addresses = addressesOf(config, port)

@@ -3,6 +3,9 @@ import type { Socket } from 'node:net'
 import { GatewayError, toProblem } from '../errors.ts'
 import { newId } from '../ids.ts'
 
+/** How long a refused sender has to read why. It may go on sending, or never close its end: that must not hold us. */
+const LINGER_MS = 1_000
+
 /** Handler of the server's `clientError`: answers when the socket still takes an answer, then closes it. */
 export function refuseMalformed(baseUrl: string): (error: NodeJS.ErrnoException, socket: Socket) => void {
   return (error, socket) => {
@@ -10,6 +13,8 @@ export function refuseMalformed(baseUrl: string): (error: NodeJS.ErrnoException,
       socket.destroy()
       return
     }
+    const linger = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(linger))
     const refusal = refusalOf(error.code)
     const requestId = newId('req')
     const body = JSON.stringify(toProblem(refusal, { requestId, baseUrl }))

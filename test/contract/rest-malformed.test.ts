@@ -27,6 +27,19 @@ function send(bytes: string): Promise<string> {
 
 const rest = 'host: a\r\nconnection: close\r\n\r\n'
 
+it('holds no connection for a refused sender that never closes its end', async () => {
+  const closed = new Promise((resolve) =>
+    server.once('connection', (socket) => socket.once('close', resolve)),
+  )
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {})
+  // Refused for its length and complete, so that nothing of it is left unread and the peer sees an orderly end.
+  socket.write(`GET / HTTP/1.1\r\na b: c\r\n${rest}`)
+  socket.resume()
+  await closed
+  socket.destroy()
+})
+
 describe('a malformed request', () => {
   it.each([
     ['a header of 20 KiB', `GET / HTTP/1.1\r\nx: ${'a'.repeat(20_000)}\r\n${rest}`, 431, 'headers_too_large'],
