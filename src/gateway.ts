@@ -30,6 +30,7 @@ import { descriptors } from './outcomes/descriptors.ts'
 import { createOutcomes } from './outcomes/index.ts'
 import { createReceipts, openSigner } from './receipts/index.ts'
 import { type AnyTool, createRegistry } from './registry.ts'
+import { claimInstallation } from './installation.ts'
 import { withSampleSite } from './sandbox/sender.ts'
 import { createSampleSite } from './sandbox/site.ts'
 import type { Services } from './services.ts'
@@ -97,7 +98,12 @@ export async function startGateway(
 
   const store = await openStore({ config, log, bootId })
   const documentStore = await openDocumentStore({ config, log })
-  const authority = await openAuthority({ file: config.authorityKeyFile, now })
+  await claimInstallation(documentStore, config)
+  const authority = await openAuthority({
+    file: config.authorityKeyFile,
+    sealedTo: await listSealingKeys(store),
+    now,
+  })
   const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
   const outside = createSender({ fault, ...(options.extraCa && { ca: options.extraCa }) })
   const sender =

@@ -33,7 +33,6 @@ it('holds no connection for a refused sender that never closes its end', async (
   )
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
   socket.on('error', () => {})
-  // Refused for its length and complete, so that nothing of it is left unread and the peer sees an orderly end.
   socket.write(`GET / HTTP/1.1\r\na b: c\r\n${rest}`)
   socket.resume()
   await closed
