@@ -31,6 +31,14 @@ export function createSealGate(): SealGate {
   }
 }
 
+const SAMPLED_WRAPS = 100
+
+/** The authority keys that stored records need; of a sample, the oldest. */
+export async function listSealingKeys(store: Pick<Store, 'listWrapsNotUnder'>): Promise<readonly string[]> {
+  const wraps = await store.listWrapsNotUnder('', SAMPLED_WRAPS)
+  return [...new Set(wraps.map(({ wrap }) => wrap.kid))]
+}
+
 /** The current wrapping key, in the key document. Done at every start: it costs one read when nothing changed. */
 export async function publishAuthority(parts: {
   store: Pick<Store, 'publishKey' | 'listPublishedKeys'>

@@ -184,4 +184,17 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^fail {2}configuration {2}PORT must be/m)
     expect(stdout).toMatch(/^fail {2}configuration {2}GATEWAY_MCP_NAMES must be/m)
   })
+
+  it.each([
+    ['does not exist', undefined],
+    ['holds no certificate', 'not a certificate'],
+  ])('says when the extra certificates are of no use: the file %s', async (words, content) => {
+    const file = join(folder, 'ca.pem')
+    if (content !== undefined) writeFileSync(file, content)
+    const { code, stdout } = await runCli(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: file })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(
+      new RegExp(`^fail +extra certificates +NODE_EXTRA_CA_CERTS: ${file} ${words}`, 'm'),
+    )
+  })
 })

@@ -1,4 +1,5 @@
-import { readFile, rm } from 'node:fs/promises'
+import { generateKeyPairSync } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createWorld, ENGINES, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
@@ -69,11 +70,17 @@ describe.each(ENGINES)('rotating the authority (%s)', (engine) => {
     expect((await gw.fetch(capability, { url: gw.url('/') })).status).toBe(200)
   })
 
-  it('fails closed and refunds when the key file is another one', async () => {
+  it('fails closed and refunds when the key of one credential is gone from the file', async () => {
     const { capability } = await gw.grant()
-    await gw.close()
-    await rm(keyFile())
-    gw = await startTestGateway({ world })
+    const restartWith = async (keys: readonly object[]) => {
+      await gw.close()
+      await writeFile(keyFile(), JSON.stringify({ keys }))
+      gw = await startTestGateway({ world })
+    }
+    const newer = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })
+    await restartWith([newer, ...(await privateKeys())])
+    await gw.grant()
+    await restartWith([newer])
     const before = await gw.balance()
     const answer = await gw.fetch(capability, { url: gw.url('/') })
     expect([answer.status, answer.body.code]).toEqual([503, 'credential_unavailable'])

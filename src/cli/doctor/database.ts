@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { ConfigError } from '../../config.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import { lockDirectory } from '../../store/sqlite/lock.ts'
+import { keyIdsIn } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
 const CONNECT_TIMEOUT_MS = 5000
@@ -15,16 +16,16 @@ const CHECKED_BYTES = 512 * 1024 * 1024
 export const checkDatabase: Check = (examined) =>
   examined.config.databaseUrl === undefined
     ? checkSqlite(examined)
-    : checkPostgres(examined.config.databaseUrl)
+    : checkPostgres(examined.config.databaseUrl, examined.config.authorityKeyFile)
 
-const checkSqlite: Check = async ({ config: { dataDir }, running }) => {
+const checkSqlite: Check = async ({ config: { dataDir, authorityKeyFile }, running }) => {
   const file = join(dataDir, 'gateway.db')
   if (!existsSync(file))
     return [warn('database', `${file} does not exist yet`, 'It is made at the first start.')]
-  return [await readDatabase(file), checkOwner(dataDir, running !== undefined)]
+  return [...(await readDatabase(file, authorityKeyFile)), checkOwner(dataDir, running !== undefined)]
 }
 
-async function readDatabase(file: string): Promise<Finding> {
+async function readDatabase(file: string, authorityKeyFile: string): Promise<readonly Finding[]> {
   const { DatabaseSync } = await import('node:sqlite')
   const restore = 'Stop the gateway and restore the data directory from a backup.'
   try {
@@ -33,17 +34,21 @@ async function readDatabase(file: string): Promise<Finding> {
       const { size } = await stat(file)
       if (size <= CHECKED_BYTES) {
         const verdict = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0]
-        if (verdict !== 'ok') return fail('database', `${file} is damaged`, restore)
+        if (verdict !== 'ok') return [fail('database', `${file} is damaged`, restore)]
       }
       const { version } = db.prepare('SELECT max(version) AS version FROM migrations').get() as {
         version: number | null
       }
-      return judgeVersion(version ?? 0, `${file}, ${Math.ceil(size / 1024 / 1024)} MiB`)
+      const sealing = db.prepare(SEALING_KEYS).all() as { kid: string }[]
+      return [
+        judgeVersion(version ?? 0, `${file}, ${Math.ceil(size / 1024 / 1024)} MiB`),
+        ...(await judgeSealing(sealing, authorityKeyFile)),
+      ]
     } finally {
       db.close()
     }
   } catch {
-    return fail('database', `${file} cannot be read as a database of this gateway`, restore)
+    return [fail('database', `${file} cannot be read as a database of this gateway`, restore)]
   }
 }
 
@@ -82,7 +87,27 @@ function checkOwner(dataDir: string, isKnown: boolean): Finding {
   }
 }
 
-async function checkPostgres(url: string): Promise<readonly Finding[]> {
+const SEALING_KEYS = 'SELECT DISTINCT wrap_kid AS kid FROM credentials'
+
+/** Credentials and key file are backed up apart, and only together are they worth anything. */
+async function judgeSealing(
+  sealing: readonly { kid: string }[],
+  authorityKeyFile: string,
+): Promise<readonly Finding[]> {
+  const held = await keyIdsIn(authorityKeyFile)
+  const missing = sealing.filter(({ kid }) => !held.includes(kid)).map(({ kid }) => kid)
+  return missing.length === 0
+    ? []
+    : [
+        fail(
+          'authority key',
+          `stored credentials are sealed to ${missing.join(', ')}, which ${authorityKeyFile} does not hold`,
+          'Restore that key from a backup; replicas share one key file. Without it those secrets cannot be opened.',
+        ),
+      ]
+}
+
+async function checkPostgres(url: string, authorityKeyFile: string): Promise<readonly Finding[]> {
   const { Client } = (await import('pg')).default
   const client = new Client({
     connectionString: url,
@@ -105,7 +130,12 @@ async function checkPostgres(url: string): Promise<readonly Finding[]> {
     const reached = migrated
       ? Number((await client.query('SELECT max(version) AS version FROM migrations')).rows[0].version ?? 0)
       : 0
-    return [judgeVersion(reached, `PostgreSQL ${version}`), judgeSkew(Number(now) - (asked + answered) / 2)]
+    const sealing = reached > 0 ? (await client.query<{ kid: string }>(SEALING_KEYS)).rows : []
+    return [
+      judgeVersion(reached, `PostgreSQL ${version}`),
+      judgeSkew(Number(now) - (asked + answered) / 2),
+      ...(await judgeSealing(sealing, authorityKeyFile)),
+    ]
   } catch (thrown) {
     return [fail('database', `PostgreSQL does not answer (${errorCode(thrown) ?? 'timeout'})`, todo)]
   } finally {

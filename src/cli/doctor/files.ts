@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createPrivateKey } from 'node:crypto'
+import { calculateJwkThumbprint, type JWK_EC_Private } from 'jose'
 import { operatorKeyFile } from '../../bootstrap.ts'
 import { parseToken } from '../../tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
@@ -121,6 +122,18 @@ function jwksOf(text: string): readonly unknown[] {
     return []
   }
 }
+
+/** The keys of an authority file, by id; none when it is missing or broken, which `checkKeyFiles` says. */
+export async function keyIdsIn(file: string): Promise<readonly string[]> {
+  try {
+    const jwks = jwksOf(await readFile(file, 'utf8')) as readonly AuthorityJwk[]
+    return await Promise.all(jwks.map(async (jwk) => jwk.kid ?? (await calculateJwkThumbprint(jwk))))
+  } catch {
+    return []
+  }
+}
+
+type AuthorityJwk = JWK_EC_Private & { kid?: string }
 
 /** By importing it: a file that parses but whose numbers are no key would fail at the first call instead. */
 function isPrivateKey(entry: unknown, kty: string): boolean {

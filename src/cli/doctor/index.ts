@@ -9,10 +9,11 @@ import { checkDatabase } from './database.ts'
 import { checkDataDirectory, checkKeyFiles } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok } from './finding.ts'
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
-import { checkClock, checkRuntime } from './runtime.ts'
+import { checkClock, checkExtraCertificates, checkRuntime } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
   checkRuntime,
+  checkExtraCertificates,
   checkDataDirectory,
   checkKeyFiles,
   checkDatabase,

@@ -1,7 +1,8 @@
 // Node's version and the clock.
-import { readdir, stat } from 'node:fs/promises'
+import { X509Certificate } from 'node:crypto'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Check, fail, ok } from './finding.ts'
+import { type Check, errorCode, fail, ok } from './finding.ts'
 
 const OLDEST = [22, 19] as const
 /** This code was not written before: a clock in front of it is wrong, and every certificate would look not yet valid. */
@@ -21,6 +22,25 @@ export const checkRuntime: Check = async () => {
           `Install Node ${OLDEST.join('.')} or newer, or start with npm start.`,
         ),
   ]
+}
+
+/** Node itself reads the file, and says nothing to callers when it cannot: every private upstream then fails in TLS. */
+export const checkExtraCertificates: Check = async () => {
+  const check = 'extra certificates'
+  const file = process.env['NODE_EXTRA_CA_CERTS']
+  if (file === undefined || file === '') return []
+  try {
+    const { validTo } = new X509Certificate(await readFile(file))
+    return [ok(check, `${file}, the first valid until ${validTo}`)]
+  } catch (thrown) {
+    return [
+      fail(
+        check,
+        `NODE_EXTRA_CA_CERTS: ${file} ${errorCode(thrown) === 'ENOENT' ? 'does not exist' : 'holds no certificate that can be read'}`,
+        'Name a file with PEM certificates, or unset the variable: Node ignores a file it cannot read.',
+      ),
+    ]
+  }
 }
 
 /** Beside the database's own clock (database.ts): capabilities and permits expire by this one. */

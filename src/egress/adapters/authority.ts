@@ -39,14 +39,31 @@ interface AuthorityKey {
 const INFO = Buffer.from('agent-gateway record key v1')
 const RECORD_KEY_BYTES = 32
 
+export interface AuthorityOptions {
+  readonly file: string
+  readonly now: () => number
+  /** Key ids that stored records are wrapped to: a file with none of them belongs to another installation. */
+  readonly sealedTo?: readonly string[]
+}
+
 /**
- * Opens the key file, generating it when it is absent.
+ * Opens the key file, generating it when it is absent and nothing is sealed yet.
  * @throws {ConfigError} saying what is wrong with the file, never what is in it
  */
-export async function openAuthority(options: { file: string; now: () => number }): Promise<Authority> {
-  const { file } = options
-  if ((await readIfPresent(file)) === undefined) await createFile(file, serialise([generateKey()]))
+export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): Promise<Authority> {
+  const refuseForeign = (why: string) =>
+    new ConfigError([
+      `GATEWAY_AUTHORITY_KEY_FILE: ${file} ${why}, and stored credentials are sealed to ${sealedTo.join(', ')}. ` +
+        'Restore that key from your backup (replicas share one key file). If it is lost, so are the stored secrets: ' +
+        'start with a new database and store them again',
+    ])
+  if ((await readIfPresent(file)) === undefined) {
+    if (sealedTo.length > 0) throw refuseForeign('does not exist')
+    await createFile(file, serialise([generateKey()]))
+  }
   let keys = await load(file)
+  if (sealedTo.length > 0 && !keys.some(({ kid }) => sealedTo.includes(kid)))
+    throw refuseForeign('holds another key')
 
   async function reload(): Promise<void> {
     keys = await load(file)
