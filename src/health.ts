@@ -27,9 +27,9 @@ export function observeResolver(
   const who = servers.length > 0 ? servers.join(', ') : 'the system resolver'
   let last: { ok: boolean; at: number } | undefined
   return {
-    async resolve(host, signal) {
+    async resolve(host, timeoutMs) {
       try {
-        const addresses = await resolver.resolve(host, signal)
+        const addresses = await resolver.resolve(host, timeoutMs)
         last = { ok: true, at: now() }
         return addresses
       } catch (thrown) {

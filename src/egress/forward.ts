@@ -156,7 +156,7 @@ export function createForward(parts: ForwardParts) {
     if (parts.allowSandboxName && host === SANDBOX_HOST) return [SANDBOX_ADDRESS]
     let addresses: readonly string[]
     try {
-      addresses = await parts.resolver.resolve(host, AbortSignal.timeout(request.timeoutMs))
+      addresses = await parts.resolver.resolve(host, request.timeoutMs)
     } catch (thrown) {
       if (thrown instanceof ResolveError)
         throw new Unsent('dns_failed', unreachable(DNS_WORDS[thrown.reason]))

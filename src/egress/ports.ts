@@ -11,7 +11,7 @@ export interface Resolver {
   /**
    * @throws {ResolveError} when the name does not resolve or the resolver does not answer in time
    */
-  resolve(host: string, signal: AbortSignal): Promise<readonly string[]>
+  resolve(host: string, timeoutMs: number): Promise<readonly string[]>
 }
 
 export class ResolveError extends Error {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { ResolveError } from '../../src/egress/ports.ts'
 import { createHealth, observeResolver } from '../../src/health.ts'
 
-const signal = new AbortController().signal
 const healthyStore = {
   engine: 'sqlite' as const,
   health: async () => ({ ok: true, latencyMs: 0.1234, detail: 'fine' }),
@@ -18,7 +17,7 @@ describe('the resolver, as health sees it', () => {
   it('is unknown before its first question, and ages after it', async () => {
     const { resolver, wait } = resolverThat(async () => ['192.0.2.1'])
     expect(resolver.state()).toMatchObject({ state: 'unknown', age_ms: null })
-    await resolver.resolve('a.example', signal)
+    await resolver.resolve('a.example', 1000)
     wait(1500)
     expect(resolver.state()).toMatchObject({ state: 'ok', age_ms: 1500 })
   })
@@ -29,7 +28,7 @@ describe('the resolver, as health sees it', () => {
     ['server_failure', 'failing'],
   ] as const)('after %s is %s', async (reason, state) => {
     const { resolver } = resolverThat(() => Promise.reject(new ResolveError(reason)))
-    await expect(resolver.resolve('a.example', signal)).rejects.toThrow(ResolveError)
+    await expect(resolver.resolve('a.example', 1000)).rejects.toThrow(ResolveError)
     expect(resolver.state().state).toBe(state)
   })
 })

@@ -11,10 +11,11 @@ export interface Answer {
 const LONGEST_SECONDS = 30
 const MAX_NAMES = 1_000
 
+/** @returns a function that answers at once, without a promise, when it remembers */
 export function cacheAnswers(
   ask: (host: string) => Promise<Answer>,
   now: () => number,
-): (host: string) => Promise<readonly string[]> {
+): (host: string) => string[] | Promise<readonly string[]> {
   const kept = new Map<string, { addresses: readonly string[]; until: number }>()
   const asking = new Map<string, Promise<readonly string[]>>()
 
@@ -31,7 +32,7 @@ export function cacheAnswers(
 
   return (host) => {
     const known = kept.get(host)
-    if (known && known.until > now()) return Promise.resolve(known.addresses)
+    if (known && known.until > now()) return [...known.addresses]
     let question = asking.get(host)
     if (!question) {
       question = askOnce(host).finally(() => asking.delete(host))

@@ -15,8 +15,9 @@ const SYSTEM_TTL_SECONDS = 5
 export function createResolver(servers: readonly string[], now: () => number = Date.now): Resolver {
   const ask = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
   return {
-    async resolve(host, signal) {
-      const addresses = await withDeadline(ask(host), signal)
+    async resolve(host, timeoutMs) {
+      const answer = ask(host)
+      const addresses = Array.isArray(answer) ? answer : await withDeadline(answer, timeoutMs)
       if (addresses.length === 0) throw new ResolveError('not_found')
       return [...new Set(addresses)]
     },
@@ -69,28 +70,9 @@ function toResolveError(thrown: unknown): ResolveError {
   return new ResolveError('server_failure')
 }
 
-function withDeadline(answer: Promise<readonly string[]>, signal: AbortSignal): Promise<readonly string[]> {
+function withDeadline<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      stop()
-      reject(new ResolveError('timeout'))
-    }
-    const timer = setTimeout(giveUp, DEADLINE_MS)
-    const stop = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', giveUp)
-    }
-    signal.addEventListener('abort', giveUp)
-    answer.then(
-      (addresses) => {
-        stop()
-        resolve(addresses)
-      },
-      (error: unknown) => {
-        stop()
-        reject(error)
-      },
-    )
-    if (signal.aborted) giveUp()
+    const timer = setTimeout(() => reject(new ResolveError('timeout')), Math.min(timeoutMs, DEADLINE_MS))
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
