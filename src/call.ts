@@ -69,6 +69,22 @@ export function createCallPath(parts: CallPathParts): CallPath {
   let inFlight = 0
   let draining = false
 
+  /** A refused token belongs to nobody, so what it costs to refuse it is counted on the address it came from. */
+  async function identify(request: CallRequest): Promise<Caller> {
+    const { address } = request
+    try {
+      return await authenticate(request.tool.caller, withArgument(request), {
+        store: parts.store,
+        now: parts.now(),
+        address,
+      })
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || thrown.status !== 401) throw thrown
+      const rate = await parts.limiter.take('refused tokens', address, PER_MINUTE.anonymous)
+      throw rate?.exceeded ? rateLimited(rate) : thrown
+    }
+  }
+
   async function run(request: CallRequest, seen: { caller?: Caller; rate?: RateState }): Promise<unknown> {
     const { tool } = request
     if (draining)
@@ -80,11 +96,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (inFlight > maxInFlight)
       throw new GatewayError('overloaded', 'Too many calls are being handled. Try again shortly.', RETRY_SOON)
 
-    const caller = await authenticate(tool.caller, withArgument(request), {
-      store: parts.store,
-      now: parts.now(),
-      address: request.address,
-    })
+    const caller = await identify(request)
     seen.caller = caller
 
     const who = caller.kind === 'anonymous' ? request.address : caller.id
@@ -94,14 +106,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       caller.kind === 'anonymous' ? PER_MINUTE.anonymous : PER_MINUTE.known,
     )
     if (rate) seen.rate = rate
-    if (rate?.exceeded)
-      throw new GatewayError(
-        'rate_limited',
-        `At most ${rate.limit} calls a minute. Try again in ${rate.resetSeconds} s.`,
-        {
-          extras: { retry_after_seconds: rate.resetSeconds },
-        },
-      )
+    if (rate?.exceeded) throw rateLimited(rate)
 
     if (request.inputError) throw request.inputError
     const input = parseInput(tool, request.input)
@@ -141,6 +146,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
     },
   }
 }
+
+const rateLimited = ({ limit, resetSeconds }: RateState) =>
+  new GatewayError('rate_limited', `At most ${limit} calls a minute. Try again in ${resetSeconds} s.`, {
+    extras: { retry_after_seconds: resetSeconds },
+  })
 
 const RETRY_SOON = { extras: { retry_after_seconds: 1 } }
 

@@ -112,6 +112,15 @@ describe('call path', () => {
     expect(handled).toBe(false)
   })
 
+  it('counts refused tokens by address, and holds that against nobody whose token is good', async () => {
+    const { call } = setUp({ rateLimit: 2 })
+    const tool = toolOf(undefined, 'operator')
+    for (const expected of ['key_invalid', 'key_invalid', 'rate_limited'])
+      expect((await call(tool, { tokens: { bearer: newToken('sk') } })).code).toBe(expected)
+    expect((await call(tool, { address: '192.0.2.2' })).code).toBe('key_required')
+    expect((await call(tool, { tokens: { bearer: KEY } })).code).toBe('ok')
+  })
+
   it('counts anonymous callers by address and known ones by key', async () => {
     const { call } = setUp({ rateLimit: 1 })
     expect((await call(toolOf(), { address: '192.0.2.1' })).code).toBe('ok')
