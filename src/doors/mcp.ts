@@ -43,6 +43,8 @@ export interface McpDoor {
 
 /** The tool's own input starts two levels down: message, params, arguments. */
 const MAX_DEPTH = MAX_JSON_DEPTH + 2
+/** Only revision 2025-03-26 knows batches. A list is a thousand times as long as the question, so few go at once. */
+const MAX_BATCH = 20
 
 export function createMcpDoor(parts: DoorParts): McpDoor {
   const core = createCore(parts)
@@ -77,7 +79,10 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
   }
 
   async function dispatch(message: unknown, incoming: Incoming): Promise<void> {
-    if (Array.isArray(message)) return toSdk(message, incoming)
+    if (Array.isArray(message)) {
+      if (message.length > MAX_BATCH) throw tooManyAtOnce()
+      return toSdk(message, incoming)
+    }
     if (!isObject(message) || message['jsonrpc'] !== '2.0') throw malformed()
     const { method, id } = message
     if (typeof method !== 'string') {
@@ -224,6 +229,9 @@ function checkRequest(req: IncomingMessage): void {
   if (type !== 'application/json')
     throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
 }
+
+const tooManyAtOnce = () =>
+  new GatewayError('request_invalid', `Send at most ${MAX_BATCH} messages in a batch.`, { reason: 'batch' })
 
 const malformed = () =>
   new GatewayError('request_invalid', 'Send one JSON-RPC 2.0 request, notification or response.')

@@ -439,6 +439,13 @@ describe('what is not a request', () => {
     ['an id that is null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', json, 400, -32600],
     ['parameters by position', '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', json, 400, -32600],
     ['an empty batch', '[]', json, 400, -32600],
+    [
+      'a batch that asks for the list more often than anybody needs it',
+      JSON.stringify(Array.from({ length: 21 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }))),
+      json,
+      400,
+      -32600,
+    ],
     ['text', ping, { 'content-type': 'text/plain' }, 415, -32600],
     ['a form', 'a=b', { 'content-type': 'application/x-www-form-urlencoded' }, 415, -32600],
     ['a compressed body', ping, { ...json, 'content-encoding': 'gzip' }, 415, -32600],
