@@ -105,6 +105,17 @@ function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
   return web
 }
 
+/** Or closed; leaves no listener behind, however many chunks a slow reader makes wait. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off('drain', done).off('close', done)
+      resolve()
+    }
+    res.on('drain', done).on('close', done)
+  })
+}
+
 async function pipe(response: Response, res: ServerResponse, headers: WireHeaders): Promise<void> {
   if (res.headersSent || res.destroyed) return
   res.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers })
@@ -114,7 +125,7 @@ async function pipe(response: Response, res: ServerResponse, headers: WireHeader
   }
   for await (const chunk of response.body) {
     if (res.destroyed) break
-    if (!res.write(chunk)) await new Promise((resolve) => res.once('drain', resolve).once('close', resolve))
+    if (!res.write(chunk)) await drained(res)
   }
   res.end()
 }
