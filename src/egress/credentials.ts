@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { Egress, WantedScope } from '../services.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
+import { isCallersHeader } from './headers.ts'
 import type { SecretBinding, Vault } from './ports.ts'
 import { providers } from './providers.ts'
 import type { SealGate } from './rotation.ts'
@@ -40,11 +41,11 @@ export const bindingOf = (credential: Credential): SecretBinding => ({
   version: credential.version,
 })
 
-/** Headers that frame the message or that a caller may set: a secret in one of them would collide. */
+/** Headers that frame the message or that the gateway sets: a secret in one of them would collide. */
 const NOT_FOR_SECRETS = new Set(
   (
-    'accept accept-encoding accept-language connection content-encoding content-length content-type date expect host ' +
-    'idempotency-key if-modified-since if-none-match keep-alive range te trailer transfer-encoding upgrade user-agent'
+    'accept-encoding connection content-encoding content-length date expect host idempotency-key keep-alive range te ' +
+    'trailer transfer-encoding upgrade'
   ).split(' '),
 )
 
@@ -123,7 +124,8 @@ function injectionOf(input: CreateInput): { header: string; scheme: string; host
     if (!hosts)
       throw refused('input_missing_field', '/hosts', 'name the hosts this credential may be sent to')
     const name = header ?? 'authorization'
-    if (NOT_FOR_SECRETS.has(name)) throw refused('input_invalid', '/header', `${name} cannot carry a secret`)
+    if (NOT_FOR_SECRETS.has(name) || isCallersHeader(name))
+      throw refused('input_invalid', '/header', `${name} cannot carry a secret`)
     return { header: name, scheme: scheme ?? (name === 'authorization' ? 'Bearer' : ''), hosts }
   }
   const preset = providers[provider]

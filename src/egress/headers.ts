@@ -25,6 +25,9 @@ const REQUEST_HEADERS = new Set([
   'x-github-api-version',
 ])
 
+/** Lower-case name of a header that a caller may set. */
+export const isCallersHeader = (name: string): boolean => REQUEST_HEADERS.has(name)
+
 /** Why some refusals are worth a sentence of their own. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   authorization: 'the gateway adds the credential',

@@ -38,6 +38,8 @@ describe('a credential', () => {
     ['a secret of 8193 characters', { secret: 'x'.repeat(8193) }, 'input_invalid'],
     ['a header that frames the message', { header: 'transfer-encoding' }, 'input_invalid'],
     ['a header that callers set', { header: 'content-type' }, 'input_invalid'],
+    ['a version header that callers set', { header: 'anthropic-version' }, 'input_invalid'],
+    ['a condition that callers set', { header: 'if-match' }, 'input_invalid'],
     ['a foreign host for a named provider', { provider: 'github' }, 'input_invalid'],
   ])('is refused with %s', async (_name, change, code) => {
     const answer = await create(change)
