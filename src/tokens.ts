@@ -1,6 +1,6 @@
 // Bearer tokens: `agw_<kind>_<43 chars base62 of 256 random bits><6 chars base62 CRC-32>`.
 // The prefix and checksum let secret scanners find a leaked token without asking the gateway.
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 export type TokenKind = 'sk' | 'cap' | 'ek'
@@ -30,5 +30,5 @@ export function parseToken(text: string): { kind: TokenKind } | undefined {
 
 /** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
 export function hashToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }

@@ -1,13 +1,13 @@
 // Digests that receipts and permits carry: over the exact bytes, so that anyone who has them can compute the same.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { HeaderPairs } from './headers.ts'
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data)
+const NOTHING = Buffer.alloc(0)
 
 /** RFC 9530 form. */
 export function digestContent(body: Buffer | undefined): string {
-  return `sha-256=:${sha256(body ?? Buffer.alloc(0)).digest('base64')}:`
+  return `sha-256=:${hash('sha256', body ?? NOTHING, 'base64')}:`
 }
 
 /** base64url SHA-256 over the RFC 8785 form of the request. `headers`: what is sent, without credential and key. */
@@ -47,5 +47,5 @@ export function digestResponse(response: {
 }
 
 function digestJson(value: unknown): string {
-  return sha256(canonicalize(value)!).digest('base64url')
+  return hash('sha256', canonicalize(value)!, 'base64url')
 }

@@ -4,11 +4,11 @@ import {
   type KeyObject,
   createCipheriv,
   createDecipheriv,
-  createHmac,
   createPublicKey,
   createSecretKey,
   diffieHellman,
   generateKeyPairSync,
+  hash,
 } from 'node:crypto'
 
 /** The AEAD half of a cipher suite: RFC 9180 section 7.3. */
@@ -30,7 +30,9 @@ const SPKI_PREFIX = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d0301070
 
 const VERSION = Buffer.from('HPKE-v1')
 const EMPTY = Buffer.alloc(0)
-const EMPTY_KEY = createSecretKey(Buffer.alloc(32))
+const ONE = Buffer.from([1])
+/** Of SHA-256. */
+const BLOCK_BYTES = 64
 
 const i2osp2 = (value: number) => Buffer.from([value >> 8, value & 0xff])
 const KEM_SUITE = Buffer.concat([Buffer.from('KEM'), i2osp2(KEM_ID)])
@@ -115,13 +117,13 @@ function scheduleKey(
   aead: Aead,
 ): { key: KeyObject; nonce: Buffer } {
   // RFC 9180, 4.1: ExtractAndExpand
-  const eaePrk = labeledExtract(KEM_SUITE, EMPTY_KEY, 'eae_prk', dh)
+  const eaePrk = labeledExtract(KEM_SUITE, EMPTY, 'eae_prk', dh)
   const kemContext = Buffer.concat([enc, recipientPoint])
   const sharedSecret = labeledExpand(KEM_SUITE, eaePrk, 'shared_secret', kemContext, 32)
   // RFC 9180, 5.1: KeySchedule in base mode, so psk and psk_id are empty
   const suite = hpkeSuite(aead)
   const context = scheduleContext(suite, info)
-  const secret = labeledExtract(suite, createSecretKey(sharedSecret), 'secret', EMPTY)
+  const secret = labeledExtract(suite, sharedSecret, 'secret', EMPTY)
   return {
     key: createSecretKey(labeledExpand(suite, secret, 'key', context, aead.keyBytes)),
     nonce: labeledExpand(suite, secret, 'base_nonce', context, NONCE_BYTES),
@@ -134,25 +136,35 @@ function scheduleContext(suite: Buffer, info: Buffer): Buffer {
   if (!lastContext.suite.equals(suite) || !lastContext.info.equals(info)) {
     const context = Buffer.concat([
       Buffer.from([0]),
-      labeledExtract(suite, EMPTY_KEY, 'psk_id_hash', EMPTY).export(),
-      labeledExtract(suite, EMPTY_KEY, 'info_hash', info).export(),
+      labeledExtract(suite, EMPTY, 'psk_id_hash', EMPTY),
+      labeledExtract(suite, EMPTY, 'info_hash', info),
     ])
     lastContext = { suite, info: Buffer.from(info), context }
   }
   return lastContext.context
 }
 
-function labeledExtract(suite: Buffer, salt: KeyObject, label: string, ikm: Buffer): KeyObject {
-  const mac = createHmac('sha256', salt).update(VERSION).update(suite).update(label).update(ikm)
-  return createSecretKey(mac.digest())
+function labeledExtract(suite: Buffer, salt: Buffer, label: string, ikm: Buffer): Buffer {
+  return hmac(salt, [VERSION, suite, Buffer.from(label), ikm])
 }
 
 /** Every length here is at most one block of HMAC-SHA256, so HKDF-Expand is one HMAC. */
-function labeledExpand(suite: Buffer, prk: KeyObject, label: string, info: Buffer, bytes: number): Buffer {
-  const mac = createHmac('sha256', prk).update(i2osp2(bytes)).update(VERSION).update(suite).update(label)
-  return mac
-    .update(info)
-    .update(Buffer.from([1]))
-    .digest()
-    .subarray(0, bytes)
+function labeledExpand(suite: Buffer, prk: Buffer, label: string, info: Buffer, bytes: number): Buffer {
+  const parts = [i2osp2(bytes), VERSION, suite, Buffer.from(label), info, ONE]
+  return hmac(prk, parts).subarray(0, bytes)
+}
+
+/**
+ * RFC 2104 over SHA-256, for keys of at most one block. Seven of these open a record; createHmac would leave as many native
+ * objects and key handles to the collector each time.
+ */
+function hmac(key: Buffer, parts: readonly Buffer[]): Buffer {
+  const inner = Buffer.concat([padded(key, 0x36), ...parts])
+  return hash('sha256', Buffer.concat([padded(key, 0x5c), hash('sha256', inner, 'buffer')]), 'buffer')
+}
+
+function padded(key: Buffer, pad: number): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES, pad)
+  for (let i = 0; i < key.length; i++) block[i]! ^= key[i]!
+  return block
 }
