@@ -48,6 +48,11 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
     )
     process.exit(Exit.failed)
   }
+  if (config.mode === 'production' && config.allowPrivateCidrs.length > 0)
+    log.warn(
+      { cidrs: config.allowPrivateCidrs },
+      'outbound requests may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
+    )
   const url = localUrl(config, gateway.port)
   await noteRunning(config.dataDir, { pid: process.pid, url })
   announce(config, gateway, url)

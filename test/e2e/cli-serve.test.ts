@@ -63,6 +63,16 @@ describe('start', () => {
     expect(gateway.stderr()).not.toContain('SANDBOX')
   })
 
+  it('warns in production that private ranges may be reached', async () => {
+    const gateway = serve({
+      GATEWAY_MODE: 'production',
+      GATEWAY_BASE_URL: 'https://gateway.example',
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.1.0.0/16',
+    })
+    await gateway.listening
+    expect(gateway.stderr()).toMatch(/"level":40.*10\.1\.0\.0\/16.*may reach private ranges/)
+  })
+
   it('names every problem of the configuration at once, and nothing listens', async () => {
     const gateway = serve({
       PORT: 'http',
