@@ -1,7 +1,9 @@
-// Peer of the egress benchmark: the least that forwards a request. node:http in, undici out, keep-alive, same TLS.
+// Peer of the egress benchmark: the least that forwards a request. node:http in, the same validation of the same input,
+// undici out, keep-alive, same TLS.
 import { createServer } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
+import { egressFetch } from '../../tools/egress-fetch.ts'
 
 const dispatcher = new Agent({
   allowH2: false,
@@ -23,7 +25,7 @@ const server = createServer((req, res) => {
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))
   req.on('end', () => {
-    const call = JSON.parse(Buffer.concat(chunks).toString()) as { method: 'GET'; url: string }
+    const call = egressFetch.input.parse(JSON.parse(Buffer.concat(chunks).toString()))
     void request(call.url, {
       method: call.method,
       headers: { authorization: 'Bearer bench-secret-bench-secret' },
