@@ -99,6 +99,19 @@ const debitThrough =
     if (!result.ok) throw new Error(result.reason)
   }
 
+/** Double entry and nothing else: a balance and two ledger rows, without an attempt, a capability or a credential. */
+const nextMovement = ({ accountId }: Setting) => ({
+  accountId,
+  amount: 1,
+  reference: newId('att'),
+  transactionId: newId('txn'),
+  now: Date.now(),
+})
+const moveThrough =
+  (store: Store): Debit =>
+  (setting) =>
+    store.grant(nextMovement(setting))
+
 /** All three transactions of an attempt. */
 const attemptThrough =
   (store: Store): Debit =>
@@ -124,11 +137,10 @@ async function openMainThread(dataDir: string) {
   const settings = await addSettings(store, CLIENTS)
   await store.close()
   const db = openDatabase(join(dataDir, 'gateway.db'))
-  const debit: Debit = async (setting) => {
+  async function commitEach(run: () => void): Promise<void> {
     db.exec('BEGIN IMMEDIATE')
     try {
-      const result = db.drive(commands.reserveAttempt(nextReservation(setting)))
-      if (!result.ok) throw new Undo(result)
+      run()
       db.exec('COMMIT')
     } catch (thrown) {
       db.exec('ROLLBACK')
@@ -137,7 +149,13 @@ async function openMainThread(dataDir: string) {
     // As a server would: the next request is read in another turn of the loop.
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { settings, debit, close: () => db.close() }
+  const debit: Debit = (setting) =>
+    commitEach(() => {
+      const result = db.drive(commands.reserveAttempt(nextReservation(setting)))
+      if (!result.ok) throw new Undo(result)
+    })
+  const move: Debit = (setting) => commitEach(() => db.drive(commands.grant(nextMovement(setting))))
+  return { settings, debit, move, close: () => db.close() }
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
@@ -157,11 +175,13 @@ try {
   const groupedSettings = await addSettings(grouped, CLIENTS)
   const single = await openMainThread(join(folder, 'single'))
   const groupDebit = debitThrough(grouped)
-  const [s, g, hotSingle, hotGroup] = await compare([
+  const [s, g, hotSingle, hotGroup, moveSingle, moveGroup] = await compare([
     { settings: single.settings, debit: single.debit },
     { settings: groupedSettings, debit: groupDebit },
     { settings: single.settings.map(() => single.settings[0]!), debit: single.debit },
     { settings: groupedSettings.map(() => groupedSettings[0]!), debit: groupDebit },
+    { settings: single.settings, debit: single.move },
+    { settings: groupedSettings, debit: moveThrough(grouped) },
   ])
   printTable(
     `Durable double-entry debits (reserveAttempt), SQLite, ${CLIENTS} clients, medians of ${ROUNDS} interleaved rounds\n` +
@@ -175,6 +195,12 @@ try {
         'one account: group commit, store thread',
         hotGroup!,
         (hotGroup!.perSecond / hotSingle!.perSecond).toFixed(2),
+      ),
+      cells('64 accounts, double entry alone: one commit each, main thread', moveSingle!, '1.00'),
+      cells(
+        '64 accounts, double entry alone: group commit, store thread',
+        moveGroup!,
+        (moveGroup!.perSecond / moveSingle!.perSecond).toFixed(2),
       ),
     ],
   )
