@@ -4,10 +4,13 @@ import { z } from 'zod'
 export type Price =
   | { readonly kind: 'free' }
   | { readonly kind: 'credits'; readonly credits: number }
+  /** The tool's `terms` say what a very call costs; this is the usual amount. */
   | { readonly kind: 'x402'; readonly amountAtomic: bigint }
 
 export const free: Price = { kind: 'free' }
 export const credits = (count: number): Price => ({ kind: 'credits', credits: count })
+
+export const x402 = (amountAtomic: bigint): Price => ({ kind: 'x402', amountAtomic })
 
 export const CreditsCharged = z.object({
   charged: z.int().min(0),

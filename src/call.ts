@@ -1,11 +1,11 @@
-// The one path that every door takes: authenticate, limit, parse, handle, record.
-// (Pay and settle join between parse and handle with the first paid tool; credits are debited inside the handler's own
-// transaction, because a debit and its attempt must appear together.)
+// The one path that every door takes: authenticate, limit, parse, pay, handle, settle, record.
+// (Credits are debited inside the handler's own transaction, because a debit and its attempt must appear together.)
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput } from './input.ts'
 import type { RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
+import type { PaidResult, PaymentGate, PresentedPayment } from './payments/ports.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { Caller, HandlerContext, Services } from './services.ts'
 
@@ -22,6 +22,11 @@ export interface CallRequest {
   readonly traceparent?: string | undefined
   readonly signal: AbortSignal
   readonly progress?: HandlerContext['progress'] | undefined
+  /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
+  readonly resource?: { readonly url: string; readonly method: string } | undefined
+  readonly payment?: PresentedPayment | undefined
+  /** `X-Gateway-Quote` as sent. */
+  readonly quote?: string | undefined
   /**
    * Called once the caller is known, within limits and the input valid, before the handler runs: from here on there is
    * work. What it throws refuses the call.
@@ -33,6 +38,8 @@ export type CallResult =
   | {
       readonly ok: true
       readonly output: unknown
+      /** Of a call that was paid with x402: the exact bytes to send, and how it was settled. */
+      readonly paid?: PaidResult | undefined
       readonly caller: Caller
       readonly rate?: RateState | undefined
     }
@@ -53,6 +60,7 @@ export interface CallPath {
 
 export interface CallPathParts {
   readonly services: Services
+  readonly gate: PaymentGate
   readonly store: AuthenticationStore
   readonly limiter: RateLimiter
   readonly log: Logger
@@ -85,7 +93,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
     }
   }
 
-  async function run(request: CallRequest, seen: { caller?: Caller; rate?: RateState }): Promise<unknown> {
+  async function run(
+    request: CallRequest,
+    seen: { caller?: Caller; rate?: RateState; paid?: PaidResult },
+  ): Promise<unknown> {
     const { tool } = request
     if (draining)
       throw new GatewayError(
@@ -110,15 +121,31 @@ export function createCallPath(parts: CallPathParts): CallPath {
 
     if (request.inputError) throw request.inputError
     const input = parseInput(tool, request.input)
-    const accepting = request.onAccepted?.(caller)
-    if (accepting) await accepting
-    return tool.handle(input, {
+    const context: HandlerContext = {
       ...parts.services,
       caller,
       signal: request.signal,
       requestId: request.requestId,
       progress: request.progress ?? noProgress,
+    }
+    const work = async () => {
+      const accepting = request.onAccepted?.(caller)
+      if (accepting) await accepting
+      return tool.handle(input, context)
+    }
+    const terms = tool.terms ? await tool.terms(input, context) : null
+    if (!terms) return work()
+    seen.paid = await parts.gate.run({
+      tool,
+      terms,
+      resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
+      payment: request.payment,
+      quote: request.quote,
+      caller,
+      requestId: request.requestId,
+      work,
     })
+    return seen.paid.output
   }
 
   return {
@@ -130,12 +157,12 @@ export function createCallPath(parts: CallPathParts): CallPath {
     },
     async call(request) {
       const started = performance.now()
-      const seen: { caller?: Caller; rate?: RateState } = {}
+      const seen: { caller?: Caller; rate?: RateState; paid?: PaidResult } = {}
       inFlight++
       let result: CallResult
       try {
         const output = await run(request, seen)
-        result = { ok: true, output, caller: seen.caller!, rate: seen.rate }
+        result = { ok: true, output, paid: seen.paid, caller: seen.caller!, rate: seen.rate }
       } catch (thrown) {
         result = { ok: false, error: toGatewayError(thrown), caller: seen.caller, rate: seen.rate }
       } finally {

@@ -22,6 +22,15 @@ export interface Config {
   readonly operatorKey: string | undefined
   readonly authorityKeyFile: string
   readonly payTo: string | undefined
+  /** Upstream facilitators; empty: the in-process one where it has a settler key. */
+  readonly facilitators: readonly string[]
+  /** JSON-RPC endpoint by chain id; empty in sandbox: the embedded chains. */
+  readonly rpcUrls: Readonly<Record<number, string>>
+  /** Private key file (0x and 64 hex digits, 0600) of the account that submits settlements. */
+  readonly settlerKeyFile: string | undefined
+  readonly settleFreeAllowance: number
+  /** x402 catalogues that discovery reads. */
+  readonly discoverySources: readonly string[]
   readonly dnsServers: readonly string[]
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
@@ -100,6 +109,10 @@ const Environment = z.object({
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
     .optional(),
+  GATEWAY_FACILITATORS: list,
+  GATEWAY_SETTLER_KEY_FILE: z.string().optional(),
+  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000),
+  GATEWAY_DISCOVERY_SOURCES: list,
   GATEWAY_DNS_SERVERS: list,
   GATEWAY_EGRESS_PORTS: list,
   GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
@@ -158,6 +171,13 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
   })
 
+  const rpc = readRpcUrls(present)
+  problems.push(...rpc.problems)
+  for (const name of ['GATEWAY_FACILITATORS', 'GATEWAY_DISCOVERY_SOURCES'] as const)
+    e[name].forEach((url, i) => {
+      if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
+    })
+
   if (e.GATEWAY_MODE === 'production') {
     if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
     if (e.GATEWAY_CONFORMANCE_FIXTURES)
@@ -191,6 +211,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     operatorKey: e.GATEWAY_OPERATOR_KEY,
     authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),
     payTo: e.GATEWAY_PAY_TO,
+    facilitators: e.GATEWAY_FACILITATORS,
+    rpcUrls: rpc.urls,
+    settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
+    settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
+    discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
     dnsServers: e.GATEWAY_DNS_SERVERS,
     egressPorts: egressPorts.length > 0 ? egressPorts : [443],
     allowPrivateCidrs: e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS,
@@ -206,6 +231,22 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     conformanceFixtures: e.GATEWAY_CONFORMANCE_FIXTURES,
   })
 }
+
+/** `GATEWAY_RPC_<chain id>`: any number of them, so they are not part of the fixed list. */
+function readRpcUrls(present: Readonly<Record<string, string | undefined>>) {
+  const urls: Record<number, string> = {}
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(present)) {
+    if (!name.startsWith('GATEWAY_RPC_')) continue
+    const chainId = /^GATEWAY_RPC_([1-9]\d{0,9})$/.exec(name)?.[1]
+    if (chainId === undefined) problems.push(`${name}: name it GATEWAY_RPC_<chain id>, e.g. GATEWAY_RPC_8453`)
+    else if (!isHttpUrl(value!)) problems.push(`${name} must be an http or https URL`)
+    else urls[Number(chainId)] = value!
+  }
+  return { urls, problems }
+}
+
+const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
 
 function isSocketAddress(text: string): boolean {
   if (isIP(text)) return true

@@ -1,5 +1,7 @@
 // Every refusal of the gateway: one class, one table. The key is the wire code: add freely, rename never.
 // What a code looks like on the wire is each door's business (toX functions); what it means is decided here.
+import type { SettleResponse } from '../schemas/x402.ts'
+import type { Challenge } from './payments/ports.ts'
 
 export const ERRORS = {
   // 400: the request itself
@@ -15,6 +17,10 @@ export const ERRORS = {
   target_invalid: { status: 400, title: 'The target is not a canonical HTTPS URL' },
   header_forbidden: { status: 400, title: 'A request header may not be sent through the gateway' },
   request_invalid: { status: 400, title: 'The HTTP request is malformed' },
+  payment_invalid: { status: 400, title: 'The payment cannot be read' },
+  payment_blocked: { status: 400, title: 'The payment was blocked by the firewall' },
+  settlement_replayed: { status: 400, title: 'This payment was settled before' },
+  quote_invalid: { status: 400, title: 'The quote is not for this request' },
   // 401
   key_required: { status: 401, title: 'A service key is required' },
   key_invalid: { status: 401, title: 'The service key is not valid' },
@@ -23,6 +29,8 @@ export const ERRORS = {
   // 402
   credits_required: { status: 402, title: 'Usage credits are required' },
   payment_required: { status: 402, title: 'Payment is required' },
+  payment_rejected: { status: 402, title: 'The payment was not accepted' },
+  settlement_failed: { status: 402, title: 'The payment could not be settled' },
   // 403
   scope_denied: { status: 403, title: 'Not within the scope' },
   admin_required: { status: 403, title: 'An administrator key is required' },
@@ -37,8 +45,11 @@ export const ERRORS = {
   account_not_found: { status: 404, title: 'There is no such account' },
   key_not_found: { status: 404, title: 'There is no such key' },
   tool_not_found: { status: 404, title: 'There is no such tool' },
+  payment_not_found: { status: 404, title: 'There is no such payment' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   state_conflict: { status: 409, title: 'The resource is in another state' },
+  payment_claimed: { status: 409, title: 'This payment was used before' },
+  payment_identifier_conflict: { status: 409, title: 'The payment identifier was used for another request' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 415, title: 'The content type is not supported' },
   mandate_required: { status: 428, title: 'A scoped mandate is required' },
@@ -52,6 +63,9 @@ export const ERRORS = {
   outcome_ambiguous: { status: 503, title: 'The outcome is not known' },
   upstream_unreachable: { status: 503, title: 'The upstream was not reached' },
   credential_unavailable: { status: 503, title: 'The credential could not be opened' },
+  settlement_unknown: { status: 503, title: 'The settlement is not known yet' },
+  payments_unavailable: { status: 503, title: 'Payments cannot be checked right now' },
+  no_route: { status: 503, title: 'No live facilitator takes this payment' },
   egress_paused: { status: 503, title: 'Outbound requests are paused by the operator' },
   store_unavailable: { status: 503, title: 'The store is not available' },
   overloaded: { status: 503, title: 'The gateway is at capacity' },
@@ -78,22 +92,31 @@ export interface ProblemExtras {
   [key: string]: unknown
 }
 
+/** What an error about money carries for the doors to encode; never part of the problem document as such. */
+export interface PaymentFacts {
+  readonly challenge?: Challenge
+  /** For `Payment-Response`: why a payment that was presented did not settle. */
+  readonly settlement?: SettleResponse
+}
+
 export class GatewayError extends Error {
   readonly code: ErrorCode
   /** Why, for the log only: may be finer than what the caller sees, never a secret. */
   readonly reason: string | undefined
   readonly extras: ProblemExtras
+  readonly payment: PaymentFacts | undefined
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { cause?: unknown; reason?: string; extras?: ProblemExtras } = {},
+    options: { cause?: unknown; reason?: string; extras?: ProblemExtras; payment?: PaymentFacts } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'GatewayError'
     this.code = code
     this.reason = options.reason
     this.extras = options.extras ?? {}
+    this.payment = options.payment
   }
 
   get status(): number {

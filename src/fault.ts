@@ -5,7 +5,8 @@ export interface Fault {
   at(point: FaultPoint): Promise<void>
 }
 
-export const FAULT_POINTS = [
+/** Of one egress attempt, in order. */
+export const EGRESS_POINTS = [
   'before_reserve',
   'after_reserve',
   'after_resolve',
@@ -20,6 +21,21 @@ export const FAULT_POINTS = [
   'after_finish',
   'before_reply',
 ] as const
+
+/** Of one x402 payment, in order. */
+export const PAYMENT_POINTS = [
+  'before_claim',
+  'after_claim',
+  'after_work',
+  'after_submitted',
+  'before_broadcast',
+  'after_broadcast',
+  'after_mined',
+  'after_settled',
+  'before_release',
+] as const
+
+export const FAULT_POINTS = [...EGRESS_POINTS, ...PAYMENT_POINTS] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 
 const nothing = async () => {}

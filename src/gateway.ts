@@ -30,12 +30,16 @@ import { claimInstallation } from './installation.ts'
 import type { Logger } from './log.ts'
 import { descriptors } from './outcomes/descriptors.ts'
 import { createOutcomes } from './outcomes/index.ts'
+import { createDiscovery } from './discovery/index.ts'
+import { createPayments } from './payment-parts.ts'
 import { createReceipts, openSigner } from './receipts/index.ts'
 import { type AnyTool, createRegistry } from './registry.ts'
+import { openSandboxChains } from './sandbox/chains.ts'
 import { withSampleSite } from './sandbox/sender.ts'
 import { createSampleSite } from './sandbox/site.ts'
 import type { Services } from './services.ts'
 import { openDocumentStore, openStore } from './store/index.ts'
+import { createWebFetch } from './webfetch/index.ts'
 
 export interface Gateway {
   readonly addresses: Addresses
@@ -113,6 +117,7 @@ export async function startGateway(
       : outside
   const resolver = observeResolver(createResolver(config.dnsServers), config.dnsServers, now)
 
+  const policy = createAddressPolicy(config.allowPrivateCidrs)
   const accounts = createAccounts({ store, freeCredits: config.serviceKeyCredits, now })
   const generatedOperatorKey = await bootstrapOperator({ config, store, log, now })
   const egress = createEgress({
@@ -122,7 +127,7 @@ export async function startGateway(
     sender,
     vault: createVault(authority),
     authority,
-    policy: createAddressPolicy(config.allowPrivateCidrs),
+    policy,
     signer,
     idempotencyKey: signer.deriveKey('idempotency-key'),
     addresses,
@@ -136,6 +141,21 @@ export async function startGateway(
   })
   await egress.recover()
 
+  const embedded =
+    config.mode === 'sandbox' ? await openSandboxChains({ dataDir: config.dataDir, log, now }) : undefined
+  const payments = createPayments({
+    config,
+    store,
+    signer,
+    embedded,
+    extraCa: options.extraCa,
+    baseUrl: addresses.baseUrl,
+    bootId,
+    now,
+    log,
+    fault,
+  })
+
   const registry = createRegistry(options.tools ?? productTools)
   const documents = createDocuments({
     registry,
@@ -144,15 +164,38 @@ export async function startGateway(
     capabilities: descriptors,
     providers: listProviders(),
   })
+  const outbound = { resolver, sender, policy, payTo: payments.payTo, baseUrl: addresses.baseUrl, now }
+  const webFetch = createWebFetch({
+    ...outbound,
+    config,
+    networks: payments.networks,
+    router: payments.router,
+    signer,
+    verifyOwn: signer.verifyOwn,
+    store,
+  })
+  const discovery = createDiscovery({ ...outbound, config, registry, store, log })
   const services: Services = {
     egress,
     accounts,
     receipts: createReceipts({ store }),
     documents,
     outcomes: createOutcomes(),
+    payments: payments.gate,
+    facilitator: payments.facilitator,
+    webFetch,
+    purchases: payments.purchases,
+    discovery,
     health: createHealth({ config, store, resolver, startedAt: now(), now }),
   }
-  const calls = createCallPath({ services, store, limiter: createRateLimiter(config.rateLimit), log, now })
+  const calls = createCallPath({
+    services,
+    gate: payments.gate,
+    store,
+    limiter: createRateLimiter(config.rateLimit),
+    log,
+    now,
+  })
   const parts = { registry, calls, config, addresses, documents, store, signer, log, now }
   const mcp = createMcpDoor(parts)
   const a2a = await createA2aDoor(parts)
@@ -182,6 +225,7 @@ export async function startGateway(
       try {
         await store.sweep(now())
         await egress.recover()
+        await payments.settlements.reconcile()
       } catch (thrown) {
         log.error({ err: thrown }, 'housekeeping failed')
       }
@@ -204,6 +248,9 @@ export async function startGateway(
     // A caller that went away does not end its attempt: wait for those too before the store closes.
     for (const end = Date.now() + deadlineMs; calls.inFlight > 0 && Date.now() < end;)
       await new Promise((resolve) => setTimeout(resolve, 20))
+    await payments.close()
+    await discovery.close()
+    await embedded?.close()
     await sender.close()
     await documentStore.close()
     await store.close()

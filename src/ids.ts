@@ -5,7 +5,8 @@ import { randomBytes } from 'node:crypto'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
-export type IdPrefix = 'acct' | 'key' | 'cred' | 'cap' | 'att' | 'rcp' | 'req' | 'txn' | 'task' | 'boot'
+export type IdPrefix =
+  'acct' | 'key' | 'cred' | 'cap' | 'att' | 'rcp' | 'req' | 'txn' | 'task' | 'boot' | 'clm' | 'qte'
 
 function timeChars(now: number): string {
   let text = ''

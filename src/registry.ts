@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Price } from '../schemas/money.ts'
 import type { ErrorCode } from './errors.ts'
+import type { Terms } from './payments/ports.ts'
 import type { HandlerContext } from './services.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'
@@ -20,6 +21,8 @@ export interface RestRoute {
   readonly operationId: string
   /** Status of success; 200 unless something was created. */
   readonly status?: 200 | 201
+  /** Members that this route sets, e.g. `{testnet: true}`; a caller may repeat but not change them. */
+  readonly fixed?: Readonly<Record<string, unknown>>
 }
 
 export interface SkillCard {
@@ -65,6 +68,12 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   readonly maxBodyBytes: number
   /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
   readonly reply: 'task' | 'message'
+  /**
+   * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
+   * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.
+   */
+  terms?(input: z.output<I>, context: HandlerContext): Promise<Terms | null> | Terms | null
+  /** Where `terms` asked for payment: the output's `receipt` is null here, and filled in once the payment settled. */
   handle(input: z.output<I>, context: HandlerContext): Promise<z.output<O>>
 }
 

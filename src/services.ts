@@ -9,6 +9,8 @@ import type {
 } from '../schemas/egress.ts'
 import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
+import type { SettleResponse, SupportedResponse, VerifyResponse } from '../schemas/x402.ts'
+import type { PaymentGate, Terms } from './payments/ports.ts'
 import type { Secret } from './secret.ts'
 import type {
   Account,
@@ -170,6 +172,54 @@ export interface Outcomes {
   ): Promise<Execution>
 }
 
+/** x402 facilitator for anybody's payments (POST /verify, /settle and what describes them). */
+export interface Facilitator {
+  /**
+   * @param body as sent: {x402Version, paymentPayload, paymentRequirements}
+   * @throws {GatewayError} payment_blocked with `check`, `isValid`, `invalidReason`, `payer`; payments_unavailable; no_route
+   */
+  verify(body: unknown): Promise<VerifyResponse>
+  /**
+   * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, payments_unavailable, no_route, each
+   * with x402's own members beside the problem
+   */
+  settle(body: unknown, caller: Caller): Promise<SettleResponse>
+  /** Kinds of live upstreams only. */
+  supported(): Promise<SupportedResponse>
+  identity(): Promise<Record<string, unknown>>
+  /** @throws {GatewayError} no_route */
+  route(selector: { network: string; scheme: string }): Promise<Record<string, unknown>>
+}
+
+/** Paid fetch of one public HTTPS URL, with what comes before it. */
+export interface WebFetch {
+  /** GET /v1/pricing. */
+  pricing(): Record<string, unknown>
+  /** One of the seven shapes -> signed quote, stored. @throws {GatewayError} input_*, target_invalid */
+  quote(input: unknown, caller: Caller): Promise<Record<string, unknown>>
+  /** Opens no connection to the target. */
+  preflight(input: unknown): Promise<Record<string, unknown>>
+  /** Price and binding of a fetch. @throws {GatewayError} input_*, target_invalid, target_blocked */
+  terms(input: unknown): Terms
+  /** The fetch itself: content, evidence, `receipt: null`. @throws {GatewayError} when there is nothing to charge for */
+  fetch(input: unknown, context: { signal: AbortSignal; requestId: string }): Promise<Record<string, unknown>>
+}
+
+/** Credits bought with x402. */
+export interface Purchases {
+  /** @throws {GatewayError} input_invalid, account_not_found */
+  terms(input: { credits: number; account: string }, caller: Caller): Promise<Terms>
+  complete(input: { credits: number; account: string }, caller: Caller): Promise<Record<string, unknown>>
+  /** The offer that a 402 for credits carries: a PaymentRequired for /v1/credits/purchase with a one-time reference. */
+  offer(accountId: string, need: number): Promise<Record<string, unknown>>
+}
+
+/** Resources that can be paid with x402, from other catalogues and our own. */
+export interface Discovery {
+  list(query: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>
+  search(query: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>
+}
+
 export interface Health {
   report(): Promise<Record<string, unknown>>
 }
@@ -180,6 +230,11 @@ export interface Services {
   readonly receipts: Receipts
   readonly documents: Documents
   readonly outcomes: Outcomes
+  readonly payments: Pick<PaymentGate, 'claim'>
+  readonly facilitator: Facilitator
+  readonly webFetch: WebFetch
+  readonly purchases: Purchases
+  readonly discovery: Discovery
   readonly health: Health
 }
 

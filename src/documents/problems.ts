@@ -56,6 +56,25 @@ export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, 
 
 /** What to do about each code: the text of its page, and the `detail` of examples. */
 export const HELP: Readonly<Record<ErrorCode, string>> = {
+  payment_invalid:
+    'Send the payment as your x402 client builds it: base64 of the JSON payload, standard alphabet with padding.',
+  payment_blocked:
+    'Look at `check` and `invalidReason`: they name the check that failed. Sign a new payment that passes it.',
+  settlement_replayed:
+    'This payment was settled once and is not settled again. `receipt_id` names its receipt.',
+  quote_invalid: 'Leave X-Gateway-Quote out, or send the one that came with the 402 of this very request.',
+  payment_rejected:
+    'Look at `invalid_reason`, and pay again with a new signature for the requirement in this answer.',
+  settlement_failed: 'Nothing was charged. Look at `invalid_reason`, and pay again with a new signature.',
+  payment_not_found: 'Send the Payment-Signature that made the claim, and check the claim id.',
+  payment_claimed:
+    'Nothing was charged again. Read the state and the result at `payment_url` with the same Payment-Signature.',
+  payment_identifier_conflict: 'Use a new payment identifier for another request.',
+  settlement_unknown:
+    'Do not pay again: the chain is being asked. Read `payment_url` with the same Payment-Signature.',
+  payments_unavailable:
+    'The chain or the facilitator does not answer. Nothing was charged; try again with the same payment.',
+  no_route: 'Choose a network and scheme that GET /supported lists, or try again later.',
   json_invalid: 'Send a body that is valid JSON in UTF-8.',
   json_too_deep: 'Nest objects and arrays at most 32 deep.',
   input_invalid:

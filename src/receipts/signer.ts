@@ -2,12 +2,14 @@
 import {
   createHash,
   createPrivateKey,
+  createPublicKey,
   createSecretKey,
   generateKeyPairSync,
   hkdfSync,
   type KeyObject,
   randomUUID,
   sign,
+  verify,
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
 import { ConfigError } from '../config.ts'
@@ -19,6 +21,8 @@ import { toCanonicalJson } from './types.ts'
 export interface InstallationSigner extends Signer {
   /** HKDF-SHA256 from the private key: the same installation, the same key; another purpose, another key. */
   deriveKey(purpose: string): KeyObject
+  /** The payload of a document this installation signed with its current key; undefined for anything else. */
+  verifyOwn(jws: string, typ: string): Readonly<Record<string, unknown>> | undefined
 }
 
 interface OkpKey {
@@ -53,9 +57,18 @@ export async function openSigner(options: {
 
 function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
   const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' })
+  const publicKey = createPublicKey(privateKey)
   const heads = new Map<string, string>()
   return {
     kid,
+    verifyOwn(jws, typ) {
+      const [head, body, signature, ...rest] = jws.split('.')
+      if (head !== encode({ alg: 'EdDSA', kid, typ }) || !body || !signature || rest.length > 0)
+        return undefined
+      if (!verify(null, Buffer.from(`${head}.${body}`), publicKey, Buffer.from(signature, 'base64url')))
+        return undefined
+      return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>
+    },
     sign(typ, payload) {
       let head = heads.get(typ)
       if (head === undefined) heads.set(typ, (head = encode({ alg: 'EdDSA', kid, typ })))

@@ -99,6 +99,7 @@ export interface Attempt {
 
 export interface StoredReceipt {
   readonly id: string
+  /** Empty for a payment that no account made. */
   readonly accountId: string
   /** Compact JWS. */
   readonly jws: string
@@ -111,11 +112,73 @@ export interface LedgerEntry {
   readonly account: string
   /** Signed credits; the entries of one transaction sum to zero. */
   readonly amount: number
-  readonly kind: 'grant' | 'egress' | 'refund'
+  readonly kind: 'grant' | 'egress' | 'refund' | 'purchase' | 'settlement'
   /** What it was for: an attempt id, or the reference given with a grant. */
   readonly reference: string
   readonly createdAt: Millis
 }
+
+export type ClaimState = 'claimed' | 'submitted' | 'pending' | 'settled' | 'failed' | 'canceled' | 'unknown'
+
+/**
+ * A payment that somebody presented, bound to what it pays for. At most one claim that is not `canceled` holds
+ * (network, asset, payer, nonce). Nothing in it can move money: the signature is never stored.
+ *
+ * `claimed -> submitted -> settled | pending | unknown | failed`; `pending | unknown -> settled | failed`;
+ * `claimed -> canceled` (the work failed, or its process died: nothing was charged and the payment is free again).
+ */
+export interface PaymentClaim {
+  readonly id: string
+  /** `tool`: pays for a call of ours; `settle`: another seller's, through POST /settle. */
+  readonly origin: 'tool' | 'settle'
+  /** CAIP-2. */
+  readonly network: string
+  /** Lower-case, as is the payer and the nonce. */
+  readonly asset: string
+  readonly payer: string
+  readonly nonce: string
+  readonly payTo: string
+  /** Atomic units as decimal text. */
+  readonly amount: string
+  readonly validBefore: Millis | null
+  readonly state: ClaimState
+  /** Tool name for `tool`; for `settle` the word `settle`. */
+  readonly tool: string
+  readonly method: string
+  readonly resource: string
+  /** base64url SHA-256 of the normalised request, and of the requirement that was accepted. */
+  readonly requestDigest: string
+  readonly requirementDigest: string
+  /** `payment-identifier` of the buyer, unique per (tool, payer) while not canceled. */
+  readonly identifier: string | null
+  /** Credits that settling grants. */
+  readonly purchase: { readonly accountId: string; readonly credits: number } | null
+  /** Whose service key called /settle. */
+  readonly accountId: string | null
+  readonly upstream: string | null
+  readonly transaction: string | null
+  /** Stable word for why it failed, was canceled or is unknown. */
+  readonly reason: string | null
+  /** hex SHA-256 of the stored result's JSON. */
+  readonly resultSha256: string | null
+  readonly receiptId: string | null
+  readonly createdAt: Millis
+  readonly submittedAt: Millis | null
+  readonly finishedAt: Millis | null
+}
+
+/** How a claim begins: what is not known yet is left out. */
+export type NewPaymentClaim = Omit<
+  PaymentClaim,
+  | 'state'
+  | 'upstream'
+  | 'transaction'
+  | 'reason'
+  | 'resultSha256'
+  | 'receiptId'
+  | 'submittedAt'
+  | 'finishedAt'
+>
 
 export interface StoredTask {
   readonly id: string
@@ -282,6 +345,90 @@ export interface Store {
   attachReceipt(input: { attemptId: string; receipt: StoredReceipt }): Promise<boolean>
   /** Attempts that ended charged without a receipt: a crash between recovery and signing. */
   listAttemptsWithoutReceipt(limit: number): Promise<readonly Attempt[]>
+
+  // payments ---------------------------------------------------------------------------------------------------
+  /** Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier). */
+  claimPayment(input: {
+    claim: NewPaymentClaim
+    bootId: string
+  }): Promise<
+    { ok: true; claim: PaymentClaim } | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
+  >
+  /** Hot: one indexed read each. A canceled claim is found by id only. */
+  getClaim(id: string): Promise<PaymentClaim | undefined>
+  findClaim(key: {
+    network: string
+    asset: string
+    payer: string
+    nonce: string
+  }): Promise<PaymentClaim | undefined>
+  findIdentifiedClaim(key: {
+    tool: string
+    payer: string
+    identifier: string
+  }): Promise<PaymentClaim | undefined>
+  /**
+   * `claimed -> submitted`, with the result (if any) that will be released once settled. Durable before the first
+   * settle byte leaves. False when it is no longer ours: then do not settle.
+   */
+  submitClaim(input: {
+    id: string
+    bootId: string
+    upstream: string
+    result: { json: string; sha256: string; expiresAt: Millis } | null
+    now: Millis
+  }): Promise<boolean>
+  /**
+   * `submitted | pending | unknown -> settled`, once, with its receipt, and with the credits it bought (double entry,
+   * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
+   */
+  settleClaim(input: {
+    id: string
+    transaction: string
+    receipt: StoredReceipt
+    transactionId: string
+    now: Millis
+  }): Promise<PaymentClaim | undefined>
+  /** `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state. */
+  moveClaim(input: {
+    id: string
+    to: 'pending' | 'unknown' | 'failed'
+    reason: string | null
+    transaction: string | null
+    now: Millis
+  }): Promise<PaymentClaim | undefined>
+  /** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
+  cancelClaim(input: { id: string; bootId: string; reason: string; now: Millis }): Promise<boolean>
+  /** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */
+  recoverClaims(input: { bootId: string; now: Millis }): Promise<{ canceled: number; unknown: number }>
+  /** `pending` and `unknown` claims, longest without a look first; marks them as looked at `now`. */
+  takeDoubtfulClaims(input: { limit: number; now: Millis }): Promise<readonly PaymentClaim[]>
+  /** The stored result of a claim, until its 24 hours are over. */
+  getClaimResult(id: string): Promise<{ json: string; sha256: string; expiresAt: Millis } | undefined>
+  /** Counts by state, for health. */
+  countClaims(): Promise<Readonly<Record<ClaimState, number>>>
+
+  /**
+   * One settlement of the monthly free allowance of `holder` (account id, or `<network>:<payTo>`), else one credit of
+   * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id.
+   */
+  takeSettlement(input: {
+    holder: string
+    /** e.g. `2026-11`. */
+    month: string
+    allowance: number
+    accountId: string | null
+    claimId: string
+    transactionId: string
+    now: Millis
+  }): Promise<
+    { ok: true; paidBy: 'allowance' | 'credits'; left: number } | { ok: false; balance: number | null }
+  >
+  /** Gives back what `takeSettlement` took for this claim, once: nothing was settled. */
+  returnSettlement(input: { claimId: string; transactionId: string; now: Millis }): Promise<boolean>
+
+  /** Quotes that were asked for explicitly or paid; the rest verify without a row. Kept 5 minutes beyond expiry. */
+  saveQuote(quote: { id: string; jws: string; createdAt: Millis; expiresAt: Millis }): Promise<void>
 
   // receipts ---------------------------------------------------------------------------------------------------
   getReceipt(id: string): Promise<StoredReceipt | undefined>

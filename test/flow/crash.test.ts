@@ -2,7 +2,7 @@
 // upstream's own log says, and no credit may be lost or invented.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../schemas/egress.ts'
-import { FAULT_POINTS, type FaultPoint } from '../../src/fault.ts'
+import { EGRESS_POINTS, type FaultPoint } from '../../src/fault.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
@@ -36,7 +36,7 @@ const EXPECTED: Readonly<Record<FaultPoint, Expected>> = {
   after_finish: settled,
   before_reply: settled,
 }
-const CASES = FAULT_POINTS.flatMap((point) => [
+const CASES = EGRESS_POINTS.flatMap((point) => [
   { point, method: 'GET' },
   { point, method: 'POST' },
 ])

@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createSender } from '../../src/egress/adapters/undici.ts'
 import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
-import { FAULT_POINTS, noFault, parseFault } from '../../src/fault.ts'
+import { EGRESS_POINTS, noFault, parseFault } from '../../src/fault.ts'
 import { Secret } from '../../src/secret.ts'
 import { createTestCa, type Leaf, type TestCa } from '../support/ca.ts'
 import { startRawUpstream, startUpstream } from '../support/upstream.ts'
@@ -157,7 +157,7 @@ describe.each(['GET', 'POST'] as const)('%s is received exactly once', (method) 
     expect(upstream.requests.length).toBeLessThanOrEqual(2)
   })
 
-  test.each(FAULT_POINTS.filter((point) => /^after_(?:request|headers|response)$/.test(point)))(
+  test.each(EGRESS_POINTS.filter((point) => /^after_(?:request|headers|response)$/.test(point)))(
     'and called sent when a fault strikes at %s',
     async (point) => {
       const upstream = closing(await startUpstream(leaf))

@@ -18,6 +18,7 @@ import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { newToken } from '../../src/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
+import { noGate } from './no-gate.ts'
 
 export interface DoorUnderTest {
   readonly url: string
@@ -192,6 +193,7 @@ export async function startA2aDoor(
   const registry = createRegistry(tools)
   const calls = createCallPath({
     services: {} as Services,
+    gate: noGate,
     store,
     limiter: createRateLimiter(options.rateLimit ?? 0),
     log,

@@ -15,6 +15,7 @@ import type { Services, Signer } from '../../src/services.ts'
 import type { ServiceKey, Store } from '../../src/store/ports.ts'
 import { hashToken } from '../../src/tokens.ts'
 import { tools as productTools } from '../../tools/index.ts'
+import { noGate } from './no-gate.ts'
 
 export interface Harness {
   readonly baseUrl: string
@@ -57,6 +58,7 @@ export async function startRestHarness(
   const log = createLogger('silent')
   const calls = createCallPath({
     services: { documents, ...options.services } as Services,
+    gate: noGate,
     store,
     limiter: createRateLimiter(config.rateLimit),
     log,

@@ -16,6 +16,7 @@ import type { Services } from '../../src/services.ts'
 import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/tokens.ts'
 import { GatewayError } from '../../src/errors.ts'
+import { noGate } from './no-gate.ts'
 
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
 export const operatorKey = newToken('sk', Buffer.alloc(32, 2))
@@ -195,6 +196,7 @@ export async function startMcpGateway(
   const now = Date.now
   const calls = createCallPath({
     services: {} as Services,
+    gate: noGate,
     store: testStore,
     limiter: createRateLimiter(config.rateLimit),
     log,

@@ -12,7 +12,7 @@ interface Arrow {
   readonly typeOnly: boolean
 }
 
-const PARTS = ['egress', 'outcomes', 'receipts', 'accounts', 'store']
+const PARTS = ['egress', 'outcomes', 'receipts', 'accounts', 'store', 'payments', 'webfetch', 'discovery']
 // Files of a part that touch the world outside its adapters folder.
 const ADAPTERS = ['src/receipts/signer.ts']
 const VOCABULARY = ['errors', 'secret', 'tokens', 'ids', 'log', 'config', 'json', 'fault', 'issues']
@@ -43,7 +43,7 @@ function folderOf(path: string): string {
   const [top, second = '', third = ''] = path.split('/')
   if (top !== 'src') return top!
   if (second.endsWith('.ts')) return path
-  if (second === 'egress' && third === 'adapters') return 'src/egress/adapters'
+  if (third === 'adapters') return `src/${second}/adapters`
   return `src/${second}`
 }
 
@@ -51,6 +51,9 @@ function folderOf(path: string): string {
 const SHARED: Readonly<Record<string, string>> = {
   'src/outcomes/descriptors.ts': 'what the catalogue says about live outcomes',
   'src/egress/providers.ts': 'the nine providers',
+  'src/egress/target.ts': 'what a target is, in every part that goes out',
+  'src/egress/address.ts': 'which addresses are public, in every part that goes out',
+  'src/payments/networks.ts': 'the pinned networks and assets',
   'src/receipts/types.ts': 'types of signed documents',
   'src/store/ports.ts': 'what the gateway asks of a store',
 }

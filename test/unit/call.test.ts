@@ -8,6 +8,7 @@ import { createLogger } from '../../src/log.ts'
 import { type AnyTool, type CallerKind, defineTool } from '../../src/registry.ts'
 import type { HandlerContext, Services } from '../../src/services.ts'
 import { hashToken, newToken } from '../../src/tokens.ts'
+import { noGate } from '../support/no-gate.ts'
 
 const KEY = newToken('sk')
 const SERVICE_KEY = {
@@ -46,6 +47,7 @@ function setUp(options: { rateLimit?: number; maxInFlight?: number } = {}) {
   const lines: string[] = []
   const calls = createCallPath({
     services: {} as Services,
+    gate: noGate,
     store: {
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
       findCapability: async () => undefined,

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { FAULT_POINTS, noFault, parseFault } from '../../src/fault.ts'
+import { EGRESS_POINTS, noFault, parseFault } from '../../src/fault.ts'
 
 describe('fault injection', () => {
   it('does nothing unless asked', async () => {
     expect(parseFault(undefined)).toBe(noFault)
-    for (const point of FAULT_POINTS) await expect(noFault.at(point)).resolves.toBeUndefined()
+    for (const point of EGRESS_POINTS) await expect(noFault.at(point)).resolves.toBeUndefined()
   })
 
-  it.each(FAULT_POINTS)('throws at %s and nowhere else', async (asked) => {
+  it.each(EGRESS_POINTS)('throws at %s and nowhere else', async (asked) => {
     const fault = parseFault(`${asked}:throw`)
-    for (const point of FAULT_POINTS) {
+    for (const point of EGRESS_POINTS) {
       const reached = fault.at(point)
       if (point === asked) await expect(reached).rejects.toThrow(asked)
       else await expect(reached).resolves.toBeUndefined()

@@ -1,0 +1,126 @@
+// Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
+import { readFile, stat } from 'node:fs/promises'
+import { type Config, ConfigError } from './config.ts'
+import type { Fault } from './fault.ts'
+import type { Logger } from './log.ts'
+import { Secret } from './secret.ts'
+import type { Facilitator, Purchases, Signer } from './services.ts'
+import type { Store } from './store/ports.ts'
+import { createChain } from './payments/adapters/chain.ts'
+import { createHttpUpstream } from './payments/adapters/http-upstream.ts'
+import { createLocalUpstream } from './payments/adapters/local-upstream.ts'
+import { createFacilitator } from './payments/facilitator.ts'
+import { createPaymentGate } from './payments/gate.ts'
+import { createNetworks } from './payments/networks.ts'
+import type { Chain, Networks, PaymentGate, Router, Settlements, Upstream } from './payments/ports.ts'
+import { createPurchases } from './payments/purchases.ts'
+import { createRouter } from './payments/router.ts'
+import { createSettlements } from './payments/settlements.ts'
+import { createVerifier } from './payments/verify.ts'
+
+/** The embedded chains, where there are any (sandbox/chains.ts). */
+export interface EmbeddedChains {
+  readonly chainIds: readonly number[]
+  rpcUrl(chainId: number): Promise<string>
+  readonly settlers: readonly { readonly privateKey: Secret<string> }[]
+  readonly payTo: string
+}
+
+export interface PaymentParts {
+  readonly config: Config
+  readonly store: Store
+  readonly signer: Signer
+  readonly embedded: EmbeddedChains | undefined
+  readonly extraCa: readonly string[] | undefined
+  readonly baseUrl: string
+  readonly bootId: string
+  readonly now: () => number
+  readonly log: Logger
+  readonly fault: Fault
+}
+
+export interface Payments {
+  readonly networks: Networks
+  readonly payTo: string | undefined
+  readonly router: Router
+  readonly chains: ReadonlyMap<string, Chain>
+  readonly settlements: Settlements
+  readonly gate: PaymentGate
+  readonly facilitator: Facilitator
+  readonly purchases: Purchases
+  close(): Promise<void>
+}
+
+export function createPayments(parts: PaymentParts): Payments {
+  const { config, store, signer, embedded, baseUrl, bootId, now, log, fault } = parts
+  const rpcUrlOf = (chainId: number) => {
+    const url = config.rpcUrls[chainId]
+    if (url !== undefined) return Promise.resolve(url)
+    if (embedded) return embedded.rpcUrl(chainId)
+    return Promise.reject(new Error(`no chain ${chainId}`))
+  }
+  const chainIds = [...new Set([...Object.keys(config.rpcUrls).map(Number), ...(embedded?.chainIds ?? [])])]
+  const networks = createNetworks(chainIds)
+  const chains = new Map(
+    networks.all.map((network) => [
+      network.network,
+      createChain({ network, rpcUrl: () => rpcUrlOf(network.chainId), now }),
+    ]),
+  )
+  const payTo = config.payTo ?? embedded?.payTo
+  const upstreams: Upstream[] = config.facilitators.map((url) =>
+    createHttpUpstream({ url, ca: parts.extraCa, now }),
+  )
+  if (upstreams.length === 0 && (config.settlerKeyFile !== undefined || embedded))
+    upstreams.push(
+      createLocalUpstream({
+        chains: networks.all.map((network) => ({ network, rpcUrl: () => rpcUrlOf(network.chainId) })),
+        settlerKeys: async () =>
+          config.settlerKeyFile === undefined
+            ? embedded!.settlers.map(({ privateKey }) => privateKey)
+            : [await readKeyFile(config.settlerKeyFile)],
+        fault,
+        now,
+      }),
+    )
+  const router = createRouter({ upstreams, now, log })
+  const verifier = createVerifier({ networks, chains, store, router, now })
+  const settlements = createSettlements({
+    store,
+    router,
+    networks,
+    chains,
+    signer,
+    baseUrl,
+    bootId,
+    now,
+    log,
+    fault,
+  })
+  const common = { store, networks, verifier, settlements, signer, payTo, baseUrl, bootId, now, log, fault }
+  return {
+    networks,
+    payTo,
+    router,
+    chains,
+    settlements,
+    gate: createPaymentGate(common),
+    facilitator: createFacilitator({ config, router, ...common }),
+    purchases: createPurchases({ config, store, networks, signer, payTo, baseUrl, now }),
+    async close() {
+      await router.close()
+      await Promise.all([...chains.values()].map((chain) => chain.close()))
+    },
+  }
+}
+
+/** @throws {ConfigError} */
+async function readKeyFile(file: string): Promise<Secret<string>> {
+  const { mode } = await stat(file)
+  if ((mode & 0o077) !== 0)
+    throw new ConfigError([`${file} holds the settler key: only its owner may read it (chmod 600 ${file})`])
+  const text = (await readFile(file, 'utf8')).trim()
+  if (!/^0x[0-9a-fA-F]{64}$/.test(text))
+    throw new ConfigError([`${file} must hold one private key: 0x and 64 hex digits`])
+  return new Secret(text)
+}

@@ -1,0 +1,40 @@
+// Which networks and assets we take, pinned: what a buyer says about a token is never believed.
+import type { Networks, PaymentNetwork } from './ports.ts'
+
+const usdc = (
+  chainId: number,
+  v1Name: string | undefined,
+  name: string,
+  revenue: boolean,
+  address: string,
+  tokenName = 'USD Coin',
+): PaymentNetwork => ({
+  network: `eip155:${chainId}`,
+  chainId,
+  v1Name,
+  name,
+  revenue,
+  asset: { address, name: tokenName, version: '2', decimals: 6 },
+})
+
+// Addresses: Circle's list of native USDC deployments; domains as the tokens themselves answer `name` and `version`.
+const KNOWN: readonly PaymentNetwork[] = [
+  usdc(8453, 'base', 'Base', true, '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
+  usdc(84532, 'base-sepolia', 'Base Sepolia', false, '0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC'),
+  usdc(1, undefined, 'Ethereum', true, '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'),
+  usdc(10, undefined, 'OP Mainnet', true, '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85'),
+  usdc(137, 'polygon', 'Polygon', true, '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'),
+  usdc(42161, undefined, 'Arbitrum One', true, '0xaf88d065e77c8cC2239327C5EDb3A432268e5831'),
+  usdc(43114, 'avalanche', 'Avalanche', true, '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'),
+]
+
+/** @param chainIds those with a chain behind them; ids that no asset is pinned for are left out */
+export function createNetworks(chainIds: readonly number[]): Networks {
+  const all = KNOWN.filter(({ chainId }) => chainIds.includes(chainId))
+  const byName = new Map<string, PaymentNetwork>()
+  for (const network of all) {
+    byName.set(network.network, network)
+    if (network.v1Name !== undefined) byName.set(network.v1Name, network)
+  }
+  return { all, find: (name) => byName.get(name) }
+}

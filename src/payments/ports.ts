@@ -1,0 +1,390 @@
+// What the payment parts are to each other, and what they need from the world. Types only; one file per factory.
+//
+//   door -> call path -> gate -> verifier (firewall, recover, chain)      is this payment good for this request?
+//                             -> store claim                              has anyone else used it?
+//                             -> the tool's handler                       the work
+//                             -> settlements -> router -> upstream        submitted on disk first, then one settle
+//                             -> receipt, stored result, answer
+//   POST /verify, /settle ----> verifier, claim, settlements               the same parts, for other sellers
+//   reconciler ---------------> chain logs                                decides what nobody answered
+import type {
+  PaymentPayloadV1,
+  PaymentPayloadV2,
+  PaymentRequired,
+  PaymentRequirements,
+  SettleResponse,
+  SupportedKind,
+  SupportedResponse,
+} from '../../schemas/x402.ts'
+import type { Secret } from '../secret.ts'
+import type { Caller } from '../services.ts'
+import type { Millis, PaymentClaim, StoredReceipt } from '../store/ports.ts'
+
+// networks ---------------------------------------------------------------------------------------------------------
+
+/** A pinned asset: what a buyer claims about it is never believed. */
+export interface PaymentNetwork {
+  /** CAIP-2, e.g. `eip155:8453`. */
+  readonly network: string
+  readonly chainId: number
+  /** Name of v1, e.g. `base`; undefined where v1 has none. */
+  readonly v1Name: string | undefined
+  readonly name: string
+  /** False on test networks: marked `revenue: false` in cost and receipt. */
+  readonly revenue: boolean
+  readonly asset: {
+    /** Checksummed address. */
+    readonly address: string
+    /** EIP-712 domain of the token. */
+    readonly name: string
+    readonly version: string
+    readonly decimals: number
+  }
+}
+
+export interface Networks {
+  /** Those with a chain behind them (GATEWAY_RPC_<chain id>, or the sandbox). */
+  readonly all: readonly PaymentNetwork[]
+  /** By CAIP-2 id or v1 name. */
+  find(network: string): PaymentNetwork | undefined
+}
+
+// payments ---------------------------------------------------------------------------------------------------------
+
+/** A payment as a door found it: still text, or already JSON; not judged. */
+export type PresentedPayment =
+  | {
+      readonly form: 'header'
+      readonly name: 'payment-signature' | 'x-payment'
+      readonly value: Secret<string>
+    }
+  | { readonly form: 'object'; readonly value: Secret<unknown> }
+
+export interface Eip3009Authorization {
+  /** Lower-case addresses and nonce. */
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  /** Seconds since the epoch. */
+  readonly validAfter: bigint
+  readonly validBefore: bigint
+  /** 0x and 64 lower-case hex digits. */
+  readonly nonce: string
+}
+
+/** A decoded payment. Whatever can move money is inside a Secret. */
+export interface Payment {
+  readonly x402Version: 1 | 2
+  readonly scheme: string
+  /** CAIP-2, also for v1. */
+  readonly network: string
+  /** What the buyer says it accepted (v2); null for v1. */
+  readonly accepted: PaymentRequirements | null
+  /** URL the buyer says it pays for (v2, optional). */
+  readonly resourceUrl: string | null
+  readonly extensions: Readonly<Record<string, unknown>>
+  readonly kind:
+    | {
+        readonly type: 'eip3009'
+        readonly authorization: Eip3009Authorization
+        readonly signature: Secret<string>
+      }
+    | { readonly type: 'permit2' }
+    /** Another scheme, or another family of chains: an upstream judges it. */
+    | { readonly type: 'foreign' }
+  /**
+   * What a claim is made under, with network and asset. Lower-case where the chain is EVM. For `foreign` payments
+   * the payer is '' until an upstream names it and the nonce is a digest of the payload.
+   */
+  readonly payer: string
+  readonly nonce: string
+  /** When the payment itself expires. Null when it does not say. */
+  readonly validBefore: Millis | null
+  /** As an upstream must get it. */
+  readonly wire: Secret<PaymentPayloadV2 | PaymentPayloadV1>
+}
+
+/** Checks in the order in which they are made (research x402.md, "Firewall order"). */
+export const CHECKS = [
+  'shape',
+  'version',
+  'scheme',
+  'network',
+  'asset',
+  'pay_to',
+  'amount',
+  'timeout',
+  'accepted',
+  'resource',
+  'window',
+  'signature_form',
+  'deny_list',
+  'rate',
+  'claim',
+  'signature',
+  'authorization_state',
+  'balance',
+  'simulation',
+  'route',
+] as const
+export type Check = (typeof CHECKS)[number]
+
+export type Verdict =
+  | { readonly ok: true; readonly payer: string }
+  | {
+      readonly ok: false
+      readonly check: Check
+      /** x402 error string that stock clients know, e.g. `invalid_exact_evm_payload_signature`. */
+      readonly reason: string
+      /** For people: what is wrong and what to do. */
+      readonly message: string
+      readonly payer?: string | undefined
+      /** The payment is not at fault (a chain did not answer): 503, never "invalid". */
+      readonly isRetryable: boolean
+    }
+
+export interface Verifier {
+  /**
+   * The whole firewall, cheapest check first. Changes nothing, claims nothing, never throws for a bad payment.
+   * @param requirements what must be paid, ours or another seller's
+   * @param options.claimId a claim that holds this payment and may (settling re-verifies)
+   * @param options.isOurs our own tool's requirement: payTo and amount were set by us, so policy about them is moot
+   * @param options.skipChain signature and shape only: proof of who paid, for a payment already used
+   */
+  verify(
+    payment: Payment,
+    requirements: PaymentRequirements,
+    options?: {
+      claimId?: string | undefined
+      resourceUrl?: string | undefined
+      isOurs?: boolean | undefined
+      skipChain?: boolean | undefined
+    },
+  ): Promise<Verdict>
+}
+
+// chains -----------------------------------------------------------------------------------------------------------
+
+/** What a chain knows of one authorization (research x402.md, "Reconcile result table"). */
+export type AuthorizationFate =
+  | { readonly state: 'unused' }
+  /** `transferred`: exactly one matching Transfer(from, to, value) in a successful receipt. */
+  | {
+      readonly state: 'used'
+      readonly transaction: string
+      readonly transferred: boolean
+      readonly blockNumber: bigint
+      readonly submittedBy: string
+    }
+  | { readonly state: 'canceled'; readonly transaction: string }
+
+export interface Chain {
+  readonly network: PaymentNetwork
+  /**
+   * One JSON-RPC batch: state of the nonce, balance of the payer, code at the payer, and a simulated transfer.
+   * @throws {ChainError} when the chain does not answer, or answers for another chain id
+   */
+  probe(authorization: Eip3009Authorization, signature: Secret<string>): Promise<ChainProbe>
+  /**
+   * By event log, never by authorizationState alone: a canceled nonce is not a paid one.
+   * @throws {ChainError}
+   */
+  fateOf(input: {
+    from: string
+    to: string
+    value: bigint
+    nonce: string
+    /** Where to look from; the block time is compared with it. */
+    since: Millis
+  }): Promise<AuthorizationFate>
+  /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
+  head(): Promise<{ number: bigint; time: Millis }>
+  state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
+  close(): Promise<void>
+}
+
+export interface ChainProbe {
+  readonly nonceUsed: boolean
+  readonly balance: bigint
+  /** A contract wallet: an ERC-1271 check decides, not the recovered address. */
+  readonly payerHasCode: boolean
+  /** Null when the transfer would succeed; else the revert reason in words. */
+  readonly revert: string | null
+}
+
+export class ChainError extends Error {
+  readonly reason: 'timeout' | 'unreachable' | 'malformed' | 'wrong_chain' | 'refused'
+  constructor(reason: ChainError['reason'], network: string) {
+    super(`${network}: ${reason}`)
+    this.name = 'ChainError'
+    this.reason = reason
+  }
+}
+
+// upstream facilitators --------------------------------------------------------------------------------------------
+
+/** What became of one settle. `refused` and `failed` both mean: no money moved, and none will through this call. */
+export type UpstreamSettlement =
+  | { readonly state: 'settled'; readonly transaction: string; readonly payer?: string | undefined }
+  /** Broadcast, not yet final. */
+  | { readonly state: 'pending'; readonly transaction: string }
+  /** Before a byte left, or with a proof that nothing was broadcast: another upstream may try. */
+  | { readonly state: 'refused'; readonly reason: string; readonly message?: string | undefined }
+  /** The upstream said no after it got the payment: only the chain can prove that nothing was broadcast. */
+  | { readonly state: 'failed'; readonly reason: string; readonly message?: string | undefined }
+  | { readonly state: 'unknown'; readonly reason: string; readonly transaction?: string | undefined }
+
+export interface UpstreamRequest {
+  readonly payment: Payment
+  readonly requirements: PaymentRequirements
+  readonly deadlineMs: number
+}
+
+export interface Upstream {
+  /** Stable, shown to callers: `local`, or the host of a facilitator. */
+  readonly id: string
+  readonly url: string | null
+  /** Atomic units of the asset that one settlement costs the seller; 0 when free or not known. */
+  readonly feeAtomic: bigint
+  /** What it takes now. @throws when it is not reachable or its answer is not valid */
+  supported(deadlineMs: number): Promise<SupportedResponse>
+  verify(request: UpstreamRequest): Promise<Verdict>
+  /** Exactly one submission. Never throws. */
+  settle(request: UpstreamRequest): Promise<UpstreamSettlement>
+  close(): Promise<void>
+}
+
+export interface Route {
+  readonly upstream: Upstream
+  readonly kind: SupportedKind
+  readonly latencyMs: number | null
+}
+
+export interface UpstreamState {
+  readonly id: string
+  readonly url: string | null
+  readonly state: 'ok' | 'failing' | 'unknown'
+  readonly detail: string
+  readonly age_ms: number | null
+  readonly kinds: readonly SupportedKind[]
+  readonly latency_ms: number | null
+  readonly breaker: 'closed' | 'open' | 'half_open'
+}
+
+/** Which upstream takes a kind, by price, latency, health and finality. */
+export interface Router {
+  /** Best first; empty when nobody alive takes it. */
+  routes(selector: {
+    x402Version?: number | undefined
+    scheme: string
+    network: string
+  }): Promise<readonly Route[]>
+  supported(): Promise<SupportedResponse>
+  states(): readonly UpstreamState[]
+  /** What a call to an upstream ended in: feeds breaker and latency. */
+  report(upstreamId: string, result: { ok: boolean; ms: number }): void
+  close(): Promise<void>
+}
+
+// settlements ------------------------------------------------------------------------------------------------------
+
+/** The answer that is stored before money moves, and released after. */
+export interface StoredResult {
+  /** JSON text exactly as it will be sent. */
+  readonly json: string
+  readonly sha256: string
+}
+
+export type Settlement =
+  | { readonly state: 'settled'; readonly claim: PaymentClaim; readonly receipt: StoredReceipt }
+  | { readonly state: 'pending' | 'unknown'; readonly claim: PaymentClaim }
+  | {
+      readonly state: 'failed'
+      readonly claim: PaymentClaim
+      readonly reason: string
+      readonly message: string
+    }
+
+export interface Settlements {
+  /**
+   * `claimed -> submitted` on disk (with the result), one settle, then what became of it on disk, with the receipt.
+   * Never throws once submitted; a claim that is not `claimed` any more is answered as it stands.
+   */
+  settle(input: {
+    claim: PaymentClaim
+    payment: Payment
+    requirements: PaymentRequirements
+    result: StoredResult | null
+  }): Promise<Settlement>
+  /** One look at every open claim of no living process and every doubtful one. Nothing is ever sent. */
+  reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
+  /** A look at one claim, when its owner asks. */
+  reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
+}
+
+// the gate ---------------------------------------------------------------------------------------------------------
+
+/** What this very call costs and what it is bound to. From the tool's `terms`. */
+export interface Terms {
+  readonly amountAtomic: bigint
+  /** CAIP-2 ids on which it may be paid; `eip155:84532` alone for test calls, never beside a production network. */
+  readonly networks: readonly string[]
+  /** base64url SHA-256 over the normalised request: same digest, same request. */
+  readonly requestDigest: string
+  /**
+   * A signed quote over the request; made only when a challenge is. `presented` is what came in `X-Gateway-Quote`:
+   * @throws {GatewayError} quote_invalid when it is of another request; an expired one is replaced
+   */
+  readonly quote?: ((presented: string | undefined) => { jws: string; expiresAt: Millis }) | undefined
+  /** Credits that the payment buys, granted in the transaction that settles it. */
+  readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
+}
+
+/** What a 402 carries, whatever door encodes it. */
+export interface Challenge {
+  readonly required: PaymentRequired
+  /** JSON text of `required`, and its base64 for the HTTP header. */
+  readonly json: string
+  readonly header: string
+  readonly quote: string | undefined
+  /** `accepts` for v1 buyers. */
+  readonly acceptsV1: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface PaidCall {
+  readonly tool: { readonly name: string; readonly title: string; readonly summary: string }
+  readonly terms: Terms
+  /** How the resource is named to the buyer: a URL, and the HTTP method where there is one. */
+  readonly resource: { readonly url: string; readonly method: string }
+  readonly payment: PresentedPayment | undefined
+  /** `Idempotency-Key` and `X-Gateway-Quote` as sent. */
+  readonly quote: string | undefined
+  readonly caller: Caller
+  readonly requestId: string
+  /** The work. Its output's `receipt` member is null; the gate fills it in before it stores the result. */
+  readonly work: () => Promise<unknown>
+}
+
+export interface PaidResult {
+  readonly output: unknown
+  /** Exactly what is stored and sent, byte for byte. */
+  readonly json: string
+  readonly settlement: SettleResponse
+  readonly claimId: string
+  /** Answered from the stored result: nothing was run and nothing was charged. */
+  readonly replayed: boolean
+}
+
+export interface PaymentGate {
+  /**
+   * @throws {GatewayError} payment_required (extras.challenge holds the Challenge), payment_invalid, payment_rejected,
+   * payment_claimed, payment_identifier_conflict, settlement_failed, settlement_unknown, payments_unavailable,
+   * and whatever the work throws (then nothing is charged)
+   */
+  run(call: PaidCall): Promise<PaidResult>
+  /** Claim by id for whoever shows the payment that made it. @throws {GatewayError} payment_not_found */
+  claim(
+    claimId: string,
+    payment: PresentedPayment | undefined,
+  ): Promise<{ claim: PaymentClaim; result: StoredResult | null }>
+}
