@@ -186,7 +186,15 @@ export async function startGateway(
     webFetch,
     purchases: payments.purchases,
     discovery,
-    health: createHealth({ config, store, resolver, startedAt: now(), now }),
+    health: createHealth({
+      config,
+      store,
+      resolver,
+      router: payments.router,
+      chains: payments.chains,
+      startedAt: now(),
+      now,
+    }),
   }
   const calls = createCallPath({
     services,

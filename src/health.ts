@@ -3,6 +3,7 @@
 import { API_VERSION, CATALOGUE_VERSION, type Config, EGRESS_VERSION } from './config.ts'
 import type { Resolver } from './egress/ports.ts'
 import { ResolveError } from './egress/ports.ts'
+import type { Chain, Router } from './payments/ports.ts'
 import type { Health } from './services.ts'
 import type { Store } from './store/ports.ts'
 
@@ -51,12 +52,14 @@ export function observeResolver(
 
 export function createHealth(parts: {
   config: Pick<Config, 'mode'>
-  store: Pick<Store, 'engine' | 'health'>
+  store: Pick<Store, 'engine' | 'health' | 'countClaims'>
   resolver: Pick<ObservedResolver, 'state'>
+  router: Pick<Router, 'states'>
+  chains: ReadonlyMap<string, Pick<Chain, 'state'>>
   startedAt: number
   now: () => number
 }): Health {
-  const { config, store, resolver, startedAt, now } = parts
+  const { config, store, resolver, router, chains, startedAt, now } = parts
 
   async function probeStore() {
     try {
@@ -67,11 +70,25 @@ export function createHealth(parts: {
     }
   }
 
+  /** Payments that nobody has decided yet; null when the store does not say. */
+  async function countOpenPayments() {
+    try {
+      const { pending, unknown } = await store.countClaims()
+      return { pending, unknown }
+    } catch {
+      return null
+    }
+  }
+
   return {
     async report() {
-      const storeState = await probeStore()
+      const [storeState, openPayments] = await Promise.all([probeStore(), countOpenPayments()])
       const resolverState = resolver.state()
-      const failing = [storeState, resolverState].some(({ state }) => state === 'failing')
+      const facilitators = router.states()
+      const chainStates = [...chains].map(([network, chain]) => ({ network, ...chain.state() }))
+      const failing = [storeState, resolverState, ...facilitators, ...chainStates].some(
+        ({ state }) => state === 'failing',
+      )
       return {
         status: failing ? 'degraded' : 'ok',
         mode: config.mode,
@@ -86,8 +103,9 @@ export function createHealth(parts: {
         },
         store: { engine: store.engine, ...storeState },
         resolver: resolverState,
-        facilitators: [],
-        chains: [],
+        facilitators,
+        chains: chainStates,
+        payments: openPayments,
       }
     },
   }

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { ResolveError } from '../../src/egress/ports.ts'
 import { createHealth, observeResolver } from '../../src/health.ts'
 
+const NO_CLAIMS = { claimed: 0, submitted: 0, pending: 0, settled: 0, failed: 0, canceled: 0, unknown: 0 }
 const healthyStore = {
   engine: 'sqlite' as const,
   health: async () => ({ ok: true, latencyMs: 0.1234, detail: 'fine' }),
+  countClaims: async () => ({ ...NO_CLAIMS, unknown: 2 }),
 }
 
 function resolverThat(answer: () => Promise<string[]>) {
@@ -33,12 +35,31 @@ describe('the resolver, as health sees it', () => {
   })
 })
 
+const LOCAL = {
+  id: 'local',
+  url: null,
+  state: 'ok',
+  detail: 'answers',
+  age_ms: 10,
+  kinds: [],
+  latency_ms: null,
+  breaker: 'closed',
+} as const
+
 describe('health', () => {
-  const health = (store: typeof healthyStore, mode: 'sandbox' | 'production' = 'sandbox') =>
+  const health = (
+    store: typeof healthyStore,
+    mode: 'sandbox' | 'production' = 'sandbox',
+    chainState: 'ok' | 'failing' = 'ok',
+  ) =>
     createHealth({
       config: { mode },
       store,
       resolver: resolverThat(async () => []).resolver,
+      router: { states: () => [LOCAL] },
+      chains: new Map([
+        ['eip155:8453', { state: () => ({ state: chainState, detail: 'block 7', age_ms: 40 }) }],
+      ]),
       startedAt: 1_000,
       now: () => 62_000,
     }).report()
@@ -52,18 +73,24 @@ describe('health', () => {
       versions: { api: '5.0.2', catalogue: '5.1.0', egress: '1.0.0' },
       store: { engine: 'sqlite', state: 'ok', latency_ms: 0.12 },
       resolver: { state: 'unknown' },
-      facilitators: [],
-      chains: [],
+      facilitators: [{ id: 'local', state: 'ok', age_ms: 10 }],
+      chains: [{ network: 'eip155:8453', state: 'ok', detail: 'block 7', age_ms: 40 }],
+      payments: { pending: 0, unknown: 2 },
     })
     expect(await health(healthyStore, 'production')).toMatchObject({ banner: null })
+  })
+
+  it('is degraded while a chain does not answer', async () => {
+    expect(await health(healthyStore, 'sandbox', 'failing')).toMatchObject({ status: 'degraded' })
   })
 
   it('still answers when the store does not, without repeating what a driver said', async () => {
     const report = await health({
       engine: 'sqlite',
       health: () => Promise.reject(new Error('password=hunter2')),
+      countClaims: () => Promise.reject(new Error('password=hunter2')),
     })
-    expect(report).toMatchObject({ status: 'degraded', store: { state: 'failing' } })
+    expect(report).toMatchObject({ status: 'degraded', store: { state: 'failing' }, payments: null })
     expect(JSON.stringify(report)).not.toContain('hunter2')
   })
 })
