@@ -52,7 +52,7 @@ export function observeResolver(
 
 export function createHealth(parts: {
   config: Pick<Config, 'mode'>
-  store: Pick<Store, 'engine' | 'health' | 'countClaims'>
+  store: Pick<Store, 'engine' | 'health' | 'countOpenClaims'>
   resolver: Pick<ObservedResolver, 'state'>
   router: Pick<Router, 'states'>
   chains: ReadonlyMap<string, Pick<Chain, 'state'>>
@@ -73,7 +73,7 @@ export function createHealth(parts: {
   /** Payments that nobody has decided yet; null when the store does not say. */
   async function countOpenPayments() {
     try {
-      const { pending, unknown } = await store.countClaims()
+      const { pending, unknown } = await store.countOpenClaims()
       return { pending, unknown }
     } catch {
       return null

@@ -405,8 +405,8 @@ export interface Store {
   takeDoubtfulClaims(input: { limit: number; now: Millis }): Promise<readonly PaymentClaim[]>
   /** The stored result of a claim, until its 24 hours are over. */
   getClaimResult(id: string): Promise<{ json: string; sha256: string; expiresAt: Millis } | undefined>
-  /** Counts by state, for health. */
-  countClaims(): Promise<Readonly<Record<ClaimState, number>>>
+  /** What is not decided yet, for health: read from an index that holds nothing else. */
+  countOpenClaims(): Promise<{ pending: number; unknown: number }>
 
   /**
    * One settlement of the monthly free allowance of `holder` (account id, or `<network>:<payTo>`), else one credit of

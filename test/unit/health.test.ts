@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { ResolveError } from '../../src/egress/ports.ts'
 import { createHealth, observeResolver } from '../../src/health.ts'
 
-const NO_CLAIMS = { claimed: 0, submitted: 0, pending: 0, settled: 0, failed: 0, canceled: 0, unknown: 0 }
 const healthyStore = {
   engine: 'sqlite' as const,
   health: async () => ({ ok: true, latencyMs: 0.1234, detail: 'fine' }),
-  countClaims: async () => ({ ...NO_CLAIMS, unknown: 2 }),
+  countOpenClaims: async () => ({ pending: 0, unknown: 2 }),
 }
 
 function resolverThat(answer: () => Promise<string[]>) {
@@ -88,7 +87,7 @@ describe('health', () => {
     const report = await health({
       engine: 'sqlite',
       health: () => Promise.reject(new Error('password=hunter2')),
-      countClaims: () => Promise.reject(new Error('password=hunter2')),
+      countOpenClaims: () => Promise.reject(new Error('password=hunter2')),
     })
     expect(report).toMatchObject({ status: 'degraded', store: { state: 'failing' }, payments: null })
     expect(JSON.stringify(report)).not.toContain('hunter2')
