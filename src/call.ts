@@ -128,10 +128,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
       requestId: request.requestId,
       progress: request.progress ?? noProgress,
     }
-    const work = async () => {
+    const work = async (claimId?: string) => {
       const accepting = request.onAccepted?.(caller)
       if (accepting) await accepting
-      return tool.handle(input, context)
+      return tool.handle(input, claimId === undefined ? context : { ...context, claimId })
     }
     const terms = tool.terms ? await tool.terms(input, context) : null
     if (!terms) return work()

@@ -10,6 +10,7 @@ import type {
 import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '../schemas/x402.ts'
+import type { GatewayError } from './errors.ts'
 import type { PaymentGate, Terms } from './payments/ports.ts'
 import type { Secret } from './secret.ts'
 import type {
@@ -205,13 +206,52 @@ export interface WebFetch {
   fetch(input: unknown, context: { signal: AbortSignal; requestId: string }): Promise<Record<string, unknown>>
 }
 
+export interface PurchaseRequest {
+  readonly credits: number
+  /** One-time reference of a 402 for credits; needed where the caller has no account. */
+  readonly account_reference?: string | undefined
+}
+
 /** Credits bought with x402. */
 export interface Purchases {
-  /** @throws {GatewayError} input_invalid, account_not_found */
-  terms(input: { credits: number; account: string }, caller: Caller): Promise<Terms>
-  complete(input: { credits: number; account: string }, caller: Caller): Promise<Record<string, unknown>>
-  /** The offer that a 402 for credits carries: a PaymentRequired for /v1/credits/purchase with a one-time reference. */
-  offer(accountId: string, need: number): Promise<Record<string, unknown>>
+  /**
+   * @throws {GatewayError} input_invalid, input_conflict, key_required, account_not_found, state_conflict,
+   * payments_unavailable
+   */
+  terms(request: PurchaseRequest, caller: Caller): Promise<Terms>
+  /**
+   * What the buyer gets; the credits themselves come with the settlement of the claim.
+   * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
+   */
+  complete(request: PurchaseRequest, caller: Caller, claimId: string): Promise<PurchaseResult>
+  /**
+   * The one 402 for credits, wherever it is raised: with a PaymentRequired for /v1/credits/purchase and the body to
+   * send there, under a one-time reference to the account; without them where credits are not for sale.
+   * @param refusal.what says what costs how much, e.g. `One attempt costs 1 credit`
+   */
+  creditsRequired(refusal: {
+    accountId: string
+    balance: number
+    need: number
+    what: string
+  }): Promise<GatewayError>
+}
+
+export interface PurchaseResult {
+  readonly credits_granted: number
+  /** Only to its holder: who pays by reference is not told. */
+  readonly account_id: string | null
+  readonly claim_id: string
+  readonly payment_url: string
+  readonly balance_url: string
+  readonly cost: {
+    readonly amount_atomic: string
+    readonly amount: string
+    readonly currency: 'USDC'
+    readonly decimals: number
+    readonly credit_price_atomic: string
+  }
+  readonly receipt: null
 }
 
 /** Resources that can be paid with x402, from other catalogues and our own. */
@@ -243,6 +283,8 @@ export interface HandlerContext extends Services {
   /** Aborts when the caller goes away: stop work that nobody will read. */
   readonly signal: AbortSignal
   readonly requestId: string
+  /** The claim that pays for this call; undefined where nothing was paid with x402. */
+  readonly claimId?: string | undefined
   /** For long work; a no-op where the door or the client has no use for it. */
   readonly progress: (progress: { done: number; total?: number; message?: string }) => void
 }

@@ -362,7 +362,7 @@ export interface PaidCall {
   readonly caller: Caller
   readonly requestId: string
   /** The work. Its output's `receipt` member is null; the gate fills it in before it stores the result. */
-  readonly work: () => Promise<unknown>
+  readonly work: (claimId: string) => Promise<unknown>
 }
 
 export interface PaidResult {

@@ -9,6 +9,7 @@ export const JWS_TYPES = {
   quote: 'gw-quote+jws',
   offer: 'gw-offer+jws',
   evidence: 'gw-evidence+jws',
+  topUp: 'gw-top-up+jws',
   mcpSession: 'gw-mcp-session+jws',
 } as const
 export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
