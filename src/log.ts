@@ -15,6 +15,7 @@ export const LogField = {
   ms: 'ms',
   trace: 'traceparent',
   attempt: 'attempt_id',
+  claim: 'claim_id',
 } as const
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'

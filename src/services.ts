@@ -11,7 +11,7 @@ import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '../schemas/x402.ts'
 import type { GatewayError } from './errors.ts'
-import type { PaymentGate, Terms } from './payments/ports.ts'
+import type { PaymentGate, PresentedPayment, Terms } from './payments/ports.ts'
 import type { Secret } from './secret.ts'
 import type {
   Account,
@@ -145,8 +145,11 @@ export interface Receipts {
 /** Signed documents: compact JWS (EdDSA) over RFC 8785 JSON, told apart by `typ`. */
 export interface Signer {
   readonly kid: string
-  /** @param typ e.g. `gw-receipt+jws`; see receipts/types.ts for the list */
-  sign(typ: string, payload: Readonly<Record<string, unknown>>): string
+  /**
+   * @param typ e.g. `gw-receipt+jws`; see receipts/types.ts for the list
+   * @param kid how a reader that does not know us finds the key: a DID URL; the key's thumbprint unless given
+   */
+  sign(typ: string, payload: Readonly<Record<string, unknown>>, kid?: string): string
 }
 
 /** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
@@ -283,6 +286,8 @@ export interface HandlerContext extends Services {
   /** Aborts when the caller goes away: stop work that nobody will read. */
   readonly signal: AbortSignal
   readonly requestId: string
+  /** As the door found it, unjudged: for reading the claim it made, never for paying. */
+  readonly payment?: PresentedPayment | undefined
   /** The claim that pays for this call; undefined where nothing was paid with x402. */
   readonly claimId?: string | undefined
   /** For long work; a no-op where the door or the client has no use for it. */

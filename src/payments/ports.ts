@@ -7,6 +7,7 @@
 //                             -> receipt, stored result, answer
 //   POST /verify, /settle ----> verifier, claim, settlements               the same parts, for other sellers
 //   reconciler ---------------> chain logs                                decides what nobody answered
+import type { z } from 'zod'
 import type {
   PaymentPayloadV1,
   PaymentPayloadV2,
@@ -16,6 +17,7 @@ import type {
   SupportedKind,
   SupportedResponse,
 } from '../../schemas/x402.ts'
+import type { Receipt } from '../../schemas/receipt.ts'
 import type { Secret } from '../secret.ts'
 import type { Caller } from '../services.ts'
 import type { Millis, PaymentClaim, StoredReceipt } from '../store/ports.ts'
@@ -72,6 +74,20 @@ export interface Eip3009Authorization {
   readonly nonce: string
 }
 
+/** What a buyer signed for Permit2, where the transfer goes through the exact-payment proxy. */
+export interface Permit2Authorization {
+  /** Lower-case addresses. */
+  readonly from: string
+  readonly token: string
+  readonly amount: bigint
+  readonly spender: string
+  readonly to: string
+  readonly nonce: bigint
+  /** Seconds since the epoch. */
+  readonly validAfter: bigint
+  readonly deadline: bigint
+}
+
 /** A decoded payment. Whatever can move money is inside a Secret. */
 export interface Payment {
   readonly x402Version: 1 | 2
@@ -89,7 +105,7 @@ export interface Payment {
         readonly authorization: Eip3009Authorization
         readonly signature: Secret<string>
       }
-    | { readonly type: 'permit2' }
+    | { readonly type: 'permit2'; readonly permit2: Permit2Authorization }
     /** Another scheme, or another family of chains: an upstream judges it. */
     | { readonly type: 'foreign' }
   /**
@@ -352,7 +368,14 @@ export interface Challenge {
 }
 
 export interface PaidCall {
-  readonly tool: { readonly name: string; readonly title: string; readonly summary: string }
+  readonly tool: {
+    readonly name: string
+    readonly title: string
+    readonly summary: string
+    /** What `bazaar` tells buyers about it; left out where there is nothing to tell. */
+    readonly input?: z.ZodType
+    readonly examples?: readonly { readonly input: unknown; readonly output?: unknown }[]
+  }
   readonly terms: Terms
   /** How the resource is named to the buyer: a URL, and the HTTP method where there is one. */
   readonly resource: { readonly url: string; readonly method: string }
@@ -386,5 +409,10 @@ export interface PaymentGate {
   claim(
     claimId: string,
     payment: PresentedPayment | undefined,
-  ): Promise<{ claim: PaymentClaim; result: StoredResult | null }>
+  ): Promise<{
+    claim: PaymentClaim
+    /** Of a settled claim: exactly what was, or would have been, released. */
+    result: string | null
+    receipt: Receipt | null
+  }>
 }

@@ -69,9 +69,10 @@ function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
         return undefined
       return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>
     },
-    sign(typ, payload) {
-      let head = heads.get(typ)
-      if (head === undefined) heads.set(typ, (head = encode({ alg: 'EdDSA', kid, typ })))
+    sign(typ, payload, as = kid) {
+      const name = as === kid ? typ : `${typ} ${as}`
+      let head = heads.get(name)
+      if (head === undefined) heads.set(name, (head = encode({ alg: 'EdDSA', kid: as, typ })))
       const signed = `${head}.${encode(payload)}`
       return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`
     },

@@ -9,6 +9,8 @@ export const JWS_TYPES = {
   quote: 'gw-quote+jws',
   offer: 'gw-offer+jws',
   evidence: 'gw-evidence+jws',
+  /** Receipt of the x402 extension `offer-receipt`: who paid for which resource, nothing else. */
+  x402Receipt: 'gw-x402-receipt+jws',
   topUp: 'gw-top-up+jws',
   mcpSession: 'gw-mcp-session+jws',
 } as const
