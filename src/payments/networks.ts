@@ -38,3 +38,25 @@ export function createNetworks(chainIds: readonly number[]): Networks {
   }
   return { all, find: (name) => byName.get(name) }
 }
+
+/** The names that v1 gave to networks; whether we serve them is another question. */
+const V1_NETWORKS: Readonly<Record<string, string>> = {
+  abstract: 'eip155:2741',
+  'abstract-testnet': 'eip155:11124',
+  avalanche: 'eip155:43114',
+  'avalanche-fuji': 'eip155:43113',
+  base: 'eip155:8453',
+  'base-sepolia': 'eip155:84532',
+  iotex: 'eip155:4689',
+  peaq: 'eip155:3338',
+  polygon: 'eip155:137',
+  'polygon-amoy': 'eip155:80002',
+  sei: 'eip155:1329',
+  'sei-testnet': 'eip155:1328',
+  solana: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  'solana-devnet': 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+}
+
+/** CAIP-2 id of a v1 name; undefined when v1 had no such network. */
+export const findV1Network = (name: string): string | undefined =>
+  Object.hasOwn(V1_NETWORKS, name) ? V1_NETWORKS[name] : undefined

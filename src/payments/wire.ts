@@ -1,19 +1,282 @@
-// A payment as presented -> a decoded payment.
-import type { PaymentRequirements } from '../../schemas/x402.ts'
-import type { Networks, Payment, PresentedPayment } from './ports.ts'
+// A payment as presented -> a decoded payment. Decides what can be read; whether it is any good is the firewall's business.
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import {
+  PaymentPayloadV1,
+  PaymentPayloadV2,
+  PaymentRequirements,
+  PaymentRequirementsV1,
+} from '../../schemas/x402.ts'
+import { Secret } from '../secret.ts'
+import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
+import { findV1Network } from './networks.ts'
+import type {
+  Eip3009Authorization,
+  Networks,
+  Payment,
+  Permit2Authorization,
+  PresentedPayment,
+} from './ports.ts'
+
+const MAX_UINT256 = (1n << 256n) - 1n
+/** What a Date can hold: later than that is "never", which the firewall refuses anyway. */
+const LAST_SECOND = 8_640_000_000_000n
+/** Longest signature that a contract wallet may need. */
+const MAX_SIGNATURE_BYTES = 2048
+
+const Address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
+  .toLowerCase()
+const Bytes32 = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits')
+  .toLowerCase()
+const Uint = z
+  .string('must be a string of decimal digits')
+  .regex(/^(?:0|[1-9]\d{0,77})$/, 'must be a string of decimal digits, without sign, point or leading zero')
+  .refine((digits) => BigInt(digits) <= MAX_UINT256, 'does not fit into 256 bits')
+const Signature = z
+  .string()
+  .max(2 + 2 * MAX_SIGNATURE_BYTES, `must have at most ${MAX_SIGNATURE_BYTES} bytes`)
+  .regex(/^0x(?:[0-9a-fA-F]{2})+$/, 'must be 0x and pairs of hex digits')
+  .toLowerCase()
+
+const Eip3009Payload = z.object({
+  signature: Signature,
+  authorization: z.object({
+    from: Address,
+    to: Address,
+    value: Uint,
+    validAfter: Uint,
+    validBefore: Uint,
+    nonce: Bytes32,
+  }),
+})
+const Permit2Payload = z.object({
+  signature: Signature,
+  permit2Authorization: z.object({
+    permitted: z.object({ token: Address, amount: Uint }),
+    from: Address,
+    spender: Address,
+    nonce: Uint,
+    deadline: Uint,
+    witness: z.object({ to: Address, validAfter: Uint }),
+  }),
+})
 
 /** @throws {GatewayError} payment_invalid, saying what is wrong */
-export function decodePayment(_presented: PresentedPayment, _networks: Networks): Payment {
-  throw new Error('being written')
+export function decodePayment(presented: PresentedPayment, networks: Networks): Payment {
+  if (presented.form === 'object') return presented.value.use((value) => readPayment(value, networks))
+  const payment = presented.value.use((header) => readPayment(decodeHeader(header), networks))
+  const expected = presented.name === 'x-payment' ? 1 : 2
+  if (payment.x402Version !== expected)
+    throw paymentInvalid(
+      'x402Version',
+      `must be ${expected} in this header: version 1 is sent in X-PAYMENT, version 2 in Payment-Signature.`,
+    )
+  return payment
+}
+
+/** What POST /verify and /settle are asked. */
+export interface FacilitatorRequest {
+  readonly payment: Payment
+  readonly requirements: PaymentRequirements
+  /** Of the seller's requirement: v1 says it there. Null for v2, where the payment itself may name it. */
+  readonly resourceUrl: string | null
 }
 
 /**
  * Body of POST /verify and /settle, v1 or v2.
  * @throws {GatewayError} payment_invalid
  */
-export function decodeFacilitatorRequest(
-  _body: unknown,
-  _networks: Networks,
-): { payment: Payment; requirements: PaymentRequirements } {
-  throw new Error('being written')
+export function decodeFacilitatorRequest(body: unknown, networks: Networks): FacilitatorRequest {
+  const { paymentPayload, paymentRequirements, x402Version } = parseShape(
+    z.object({
+      x402Version: z.literal([1, 2], 'must be 1 or 2').optional(),
+      paymentPayload: z.record(z.string(), z.unknown()),
+      paymentRequirements: z.record(z.string(), z.unknown()),
+    }),
+    body,
+    '',
+  )
+  assertPlain(paymentRequirements)
+  const payment = readPayment(paymentPayload, networks, 'paymentPayload')
+  if (x402Version !== undefined && payment.x402Version !== x402Version)
+    throw paymentInvalid('x402Version', 'is another than that of the payment.')
+  if (payment.x402Version === 2) {
+    const requirements = parseShape(PaymentRequirements, paymentRequirements, 'paymentRequirements')
+    return { payment, requirements: withPinnedSpelling(requirements, networks), resourceUrl: null }
+  }
+  const v1 = parseShape(PaymentRequirementsV1, paymentRequirements, 'paymentRequirements')
+  const { scheme, network, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra, resource } = v1
+  const requirements = {
+    scheme,
+    network: toCaip2(network, networks, 'paymentRequirements.network'),
+    amount: maxAmountRequired,
+    asset,
+    payTo,
+    maxTimeoutSeconds,
+    ...(extra ? { extra } : {}),
+  }
+  return { payment, requirements: withPinnedSpelling(requirements, networks), resourceUrl: resource }
 }
+
+/** The pinned asset as it is written in the pin: upstreams refuse an address with a wrong checksum. */
+function withPinnedSpelling(requirements: PaymentRequirements, networks: Networks): PaymentRequirements {
+  const pinned = networks.find(requirements.network)?.asset.address
+  const isPinned = pinned?.toLowerCase() === requirements.asset.toLowerCase()
+  return isPinned ? { ...requirements, asset: pinned! } : requirements
+}
+
+function readPayment(value: unknown, networks: Networks, at = ''): Payment {
+  assertPlain(value)
+  const version = (value as { x402Version?: unknown } | null)?.x402Version
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw paymentInvalid(at, 'must be a JSON object.')
+  if (version === 2) return readV2(parseShape(PaymentPayloadV2, value, at), at)
+  if (version === 1) return readV1(parseShape(PaymentPayloadV1, value, at), networks, at)
+  throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.')
+}
+
+function readV2(wire: PaymentPayloadV2, at: string): Payment {
+  const { scheme, network } = wire.accepted
+  const content = readContent(scheme, network, wire.payload, join(at, 'payload'))
+  return {
+    x402Version: 2,
+    scheme,
+    network,
+    accepted: wire.accepted,
+    resourceUrl: wire.resource?.url ?? null,
+    extensions: wire.extensions ?? {},
+    ...content.facts,
+    wire: new Secret({ ...wire, payload: content.payload }),
+  }
+}
+
+function readV1(wire: PaymentPayloadV1, networks: Networks, at: string): Payment {
+  const network = toCaip2(wire.network, networks, join(at, 'network'))
+  const content = readContent(wire.scheme, network, wire.payload, join(at, 'payload'))
+  return {
+    x402Version: 1,
+    scheme: wire.scheme,
+    network,
+    accepted: null,
+    resourceUrl: null,
+    extensions: {},
+    ...content.facts,
+    wire: new Secret({ ...wire, payload: content.payload }),
+  }
+}
+
+function toCaip2(v1Name: string, networks: Networks, member: string): string {
+  const known = networks.find(v1Name)?.network ?? findV1Network(v1Name)
+  if (known === undefined) throw paymentInvalid(member, 'is not a network of x402 version 1.')
+  return known
+}
+
+interface Content {
+  readonly facts: Pick<Payment, 'kind' | 'payer' | 'nonce' | 'validBefore'>
+  /** For upstreams: what was read and nothing else, so that no two readers see two payments. */
+  readonly payload: Record<string, unknown>
+}
+
+function readContent(scheme: string, network: string, payload: Record<string, unknown>, at: string): Content {
+  if (scheme !== 'exact' || !network.startsWith('eip155:')) return readForeign(network, payload)
+  const hasEip3009 = payload['authorization'] !== undefined
+  const hasPermit2 = payload['permit2Authorization'] !== undefined
+  if (hasEip3009 === hasPermit2)
+    throw paymentInvalid(at, 'must hold either authorization (EIP-3009) or permit2Authorization.')
+  return hasEip3009
+    ? readEip3009(parseShape(Eip3009Payload, payload, at))
+    : readPermit2(parseShape(Permit2Payload, payload, at))
+}
+
+function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {
+  const { signature, authorization: wire } = payload
+  const authorization: Eip3009Authorization = {
+    from: wire.from,
+    to: wire.to,
+    value: BigInt(wire.value),
+    validAfter: BigInt(wire.validAfter),
+    validBefore: BigInt(wire.validBefore),
+    nonce: wire.nonce,
+  }
+  return {
+    facts: {
+      kind: { type: 'eip3009', authorization, signature: new Secret(signature) },
+      payer: wire.from,
+      nonce: wire.nonce,
+      validBefore: toMillis(authorization.validBefore),
+    },
+    payload,
+  }
+}
+
+function readPermit2(payload: z.infer<typeof Permit2Payload>): Content {
+  const { permitted, from, spender, nonce, deadline, witness } = payload.permit2Authorization
+  const permit2: Permit2Authorization = {
+    from,
+    token: permitted.token,
+    amount: BigInt(permitted.amount),
+    spender,
+    to: witness.to,
+    nonce: BigInt(nonce),
+    validAfter: BigInt(witness.validAfter),
+    deadline: BigInt(deadline),
+  }
+  return {
+    facts: {
+      kind: { type: 'permit2', permit2 },
+      payer: from,
+      nonce: `permit2:${nonce}`,
+      validBefore: toMillis(permit2.deadline),
+    },
+    payload,
+  }
+}
+
+/** Another scheme or family: the digest of what was signed, so that it counts once whatever is written around it. */
+function readForeign(network: string, payload: Record<string, unknown>): Content {
+  const { transaction } = payload
+  const signed =
+    network.startsWith('solana:') && typeof transaction === 'string'
+      ? solanaMessage(transaction)
+      : JSON.stringify(sorted({ ...payload, signature: undefined }))
+  const nonce = createHash('sha256').update(network).update('\0').update(signed).digest('hex')
+  return { facts: { kind: { type: 'foreign' }, payer: '', nonce, validBefore: null }, payload }
+}
+
+/** A transaction without its signatures, one of which is still empty and can be anything. */
+function solanaMessage(transaction: string): Buffer {
+  const bytes = Buffer.from(transaction, 'base64')
+  const signatures = bytes[0] ?? 0
+  return signatures < 0x80 ? bytes.subarray(1 + 64 * signatures) : bytes
+}
+
+/** The same members in one order, so that their order makes no second payment. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]))
+}
+
+const toMillis = (seconds: bigint) => Number(seconds < LAST_SECOND ? seconds : LAST_SECOND) * 1000
+const join = (at: string, member: string) => (at === '' ? member : `${at}.${member}`)
+
+/** @throws {GatewayError} payment_invalid, naming the first member that is wrong */
+function parseShape<T>(schema: z.ZodType<T>, value: unknown, at: string): T {
+  const { data, error } = schema.safeParse(value)
+  if (!error) return data!
+  const issue = error.issues[0]!
+  const member = issue.path.map((key) => String(key).slice(0, 64)).join('.')
+  throw paymentInvalid(member === '' ? at : join(at, member), problemOf(issue))
+}
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type') return `${issue.message}.`
+  return issue.message.startsWith('must') ? `${issue.message}.` : `must be ${withArticle(issue.expected)}.`
+}
+
+const withArticle = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
