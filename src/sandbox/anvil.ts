@@ -1,0 +1,137 @@
+// One anvil child: loopback, a free port, gone when this process is gone, however that ends.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+
+export interface Anvil {
+  readonly rpcUrl: string
+  /** Of the node itself. */
+  readonly pid: number
+  /** Settles when the node has ended, for whatever reason. */
+  readonly ended: Promise<void>
+  /** Asks it to write its state and end. */
+  stop(): Promise<void>
+}
+
+/** No binary for this platform, or it did not start: one line that says what to do. */
+export class AnvilError extends Error {
+  override readonly name = 'AnvilError'
+}
+
+const START_MS = 15_000
+const STOP_MS = 5_000
+const LISTENING = /Listening on (127\.0\.0\.1:\d+)/
+const PLATFORMS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+
+// The shell becomes the node, so that its pid is the node's. What it leaves behind reads our end of a pipe: that ends
+// with this process even on SIGKILL, and then takes the node along.
+const WRAPPER = `exec 3<&0
+node=$$
+( cat <&3 >/dev/null
+  kill -TERM $node || exit 0
+  for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 $node || exit 0; done
+  kill -KILL $node ) >/dev/null 2>&1 &
+exec 3<&-
+exec "$@" </dev/null`
+
+/** @throws {AnvilError} */
+export function findAnvil(): string {
+  const name = `@foundry-rs/anvil-${process.platform}-${PLATFORMS[process.arch] ?? process.arch}`
+  const file = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
+  const fromHere = createRequire(import.meta.url)
+  try {
+    // The binary's package is a dependency of the wrapper package, not ours: where it lies is for npm to say.
+    const wrapper = fromHere.resolve('@foundry-rs/anvil/package.json')
+    return createRequire(wrapper).resolve(`${name}/bin/${file}`)
+  } catch {
+    throw new AnvilError(
+      `no embedded chain for ${process.platform}-${process.arch}: install ${name}, or set GATEWAY_RPC_<chain id>`,
+    )
+  }
+}
+
+/** @param args of anvil, without host and port @throws {AnvilError} */
+export async function startAnvil(args: readonly string[]): Promise<Anvil> {
+  const binary = findAnvil()
+  const all = [
+    '--host',
+    '127.0.0.1',
+    '--port',
+    '0',
+    '--accounts',
+    '0',
+    '--no-cors',
+    '--color',
+    'never',
+    ...args,
+  ]
+  const [command, commandArgs] =
+    process.platform === 'win32' ? [binary, all] : ['/bin/sh', ['-c', WRAPPER, 'anvil', binary, ...all]]
+  const child = spawn(command, commandArgs, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Nothing of ours: the environment may hold keys. It keeps caches at home, which a service may not have.
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() },
+    windowsHide: true,
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+    child.once('error', () => resolve())
+  })
+  child.stdin.on('error', () => {})
+  // The watcher outlives a node that ended by itself; it must not kill whoever gets its pid next.
+  child.once('exit', () => child.stdin.destroy())
+  const address = await readAddress(child)
+  // From here on its words are read and dropped; a full pipe would stop it.
+  child.stdout.resume()
+  child.stderr.resume()
+  unref(child)
+  return {
+    rpcUrl: `http://${address}`,
+    pid: child.pid!,
+    ended,
+    async stop() {
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      child.kill('SIGTERM')
+      await ended
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** An idle chain keeps no process alive. */
+function unref(child: ChildProcess) {
+  child.unref()
+  for (const stream of [child.stdin, child.stdout, child.stderr])
+    (stream as unknown as { unref?: () => void }).unref?.()
+}
+
+function readAddress(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = ''
+    const fail = (why: string) => {
+      clearTimeout(timer)
+      child.kill('SIGKILL')
+      reject(new AnvilError(`the embedded chain did not start: ${why}`))
+    }
+    const timer = setTimeout(() => fail(`silent for ${START_MS / 1000} s`), START_MS)
+    const read = (chunk: Buffer) => {
+      said = (said + chunk.toString('utf8')).slice(-4096)
+      const address = LISTENING.exec(said)?.[1]
+      if (address === undefined) return
+      clearTimeout(timer)
+      child.stdout!.off('data', read)
+      child.stderr!.off('data', read)
+      child.off('exit', onExit)
+      child.off('error', onError)
+      resolve(address)
+    }
+    const onExit = (code: number | null) => fail(lastLine(said) || `ended with code ${code}`)
+    const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? 'not executable')
+    child.stdout!.on('data', read)
+    child.stderr!.on('data', read)
+    child.once('exit', onExit)
+    child.once('error', onError)
+  })
+}
+
+const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
