@@ -3,6 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { all, type Command, first } from './command.ts'
 
 interface Dialect {
+  readonly engine: 'sqlite' | 'postgres'
   /** Text compared byte by byte, as ids are. */
   readonly id: string
   readonly int: string
@@ -13,6 +14,7 @@ interface Dialect {
 }
 
 export const sqliteDialect: Dialect = {
+  engine: 'sqlite',
   id: 'TEXT',
   int: 'INTEGER',
   bytes: 'BLOB',
@@ -20,12 +22,116 @@ export const sqliteDialect: Dialect = {
   plain: 'STRICT',
 }
 export const postgresDialect: Dialect = {
+  engine: 'postgres',
   id: 'TEXT COLLATE "C"',
   int: 'BIGINT',
   bytes: 'BYTEA',
   clustered: '',
   plain: '',
 }
+
+/** The kinds stand in the ports: one more of them must not cost another copy of the largest table. */
+function widenLedgerKinds({ engine, id, int, clustered }: Dialect): readonly string[] {
+  if (engine === 'postgres')
+    return [
+      `ALTER TABLE ledger_entries DROP CONSTRAINT ledger_entries_kind_check,
+       ADD CONSTRAINT ledger_entries_kind_check CHECK (kind <> '')`,
+    ]
+  // SQLite cannot change a constraint: a new table takes the old one's rows and name.
+  return [
+    `CREATE TABLE ledger_entries_new (
+      account ${id} NOT NULL,
+      transaction_id ${id} NOT NULL,
+      amount ${int} NOT NULL CHECK (amount <> 0),
+      kind TEXT NOT NULL CHECK (kind <> ''),
+      reference ${id} NOT NULL,
+      created_at ${int} NOT NULL,
+      PRIMARY KEY (account, transaction_id)
+    ) ${clustered}`,
+    `INSERT INTO ledger_entries_new (account, transaction_id, amount, kind, reference, created_at)
+     SELECT account, transaction_id, amount, kind, reference, created_at FROM ledger_entries
+     ORDER BY account, transaction_id`,
+    `DROP TABLE ledger_entries`,
+    `ALTER TABLE ledger_entries_new RENAME TO ledger_entries`,
+    `CREATE UNIQUE INDEX ledger_grants ON ledger_entries (account, reference) WHERE kind = 'grant' AND amount > 0`,
+  ]
+}
+
+const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
+  // A payment buys credits once, whatever else goes wrong.
+  `CREATE UNIQUE INDEX ledger_purchases ON ledger_entries (reference) WHERE kind = 'purchase' AND amount > 0`,
+  // Not clustered: an index entry then names its row with four bytes instead of a whole id.
+  `CREATE TABLE payment_claims (
+    id ${id} PRIMARY KEY,
+    origin TEXT NOT NULL CHECK (origin IN ('tool', 'settle')),
+    network TEXT NOT NULL,
+    asset TEXT NOT NULL,
+    payer TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    pay_to TEXT NOT NULL,
+    amount TEXT NOT NULL,
+    valid_before ${int},
+    state TEXT NOT NULL CHECK (
+      state IN ('claimed', 'submitted', 'pending', 'settled', 'failed', 'canceled', 'unknown')
+    ),
+    tool TEXT NOT NULL,
+    method TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    request_digest TEXT NOT NULL,
+    requirement_digest TEXT NOT NULL,
+    identifier TEXT,
+    purchase_account_id ${id},
+    purchase_credits ${int} CHECK (purchase_credits > 0),
+    account_id ${id},
+    boot_id ${id} NOT NULL,
+    payment_key ${bytes},
+    identifier_key ${bytes},
+    upstream TEXT,
+    tx TEXT,
+    reason TEXT,
+    result_sha256 TEXT,
+    receipt_id ${id},
+    created_at ${int} NOT NULL,
+    submitted_at ${int},
+    finished_at ${int},
+    looked_at ${int} NOT NULL DEFAULT 0,
+    CHECK ((state = 'canceled') = (payment_key IS NULL)),
+    CHECK ((purchase_account_id IS NULL) = (purchase_credits IS NULL))
+  ) ${plain}`,
+  `CREATE UNIQUE INDEX claims_payment ON payment_claims (payment_key) WHERE payment_key IS NOT NULL`,
+  `CREATE UNIQUE INDEX claims_identifier ON payment_claims (identifier_key) WHERE identifier_key IS NOT NULL`,
+  `CREATE INDEX claims_unfinished ON payment_claims (boot_id, id) WHERE state IN ('claimed', 'submitted')`,
+  `CREATE INDEX claims_doubtful ON payment_claims (looked_at, id, state) WHERE state IN ('pending', 'unknown')`,
+  `CREATE TABLE claim_results (
+    claim_id ${id} PRIMARY KEY,
+    json TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    expires_at ${int} NOT NULL
+  ) ${plain}`,
+  `CREATE INDEX claim_results_expiry ON claim_results (expires_at)`,
+  `CREATE TABLE settlement_counters (
+    holder ${id} NOT NULL,
+    month TEXT NOT NULL,
+    used ${int} NOT NULL CHECK (used >= 0),
+    PRIMARY KEY (holder, month)
+  ) ${clustered}`,
+  `CREATE INDEX settlement_counters_month ON settlement_counters (month)`,
+  `CREATE TABLE settlement_takes (
+    claim_id ${id} PRIMARY KEY,
+    holder ${id} NOT NULL,
+    month TEXT NOT NULL,
+    account_id ${id},
+    paid_by TEXT NOT NULL CHECK (paid_by IN ('allowance', 'credits'))
+  ) ${clustered}`,
+  `CREATE INDEX settlement_takes_month ON settlement_takes (month)`,
+  `CREATE TABLE quotes (
+    id ${id} PRIMARY KEY,
+    jws TEXT NOT NULL,
+    created_at ${int} NOT NULL,
+    expires_at ${int} NOT NULL
+  ) ${clustered}`,
+  `CREATE INDEX quotes_expiry ON quotes (expires_at)`,
+]
 
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
@@ -161,16 +267,17 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
       json TEXT NOT NULL
     ) ${plain}`,
   ],
+  (d) => [...widenLedgerKinds(d), ...paymentTables(d)],
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */
 export const TABLE_VERSION = steps.length
 
 /**
- * Brings the tables to this version, in the caller's transaction.
+ * Brings the tables to version `to`, in the caller's transaction.
  * @throws {GatewayError} when a newer release has been here: its tables are not ours to guess at
  */
-export function* migrate(dialect: Dialect, now: number): Command<void> {
+export function* migrate(dialect: Dialect, now: number, to: number = TABLE_VERSION): Command<void> {
   yield* all(
     `CREATE TABLE IF NOT EXISTS migrations (version ${dialect.int} PRIMARY KEY, applied_at ${dialect.int} NOT NULL)`,
   )
@@ -182,7 +289,7 @@ export function* migrate(dialect: Dialect, now: number): Command<void> {
       `The database has table version ${reached}, this release knows ${steps.length}: run the newer release again.`,
     )
   for (const [index, step] of steps.entries()) {
-    if (index < reached) continue
+    if (index < reached || index >= to) continue
     for (const text of step(dialect)) yield { text, values: [], once: true }
     yield* all('INSERT INTO migrations (version, applied_at) VALUES ($1, $2)', index + 1, now)
   }

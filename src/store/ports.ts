@@ -381,36 +381,49 @@ export interface Store {
   /**
    * `submitted | pending | unknown -> settled`, once, with its receipt, and with the credits it bought (double entry,
    * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
+   * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
+   * on `system:unclaimed` until the operator grants them by hand.
    */
   settleClaim(input: {
     id: string
     transaction: string
+    /** Where it was settled, when that is not where it was submitted first. */
+    upstream?: string | undefined
     receipt: StoredReceipt
     transactionId: string
     now: Millis
   }): Promise<PaymentClaim | undefined>
-  /** `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state. */
+  /**
+   * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state.
+   * A transaction once known stays when `transaction` is null. Failed is final: the stored result is deleted.
+   */
   moveClaim(input: {
     id: string
     to: 'pending' | 'unknown' | 'failed'
     reason: string | null
     transaction: string | null
+    /** As in `settleClaim`. */
+    upstream?: string | undefined
     now: Millis
   }): Promise<PaymentClaim | undefined>
   /** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
   cancelClaim(input: { id: string; bootId: string; reason: string; now: Millis }): Promise<boolean>
   /** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */
   recoverClaims(input: { bootId: string; now: Millis }): Promise<{ canceled: number; unknown: number }>
-  /** `pending` and `unknown` claims, longest without a look first; marks them as looked at `now`. */
+  /**
+   * `pending` and `unknown` claims without a look since before `now`, longest first; marks them as looked at `now`. Asked
+   * again with the same `now` it goes on where it stopped, and is empty in the end. No two processes get the same one.
+   */
   takeDoubtfulClaims(input: { limit: number; now: Millis }): Promise<readonly PaymentClaim[]>
-  /** The stored result of a claim, until its 24 hours are over. */
+  /** The stored result of a claim, until its 24 hours are over and it is swept; settling late starts them anew. */
   getClaimResult(id: string): Promise<{ json: string; sha256: string; expiresAt: Millis } | undefined>
   /** What is not decided yet, for health: read from an index that holds nothing else. */
   countOpenClaims(): Promise<{ pending: number; unknown: number }>
 
   /**
    * One settlement of the monthly free allowance of `holder` (account id, or `<network>:<payTo>`), else one credit of
-   * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id.
+   * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id until it is returned. `left`: of the
+   * allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
    */
   takeSettlement(input: {
     holder: string

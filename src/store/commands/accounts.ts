@@ -90,8 +90,8 @@ export function* ledger(accountId: string, page: PageRequest): Command<Page<Ledg
 export interface Movement {
   readonly transactionId: string
   readonly accountId: string
-  /** Where the other half goes: `grants`, `usage`. */
-  readonly against: 'grants' | 'usage'
+  /** Where the other half goes. */
+  readonly against: 'usage' | 'purchase'
   /** Signed, from the account's side. */
   readonly amount: number
   readonly kind: LedgerEntry['kind']

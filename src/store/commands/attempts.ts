@@ -123,7 +123,7 @@ export function* markSending({ id, bootId, now }: Input<'markSending'>): Command
 }
 
 const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
-function* insertReceipt(receipt: StoredReceipt): Command<void> {
+export function* insertReceipt(receipt: StoredReceipt): Command<void> {
   yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
 }
 

@@ -3,8 +3,10 @@ import type { Command } from '../command.ts'
 import type { Store } from '../ports.ts'
 import * as accounts from './accounts.ts'
 import * as attempts from './attempts.ts'
+import * as claims from './claims.ts'
 import * as credentials from './credentials.ts'
 import * as records from './records.ts'
+import * as settlements from './settlements.ts'
 
 /** The port's methods that are transactions; the rest (`health`, `close`, `engine`) belong to the engine. */
 export type CommandName = Exclude<keyof Store, 'engine' | 'health' | 'close'>
@@ -18,6 +20,9 @@ const { listWrapsNotUnder, replaceWrap } = credentials
 const { insertCapability, findCapability, listCapabilities, revokeCapability } = credentials
 const { reserveAttempt, markSending, finishAttempt, refundAttempt, getAttempt, listAttempts } = attempts
 const { recoverAttempts, attachReceipt, listAttemptsWithoutReceipt, getReceipt } = attempts
+const { claimPayment, getClaim, findClaim, findIdentifiedClaim, submitClaim, settleClaim, moveClaim } = claims
+const { cancelClaim, recoverClaims, takeDoubtfulClaims, getClaimResult, countOpenClaims } = claims
+const { takeSettlement, returnSettlement, saveQuote } = settlements
 const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
 
 export const commands: Commands = {
@@ -51,6 +56,21 @@ export const commands: Commands = {
   attachReceipt,
   listAttemptsWithoutReceipt,
   getReceipt,
+  claimPayment,
+  getClaim,
+  findClaim,
+  findIdentifiedClaim,
+  submitClaim,
+  settleClaim,
+  moveClaim,
+  cancelClaim,
+  recoverClaims,
+  takeDoubtfulClaims,
+  getClaimResult,
+  countOpenClaims,
+  takeSettlement,
+  returnSettlement,
+  saveQuote,
   publishKey,
   retireKey,
   listPublishedKeys,
@@ -69,6 +89,10 @@ export const pointReads: ReadonlySet<CommandName> = new Set<CommandName>([
   'findCapability',
   'getAttempt',
   'getReceipt',
+  'getClaim',
+  'findClaim',
+  'findIdentifiedClaim',
+  'getClaimResult',
   'getTask',
 ])
 
@@ -82,6 +106,7 @@ export const reads: ReadonlySet<CommandName> = new Set<CommandName>([
   'listCapabilities',
   'listAttempts',
   'listAttemptsWithoutReceipt',
+  'countOpenClaims',
   'listPublishedKeys',
   'listTasks',
 ])
@@ -92,6 +117,9 @@ export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
   'rotateCredential',
   'replaceWrap',
   'markSending',
+  'claimPayment',
+  'cancelClaim',
+  'saveQuote',
   'publishKey',
   'retireKey',
   'saveTask',

@@ -99,7 +99,7 @@ export function* listTasks(
 export const SWEEP_LIMIT = 500
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000
 
-/** Removes up to SWEEP_LIMIT rows of each kind. Ledger and receipts stay for ever. */
+/** Removes up to SWEEP_LIMIT rows of each kind. Claims, ledger and receipts stay for ever. */
 export function* sweep(now: Millis): Command<Readonly<Record<string, number>>> {
   const cutoff = now - THIRTY_DAYS_MS
   const tasks = yield* all(
@@ -126,5 +126,54 @@ export function* sweep(now: Millis): Command<Readonly<Record<string, number>>> {
     SWEEP_LIMIT,
   )
   for (const { id } of capabilities) yield* all('DELETE FROM capability_lineage WHERE capability_id = $1', id)
-  return { tasks: tasks.length, attempts: attempts.length, capabilities: capabilities.length }
+  return {
+    tasks: tasks.length,
+    attempts: attempts.length,
+    capabilities: capabilities.length,
+    ...(yield* sweepPayments(now)),
+  }
+}
+
+const QUOTE_GRACE_MS = 5 * 60 * 1000
+/** Months whose counters stay: this one, and the last for what is given back late. */
+const SEVENTY_DAYS_MS = 70 * 24 * 3600 * 1000
+
+function* sweepPayments(now: Millis): Command<Readonly<Record<string, number>>> {
+  // What may still turn out to be paid for keeps its result.
+  const results = yield* all(
+    `DELETE FROM claim_results WHERE claim_id IN (
+       SELECT r.claim_id FROM claim_results r WHERE r.expires_at <= $1 AND NOT EXISTS (
+         SELECT 1 FROM payment_claims c
+         WHERE c.id = r.claim_id AND c.state IN ('submitted', 'pending', 'unknown')
+       ) LIMIT $2
+     ) RETURNING claim_id`,
+    now,
+    SWEEP_LIMIT,
+  )
+  const quotes = yield* all(
+    'DELETE FROM quotes WHERE id IN (SELECT id FROM quotes WHERE expires_at <= $1 LIMIT $2) RETURNING id',
+    now - QUOTE_GRACE_MS,
+    SWEEP_LIMIT,
+  )
+  const month = new Date(now - SEVENTY_DAYS_MS).toISOString().slice(0, 7)
+  const takes = yield* all(
+    `DELETE FROM settlement_takes WHERE claim_id IN (
+       SELECT claim_id FROM settlement_takes WHERE month <= $1 LIMIT $2
+     ) RETURNING claim_id`,
+    month,
+    SWEEP_LIMIT,
+  )
+  const counters = yield* all(
+    `DELETE FROM settlement_counters WHERE (holder, month) IN (
+       SELECT holder, month FROM settlement_counters WHERE month <= $1 LIMIT $2
+     ) RETURNING holder`,
+    month,
+    SWEEP_LIMIT,
+  )
+  return {
+    results: results.length,
+    quotes: quotes.length,
+    settlements: takes.length,
+    months: counters.length,
+  }
 }

@@ -5,6 +5,7 @@ import pg from 'pg'
 import type { Logger } from '../../log.ts'
 import { all, type Command } from '../command.ts'
 import { recoverBoots, UNFINISHED_BOOTS } from '../commands/attempts.ts'
+import { recoverClaimsOf, UNFINISHED_CLAIM_BOOTS } from '../commands/claims.ts'
 import type { Attempt, Millis } from '../ports.ts'
 import { connectionConfig } from './pool.ts'
 
@@ -84,19 +85,42 @@ export async function holdLiveness(parts: { url: string; bootId: string; log: Lo
 
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 
-/** Settles what boots without a lock left behind. Their locks are taken meanwhile, so only one process does it. */
-export function* recoverDeadBoots(input: { bootId: string; now: Millis }): Command<Recovered> {
+/**
+ * Boots without a lock, of which `listed` are in the table. Their locks are taken until the transaction ends, so only
+ * one process tidies up after them.
+ * @param unfinished statement that names the boots with unfinished rows, other than $1
+ */
+function* findDeadBoots(
+  bootId: string,
+  unfinished: string,
+): Command<{ dead: readonly string[]; listed: readonly string[] }> {
+  // Asked first: whoever starts between the two statements has no unfinished rows in this answer.
+  const working = yield* all<{ bootId: string }>(unfinished, bootId)
   const seen = yield* all<{ bootId: string; isDead: boolean }>(
     `SELECT boot_id AS "bootId", pg_try_advisory_xact_lock(${LOCK_SPACE}, lock_key::int) AS "isDead"
      FROM boots WHERE boot_id <> $1 ORDER BY boot_id`,
-    input.bootId,
+    bootId,
   )
-  const dead = seen.filter((boot) => boot.isDead).map((boot) => boot.bootId)
+  const listed = seen.filter((boot) => boot.isDead).map((boot) => boot.bootId)
   const known = new Set(seen.map((boot) => boot.bootId))
-  // A boot whose row an earlier recovery removed, and that reserved once more before it noticed.
-  const unfinished = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, input.bootId)
-  const forgotten = unfinished.map((boot) => boot.bootId).filter((bootId) => !known.has(bootId))
-  const recovered = yield* recoverBoots([...dead, ...forgotten], input.now)
-  for (const bootId of dead) yield* all('DELETE FROM boots WHERE boot_id = $1', bootId)
+  // A boot whose row an earlier recovery removed, and that began something once more before it noticed.
+  const forgotten = working.map((boot) => boot.bootId).filter((other) => !known.has(other))
+  return { dead: [...listed, ...forgotten], listed }
+}
+
+/** Settles the attempts that dead boots left behind. */
+export function* recoverDeadBoots(input: { bootId: string; now: Millis }): Command<Recovered> {
+  const { dead, listed } = yield* findDeadBoots(input.bootId, UNFINISHED_BOOTS)
+  const recovered = yield* recoverBoots(dead, input.now)
+  for (const bootId of listed) yield* all('DELETE FROM boots WHERE boot_id = $1', bootId)
   return recovered
+}
+
+/** The same for claims. The boots stay listed: their attempts may not have been looked at. */
+export function* recoverDeadClaims(input: {
+  bootId: string
+  now: Millis
+}): Command<{ canceled: number; unknown: number }> {
+  const { dead } = yield* findDeadBoots(input.bootId, UNFINISHED_CLAIM_BOOTS)
+  return yield* recoverClaimsOf(dead, input.now)
 }

@@ -6,12 +6,15 @@ import type { Command } from '../command.ts'
 import { type CommandName, commands, reads, singleStatements } from '../commands/index.ts'
 import { storeOf } from '../facade.ts'
 import { migrate, postgresDialect } from '../migrations.ts'
-import type { ReserveResult, Store } from '../ports.ts'
-import { holdLiveness, type Liveness, LOCK_MIGRATIONS, recoverDeadBoots } from './boots.ts'
+import type { FinishAttempt, PaymentClaim, ReserveResult, Store } from '../ports.ts'
+import { holdLiveness, type Liveness, LOCK_MIGRATIONS, recoverDeadBoots, recoverDeadClaims } from './boots.ts'
+import { settleAtOnce, submitAtOnce } from './hot-claims.ts'
 import { finishAtOnce, isRefusedReservation, reserveAtOnce, reserveStepwise } from './hot.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
+type Boot = Parameters<Store['recoverClaims']>[0]
+type Submission = Parameters<Store['submitClaim']>[0]
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {
@@ -32,14 +35,18 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
     return holdLiveness({ url, bootId, log })
   }
 
+  /** Nothing begins while others may take this process for dead. */
+  function requireLiveness(): void {
+    if (liveness.isHeld()) return
+    throw toStoreError({
+      code: 'store_unavailable',
+      detail:
+        'The database connection is being restored; nothing was charged or sent. Try again in a moment.',
+      reason: 'liveness lost',
+    })
+  }
   async function reserve(input: Parameters<Store['reserveAttempt']>[0]): Promise<ReserveResult> {
-    if (!liveness.isHeld())
-      throw toStoreError({
-        code: 'store_unavailable',
-        detail:
-          'The database connection is being restored; nothing was charged or sent. Try again in a moment.',
-        reason: 'liveness lost',
-      })
+    requireLiveness()
     try {
       return await runDirect(pool, () => reserveAtOnce(input))
     } catch (thrown) {
@@ -47,10 +54,28 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       return runTransaction(pool, () => reserveStepwise(input))
     }
   }
+  async function claim(input: Parameters<Store['claimPayment']>[0]): Promise<unknown> {
+    requireLiveness()
+    return runDirect(pool, () => commands.claimPayment(input))
+  }
+  async function settle(input: Parameters<Store['settleClaim']>[0]): Promise<PaymentClaim | undefined> {
+    const settled = await runDirect(pool, () => settleAtOnce(input))
+    return settled ?? runTransaction(pool, () => commands.settleClaim(input))
+  }
+  type Execute = (...args: never) => Promise<unknown>
+  /** What this engine does in another way than the commands say. */
+  const own: Partial<Record<CommandName, Execute>> = {
+    reserveAttempt: reserve,
+    finishAttempt: (input: FinishAttempt) => runDirect(pool, () => finishAtOnce(input)),
+    recoverAttempts: (input: Boot) => runTransaction(pool, () => recoverDeadBoots(input)),
+    claimPayment: claim,
+    submitClaim: (input: Submission) => runDirect(pool, () => submitAtOnce(input)),
+    settleClaim: settle,
+    recoverClaims: (input: Boot) => runTransaction(pool, () => recoverDeadClaims(input)),
+  }
   function execute(name: CommandName, args: unknown[]): Promise<unknown> {
-    if (name === 'reserveAttempt') return reserve(args[0] as Parameters<Store['reserveAttempt']>[0])
-    if (name === 'finishAttempt') return runDirect(pool, () => (finishAtOnce as Start)(...args))
-    if (name === 'recoverAttempts') return runTransaction(pool, () => (recoverDeadBoots as Start)(...args))
+    const special = own[name]
+    if (special) return special(...(args as never))
     const start = commands[name] as Start
     return reads.has(name) || singleStatements.has(name)
       ? runDirect(pool, () => start(...args))

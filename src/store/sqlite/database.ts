@@ -59,7 +59,7 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
 
 /** Numbered placeholders in SQLite's spelling. Row locks have no meaning where there is one writer. */
 export function toSqlite(text: string): string {
-  return text.replace(/\$(\d+)/g, '?$1').replace(/\bFOR (SHARE|UPDATE)\b/g, '')
+  return text.replace(/\$(\d+)/g, '?$1').replace(/\bFOR (SHARE|UPDATE)( SKIP LOCKED)?\b/g, '')
 }
 
 function expectPragma(db: DatabaseSync, name: string, expected: string | number): void {

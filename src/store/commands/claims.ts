@@ -1,0 +1,262 @@
+// One payment claim is one row: claimed -> submitted -> settled | pending | unknown | failed, or claimed -> canceled.
+// Every step compares the state before it sets, so that a payment is submitted once and settled once.
+import { createHash } from 'node:crypto'
+import { GatewayError } from '../../errors.ts'
+import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
+import { MAX_BALANCE } from '../migrations.ts'
+import type { Millis, NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'
+import { recordMovement } from './accounts.ts'
+import { insertReceipt } from './attempts.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+const beginning = [
+  'id',
+  'origin',
+  'network',
+  'asset',
+  'payer',
+  'nonce',
+  'payTo',
+  'amount',
+  'validBefore',
+  'tool',
+  'method',
+  'resource',
+  'requestDigest',
+  'requirementDigest',
+  'identifier',
+  'purchaseAccountId',
+  'purchaseCredits',
+  'accountId',
+  'createdAt',
+] as const
+const later = [
+  'state',
+  'upstream',
+  'reason',
+  'resultSha256',
+  'receiptId',
+  'submittedAt',
+  'finishedAt',
+] as const
+/** `transaction` is a word of SQL. */
+export const CLAIM = `${columns([...beginning, ...later])}, tx AS "transaction"`
+
+export type ClaimRow = Omit<PaymentClaim, 'purchase'> & {
+  purchaseAccountId: string | null
+  purchaseCredits: number | null
+}
+export function toClaim(row: ClaimRow): PaymentClaim {
+  const { purchaseAccountId, purchaseCredits, ...claim } = row
+  const purchase =
+    purchaseAccountId === null ? null : { accountId: purchaseAccountId, credits: purchaseCredits! }
+  return { ...claim, purchase }
+}
+
+/**
+ * What must be unique, as 16 bytes: nonces are random, so every claim lands on another page of this index, and it
+ * stays in memory only while its rows are small. Canceling sets it to NULL, which is unique to nobody; the other
+ * steps do not touch it, nor the index.
+ */
+const digest = (...parts: readonly string[]): Buffer =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16)
+const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
+const identifierKeyOf = (c: Input<'findIdentifiedClaim'>) => digest(c.tool, c.payer, c.identifier)
+
+const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bootId', 'paymentKey', 'identifierKey'])}
+  ON CONFLICT DO NOTHING RETURNING id`
+
+type Claimed = Awaited<ReturnType<Store['claimPayment']>>
+export function* claimPayment({ claim, bootId }: Input<'claimPayment'>): Command<Claimed> {
+  const { purchase, identifier } = claim
+  if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
+    throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
+  const identified = identifier === null ? undefined : { ...claim, identifier }
+  const values: SqlValue[] = beginning.map((name) => {
+    if (name === 'purchaseAccountId') return purchase?.accountId ?? null
+    return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
+  })
+  values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
+  // Again when the claim that was in the way is gone by the time it is looked for: canceled, the payment is free.
+  for (;;) {
+    if (yield* first(INSERT_CLAIM, ...values)) return { ok: true, claim: begun(claim) }
+    const sameNonce = yield* findClaim(claim)
+    if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
+    const sameIdentifier = identified && (yield* findIdentifiedClaim(identified))
+    if (sameIdentifier) return { ok: false, reason: 'identifier', claim: sameIdentifier }
+    if (yield* getClaim(claim.id))
+      throw new GatewayError('state_conflict', 'A claim with this id exists already. Read it.')
+  }
+}
+
+const begun = (claim: NewPaymentClaim): PaymentClaim => ({
+  ...claim,
+  state: 'claimed',
+  upstream: null,
+  transaction: null,
+  reason: null,
+  resultSha256: null,
+  receiptId: null,
+  submittedAt: null,
+  finishedAt: null,
+})
+
+const GET_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE id = $1`
+export function* getClaim(id: string): Command<PaymentClaim | undefined> {
+  const row = yield* first<ClaimRow>(GET_CLAIM, id)
+  return row && toClaim(row)
+}
+
+const FIND_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE payment_key = $1`
+export function* findClaim(key: Input<'findClaim'>): Command<PaymentClaim | undefined> {
+  const row = yield* first<ClaimRow>(FIND_CLAIM, paymentKeyOf(key))
+  return row && toClaim(row)
+}
+
+const FIND_IDENTIFIED = `SELECT ${CLAIM} FROM payment_claims WHERE identifier_key = $1`
+export function* findIdentifiedClaim(key: Input<'findIdentifiedClaim'>): Command<PaymentClaim | undefined> {
+  const row = yield* first<ClaimRow>(FIND_IDENTIFIED, identifierKeyOf(key))
+  return row && toClaim(row)
+}
+
+const SUBMIT = `UPDATE payment_claims SET state = 'submitted', upstream = $1, result_sha256 = $2, submitted_at = $3
+  WHERE id = $4 AND boot_id = $5 AND state = 'claimed' RETURNING id`
+const INSERT_RESULT = insertInto('claim_results', ['claimId', 'json', 'sha256', 'expiresAt'])
+export function* submitClaim(input: Input<'submitClaim'>): Command<boolean> {
+  const { id, bootId, upstream, result, now } = input
+  if (!(yield* first(SUBMIT, upstream, result?.sha256, now, id, bootId))) return false
+  if (result) yield* all(INSERT_RESULT, id, result.json, result.sha256, result.expiresAt)
+  return true
+}
+
+const GET_RESULT = `SELECT json, sha256, expires_at AS "expiresAt" FROM claim_results WHERE claim_id = $1`
+type Result = NonNullable<Awaited<ReturnType<Store['getClaimResult']>>>
+export function* getClaimResult(id: string): Command<Result | undefined> {
+  const row = yield* first<Result>(GET_RESULT, id)
+  return row && { ...row }
+}
+
+export const DAY_MS = 24 * 3600 * 1000
+export const HOUR_MS = 3600 * 1000
+const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
+    upstream = COALESCE($3, upstream), finished_at = $4
+  WHERE id = $5 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
+export function* settleClaim(input: Input<'settleClaim'>): Command<PaymentClaim | undefined> {
+  const { id, transaction, receipt, now } = input
+  const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
+  if (!row) return undefined
+  const claim = toClaim(row)
+  yield* insertReceipt(receipt)
+  // Settled late, the buyer has its day from now on.
+  if (claim.submittedAt! <= now - HOUR_MS)
+    yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
+  return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
+}
+
+/**
+ * The credits of a payment that has happened. Where they cannot go to the account (it is unknown, or would hold more
+ * than is counted) the payment still settles, and they stand as `system:unclaimed` for the operator to hand out.
+ */
+function* grantPurchase(
+  claim: PaymentClaim,
+  { accountId, credits }: NonNullable<PaymentClaim['purchase']>,
+  { transactionId, now }: Input<'settleClaim'>,
+): Command<PaymentClaim> {
+  const paid = yield* first(
+    'UPDATE accounts SET balance = balance + $1 WHERE id = $2 AND balance <= $3 RETURNING id',
+    credits,
+    accountId,
+    MAX_BALANCE - credits,
+  )
+  yield* recordMovement({
+    transactionId,
+    accountId: paid ? accountId : 'system:unclaimed',
+    against: 'purchase',
+    amount: credits,
+    kind: 'purchase',
+    reference: claim.id,
+    now,
+  })
+  if (paid) return claim
+  const reason = 'purchase_unclaimed'
+  yield* all('UPDATE payment_claims SET reason = $1 WHERE id = $2', reason, claim.id)
+  return { ...claim, reason }
+}
+
+const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($3, tx),
+    upstream = COALESCE($4, upstream), finished_at = $5
+  WHERE id = $6 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
+export function* moveClaim(input: Input<'moveClaim'>): Command<PaymentClaim | undefined> {
+  const { id, to, reason, transaction, upstream, now } = input
+  const finishedAt = to === 'failed' ? now : null
+  const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
+  // Never paid, never released.
+  if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  return row && toClaim(row)
+}
+
+const CANCELED = `state = 'canceled', reason = $1, finished_at = $2, payment_key = NULL, identifier_key = NULL`
+export function* cancelClaim({ id, bootId, reason, now }: Input<'cancelClaim'>): Command<boolean> {
+  const row = yield* first(
+    `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
+    reason,
+    now,
+    id,
+    bootId,
+  )
+  return row !== undefined
+}
+
+type Recovered = { canceled: number; unknown: number }
+/** Of `claimed` nothing was submitted; of `submitted` nobody knows until the chain is asked. */
+export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command<Recovered> {
+  const recovered = { canceled: 0, unknown: 0 }
+  for (const bootId of boots) {
+    const unsent = yield* all(
+      `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' RETURNING id`,
+      'crashed',
+      now,
+      bootId,
+    )
+    const sent = yield* all(
+      `UPDATE payment_claims SET state = 'unknown', reason = 'crashed'
+       WHERE boot_id = $1 AND state = 'submitted' RETURNING id`,
+      bootId,
+    )
+    recovered.canceled += unsent.length
+    recovered.unknown += sent.length
+  }
+  return recovered
+}
+
+export const UNFINISHED_CLAIM_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
+  WHERE state IN ('claimed', 'submitted') AND boot_id <> $1`
+/** For an engine with one owner at a time: every other boot is dead. */
+export function* recoverClaims({ bootId, now }: Input<'recoverClaims'>): Command<Recovered> {
+  const boots = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_BOOTS, bootId)
+  return yield* recoverClaimsOf(
+    boots.map((boot) => boot.bootId),
+    now,
+  )
+}
+
+const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
+  WHERE state IN ('pending', 'unknown') AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
+export function* takeDoubtfulClaims({
+  limit,
+  now,
+}: Input<'takeDoubtfulClaims'>): Command<readonly PaymentClaim[]> {
+  const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
+  for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
+  return rows.map(toClaim)
+}
+
+export function* countOpenClaims(): Command<{ pending: number; unknown: number }> {
+  const rows = yield* all<{ state: 'pending' | 'unknown'; count: number }>(
+    `SELECT state, count(*) AS count FROM payment_claims WHERE state IN ('pending', 'unknown') GROUP BY state`,
+  )
+  const count = { pending: 0, unknown: 0 }
+  for (const row of rows) count[row.state] = row.count
+  return count
+}

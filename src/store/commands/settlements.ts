@@ -1,0 +1,97 @@
+// What a settlement for another seller costs: one of a month's free allowance, else one credit. And quotes.
+import { all, type Command, first, insertInto } from '../command.ts'
+import type { Store } from '../ports.ts'
+import { balance, balanceOf, recordMovement } from './accounts.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+type Taken = Awaited<ReturnType<Store['takeSettlement']>>
+
+interface Take {
+  holder: string
+  month: string
+  accountId: string | null
+  paidBy: 'allowance' | 'credits'
+}
+const TAKE = `holder, month, account_id AS "accountId", paid_by AS "paidBy"`
+
+// The row comes first: whoever takes for the same claim at the same time waits here, then reads what was taken.
+const INSERT_TAKE = `INSERT INTO settlement_takes (claim_id, holder, month, account_id, paid_by)
+  VALUES ($1, $2, $3, $4, 'allowance') ON CONFLICT DO NOTHING RETURNING claim_id`
+const USE_ALLOWANCE = `INSERT INTO settlement_counters (holder, month, used) VALUES ($1, $2, 1)
+  ON CONFLICT (holder, month) DO UPDATE SET used = settlement_counters.used + 1
+  WHERE settlement_counters.used < $3 RETURNING used`
+const PAY = 'UPDATE accounts SET balance = balance - 1 WHERE id = $1 AND balance >= 1 RETURNING balance'
+
+export function* takeSettlement(input: Input<'takeSettlement'>): Command<Taken> {
+  const { holder, month, allowance, accountId, claimId, transactionId, now } = input
+  if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
+  if (allowance > 0) {
+    const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
+    if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
+  }
+  const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
+  if (!paid || accountId === null) {
+    yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
+    return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
+  }
+  yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
+  yield* recordMovement({
+    transactionId,
+    accountId,
+    against: 'usage',
+    amount: -1,
+    kind: 'settlement',
+    reference: claimId,
+    now,
+  })
+  return { ok: true, paidBy: 'credits', left: paid.balance }
+}
+
+function* takenBefore(input: Input<'takeSettlement'>): Command<Taken> {
+  const { claimId, allowance } = input
+  const take = yield* first<Take>(`SELECT ${TAKE} FROM settlement_takes WHERE claim_id = $1`, claimId)
+  // Given back in this very moment.
+  if (!take) return yield* takeSettlement(input)
+  const { paidBy, holder, month, accountId } = take
+  if (paidBy === 'credits') return { ok: true, paidBy, left: yield* balanceOf(accountId!) }
+  const counter = yield* first<{ used: number }>(
+    'SELECT used FROM settlement_counters WHERE holder = $1 AND month = $2',
+    holder,
+    month,
+  )
+  return { ok: true, paidBy, left: Math.max(0, allowance - (counter?.used ?? 0)) }
+}
+
+export function* returnSettlement(input: Input<'returnSettlement'>): Command<boolean> {
+  const { claimId, transactionId, now } = input
+  const take = yield* first<Take>(
+    `DELETE FROM settlement_takes WHERE claim_id = $1 RETURNING ${TAKE}`,
+    claimId,
+  )
+  if (!take) return false
+  const { paidBy, holder, month, accountId } = take
+  if (paidBy === 'allowance') {
+    yield* all(
+      'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
+      holder,
+      month,
+    )
+    return true
+  }
+  yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', accountId)
+  yield* recordMovement({
+    transactionId,
+    accountId: accountId!,
+    against: 'usage',
+    amount: 1,
+    kind: 'refund',
+    reference: claimId,
+    now,
+  })
+  return true
+}
+
+const INSERT_QUOTE = `${insertInto('quotes', ['id', 'jws', 'createdAt', 'expiresAt'])} ON CONFLICT (id) DO NOTHING`
+export function* saveQuote(quote: Input<'saveQuote'>): Command<void> {
+  yield* all(INSERT_QUOTE, quote.id, quote.jws, quote.createdAt, quote.expiresAt)
+}

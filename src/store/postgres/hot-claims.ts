@@ -1,0 +1,48 @@
+// The steps of every payment as one statement each, as hot.ts does for attempts. claimPayment is one already.
+import { type Command, first } from '../command.ts'
+import { CLAIM, type ClaimRow, HOUR_MS, toClaim } from '../commands/claims.ts'
+import type { PaymentClaim, Store } from '../ports.ts'
+
+const SUBMIT = `WITH done AS (
+    UPDATE payment_claims SET state = 'submitted', upstream = $3, result_sha256 = $4, submitted_at = $5
+    WHERE id = $1 AND boot_id = $2 AND state = 'claimed' RETURNING id
+  ), kept AS (
+    INSERT INTO claim_results (claim_id, json, sha256, expires_at)
+    SELECT id, $6, $4, $7::bigint FROM done WHERE $6::text IS NOT NULL
+  )
+  SELECT id FROM done`
+
+export function* submitAtOnce(input: Parameters<Store['submitClaim']>[0]): Command<boolean> {
+  const { id, bootId, upstream, result, now } = input
+  const row = yield* first(SUBMIT, id, bootId, upstream, result?.sha256, now, result?.json, result?.expiresAt)
+  return row !== undefined
+}
+
+const SETTLE = `WITH done AS (
+    UPDATE payment_claims SET state = 'settled', tx = $2, receipt_id = $3, reason = NULL,
+      upstream = COALESCE($4, upstream), finished_at = $5
+    WHERE id = $1 AND state IN ('submitted', 'pending', 'unknown')
+      AND purchase_account_id IS NULL AND submitted_at > $6
+    RETURNING ${CLAIM}
+  ), kept AS (
+    INSERT INTO receipts (id, account_id, jws, created_at) SELECT $3, $7, $8, $9::bigint FROM done
+  )
+  SELECT * FROM done`
+
+/** @returns undefined when there was nothing to settle, or more to do than this: step by step then */
+export function* settleAtOnce(input: Parameters<Store['settleClaim']>[0]): Command<PaymentClaim | undefined> {
+  const { id, transaction, receipt, upstream, now } = input
+  const row = yield* first<ClaimRow>(
+    SETTLE,
+    id,
+    transaction,
+    receipt.id,
+    upstream,
+    now,
+    now - HOUR_MS,
+    receipt.accountId,
+    receipt.jws,
+    receipt.createdAt,
+  )
+  return row && toClaim(row)
+}
