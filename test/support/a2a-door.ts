@@ -18,6 +18,7 @@ import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { newToken } from '../../src/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
+import type { PaymentGate } from '../../src/payments/ports.ts'
 import { noGate } from './no-gate.ts'
 
 export interface DoorUnderTest {
@@ -42,7 +43,16 @@ const route = (name: string) => ({ method: 'POST' as const, path: `/t/${name}`, 
 const skill = (id: string) => ({ id, tags: ['test'], examples: [`Run ${id}`] })
 
 export async function startA2aDoor(
-  options: { memory?: MemoryTaskStore; store?: Store; fixtures?: boolean; rateLimit?: number } = {},
+  options: {
+    memory?: MemoryTaskStore
+    store?: Store
+    fixtures?: boolean
+    rateLimit?: number
+    /** Tools besides its own. */
+    tools?: readonly AnyTool[]
+    gate?: PaymentGate
+    now?: () => number
+  } = {},
 ): Promise<DoorUnderTest> {
   const memory = options.memory ?? createMemoryTaskStore()
   const store = options.store ?? memory.store
@@ -50,6 +60,7 @@ export async function startA2aDoor(
   memory.addKey(KEY_B, { accountId: 'acct_b' })
   memory.addCapability(CAPABILITY, { id: 'cap_1' })
 
+  const now = options.now ?? Date.now
   let release = () => {}
   const gate = new Promise<void>((resolve) => (release = resolve))
   let begin = () => {}
@@ -190,14 +201,14 @@ export async function startA2aDoor(
 
   const lines: string[] = []
   const log = createLogger('info', { write: (line: string) => void lines.push(line) })
-  const registry = createRegistry(tools)
+  const registry = createRegistry([...tools, ...(options.tools ?? [])])
   const calls = createCallPath({
     services: {} as Services,
-    gate: noGate,
+    gate: options.gate ?? noGate,
     store,
     limiter: createRateLimiter(options.rateLimit ?? 0),
     log,
-    now: Date.now,
+    now,
   })
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const server = createServer()
@@ -213,7 +224,7 @@ export async function startA2aDoor(
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     log,
-    now: Date.now,
+    now,
   })
   server.on('request', (req, res) => {
     const context = httpContext(req, 0)

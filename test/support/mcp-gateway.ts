@@ -16,6 +16,7 @@ import type { Services } from '../../src/services.ts'
 import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/tokens.ts'
 import { GatewayError } from '../../src/errors.ts'
+import type { PaymentGate } from '../../src/payments/ports.ts'
 import { noGate } from './no-gate.ts'
 
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
@@ -174,6 +175,7 @@ export interface TestGateway {
 export async function startMcpGateway(
   options: {
     tools?: readonly AnyTool[]
+    gate?: PaymentGate
     env?: Record<string, string>
     /** Log lines are added to it. */
     logged?: Record<string, unknown>[]
@@ -196,7 +198,7 @@ export async function startMcpGateway(
   const now = Date.now
   const calls = createCallPath({
     services: {} as Services,
-    gate: noGate,
+    gate: options.gate ?? noGate,
     store: testStore,
     limiter: createRateLimiter(config.rateLimit),
     log,

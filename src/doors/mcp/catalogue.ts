@@ -2,8 +2,10 @@
 import { API_VERSION } from '../../config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../registry.ts'
 import type { Addresses } from '../http.ts'
+import { isPaid, priceSentence } from '../payment.ts'
 import { instructions } from './instructions.ts'
 import type { Spelling } from './names.ts'
+import { PAYMENT_EXTENSION } from './result.ts'
 import { type JsonObject, LEGACY_VERSIONS, META, MODERN_VERSION } from './wire.ts'
 
 export type Era = 'legacy' | 'modern'
@@ -38,8 +40,9 @@ export interface Catalogue {
   readonly listResult: (era: Era, spelling: Spelling, audience: Audience) => Buffer
   readonly initializeResult: (version: string, spelling: Spelling) => string
   readonly discoverResult: (spelling: Spelling) => string
-  /** Ends every modern result: `,"resultType":…,"_meta":{…}}`. */
+  /** Ends every modern result: `,"resultType":…,"_meta":{…}}`; the metadata alone, for a result that has its own. */
   readonly modernTail: string
+  readonly modernMeta: JsonObject
 }
 
 export function createCatalogue(registry: Registry, addresses: Addresses, additions: Additions): Catalogue {
@@ -51,7 +54,8 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     websiteUrl: addresses.siteUrl,
   }
   const capabilities = { tools: { listChanged: false }, ...additions.capabilities }
-  const modernTail = `,"resultType":"complete","_meta":${JSON.stringify({ [META.serverInfo]: serverInfo })}}`
+  const modernMeta = { [META.serverInfo]: serverInfo }
+  const modernTail = `,"resultType":"complete","_meta":${JSON.stringify(modernMeta)}}`
   const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
 
   const words = perSpelling((spelling) => instructions(registry, spelling))
@@ -80,7 +84,11 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     ),
   )
   const discovered = perSpelling((spelling) => {
-    const result = { supportedVersions: [MODERN_VERSION], capabilities, instructions: words[spelling] }
+    const result = {
+      supportedVersions: [MODERN_VERSION],
+      capabilities: { ...capabilities, ...paymentExtension(served) },
+      instructions: words[spelling],
+    }
     return JSON.stringify(result).slice(0, -1) + cacheTail
   })
 
@@ -88,6 +96,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     serverInfo,
     capabilities,
     modernTail,
+    modernMeta,
     instructions: (spelling) => words[spelling],
     tools: (spelling, audience) => lists[spelling][audience].tools,
     listResult: (era, spelling, audience) => lists[spelling][audience][era],
@@ -102,6 +111,9 @@ const perSpelling = <T>(make: (spelling: Spelling) => T): Record<Spelling, T> =>
   portable: make('portable'),
 })
 
+const paymentExtension = (served: readonly RegisteredTool[]) =>
+  served.some(({ tool }) => isPaid(tool)) ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {}
+
 function isShown({ tool }: RegisteredTool, audience: Audience): boolean {
   if (tool.caller === 'admin') return audience === 'admin'
   return tool.caller !== 'operator' || audience !== 'public'
@@ -111,9 +123,9 @@ function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: 
   return {
     name: spelling === 'portable' ? portableName : tool.name,
     title: tool.title,
-    description: tool.summary,
+    description: tool.summary + priceSentence(tool),
     inputSchema: { type: 'object', ...schemas.inputSchema },
-    outputSchema: orProblem(schemas.outputSchema),
+    outputSchema: orRefusal(schemas.outputSchema, isPaid(tool)),
     annotations: {
       title: tool.title,
       readOnlyHint: tool.effects.readOnly,
@@ -138,11 +150,30 @@ const PROBLEM: JsonSchema = {
   required: ['code', 'status', 'title', 'detail', 'request_id'],
 }
 
+/** What a paid tool answers without a payment, or when the payment was not accepted (with isError). */
+const PAYMENT_REQUIRED: JsonSchema = {
+  type: 'object',
+  description:
+    'x402 payment required (with isError): send the same call again with a payment of one of `accepts` in _meta["x402/payment"]',
+  properties: {
+    x402Version: { type: 'integer', const: 2 },
+    error: { type: 'string' },
+    resource: { type: 'object' },
+    accepts: { type: 'array', items: { type: 'object' } },
+    extensions: { type: 'object' },
+  },
+  required: ['x402Version', 'resource', 'accepts'],
+}
+
 /**
  * Clients on the v1 SDK hold `structuredContent` against the schema even when `isError` is set, and throw the answer
- * away when it does not fit; so every tool's schema admits the problem document too.
+ * away when it does not fit; so every tool's schema admits the problem document too, and a paid one's the challenge.
  */
-function orProblem(output: JsonSchema): JsonObject {
+function orRefusal(output: JsonSchema, isPaidTool: boolean): JsonObject {
   const { $defs, ...success } = output
-  return { type: 'object', anyOf: [success, PROBLEM], ...($defs === undefined ? {} : { $defs }) }
+  return {
+    type: 'object',
+    anyOf: [success, PROBLEM, ...(isPaidTool ? [PAYMENT_REQUIRED] : [])],
+    ...($defs === undefined ? {} : { $defs }),
+  }
 }

@@ -4,7 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
-import { callTool, encodeOutcome, type Link } from './tool-call.ts'
+import { resultJson } from './result.ts'
+import { callTool, type Link } from './tool-call.ts'
 import {
   errorText,
   type Headers,
@@ -144,8 +145,8 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
   const outcome = await callTool(core.parts, link, request.params, exchange)
   if (!outcome.ok) exchange.answer(200, errorText(request.id, outcome.error))
   else {
-    const tail = era === 'modern' ? core.catalogue.modernTail : '}'
-    exchange.answer(200, resultText(request.id, encodeOutcome(outcome) + tail))
+    const json = resultJson(outcome.result, era === 'modern' ? core.catalogue : undefined)
+    exchange.answer(200, resultText(request.id, json))
   }
 }
 

@@ -2,13 +2,20 @@
 // The only module that imports it; loaded on first use, so that it costs no start-up time.
 import type { ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { createMcpHandler, parseJSONRPCMessage, ProtocolError, Server } from '@modelcontextprotocol/server'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  parseJSONRPCMessage,
+  ProtocolError,
+  Server,
+} from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { newId } from '../../ids.ts'
 import type { McpCore } from './core.ts'
 import { createLineTransport } from './line-transport.ts'
+import { resultJson } from './result.ts'
 import { callTool, type Link } from './tool-call.ts'
-import { isObject, type JsonObject, type Headers as WireHeaders } from './wire.ts'
+import type { JsonObject, Headers as WireHeaders } from './wire.ts'
 
 export interface SdkFallback {
   /** Answers a message the fast path does not know, from its parsed body. */
@@ -78,17 +85,14 @@ function createServer(core: McpCore, linkNow: () => Link): Server {
     tools: catalogue.tools(spelling, await core.audienceOf(linkNow())) as never[],
   }))
   server.setRequestHandler('tools/call', async (request, { mcpReq }) => {
-    const params = { ...request.params, _meta: mcpReq._meta } as JsonObject
+    // The SDK takes what it reads itself out of `_meta`.
+    const params = { ...request.params, _meta: { ...mcpReq._meta, ...mcpReq.envelope } } as JsonObject
     const outcome = await callTool(parts, linkNow(), params, {
       signal: mcpReq.signal,
       notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
     })
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
-    return {
-      content: [{ type: 'text', text: outcome.json }],
-      ...(isObject(outcome.structured) ? { structuredContent: outcome.structured } : {}),
-      ...(outcome.isError ? { isError: true } : {}),
-    }
+    return JSON.parse(resultJson(outcome.result, mcpReq.envelope && catalogue)) as CallToolResult
   })
   fixtures?.install(server)
   return server

@@ -1,10 +1,13 @@
 // tools/call: from JSON-RPC params to the call path and back, the same for the fast path, the SDK and stdio.
 import type { PresentedTokens } from '../../authenticate.ts'
 import { toProblem } from '../../errors.ts'
+import type { CallResult } from '../../call.ts'
 import type { HandlerContext } from '../../services.ts'
 import type { DoorParts } from '../parts.ts'
+import { readPayment } from '../payment.ts'
 import type { Spelling } from './names.ts'
-import { isObject, isRpcId, type JsonObject, RPC, type RpcError } from './wire.ts'
+import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
+import { isObject, isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 /** What a connection brings along with its messages. */
 export interface Link {
@@ -18,9 +21,7 @@ export interface Link {
 }
 
 export type ToolOutcome =
-  /** `json` is `structured`, serialised. */
-  | { readonly ok: true; readonly isError: boolean; readonly structured: unknown; readonly json: string }
-  | { readonly ok: false; readonly error: RpcError }
+  { readonly ok: true; readonly result: Encoded } | { readonly ok: false; readonly error: RpcError }
 
 export type Notify = (method: string, params: JsonObject) => void
 
@@ -39,9 +40,13 @@ export async function callTool(
     return invalid(`Unknown tool: ${name.slice(0, 128)}. tools/list names the tools there are.`)
 
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
-  const result = await parts.calls.call({
+  const quote = meta?.[QUOTE_META]
+  const result: CallResult = await parts.calls.call({
     tool: entry.tool,
     input: input ?? {},
+    ...readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`),
+    quote: typeof quote === 'string' ? quote : undefined,
+    resource: { url: `mcp://tool/${entry.tool.name}`, method: 'POST' },
     door: 'mcp',
     tokens: link.tokens,
     address: link.address,
@@ -50,22 +55,20 @@ export async function callTool(
     signal: exchange.signal,
     progress: progressTo(meta?.['progressToken'], exchange.notify),
   })
-  const structured = result.ok
-    ? result.output
-    : toProblem(result.error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl })
-  return { ok: true, isError: !result.ok, structured, json: JSON.stringify(structured) }
+  return {
+    ok: true,
+    result: encodeCall(result, {
+      // Revisions before 2026-07-28 have no result types, whatever a request of theirs claims.
+      capabilities: meta?.[META.version] === undefined ? undefined : meta[META.capabilities],
+      toProblem: (error) => toProblem(error, { requestId: link.requestId, baseUrl: parts.addresses.baseUrl }),
+    }),
+  }
 }
 
 const invalid = (message: string): ToolOutcome => ({
   ok: false,
   error: { code: RPC.invalidParams, message },
 })
-
-/** Result JSON without the end that the eras differ in. */
-export function encodeOutcome({ json, isError }: ToolOutcome & { ok: true }): string {
-  const text = JSON.stringify(json)
-  return `{"content":[{"type":"text","text":${text}}],"structuredContent":${json}${isError ? ',"isError":true' : ''}`
-}
 
 /** The token comes back with every report; reports that do not move forward are dropped, as the protocol demands. */
 function progressTo(token: unknown, notify: Notify): HandlerContext['progress'] | undefined {

@@ -1,0 +1,55 @@
+// What MCP and A2A share about money: reading a payment out of a message, and the price of a tool in words. How a
+// challenge is written down is each door's own.
+import { formatAtomic } from '../../schemas/money.ts'
+import { GatewayError } from '../errors.ts'
+import type { PresentedPayment } from '../payments/ports.ts'
+import type { AnyTool } from '../registry.ts'
+import { Secret } from '../secret.ts'
+
+/** A signed payment is about 1 KiB; contract wallets and extensions make it larger. */
+export const MAX_PAYMENT_BYTES = 64 * 1024
+
+export interface ReadPayment {
+  readonly payment: PresentedPayment | undefined
+  /** Why it could not be read: for the call path, so that 401 and 429 come first. */
+  readonly inputError: GatewayError | undefined
+}
+
+/**
+ * @param value what the message holds where a payment belongs: the object of x402, or its base64 text as it would stand in
+ * the HTTP header (the Cloudflare agents client sends that); absent when there is none
+ * @param place for the refusal, e.g. `_meta["x402/payment"]`
+ */
+export function readPayment(value: unknown, place: string): ReadPayment {
+  if (value === undefined || value === null) return { payment: undefined, inputError: undefined }
+  const refuse = (detail: string): ReadPayment => ({
+    payment: undefined,
+    inputError: new GatewayError('payment_invalid', detail),
+  })
+  const size = typeof value === 'string' ? value.length : JSON.stringify(value).length
+  if (size > MAX_PAYMENT_BYTES)
+    return refuse(`Send at most ${MAX_PAYMENT_BYTES} bytes of payment in ${place}.`)
+  if (typeof value === 'string')
+    return {
+      payment: { form: 'header', name: 'payment-signature', value: new Secret(value) },
+      inputError: undefined,
+    }
+  if (typeof value !== 'object' || Array.isArray(value))
+    return refuse(
+      `${place} must be an x402 payment: the object that a payment client makes of the challenge.`,
+    )
+  return { payment: { form: 'object', value: new Secret(value) }, inputError: undefined }
+}
+
+/** Some of its calls cost money at once, without an account. */
+export const isPaid = ({ terms, price }: Pick<AnyTool, 'terms' | 'price'>): boolean =>
+  terms !== undefined || price.kind === 'x402'
+
+/** What a model should know before it calls; empty for what is free. */
+export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>): string {
+  if (price.kind === 'x402')
+    return ` Costs ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402: without a payment nothing is done and the answer says how to pay.`
+  return terms === undefined
+    ? ''
+    : ' Some calls cost USDC, paid with x402: without a payment nothing is done and the answer says how to pay.'
+}

@@ -1,0 +1,166 @@
+// A payment gate that takes a payment by the word in its signature, and a tool that costs money: for what doors do with either.
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { x402 } from '../../schemas/money.ts'
+import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
+import { GatewayError, type ProblemExtras } from '../../src/errors.ts'
+import type { Challenge, PaidCall, PaymentGate } from '../../src/payments/ports.ts'
+import { type AnyTool, defineTool } from '../../src/registry.ts'
+
+const NETWORK = 'eip155:84532'
+export const TRANSACTION = `0x${'ab'.repeat(32)}`
+
+/** Words that `payment` makes a signature of, and what the gate does with them. */
+export type Fate = 'good' | 'bad' | 'unsettled' | 'unknown' | 'used' | 'unavailable'
+
+export const payment = (fate: Fate, resource?: string) => ({
+  x402Version: 2,
+  ...(resource === undefined ? {} : { resource: { url: resource } }),
+  accepted: accepts[0],
+  payload: { signature: `0xcanary-${fate}`, authorization: { from: '0x1', nonce: '0x2' } },
+})
+
+const accepts = [
+  {
+    scheme: 'exact',
+    network: NETWORK,
+    amount: '1000',
+    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    payTo: `0x${'11'.repeat(20)}`,
+    maxTimeoutSeconds: 300,
+    extra: { name: 'USDC', version: '2' },
+  },
+]
+
+function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
+  const required: PaymentRequired = {
+    x402Version: 2,
+    error,
+    resource: { url: resource.url, description: tool.summary, mimeType: 'application/json' },
+    accepts,
+    extensions: { 'payment-identifier': { info: { required: false } } },
+  }
+  const json = JSON.stringify(required)
+  const header = Buffer.from(json).toString('base64')
+  return { required, json, header, quote: `quote of ${resource.url}`, acceptsV1: [] }
+}
+
+export interface FakeGate extends PaymentGate {
+  /** Every call that reached it. */
+  readonly calls: readonly PaidCall[]
+  /** How often the work ran. */
+  readonly worked: () => number
+  /** Holds payments back between claim and work, until released. */
+  hold(): () => void
+}
+
+export function createFakeGate(): FakeGate {
+  const calls: PaidCall[] = []
+  let worked = 0
+  let held: Promise<void> = Promise.resolve()
+  return {
+    calls,
+    worked: () => worked,
+    hold() {
+      let release = () => {}
+      held = new Promise<void>((resolve) => (release = resolve))
+      return release
+    },
+    claim: () => Promise.reject(new Error('not asked here')),
+    async run(call) {
+      calls.push(call)
+      const refuse = (
+        code: GatewayError['code'],
+        why: string,
+        { extras = {}, settlement }: { extras?: ProblemExtras; settlement?: SettleResponse } = {},
+      ) =>
+        new GatewayError(code, why, {
+          extras,
+          payment: { challenge: challengeFor(call, why), ...(settlement && { settlement }) },
+        })
+      if (!call.payment) throw refuse('payment_required', 'Payment is required.')
+      const fate = fateOf(call.payment)
+      if (fate === 'bad')
+        throw refuse('payment_rejected', 'invalid_exact_evm_payload_signature', {
+          extras: { check: 'signature' },
+        })
+      const claim = { claim_id: 'pay_1', payment_url: 'http://gateway/v1/payments/pay_1' }
+      if (fate === 'used')
+        throw new GatewayError('payment_claimed', 'Used before: see claim_id.', { extras: claim })
+      if (fate === 'unavailable')
+        throw new GatewayError('payments_unavailable', 'The chain does not answer.', {
+          extras: { retry_after_seconds: 5 },
+        })
+      if (fate === undefined) throw new GatewayError('payment_invalid', 'That is no payment.')
+      await held
+      worked++
+      const output = (await call.work()) as Record<string, unknown>
+      if (fate === 'unknown')
+        throw new GatewayError('settlement_unknown', 'Not known yet: ask again at payment_url.', {
+          extras: { ...claim, retry_after_seconds: 5 },
+        })
+      if (fate === 'unsettled')
+        throw refuse('settlement_failed', 'invalid_transaction_state', {
+          settlement: {
+            success: false,
+            errorReason: 'invalid_transaction_state',
+            transaction: '',
+            network: NETWORK,
+          },
+        })
+      const { receipt: _none, ...rest } = output
+      // Spaces, so that whoever serialises it again is found out.
+      const json = JSON.stringify({ ...rest, receipt: { receipt_id: 'rcp_1' } }).replace('{', '{ ')
+      return {
+        output: JSON.parse(json),
+        json,
+        settlement: {
+          success: true,
+          transaction: TRANSACTION,
+          network: NETWORK,
+          payer: '0x1',
+          amount: '1000',
+        },
+        claimId: 'pay_1',
+        replayed: false,
+      }
+    },
+  }
+}
+
+function fateOf(presented: NonNullable<PaidCall['payment']>): Fate | undefined {
+  const value: unknown =
+    presented.form === 'object'
+      ? presented.value.use((inner) => inner)
+      : presented.value.use((text) => JSON.parse(Buffer.from(text, 'base64').toString('utf8')))
+  const { payload } = value as { payload?: { signature?: string } }
+  return /^0xcanary-(\w+)$/.exec(payload?.signature ?? '')?.[1] as Fate | undefined
+}
+
+/** Costs 0.001 USDC unless its text is "free"; fails on "fail", after it was paid for. */
+export const paidTool = defineTool({
+  name: 'gateway.test.buy',
+  title: 'Buy an echo',
+  summary: 'Returns its text for money.',
+  input: z.strictObject({ text: z.string().max(1000), email: z.string().optional() }),
+  output: z.object({ text: z.string(), receipt: z.object({ receipt_id: z.string() }).nullable() }),
+  price: x402(1000n),
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/test/buy', operationId: 'testBuy' },
+  skill: { id: 'buy', tags: ['test'], examples: ['Buy an echo'] },
+  errors: ['payment_required'],
+  examples: [{ title: 'Hello', input: { text: 'hello' } }],
+  terms: ({ text }) =>
+    text === 'free'
+      ? null
+      : {
+          amountAtomic: 1000n,
+          networks: [NETWORK],
+          requestDigest: createHash('sha256').update(text).digest('base64url'),
+        },
+  async handle({ text }) {
+    if (text === 'fail') throw new GatewayError('upstream_unreachable', 'Nothing was fetched.')
+    return { text, receipt: null }
+  },
+}) as unknown as AnyTool
