@@ -30,6 +30,8 @@ export interface PaymentParts {
   readonly config: Config
   readonly store: Store
   readonly signer: Signer
+  /** Reads back what this installation signed. */
+  readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly embedded: EmbeddedChains | undefined
   readonly extraCa: readonly string[] | undefined
   readonly baseUrl: string
@@ -69,7 +71,7 @@ export function createPayments(parts: PaymentParts): Payments {
   )
   const payTo = config.payTo ?? embedded?.payTo
   const upstreams: Upstream[] = config.facilitators.map((url) =>
-    createHttpUpstream({ url, ca: parts.extraCa, now }),
+    createHttpUpstream({ url, networks, ca: parts.extraCa, now }),
   )
   if (upstreams.length === 0 && (config.settlerKeyFile !== undefined || embedded))
     upstreams.push(
@@ -83,7 +85,7 @@ export function createPayments(parts: PaymentParts): Payments {
         now,
       }),
     )
-  const router = createRouter({ upstreams, now, log })
+  const router = createRouter({ upstreams, networks, now, log })
   const verifier = createVerifier({ networks, chains, store, router, now })
   const settlements = createSettlements({
     store,
@@ -106,7 +108,16 @@ export function createPayments(parts: PaymentParts): Payments {
     settlements,
     gate: createPaymentGate(common),
     facilitator: createFacilitator({ config, router, ...common }),
-    purchases: createPurchases({ config, store, networks, signer, payTo, baseUrl, now }),
+    purchases: createPurchases({
+      config,
+      store,
+      networks,
+      signer,
+      verifyOwn: parts.verifyOwn,
+      payTo,
+      baseUrl,
+      now,
+    }),
     async close() {
       await router.close()
       await Promise.all([...chains.values()].map((chain) => chain.close()))

@@ -297,8 +297,15 @@ export interface Router {
   }): Promise<readonly Route[]>
   supported(): Promise<SupportedResponse>
   states(): readonly UpstreamState[]
-  /** What a call to an upstream ended in: feeds breaker and latency. */
-  report(upstreamId: string, result: { ok: boolean; ms: number }): void
+  /** What a call to an upstream ended in: feeds breaker and latency. Without `kind` it is about the upstream as a whole. */
+  report(
+    upstreamId: string,
+    result: {
+      ok: boolean
+      ms: number
+      kind?: { readonly scheme: string; readonly network: string } | undefined
+    },
+  ): void
   close(): Promise<void>
 }
 

@@ -1,14 +1,200 @@
-// Which upstream facilitator takes a payment.
+// Which upstream facilitator takes a payment: decided from what each one says it takes, what it costs and how its last
+// calls ended. Nothing runs in the background: an upstream is asked when somebody wants to know.
+import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../log.ts'
-import type { Router, Upstream } from './ports.ts'
-import { stub } from './stub.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import { findV1Network } from './networks.ts'
+import type { Networks, Route, Router, Upstream, UpstreamState } from './ports.ts'
 
 export interface RouterParts {
   readonly upstreams: readonly Upstream[]
+  readonly networks: Networks
   readonly now: () => number
   readonly log: Logger
 }
 
-export function createRouter(_parts: RouterParts): Router {
-  return stub('createRouter')
+const SUPPORTED_DEADLINE_MS = 5_000
+/** An answer is used for so long; for so long again while a new one is fetched. */
+const FRESH_MS = 30_000
+const FAILED_FRESH_MS = 3_000
+/** Weight of the latest call in the moving average of latency. */
+const WEIGHT = 0.3
+
+interface Known {
+  readonly upstream: Upstream
+  /** Of the upstream as a whole, and by `scheme network`. */
+  readonly breaker: Breaker
+  readonly kindBreakers: Map<string, Breaker>
+  answer: { readonly at: number; readonly supported: SupportedResponse | undefined } | undefined
+  asking: Promise<SupportedResponse | undefined> | undefined
+  observedAt: number | undefined
+  latencyMs: number | null
 }
+
+export function createRouter({ upstreams, networks, now, log }: RouterParts): Router {
+  const all: Known[] = upstreams.map((upstream) => ({
+    upstream,
+    breaker: createBreaker(),
+    kindBreakers: new Map(),
+    answer: undefined,
+    asking: undefined,
+    observedAt: undefined,
+    latencyMs: null,
+  }))
+
+  /** CAIP-2 id of a network that we route, or undefined: a chain of ours, or Solana, which an upstream judges. */
+  function toRouted(name: string): string | undefined {
+    const caip2 = findV1Network(name) ?? name
+    return networks.find(caip2)?.network ?? (/^solana:\w{1,32}$/.test(caip2) ? caip2 : undefined)
+  }
+
+  async function ask(known: Known): Promise<SupportedResponse | undefined> {
+    const startedAt = now()
+    let supported: SupportedResponse | undefined
+    try {
+      const answer = await known.upstream.supported(SUPPORTED_DEADLINE_MS)
+      supported = { ...answer, kinds: answer.kinds.filter((kind) => toRouted(kind.network) !== undefined) }
+      known.latencyMs ??= now() - startedAt
+    } catch (thrown) {
+      log.warn({ upstream: known.upstream.id, err: thrown }, 'a facilitator does not say what it takes')
+    }
+    const at = now()
+    known.answer = { at, supported }
+    known.observedAt = at
+    known.breaker.record(supported !== undefined, at)
+    return supported
+  }
+
+  /** What it takes now; undefined when it is not alive. Concurrent askers share one question. */
+  function supportedOf(known: Known): Promise<SupportedResponse | undefined> {
+    const { answer } = known
+    const age = answer ? now() - answer.at : Infinity
+    const isFresh = age < (answer?.supported ? FRESH_MS : FAILED_FRESH_MS)
+    if (answer && isFresh) return Promise.resolve(answer.supported)
+    // One that keeps failing is asked again when its breaker lets a probe through.
+    if (answer && !answer.supported && known.breaker.state(now()) === 'open')
+      return Promise.resolve(undefined)
+    known.asking ??= ask(known).finally(() => (known.asking = undefined))
+    return answer?.supported && age < FRESH_MS * 2 ? Promise.resolve(answer.supported) : known.asking
+  }
+
+  function breakerOf(known: Known, scheme: string, network: string): Breaker {
+    const key = `${scheme} ${network}`
+    let breaker = known.kindBreakers.get(key)
+    if (!breaker) known.kindBreakers.set(key, (breaker = createBreaker()))
+    return breaker
+  }
+  /** Health of a kind: the worse of its own and of its upstream's. */
+  function stateOfKind(known: Known, kind: SupportedKind) {
+    const at = now()
+    const states = [known.breaker.state(at), breakerOf(known, kind.scheme, toRouted(kind.network)!).state(at)]
+    return states.includes('open') ? 'open' : states.includes('half_open') ? 'half_open' : 'closed'
+  }
+
+  return {
+    async routes({ x402Version, scheme, network }) {
+      const wanted = toRouted(network)
+      if (wanted === undefined) return []
+      const found = await Promise.all(
+        all.map(async (known): Promise<(Route & { isProbe: boolean }) | undefined> => {
+          const supported = await supportedOf(known)
+          const kinds = (supported?.kinds ?? []).filter(
+            (kind) => kind.scheme === scheme && toRouted(kind.network) === wanted,
+          )
+          // An upstream is spoken to in a version it knows: the buyer's where it can, else the newest.
+          const kind =
+            kinds.find((one) => one.x402Version === x402Version) ??
+            kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
+          if (!kind) return undefined
+          const isProbe = stateOfKind(known, kind) === 'half_open'
+          const at = now()
+          if (!known.breaker.admits(at) || !breakerOf(known, scheme, wanted).admits(at)) return undefined
+          return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
+        }),
+      )
+      return found
+        .filter((route) => route !== undefined)
+        .toSorted(
+          (a, b) =>
+            compare(a.upstream.feeAtomic, b.upstream.feeAtomic) ||
+            compare(Number(a.isProbe), Number(b.isProbe)) ||
+            compare(a.latencyMs ?? Infinity, b.latencyMs ?? Infinity),
+        )
+        .map(({ isProbe: _isProbe, ...route }) => route)
+    },
+
+    async supported() {
+      const answers = await Promise.all(all.map(async (known) => ({ known, is: await supportedOf(known) })))
+      const kinds = new Map<string, SupportedKind>()
+      const extensions = new Set<string>()
+      const signers = new Map<string, Set<string>>()
+      for (const { known, is } of answers) {
+        const alive = (is?.kinds ?? []).filter((kind) => stateOfKind(known, kind) !== 'open')
+        if (!is || alive.length === 0) continue
+        for (const kind of alive) {
+          const key = `${kind.x402Version} ${kind.scheme} ${kind.network}`
+          if (!kinds.has(key)) kinds.set(key, kind)
+        }
+        for (const extension of is.extensions) extensions.add(extension)
+        for (const [family, addresses] of Object.entries(is.signers)) {
+          const known = signers.get(family) ?? new Set()
+          for (const address of addresses) known.add(address)
+          signers.set(family, known)
+        }
+      }
+      return {
+        kinds: [...kinds.values()],
+        extensions: [...extensions],
+        signers: Object.fromEntries([...signers].map(([family, addresses]) => [family, [...addresses]])),
+      }
+    },
+
+    states: () => all.map((known) => describe(known, now())),
+
+    report(upstreamId, { ok, ms, kind }) {
+      const known = all.find(({ upstream }) => upstream.id === upstreamId)
+      if (!known) return
+      const at = now()
+      known.observedAt = at
+      if (ok) known.latencyMs = known.latencyMs === null ? ms : known.latencyMs * (1 - WEIGHT) + ms * WEIGHT
+      const network = kind && toRouted(kind.network)
+      if (kind && network !== undefined) breakerOf(known, kind.scheme, network).record(ok, at)
+      // An answer of any kind proves that the upstream is there; the failure of one kind says nothing of the others.
+      if (ok || !kind) known.breaker.record(ok, at)
+    },
+
+    async close() {
+      await Promise.all(upstreams.map((upstream) => upstream.close()))
+    },
+  }
+
+  function describe(known: Known, at: number): UpstreamState {
+    const { upstream, answer, breaker, observedAt, latencyMs } = known
+    const kinds = answer?.supported?.kinds ?? []
+    const alive = kinds.filter((kind) => stateOfKind(known, kind) !== 'open')
+    const broken = [...new Set(kinds.filter((kind) => !alive.includes(kind)).map(({ network }) => network))]
+    const worst = [breaker, ...known.kindBreakers.values()].map((one) => one.state(at))
+    const base = {
+      id: upstream.id,
+      url: upstream.url,
+      age_ms: observedAt === undefined ? null : at - observedAt,
+      kinds: alive,
+      latency_ms: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
+      breaker: (worst.includes('open') ? 'open' : worst.includes('half_open') ? 'half_open' : 'closed') as
+        'open' | 'half_open' | 'closed',
+    }
+    if (!answer) return { ...base, state: 'unknown', detail: 'not asked yet' }
+    if (!answer.supported) return { ...base, state: 'failing', detail: 'does not say what it takes' }
+    if (alive.length === 0)
+      return {
+        ...base,
+        state: 'failing',
+        detail: kinds.length === 0 ? 'takes nothing that we route' : 'its last calls failed',
+      }
+    if (broken.length > 0)
+      return { ...base, state: 'failing', detail: `its last calls failed on ${broken.join(', ')}` }
+    return { ...base, state: 'ok', detail: `takes ${alive.length} kinds of payment` }
+  }
+}
+
+const compare = (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0)

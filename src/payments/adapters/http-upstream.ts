@@ -1,14 +1,71 @@
 // Somebody else's facilitator over HTTP.
-import type { Upstream } from '../ports.ts'
-import { stub } from '../stub.ts'
+import type { SupportedKind } from '../../../schemas/x402.ts'
+import { findV1Network } from '../networks.ts'
+import type { Networks, Upstream, UpstreamRequest } from '../ports.ts'
+import { createExchanger } from './facilitator-exchange.ts'
+import { quirksOf, readSettlement, readSupported, readVerdict, toRequestBody } from './facilitator-wire.ts'
 
 export interface HttpUpstreamOptions {
   readonly url: string
+  readonly networks: Networks
   /** PEM of authorities trusted besides the default ones. */
   readonly ca?: readonly string[] | undefined
   readonly now: () => number
 }
 
-export function createHttpUpstream(_options: HttpUpstreamOptions): Upstream {
-  return stub('createHttpUpstream')
+const VERIFY_MS = 5_000
+const SETTLE_MS = 30_000
+
+export function createHttpUpstream({ url: base, networks, ca }: HttpUpstreamOptions): Upstream {
+  const { host, pathname } = new URL(base)
+  const path = pathname.replace(/\/+$/, '')
+  const id = host + path
+  const quirks = quirksOf(host)
+  const exchange = createExchanger(ca)
+  const endpoint = (name: string) => new URL(`${path}/${name}`, base)
+  let kinds: readonly SupportedKind[] = []
+
+  /** The payment's own version where it is taken, else the one that is. */
+  function versionFor({ payment }: UpstreamRequest): 1 | 2 {
+    const taken = kinds.filter(
+      (kind) =>
+        kind.scheme === payment.scheme && (findV1Network(kind.network) ?? kind.network) === payment.network,
+    )
+    const isTaken = (version: 1 | 2) => taken.some(({ x402Version }) => x402Version === version)
+    const other = payment.x402Version === 1 ? 2 : 1
+    return !isTaken(payment.x402Version) && isTaken(other) ? other : payment.x402Version
+  }
+
+  const post = (name: 'verify' | 'settle', request: UpstreamRequest, deadlineMs: number) =>
+    request.payment.wire.use((wire) =>
+      exchange({
+        url: endpoint(name),
+        method: 'POST',
+        body: toRequestBody(wire, request.requirements, {
+          version: versionFor(request),
+          v1Name: networks.find(request.payment.network)?.v1Name,
+          resourceUrl: request.payment.resourceUrl,
+          quirks,
+        }),
+        deadlineMs: Math.max(1, Math.min(deadlineMs, request.deadlineMs)),
+      }),
+    )
+
+  return {
+    id,
+    url: base,
+    // What a facilitator charges is agreed outside of the protocol.
+    feeAtomic: 0n,
+    async supported(deadlineMs) {
+      const result = await exchange({ url: endpoint('supported'), method: 'GET', deadlineMs })
+      if (result.kind !== 'answer') throw new Error(`${id}: ${result.kind}, ${result.reason}`)
+      if (result.status !== 200) throw new Error(`${id}: status ${result.status}`)
+      const supported = readSupported(result.body)
+      kinds = supported.kinds
+      return supported
+    },
+    verify: async (request) => readVerdict(await post('verify', request, VERIFY_MS), request, id),
+    settle: async (request) => readSettlement(await post('settle', request, SETTLE_MS), request),
+    async close() {},
+  }
 }
