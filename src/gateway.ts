@@ -131,6 +131,8 @@ export async function startGateway(
     signer,
     idempotencyKey: signer.deriveKey('idempotency-key'),
     addresses,
+    // Made below: the chains behind it need not be up before attempts can be recovered.
+    creditsRequired: (refusal) => payments.purchases.creditsRequired(refusal),
     allowSandboxName: config.mode === 'sandbox',
     egressPorts: config.egressPorts,
     bootId,
@@ -146,7 +148,9 @@ export async function startGateway(
   const payments = createPayments({
     config,
     store,
+    documents: documentStore,
     signer,
+    verifyOwn: signer.verifyOwn,
     embedded,
     extraCa: options.extraCa,
     baseUrl: addresses.baseUrl,

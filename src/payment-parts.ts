@@ -5,7 +5,7 @@ import type { Fault } from './fault.ts'
 import type { Logger } from './log.ts'
 import { Secret } from './secret.ts'
 import type { Facilitator, Purchases, Signer } from './services.ts'
-import type { Store } from './store/ports.ts'
+import type { DocumentStore, Store } from './store/ports.ts'
 import { createChain } from './payments/adapters/chain.ts'
 import { createHttpUpstream } from './payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from './payments/adapters/local-upstream.ts'
@@ -29,6 +29,7 @@ export interface EmbeddedChains {
 export interface PaymentParts {
   readonly config: Config
   readonly store: Store
+  readonly documents: DocumentStore
   readonly signer: Signer
   /** Reads back what this installation signed. */
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
@@ -54,7 +55,7 @@ export interface Payments {
 }
 
 export function createPayments(parts: PaymentParts): Payments {
-  const { config, store, signer, embedded, baseUrl, bootId, now, log, fault } = parts
+  const { config, store, documents, signer, embedded, baseUrl, bootId, now, log, fault } = parts
   const rpcUrlOf = (chainId: number) => {
     const url = config.rpcUrls[chainId]
     if (url !== undefined) return Promise.resolve(url)
@@ -86,7 +87,16 @@ export function createPayments(parts: PaymentParts): Payments {
       }),
     )
   const router = createRouter({ upstreams, networks, now, log })
-  const verifier = createVerifier({ networks, chains, store, router, now })
+  const verifier = createVerifier({
+    networks,
+    chains,
+    store,
+    router,
+    documents,
+    rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,
+    now,
+    log,
+  })
   const settlements = createSettlements({
     store,
     router,
@@ -106,7 +116,7 @@ export function createPayments(parts: PaymentParts): Payments {
     router,
     chains,
     settlements,
-    gate: createPaymentGate(common),
+    gate: createPaymentGate({ router, ...common }),
     facilitator: createFacilitator({ config, router, ...common }),
     purchases: createPurchases({
       config,

@@ -1,7 +1,23 @@
-// The firewall and the verifier.
-import type { Store } from '../store/ports.ts'
-import type { Chain, Networks, Router, Verifier } from './ports.ts'
-import { stub } from './stub.ts'
+// The firewall and the verifier: every check in the order of CHECKS, no question to the world before the cheap ones passed.
+import type { PaymentRequirements } from '../../schemas/x402.ts'
+import type { Logger } from '../log.ts'
+import type { DocumentStore, PaymentClaim, Store } from '../store/ports.ts'
+import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
+import { checkPayment, type Refusal } from './firewall.ts'
+import { createPaymentPolicyReader, type PaymentPolicy } from './policy.ts'
+import {
+  type Chain,
+  ChainError,
+  type ChainProbe,
+  type Check,
+  type Networks,
+  type Payment,
+  type Router,
+  type Verdict,
+  type Verifier,
+} from './ports.ts'
+import { createRate } from './rates.ts'
+import { loadRecovery, type Recovery } from './recover.ts'
 
 export interface VerifierParts {
   readonly networks: Networks
@@ -9,10 +25,237 @@ export interface VerifierParts {
   readonly chains: ReadonlyMap<string, Chain>
   readonly store: Pick<Store, 'findClaim'>
   /** For kinds that are not verified here. */
-  readonly router: Router
+  readonly router: Pick<Router, 'routes' | 'report'>
+  readonly documents: Pick<DocumentStore, 'read'>
+  /** Verifications a minute; 0 switches both limits off. */
+  readonly rateLimit?: { readonly perPayer: number; readonly perPayee: number } | undefined
   readonly now: () => number
+  readonly log: Logger
 }
 
-export function createVerifier(_parts: VerifierParts): Verifier {
-  return stub('createVerifier')
+const RATE_LIMIT = { perPayer: 300, perPayee: 6000 }
+const UPSTREAM_VERIFY_MS = 5000
+const MAX_UPSTREAMS = 2
+const EOA_SIGNATURE_CHARACTERS = 2 + 2 * 65
+
+type Eip3009Payment = Payment & { readonly kind: Extract<Payment['kind'], { type: 'eip3009' }> }
+type Options = NonNullable<Parameters<Verifier['verify']>[2]>
+
+/**
+ * What a claim on a payment is made under. The same for every spelling of it, and never the signature, of which there
+ * can be several.
+ */
+export function claimKeyOf(
+  payment: Payment,
+  requirements: PaymentRequirements,
+): Pick<PaymentClaim, 'network' | 'asset' | 'payer' | 'nonce'> {
+  const { network, payer, nonce } = payment
+  const asset = network.startsWith('eip155:') ? requirements.asset.toLowerCase() : requirements.asset
+  return { network, asset, payer, nonce }
 }
+
+export function createVerifier(parts: VerifierParts): Verifier {
+  const { networks, chains, store, router, now, log } = parts
+  const { perPayer, perPayee } = parts.rateLimit ?? RATE_LIMIT
+  const payerRate = createRate(perPayer, now)
+  const payeeRate = createRate(perPayee, now)
+  const readPolicy = createPaymentPolicyReader(
+    parts.documents,
+    (problem) => log.warn({ problem }, 'payment policy'),
+    now,
+  )
+  let hasher: Eip3009Hasher | undefined
+
+  function recoverSigner(recovery: Recovery, payment: Eip3009Payment): string | undefined {
+    const network = networks.find(payment.network)!
+    hasher ??= createEip3009Hasher(recovery.keccak256)
+    const digest = hasher.hash(network, payment.kind.authorization)
+    return payment.kind.signature.use((signature) =>
+      signature.length === EOA_SIGNATURE_CHARACTERS
+        ? recovery.recoverAddress(digest, Buffer.from(signature.slice(2), 'hex'))
+        : undefined,
+    )
+  }
+
+  /** Deny lists, rate and claim: our own memory, no chain. */
+  async function checkMemory(
+    payment: Payment,
+    requirements: PaymentRequirements,
+    options: Options,
+  ): Promise<Refusal | undefined> {
+    const denied = checkPolicy(await readPolicy(), payment.payer, requirements.payTo)
+    if (denied) return denied
+    if (options.claimId === undefined) {
+      if (payment.payer !== '' && !payerRate.allows(payment.payer))
+        return tooMany(`Payer ${payment.payer} has had its ${perPayer} verifications of this minute.`)
+      if (!options.isOurs && !payeeRate.allows(requirements.payTo.toLowerCase()))
+        return tooMany(`Payee ${requirements.payTo} has had its ${perPayee} verifications of this minute.`)
+    }
+    const claim = await store.findClaim(claimKeyOf(payment, requirements))
+    if (claim && claim.id !== options.claimId)
+      return refuse(
+        'claim',
+        'invalid_exact_evm_nonce_already_used',
+        `This payment was used before, under claim ${claim.id}. Sign a payment with a fresh nonce.`,
+      )
+    return undefined
+  }
+
+  /** Only what its payer signed counts: otherwise anyone could use up the allowance of anyone. */
+  function countVerification(payment: Payment, requirements: PaymentRequirements, options: Options): void {
+    if (options.claimId !== undefined) return
+    if (payment.payer !== '') payerRate.count(payment.payer)
+    if (!options.isOurs) payeeRate.count(requirements.payTo.toLowerCase())
+  }
+
+  async function checkOnChain(payment: Eip3009Payment, isSigner: boolean): Promise<Verdict> {
+    const { authorization, signature } = payment.kind
+    const chain = chains.get(payment.network)
+    if (!chain) return unavailable('route', `No chain answers for ${payment.network}. Try again later.`)
+    let probe: ChainProbe
+    try {
+      probe = await chain.probe(authorization, signature)
+    } catch (thrown) {
+      if (!(thrown instanceof ChainError)) throw thrown
+      return unavailable(
+        'authorization_state',
+        `${payment.network} could not be asked (${thrown.reason}). The payment is not at fault; try again.`,
+      )
+    }
+    return judgeProbe(probe, authorization.value, isSigner) ?? { ok: true, payer: payment.payer }
+  }
+
+  /** Contract wallets with long signatures, Permit2, other schemes, other families: whoever will settle it decides. */
+  async function askUpstreams(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
+    const { x402Version, scheme, network } = payment
+    const routes = await router.routes({ x402Version, scheme, network })
+    for (const { upstream } of routes.slice(0, MAX_UPSTREAMS)) {
+      const startedAt = now()
+      const verdict = await upstream
+        .verify({ payment, requirements, deadlineMs: UPSTREAM_VERIFY_MS })
+        .catch(() => undefined)
+      const isAnswered = verdict !== undefined && (verdict.ok || !verdict.isRetryable)
+      router.report(upstream.id, { ok: isAnswered, ms: now() - startedAt })
+      if (isAnswered) return verdict
+    }
+    return unavailable(
+      'route',
+      routes.length === 0
+        ? `No live facilitator takes ${scheme} on ${network}.`
+        : `No facilitator could check this payment right now. It is not at fault; try again.`,
+    )
+  }
+
+  async function judgeElsewhere(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
+    const verdict = await askUpstreams(payment, requirements)
+    if (!verdict.ok || payment.payer === verdict.payer.toLowerCase()) return verdict
+    // Of a foreign payment the payer is known only now.
+    return checkPolicy(await readPolicy(), verdict.payer, requirements.payTo) ?? verdict
+  }
+
+  async function judge(
+    payment: Payment,
+    requirements: PaymentRequirements,
+    options: Options,
+  ): Promise<Verdict> {
+    const recovery = await loadRecovery()
+    const isUsed = options.skipChain === true
+    const shape = checkPayment(
+      {
+        payment,
+        requirements,
+        networks,
+        resourceUrl: options.resourceUrl,
+        isOurs: options.isOurs === true,
+        nowSeconds: BigInt(Math.floor(now() / 1000)),
+        keccak256: recovery.keccak256,
+      },
+      isUsed,
+    )
+    if (!shape.ok) return shape
+    const refusal = isUsed ? undefined : await checkMemory(payment, requirements, options)
+    if (refusal) return refusal
+
+    if (!isEip3009(payment)) {
+      if (isUsed) return wrongSignature('Who made this payment cannot be shown by its signature alone.')
+      countVerification(payment, requirements, options)
+      return judgeElsewhere(payment, requirements)
+    }
+    const isSigner = recoverSigner(recovery, payment) === payment.payer
+    if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature(WRONG_SIGNATURE_MESSAGE)
+    if (isSigner) countVerification(payment, requirements, options)
+    const isLong = payment.kind.signature.use(({ length }) => length > EOA_SIGNATURE_CHARACTERS)
+    return isLong ? askUpstreams(payment, requirements) : checkOnChain(payment, isSigner)
+  }
+
+  return {
+    async verify(payment, requirements, options = {}) {
+      const verdict = await judge(payment, requirements, options)
+      return verdict.ok || payment.payer === '' ? verdict : { payer: payment.payer, ...verdict }
+    },
+  }
+}
+
+const isEip3009 = (payment: Payment): payment is Eip3009Payment => payment.kind.type === 'eip3009'
+
+const WRONG_SIGNATURE_MESSAGE =
+  'The signature is not of the payer over this authorization, asset and network. Sign it again, unchanged.'
+
+/**
+ * What a chain says of an authorization. The token itself judges the signature of a contract wallet, in the simulation.
+ * @returns undefined when nothing stands against it
+ */
+export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean): Refusal | undefined {
+  if (!isSigner && !probe.payerHasCode) return wrongSignature(WRONG_SIGNATURE_MESSAGE)
+  if (probe.nonceUsed)
+    return refuse(
+      'authorization_state',
+      'invalid_exact_evm_nonce_already_used',
+      'This authorization was used or canceled on chain. Sign one with a fresh nonce.',
+    )
+  if (probe.balance < value)
+    return refuse(
+      'balance',
+      'invalid_exact_evm_insufficient_balance',
+      `The payer holds ${probe.balance} of the ${value} atomic units that it signed for. Fund it, or pay from another.`,
+    )
+  if (probe.revert === null) return undefined
+  if (!isSigner) return wrongSignature(WRONG_SIGNATURE_MESSAGE)
+  return refuse(
+    'simulation',
+    'invalid_exact_evm_transaction_simulation_failed',
+    `The transfer would fail on chain: ${printable(probe.revert)}`,
+  )
+}
+
+/** @returns undefined when neither side is denied */
+export function checkPolicy(policy: PaymentPolicy, payer: string, payee: string): Refusal | undefined {
+  if (policy.isPaused)
+    return unavailable('deny_list', 'Payments are paused by the operator. Try again later.')
+  if (policy.isDeniedPayer(payer))
+    return refuse('deny_list', 'payer_denied', 'Payments of this payer are not accepted here.')
+  if (policy.isDeniedPayee(payee))
+    return refuse('deny_list', 'payee_denied', 'Payments to this payee are not accepted here.')
+  return undefined
+}
+
+const refuse = (check: Check, reason: string, message: string): Refusal => ({
+  ok: false,
+  check,
+  reason,
+  message,
+  isRetryable: false,
+})
+/** The payment is not at fault, so nobody may call it invalid. */
+const unavailable = (check: Check, message: string): Refusal => ({
+  ...refuse(check, 'unexpected_verify_error', message),
+  isRetryable: true,
+})
+const tooMany = (message: string): Refusal => ({
+  ...refuse('rate', 'rate_limited', `${message} Wait a minute.`),
+  isRetryable: true,
+})
+const wrongSignature = (message: string) => refuse('signature', 'invalid_exact_evm_signature', message)
+
+/** The contract's own words, from a chain: bounded, and nothing that could steer a terminal or a log. */
+const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '').slice(0, 160)
