@@ -1,16 +1,42 @@
-// The payment gate inside the call path: challenge, or claim, work, settle, release.
+// The payment gate inside the call path: a challenge, or claim, work, settle, release. A payment is claimed before any work
+// starts, so of all its copies one gets a result; what becomes of the money is the settlements' business.
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PaymentRequirements } from '../../schemas/x402.ts'
+import { GatewayError } from '../errors.ts'
 import type { Fault } from '../fault.ts'
-import type { Logger } from '../log.ts'
+import { newId } from '../ids.ts'
+import { LogField, type Logger } from '../log.ts'
+import { toCanonicalJson } from '../receipts/types.ts'
 import type { Signer } from '../services.ts'
-import type { Store } from '../store/ports.ts'
-import type { Networks, PaymentGate, Settlements, Verifier } from './ports.ts'
-import { stub } from './stub.ts'
+import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
+import { createChallenges, MAX_TIMEOUT_SECONDS } from './challenge.ts'
+import { findChangedEcho, readIdentifier } from './extensions.ts'
+import { createOffers } from './offers.ts'
+import type {
+  Networks,
+  PaidCall,
+  PaidResult,
+  Payment,
+  PaymentGate,
+  Router,
+  Settlement,
+  Settlements,
+  StoredResult,
+  Verdict,
+  Verifier,
+} from './ports.ts'
+import { createRefusals } from './refusals.ts'
+import { receiptOf, releaseJson, storeResult } from './release.ts'
+import { decodePayment } from './wire.ts'
 
 export interface GateParts {
   readonly store: Store
   readonly networks: Networks
   readonly verifier: Verifier
   readonly settlements: Settlements
+  /** Where it is known: a network that no live facilitator takes is not asked for. */
+  readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly signer: Signer
   /** Who is paid; undefined until the operator says (production): then paid tools are not available. */
   readonly payTo: string | undefined
@@ -21,6 +47,309 @@ export interface GateParts {
   readonly fault: Fault
 }
 
-export function createPaymentGate(_parts: GateParts): PaymentGate {
-  return stub('createPaymentGate')
+/** How long a copy of a payment waits for the one that is being worked on. */
+const WAIT_MS = 20_000
+const POLL_MS = 200
+const CANCEL_RETRY_MS = [1000, 5000, 30_000]
+
+/** A payment that fits the call, as far as that can be said without a signature. */
+interface Offered {
+  readonly call: PaidCall
+  readonly payment: Payment
+  readonly requirements: PaymentRequirements
+  readonly identifier: string | null
+}
+
+export function createPaymentGate(parts: GateParts): PaymentGate {
+  const { store, verifier, settlements, bootId, now, log, fault } = parts
+  const offers = createOffers(parts)
+  const challenges = createChallenges({ ...parts, offers })
+  const refuse = createRefusals({ challenges, baseUrl: parts.baseUrl })
+  /** Claims of this process, from the claim to the release. */
+  const running = new Map<string, Promise<PaidResult>>()
+
+  async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
+    if (!call.payment) throw refuse.unpaid(call)
+    const payment = decodePayment(call.payment, parts.networks)
+    const identifier = readIdentifier(payment)
+    // What was paid before comes first: neither a price that changed since nor a facilitator that is down takes it back.
+    const own = await findOwn(payment)
+    if (own) return repeat(call, payment, own, isRetry)
+
+    const requirements = match(call, payment)
+    const { tool, resource } = call
+    const options = { resourceUrl: resource.url, isOurs: true }
+    const earlier =
+      identifier === null
+        ? undefined
+        : await store.findIdentifiedClaim({ tool: tool.name, payer: payment.payer, identifier })
+    const verdict = await verifier.verify(payment, requirements, {
+      ...options,
+      // For an answer that is paid already it is enough that the same payer asks.
+      skipChain: earlier !== undefined,
+    })
+    if (!verdict.ok) {
+      const taken = verdict.check === 'claim' ? await findOwn(payment) : undefined
+      if (taken) return repeat(call, payment, taken, isRetry)
+      throw refuse.verdict(call, verdict)
+    }
+    if (earlier) return repeat(call, payment, earlier, isRetry)
+
+    await fault.at('before_claim')
+    const offered = { call, payment, requirements, identifier }
+    const claimed = await store.claimPayment({ claim: newClaim(offered, now()), bootId })
+    if (!claimed.ok) return repeat(call, payment, claimed.claim, isRetry)
+    const { claim } = claimed
+    const result = perform(offered, claim).finally(() => running.delete(claim.id))
+    running.set(claim.id, result)
+    return result
+  }
+
+  async function findOwn({ network, payer, nonce }: Payment): Promise<PaymentClaim | undefined> {
+    const asset = parts.networks.find(network)?.asset.address.toLowerCase()
+    return asset === undefined ? undefined : store.findClaim({ network, asset, payer, nonce })
+  }
+
+  /**
+   * Which of our requirements a payment is for, as far as that can be said without its signature.
+   * @throws {GatewayError} payment_rejected, quote_invalid, payments_unavailable
+   */
+  function match(call: PaidCall, payment: Payment): PaymentRequirements {
+    const accepts = challenges.accepts(call)
+    // An expired quote is not this price any more: a fresh one, and the buyer decides again.
+    if (call.quote !== undefined && call.terms.quote && call.terms.quote(call.quote).jws !== call.quote)
+      throw refuse.unpaid(call)
+    const { scheme, network, kind, resourceUrl } = payment
+    const requirements = accepts.find((entry) => entry.scheme === scheme && entry.network === network)
+    if (!requirements)
+      throw accepts.some((entry) => entry.scheme === scheme)
+        ? refuse.rejected(call, 'invalid_network', 'network', `Pay on ${names(accepts)}.`)
+        : refuse.rejected(call, 'unsupported_scheme', 'scheme', 'Pay with the scheme `exact`.')
+    if (kind.type !== 'eip3009') {
+      const message = 'Sign a transferWithAuthorization (EIP-3009).'
+      throw refuse.rejected(call, 'unsupported_payload_type', 'scheme', message)
+    }
+    if (resourceUrl !== null && resourceUrl !== call.resource.url) {
+      const message = `This payment is for another resource; this one is ${call.resource.url}.`
+      throw refuse.rejected(call, 'invalid_resource', 'resource', message)
+    }
+    const changed = findChangedEcho(challenges.extensions(call), payment.extensions)
+    if (changed !== undefined) {
+      const message = `Send the extension ${changed} back as it was advertised: members may be added, not changed.`
+      throw refuse.rejected(call, 'extension_echo_mismatch', 'accepted', message)
+    }
+    return requirements
+  }
+
+  async function perform({ call, payment, requirements }: Offered, claim: PaymentClaim): Promise<PaidResult> {
+    let result: StoredResult
+    let settlement: Settlement
+    try {
+      await fault.at('after_claim')
+      result = storeResult(await call.work(claim.id))
+      await fault.at('after_work')
+      settlement = await settlements.settle({ claim, payment, requirements, result })
+    } catch (thrown) {
+      const isFree = await giveBack(claim, thrown)
+      throw isFree === false ? refuse.undecided(claim) : thrown
+    }
+    if (settlement.state === 'failed')
+      throw refuse.settlementFailed(call, settlement.claim, settlement.reason, settlement.message)
+    if (settlement.state !== 'settled') throw refuse.undecided(settlement.claim)
+    await fault.at('before_release')
+    return release(settlement.claim, result.json, settlement.receipt, false)
+  }
+
+  /** @returns whether the payment is free again; undefined when the store does not say */
+  async function giveBack({ id }: PaymentClaim, thrown: unknown): Promise<boolean | undefined> {
+    const reason = thrown instanceof GatewayError ? thrown.code : 'internal'
+    const cancel = () => store.cancelClaim({ id, bootId, reason, now: now() })
+    try {
+      return await cancel()
+    } catch (first) {
+      log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
+      void retry(cancel).catch((err: unknown) =>
+        log.error({ [LogField.claim]: id, err }, 'a claim could not be given back: a restart does it'),
+      )
+      return undefined
+    }
+  }
+
+  /** A payment that was used, or an identifier that was: the stored answer, or a refusal that names the claim. */
+  async function repeat(
+    call: PaidCall,
+    payment: Payment,
+    claim: PaymentClaim,
+    isRetry: boolean,
+  ): Promise<PaidResult> {
+    if (claim.nonce === payment.nonce) {
+      const verdict = await prove(payment, claim)
+      if (!verdict.ok) throw refuse.verdict(call, verdict)
+    }
+    const identifier = readIdentifier(payment)
+    if (identifier === null || claim.identifier !== identifier)
+      throw claim.state === 'failed' ? refuse.settlementFailed(call, claim) : refuse.claimed(claim)
+    if (claim.tool !== call.tool.name || claim.requestDigest !== call.terms.requestDigest)
+      throw refuse.identifierConflict(claim)
+
+    const ended = await waitFor(claim)
+    if ('output' in ended) return { ...ended, replayed: true }
+    if (ended.state === 'settled') return replay(ended)
+    if (ended.state === 'failed') throw refuse.settlementFailed(call, ended)
+    // What was given back may be paid with again; once is enough for one request.
+    if (ended.state === 'canceled' && !isRetry) return run(call, true)
+    throw ended.state === 'canceled' ? refuse.claimed(ended) : refuse.undecided(ended)
+  }
+
+  /** @returns the result itself where this process makes it, else the claim as it stands in the end */
+  async function waitFor(claim: PaymentClaim): Promise<PaidResult | PaymentClaim> {
+    const own = running.get(claim.id)
+    if (own) {
+      const result = await within(own, WAIT_MS)
+      if (result) return result
+    }
+    const current = own ? claim : await pollUntilEnded(claim)
+    return isDoubtful(current) ? settlements.reconcileOne(current) : current
+  }
+
+  /** Of another process: nobody tells us, so the store is asked. */
+  async function pollUntilEnded(claim: PaymentClaim): Promise<PaymentClaim> {
+    let current = claim
+    for (let polls = WAIT_MS / POLL_MS; isInFlight(current) && polls > 0; polls--) {
+      await sleep(POLL_MS)
+      current = (await store.getClaim(claim.id)) ?? current
+    }
+    return current
+  }
+
+  async function replay(claim: PaymentClaim): Promise<PaidResult> {
+    const result = await store.getClaimResult(claim.id)
+    const receipt = await receiptFor(claim)
+    if (!result || !receipt) throw refuse.claimed(claim)
+    return release(claim, result.json, receipt, true)
+  }
+
+  const receiptFor = async ({ receiptId }: PaymentClaim) =>
+    receiptId === null ? undefined : store.getReceipt(receiptId)
+
+  function release(
+    claim: PaymentClaim,
+    stored: string,
+    receipt: StoredReceipt,
+    replayed: boolean,
+  ): PaidResult {
+    const json = releaseJson(stored, receiptOf(receipt))
+    return {
+      output: JSON.parse(json),
+      json,
+      settlement: offers.settled(claim),
+      claimId: claim.id,
+      replayed,
+    }
+  }
+
+  return {
+    run: (call) => run(call),
+
+    async claim(claimId, presented) {
+      const payment = presented && decodePayment(presented, parts.networks)
+      const found = await store.getClaim(claimId)
+      if (!payment || !found || !(await isOwner(payment, found))) throw refuse.notFound()
+      const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
+      if (claim.state !== 'settled') return { claim, result: null, receipt: null }
+      const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
+      const shown = receipt ? receiptOf(receipt) : null
+      return { claim, result: stored && shown ? releaseJson(stored.json, shown) : null, receipt: shown }
+    },
+  }
+
+  /**
+   * Whoever shows the payment of a claim owns it. The signature of a settled payment can be read on the chain; the
+   * identifier cannot, so where there is one it is part of the proof.
+   */
+  async function isOwner(payment: Payment, claim: PaymentClaim): Promise<boolean> {
+    const { network, payer, nonce } = payment
+    if (!parts.networks.find(claim.network)) return false
+    if (network !== claim.network || payer !== claim.payer || nonce !== claim.nonce) return false
+    if (claim.identifier !== null && readIdentifier(payment) !== claim.identifier) return false
+    const verdict = await prove(payment, claim)
+    if (!verdict.ok && verdict.isRetryable)
+      throw new GatewayError(
+        'payments_unavailable',
+        'The payment cannot be checked right now. Try again with the same payment.',
+        { reason: verdict.reason, extras: { retry_after_seconds: 5 } },
+      )
+    return verdict.ok
+  }
+
+  /** Signature and shape against what was claimed, whatever is asked for today. */
+  function prove(payment: Payment, claim: PaymentClaim): Promise<Verdict> {
+    const asset = parts.networks.find(claim.network)!.asset
+    const requirements: PaymentRequirements = {
+      scheme: payment.scheme,
+      network: claim.network,
+      amount: claim.amount,
+      asset: asset.address,
+      payTo: claim.payTo,
+      maxTimeoutSeconds: payment.accepted?.maxTimeoutSeconds ?? MAX_TIMEOUT_SECONDS,
+      extra: payment.accepted?.extra ?? { name: asset.name, version: asset.version },
+    }
+    return verifier.verify(payment, requirements, {
+      claimId: claim.id,
+      isOurs: claim.origin === 'tool',
+      skipChain: true,
+    })
+  }
+}
+
+function newClaim({ call, payment, requirements, identifier }: Offered, createdAt: number): NewPaymentClaim {
+  const { tool, terms, resource } = call
+  return {
+    id: newId('clm', createdAt),
+    origin: 'tool',
+    network: payment.network,
+    asset: requirements.asset.toLowerCase(),
+    payer: payment.payer,
+    nonce: payment.nonce,
+    payTo: requirements.payTo,
+    amount: requirements.amount,
+    validBefore: payment.validBefore,
+    tool: tool.name,
+    method: resource.method,
+    resource: resource.url,
+    requestDigest: terms.requestDigest,
+    requirementDigest: hash('sha256', toCanonicalJson(requirements), 'base64url'),
+    identifier,
+    purchase: terms.purchase ?? null,
+    accountId: null,
+    createdAt,
+  }
+}
+
+const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
+const isDoubtful = ({ state }: PaymentClaim) => state === 'pending' || state === 'unknown'
+const names = (accepts: readonly PaymentRequirements[]) => accepts.map(({ network }) => network).join(' or ')
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const timer = new AbortController()
+  try {
+    return await Promise.race([
+      promise,
+      sleep(ms, undefined, { signal: timer.signal }).catch(() => undefined),
+    ])
+  } finally {
+    timer.abort()
+  }
+}
+
+async function retry(action: () => Promise<unknown>): Promise<void> {
+  for (const [at, ms] of CANCEL_RETRY_MS.entries()) {
+    await sleep(ms, undefined, { ref: false })
+    try {
+      await action()
+      return
+    } catch (thrown) {
+      if (at === CANCEL_RETRY_MS.length - 1) throw thrown
+    }
+  }
 }

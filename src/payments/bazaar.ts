@@ -1,0 +1,132 @@
+// The x402 extension `bazaar`: how to call what is sold, for catalogues and buyers. It travels in a header that stock
+// clients send back, so it is told in as many words as there is room for.
+import { z } from 'zod'
+import type { PaidCall } from './ports.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+export interface Discovery {
+  readonly info: Json
+  readonly schema: Json
+}
+
+/** From the most telling to the shortest; the last one is always small. Empty where the door has no bazaar form. */
+export function bazaarVariants({ tool, resource }: Pick<PaidCall, 'tool' | 'resource'>): Discovery[] {
+  if (tool.input === undefined) return []
+  const example = tool.examples?.[0]
+  const input = isJson(example?.input) ? example.input : {}
+  const output = isJson(example?.output) ? example.output : undefined
+  const describe = describerOf(tool, resource)
+  if (!describe) return []
+  const full = inputSchemaOf(tool.input)
+  const slim = without(full, ['description', 'title', 'examples', 'default', 'pattern', 'format'])
+  const shapes = [full, slim, shallow(slim), { type: 'object' }]
+  return [
+    ...(output === undefined ? [] : [describe(full, input, output)]),
+    ...shapes.map((shape) => describe(shape, input)),
+    describe({ type: 'object' }, {}),
+  ]
+}
+
+type Describe = (schema: Json, input: Json, output?: Json) => Discovery
+
+function describerOf(tool: PaidCall['tool'], { url, method }: PaidCall['resource']): Describe | undefined {
+  if (url.startsWith('mcp://'))
+    return (schema, example, output) =>
+      discovery(
+        {
+          type: 'mcp',
+          toolName: tool.name,
+          description: tool.title,
+          transport: 'streamable-http',
+          inputSchema: schema,
+          example,
+        },
+        {
+          type: { const: 'mcp' },
+          toolName: { type: 'string' },
+          description: { type: 'string' },
+          transport: { type: 'string' },
+          inputSchema: { type: 'object' },
+          example: { type: 'object' },
+        },
+        ['type', 'toolName', 'inputSchema'],
+        output,
+      )
+  if (!/^https?:/.test(url)) return undefined
+  if (method === 'POST')
+    return (schema, body, output) =>
+      discovery(
+        { type: 'http', method, bodyType: 'json', body },
+        { type: { const: 'http' }, method: { enum: [method] }, bodyType: { enum: ['json'] }, body: schema },
+        ['type', 'method', 'bodyType', 'body'],
+        output,
+      )
+  if (method === 'GET')
+    return (schema, queryParams, output) =>
+      discovery(
+        { type: 'http', method, queryParams },
+        { type: { const: 'http' }, method: { enum: [method] }, queryParams: schema },
+        ['type', 'method'],
+        output,
+      )
+  return undefined
+}
+
+function discovery(
+  input: Json,
+  properties: Json,
+  required: readonly string[],
+  example: Json | undefined,
+): Discovery {
+  return {
+    info: { input, ...(example && { output: { type: 'json', example } }) },
+    schema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        input: { type: 'object', properties, required, additionalProperties: false },
+        ...(example && { output: { type: 'object' } }),
+      },
+      required: ['input'],
+    },
+  }
+}
+
+function inputSchemaOf(schema: z.ZodType): Json {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>
+  // Inside another schema its own references would point nowhere, and readers must not follow any.
+  return /"\$(?:ref|id|defs)"/.test(JSON.stringify(rest)) ? { type: 'object' } : rest
+}
+
+function without(schema: Json, keywords: readonly string[]): Json {
+  const strip = (value: unknown, isSchema: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => strip(item, isSchema))
+    if (!isJson(value)) return value
+    return Object.fromEntries(
+      Object.entries(value)
+        .filter(([key]) => !(isSchema && keywords.includes(key)))
+        // Below `properties` the keys are names, and a field may be called `title`.
+        .map(([key, inner]) => [key, strip(inner, !(isSchema && key === 'properties'))]),
+    )
+  }
+  return strip(schema, true) as Json
+}
+
+/** Names and types of the top level only. */
+function shallow(schema: Json): Json {
+  const properties = isJson(schema['properties']) ? schema['properties'] : {}
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(properties).map(([name, property]) => [
+        name,
+        isJson(property) && typeof property['type'] === 'string' ? { type: property['type'] } : {},
+      ]),
+    ),
+    ...(schema['required'] !== undefined && { required: schema['required'] }),
+  }
+}
+
+const isJson = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

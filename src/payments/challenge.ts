@@ -1,0 +1,217 @@
+// The 402: what must be paid, in the words of v2 and of v1. What does not change from call to call is put together once for
+// each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that.
+import { GatewayError } from '../errors.ts'
+import type {
+  PaymentRequired,
+  PaymentRequirements,
+  ResourceInfo,
+  SettleResponse,
+} from '../../schemas/x402.ts'
+import { bazaarVariants } from './bazaar.ts'
+import { IDENTIFIER_EXTENSION, PAYMENT_IDENTIFIER } from './extensions.ts'
+import { OFFER_RECEIPT, type Offers } from './offers.ts'
+import type { Challenge, Networks, PaidCall, PaymentNetwork, Router, UpstreamState } from './ports.ts'
+
+export const MAX_TIMEOUT_SECONDS = 300
+/** Of the JSON, before base64: a stock client sends most of it back in a header that may have 8 KiB. */
+const MAX_REQUIRED_BYTES = 4000
+/** Enough for every paid route and its variants; resources with a parameter in the path must not fill the memory. */
+const MAX_REMEMBERED = 256
+
+export interface ChallengeParts {
+  readonly networks: Networks
+  readonly payTo: string | undefined
+  readonly offers: Offers
+  /** Where it is known: a network that no live facilitator takes is not asked for. */
+  readonly router?: Pick<Router, 'states' | 'routes'> | undefined
+  readonly now: () => number
+}
+
+type Asked = Pick<PaidCall, 'tool' | 'terms' | 'resource'>
+
+export interface Challenges {
+  /** @throws {GatewayError} payments_unavailable */
+  accepts(call: Asked): readonly PaymentRequirements[]
+  /** Extensions as advertised, without what is signed. */
+  extensions(call: Asked): Readonly<Record<string, unknown>>
+  /**
+   * @param error `payment_required` or the x402 reason why what was presented is not enough
+   * @throws {GatewayError} payments_unavailable, quote_invalid
+   */
+  challenge(call: Asked & Pick<PaidCall, 'quote'>, error?: string): Challenge
+}
+
+const UNPAID = 'Payment required'
+
+interface Remembered {
+  readonly resource: ResourceInfo
+  readonly extensions: Readonly<Record<string, unknown>>
+  second: number
+  accepts: readonly PaymentRequirements[]
+  acceptsV1: Challenge['acceptsV1']
+  required: PaymentRequired
+  json: string
+  header: string
+}
+
+export function createChallenges(parts: ChallengeParts): Challenges {
+  const { payTo, offers, now } = parts
+  const remembered = new Map<string, Remembered>()
+
+  function remember(call: Asked): Remembered {
+    const { tool, terms, resource } = call
+    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url}`
+    const second = Math.floor(now() / 1000)
+    const known = remembered.get(key)
+    if (known?.second === second) return known
+    const fresh = build(call, second, known)
+    if (!known && remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+    remembered.set(key, fresh)
+    return fresh
+  }
+
+  function build(call: Asked, second: number, known: Remembered | undefined): Remembered {
+    const networks = payableNetworks(call)
+    const accepts = networks.map((network) => requirementOf(call, network, payTo!))
+    const resource: ResourceInfo = known?.resource ?? {
+      url: call.resource.url,
+      description: describe(call.tool),
+      mimeType: 'application/json',
+    }
+    const signed = { [OFFER_RECEIPT]: offers.advertise(resource.url, accepts, second * 1000) }
+    const withExtensions = (extensions: object): PaymentRequired => ({
+      x402Version: 2,
+      error: UNPAID,
+      resource,
+      accepts,
+      extensions: { ...extensions, ...signed },
+    })
+    const extensions = known?.extensions ?? fitExtensions(call, withExtensions)
+    const required = withExtensions(extensions)
+    const json = JSON.stringify(required)
+    const acceptsV1 = networks.flatMap((network, at) => v1Of(call, network, accepts[at]!))
+    return { resource, extensions, second, accepts, acceptsV1, required, json, header: base64(json) }
+  }
+
+  /** @throws {GatewayError} payments_unavailable */
+  function payableNetworks({ terms }: Asked): PaymentNetwork[] {
+    if (payTo === undefined) throw unavailable('nobody is set up to be paid (GATEWAY_PAY_TO)')
+    const known = terms.networks.flatMap((network) => parts.networks.find(network) ?? [])
+    if (known.length === 0) throw unavailable(`no chain is set up for ${terms.networks.join(', ')}`)
+    const states = parts.router?.states()
+    const payable = states ? known.filter(({ network }) => isTaken(network, states)) : known
+    if (payable.length > 0) return payable
+    // Asking is what makes the router look again.
+    for (const { network } of known)
+      void parts.router?.routes({ scheme: 'exact', network }).catch(() => undefined)
+    throw unavailable(`no live facilitator takes payments on ${terms.networks.join(', ')}`)
+  }
+
+  return {
+    accepts: (call) => remember(call).accepts,
+    extensions: (call) => remember(call).extensions,
+    challenge(call, error = UNPAID) {
+      const known = remember(call)
+      const quote = call.terms.quote?.(call.quote).jws
+      const { acceptsV1 } = known
+      if (error === UNPAID)
+        return { required: known.required, json: known.json, header: known.header, quote, acceptsV1 }
+      const required = { ...known.required, error }
+      const json = JSON.stringify(required)
+      return { required, json, header: base64(json), quote, acceptsV1 }
+    },
+  }
+}
+
+/** A settlement that did not happen, for `Payment-Response`. */
+export function unsettled(claim: {
+  payer: string
+  network: string
+  transaction: string | null
+  reason: string
+  message?: string | undefined
+}): SettleResponse {
+  const { payer, network, transaction, reason, message } = claim
+  return {
+    success: false,
+    errorReason: reason,
+    ...(message !== undefined && { errorMessage: message }),
+    payer,
+    transaction: transaction ?? '',
+    network,
+  }
+}
+
+/** Not known to be refused: an upstream that was never asked is given the benefit of the doubt. */
+function isTaken(network: string, states: readonly UpstreamState[]): boolean {
+  return states.some(
+    ({ state, breaker, kinds }) =>
+      state === 'unknown' ||
+      (state === 'ok' &&
+        breaker !== 'open' &&
+        kinds.some((kind) => kind.scheme === 'exact' && kind.network === network)),
+  )
+}
+
+const unavailable = (why: string) =>
+  new GatewayError(
+    'payments_unavailable',
+    `This cannot be paid for right now: ${why}. Nothing was charged.`,
+    {
+      reason: why,
+      extras: { retry_after_seconds: 30 },
+    },
+  )
+
+function requirementOf({ terms }: Asked, network: PaymentNetwork, payTo: string): PaymentRequirements {
+  const { address, name, version } = network.asset
+  return {
+    scheme: 'exact',
+    network: network.network,
+    amount: terms.amountAtomic.toString(),
+    asset: address,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: { name, version },
+  }
+}
+
+function v1Of(
+  { tool, resource }: Asked,
+  { v1Name }: PaymentNetwork,
+  { amount, scheme, ...rest }: PaymentRequirements,
+): Record<string, unknown>[] {
+  if (v1Name === undefined) return []
+  return [
+    {
+      scheme,
+      network: v1Name,
+      maxAmountRequired: amount,
+      resource: resource.url,
+      description: describe(tool),
+      mimeType: 'application/json',
+      payTo: rest.payTo,
+      maxTimeoutSeconds: rest.maxTimeoutSeconds,
+      asset: rest.asset,
+      outputSchema: { input: { type: 'http', method: resource.method, discoverable: true } },
+      extra: rest.extra,
+    },
+  ]
+}
+
+const describe = ({ title, summary }: PaidCall['tool']) => (summary.length <= 300 ? summary : title)
+
+/** The most that fits: catalogues get less of the schema before buyers get a header that is refused. */
+function fitExtensions(
+  call: Asked,
+  withExtensions: (extensions: object) => PaymentRequired,
+): Readonly<Record<string, unknown>> {
+  const identifier = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION }
+  for (const bazaar of bazaarVariants(call)) {
+    const extensions = { bazaar, ...identifier }
+    if (Buffer.byteLength(JSON.stringify(withExtensions(extensions))) <= MAX_REQUIRED_BYTES) return extensions
+  }
+  return identifier
+}
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')

@@ -1,0 +1,69 @@
+// What a buyer sends back of the extensions we advertised: nothing changed, and perhaps an identifier.
+import { isDeepStrictEqual } from 'node:util'
+import { GatewayError } from '../errors.ts'
+import { OFFER_RECEIPT } from './offers.ts'
+import type { Payment } from './ports.ts'
+
+export const PAYMENT_IDENTIFIER = 'payment-identifier'
+
+/** Optional: who sends one can ask again, and gets the same bytes. */
+export const IDENTIFIER_EXTENSION = {
+  info: { required: false },
+  schema: {
+    type: 'object',
+    properties: {
+      required: { type: 'boolean' },
+      id: { type: 'string', minLength: 16, maxLength: 128, pattern: '^[a-zA-Z0-9_-]+$' },
+    },
+    required: ['required'],
+  },
+} as const
+
+/** @throws {GatewayError} payment_invalid when there is one that is not 16 to 128 of the allowed characters */
+export function readIdentifier({ extensions }: Pick<Payment, 'extensions'>): string | null {
+  const id = infoOf(valueOf(extensions, PAYMENT_IDENTIFIER))?.['id']
+  if (id === undefined) return null
+  if (typeof id !== 'string' || !/^[a-zA-Z0-9_-]{16,128}$/.test(id))
+    throw new GatewayError(
+      'payment_invalid',
+      'The payment identifier must be 16 to 128 characters of A-Z, a-z, 0-9, "-" and "_".',
+      { reason: 'payment_identifier', extras: { invalid_reason: 'invalid_payment_identifier' } },
+    )
+  return id
+}
+
+/** Members of `info` that are signed anew for each challenge: an echo of an earlier one is as good. */
+const DYNAMIC: Readonly<Record<string, readonly string[]>> = { [OFFER_RECEIPT]: ['offers'] }
+
+/** Name of the first extension whose echo changes or drops what we advertised; undefined when all is well. */
+export function findChangedEcho(
+  advertised: Readonly<Record<string, unknown>>,
+  echoed: Readonly<Record<string, unknown>>,
+): string | undefined {
+  return Object.keys(echoed).find((key) => {
+    const ours = infoOf(valueOf(advertised, key))
+    if (!ours) return false
+    const theirs = infoOf(valueOf(echoed, key))
+    return Object.entries(ours).some(
+      ([name, value]) => !DYNAMIC[key]?.includes(name) && !includes(theirs && valueOf(theirs, name), value),
+    )
+  })
+}
+
+/** Objects may have gained members; everything else is equal. */
+function includes(theirs: unknown, ours: unknown): boolean {
+  if (!isObject(ours) || !isObject(theirs)) return isDeepStrictEqual(theirs, ours)
+  return Object.entries(ours).every(([name, value]) => includes(valueOf(theirs, name), value))
+}
+
+const valueOf = (object: Readonly<Record<string, unknown>>, name: string) =>
+  Object.hasOwn(object, name) ? object[name] : undefined
+
+function infoOf(extension: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isObject(extension)) return undefined
+  const info = valueOf(extension, 'info')
+  return isObject(info) ? info : undefined
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

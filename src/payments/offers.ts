@@ -1,0 +1,87 @@
+// The x402 extension `offer-receipt`: signed offers in the challenge, a signed receipt in the settlement response. Both are
+// functions of what they say, time in whole seconds: asked twice, they are the same bytes.
+import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Signer } from '../services.ts'
+import type { Millis, PaymentClaim } from '../store/ports.ts'
+import { didOf } from './did.ts'
+
+export const OFFER_RECEIPT = 'offer-receipt'
+const VERSION = 1
+
+const SIGNED = {
+  type: 'object',
+  properties: {
+    format: { const: 'jws' },
+    acceptIndex: { type: 'integer' },
+    signature: { type: 'string' },
+  },
+  required: ['format', 'signature'],
+}
+const OFFERS_SCHEMA = {
+  type: 'object',
+  properties: { offers: { type: 'array', items: SIGNED } },
+  required: ['offers'],
+}
+const RECEIPT_SCHEMA = { type: 'object', properties: { receipt: SIGNED }, required: ['receipt'] }
+
+export interface Offers {
+  /** One signed offer for each entry of `accepts`, in its order. */
+  advertise(resourceUrl: string, accepts: readonly PaymentRequirements[], now: Millis): object
+  /** How a settled claim is told to its buyer. */
+  settled(claim: PaymentClaim): SettleResponse
+}
+
+export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: string }): Offers {
+  const kid = `${didOf(baseUrl)}#${signer.kid}`
+  return {
+    advertise(resourceUrl, accepts, now) {
+      const issuedAt = Math.floor(now / 1000)
+      const offers = accepts.map(
+        ({ scheme, network, asset, payTo, amount, maxTimeoutSeconds }, acceptIndex) => ({
+          format: 'jws',
+          acceptIndex,
+          signature: signer.sign(
+            JWS_TYPES.offer,
+            {
+              version: VERSION,
+              resourceUrl,
+              scheme,
+              network,
+              asset,
+              payTo,
+              amount,
+              validUntil: issuedAt + maxTimeoutSeconds,
+            },
+            kid,
+          ),
+        }),
+      )
+      return { info: { offers }, schema: OFFERS_SCHEMA }
+    },
+    settled(claim) {
+      const { network, resource, payer, amount } = claim
+      const transaction = claim.transaction ?? ''
+      const receipt = {
+        version: VERSION,
+        network,
+        resourceUrl: resource,
+        payer,
+        // Of the settlement, not of this answer: a replay carries the same receipt.
+        issuedAt: Math.floor((claim.finishedAt ?? claim.createdAt) / 1000),
+        ...(transaction !== '' && { transaction }),
+      }
+      const signature = signer.sign(JWS_TYPES.x402Receipt, receipt, kid)
+      return {
+        success: true,
+        payer,
+        transaction,
+        network,
+        amount,
+        extensions: {
+          [OFFER_RECEIPT]: { info: { receipt: { format: 'jws', signature } }, schema: RECEIPT_SCHEMA },
+        },
+      }
+    },
+  }
+}

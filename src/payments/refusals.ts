@@ -1,0 +1,125 @@
+// Every way the gate says no, and what its buyer is told to do next. Only a refusal that is certain to have charged nothing
+// carries a challenge: an undecided one must never invite a second payment.
+import { GatewayError } from '../errors.ts'
+import type { PaymentClaim } from '../store/ports.ts'
+import { type Challenges, unsettled } from './challenge.ts'
+import type { Challenge, Check, PaidCall, Verdict } from './ports.ts'
+
+const ASK_AGAIN_SECONDS = 5
+
+export function createRefusals({ challenges, baseUrl }: { challenges: Challenges; baseUrl: string }) {
+  const urlOf = ({ id }: PaymentClaim) => `${baseUrl}/v1/payments/${id}`
+
+  function rejected(call: PaidCall, reason: string, check: Check, message: string): GatewayError {
+    return new GatewayError('payment_rejected', `${message} Nothing was charged.`, {
+      reason,
+      extras: { invalid_reason: reason, check },
+      payment: { challenge: challenges.challenge(call, reason) },
+    })
+  }
+
+  /** Nothing to pay again with when nobody can take it: the settlement is still told. */
+  function freshChallenge(call: PaidCall, reason: string): Challenge | undefined {
+    try {
+      return challenges.challenge({ ...call, quote: undefined }, reason)
+    } catch {
+      return undefined
+    }
+  }
+
+  return {
+    rejected,
+
+    unpaid(call: PaidCall): GatewayError {
+      const challenge = challenges.challenge(call)
+      return new GatewayError(
+        'payment_required',
+        'Pay one of the offers in `accepts` and repeat the identical request with its payment.',
+        { payment: { challenge } },
+      )
+    },
+
+    verdict(call: PaidCall, verdict: Verdict & { ok: false }): GatewayError {
+      const { reason, check, message, isRetryable } = verdict
+      if (isRetryable)
+        return new GatewayError('payments_unavailable', `${message} Nothing was charged.`, {
+          reason,
+          extras: { retry_after_seconds: ASK_AGAIN_SECONDS },
+        })
+      if (check === 'rate')
+        return new GatewayError('rate_limited', `${message} Nothing was charged.`, {
+          reason,
+          extras: { retry_after_seconds: 60 },
+        })
+      return rejected(call, reason, check, message)
+    },
+
+    claimed(claim: PaymentClaim): GatewayError {
+      return new GatewayError(
+        'payment_claimed',
+        'This payment was used before, and nothing was charged again. Read its state and its result at `payment_url` ' +
+          'with the same payment.',
+        { extras: { claim_id: claim.id, state: claim.state, payment_url: urlOf(claim) } },
+      )
+    },
+
+    identifierConflict(claim: PaymentClaim): GatewayError {
+      return new GatewayError(
+        'payment_identifier_conflict',
+        'This payment identifier was used for another request. Use a new identifier; nothing was charged.',
+        { extras: { claim_id: claim.id, payment_url: urlOf(claim) } },
+      )
+    },
+
+    settlementFailed(call: PaidCall, claim: PaymentClaim, given?: string, message?: string): GatewayError {
+      const reason = given ?? claim.reason ?? 'unexpected_settle_error'
+      const challenge = freshChallenge(call, reason)
+      const next =
+        claim.identifier === null
+          ? 'Sign a new payment.'
+          : 'Sign a new payment, under a new payment identifier.'
+      return new GatewayError(
+        'settlement_failed',
+        `The payment was not settled${message === undefined ? '' : ` (${message})`}: nothing was charged, and this ` +
+          `payment cannot be used again. ${next}`,
+        {
+          reason,
+          extras: { invalid_reason: reason, claim_id: claim.id, payment_url: urlOf(claim) },
+          payment: {
+            ...(challenge && { challenge }),
+            settlement: unsettled({ ...claim, reason, message }),
+          },
+        },
+      )
+    },
+
+    /** Pending or unknown, or still being worked on elsewhere. */
+    undecided(claim: PaymentClaim): GatewayError {
+      const isBroadcast = claim.state === 'pending' && claim.transaction !== null
+      return new GatewayError(
+        'settlement_unknown',
+        'It is not known yet whether this payment was settled. Do not pay again: read `payment_url` with the same ' +
+          'payment until it is.',
+        {
+          reason: claim.reason ?? claim.state,
+          extras: {
+            claim_id: claim.id,
+            state: claim.state,
+            payment_url: urlOf(claim),
+            retry_after_seconds: ASK_AGAIN_SECONDS,
+          },
+          ...(isBroadcast && {
+            payment: { settlement: unsettled({ ...claim, reason: 'settlement_pending' }) },
+          }),
+        },
+      )
+    },
+
+    notFound(): GatewayError {
+      return new GatewayError(
+        'payment_not_found',
+        'Check the claim id, and send the very payment that made the claim (Payment-Signature).',
+      )
+    },
+  }
+}

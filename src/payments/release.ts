@@ -1,0 +1,27 @@
+// What is stored before money moves, and what is released after: the released bytes are a function of the stored ones and
+// the receipt, so a replay is the same answer byte for byte.
+import { hash } from 'node:crypto'
+import type { Receipt } from '../../schemas/receipt.ts'
+import { decodeJws } from '../receipts/types.ts'
+import type { StoredReceipt } from '../store/ports.ts'
+import type { StoredResult } from './ports.ts'
+
+/** @param output of a paid tool: an object whose `receipt` is null */
+export function storeResult(output: unknown): StoredResult {
+  if (typeof output !== 'object' || output === null || Array.isArray(output))
+    throw new TypeError('the output of a paid tool is an object')
+  const { receipt: _none, ...rest } = output as Record<string, unknown>
+  const json = JSON.stringify(rest)
+  return { json, sha256: hash('sha256', json, 'hex') }
+}
+
+/** `{…}` and a receipt -> `{…,"receipt":{…}}`. */
+export function releaseJson(json: string, receipt: Receipt): string {
+  const open = json.slice(0, -1)
+  return `${open}${open === '{' ? '' : ','}"receipt":${JSON.stringify(receipt)}}`
+}
+
+/** As the receipt itself says where it is: the gateway may have moved since. */
+export function receiptOf({ id, jws }: StoredReceipt): Receipt {
+  return { receipt_id: id, url: `${String(decodeJws(jws).payload['iss'])}/v1/receipts/${id}`, jws }
+}
