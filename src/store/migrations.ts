@@ -133,6 +133,23 @@ const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly 
   `CREATE INDEX quotes_expiry ON quotes (expires_at)`,
 ]
 
+const discoveryTables = ({ id, int, clustered }: Dialect): readonly string[] => [
+  `CREATE TABLE discovery_resources (
+    id ${id} PRIMARY KEY,
+    first_seen ${int} NOT NULL,
+    last_seen ${int} NOT NULL,
+    prices TEXT NOT NULL,
+    liveness TEXT
+  ) ${clustered}`,
+  `CREATE INDEX discovery_resources_seen ON discovery_resources (last_seen)`,
+  `CREATE TABLE purchase_references (
+    id ${id} PRIMARY KEY,
+    claim_id ${id} NOT NULL,
+    created_at ${int} NOT NULL
+  ) ${clustered}`,
+  `CREATE INDEX purchase_references_created ON purchase_references (created_at)`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -268,6 +285,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
     ) ${plain}`,
   ],
   (d) => [...widenLedgerKinds(d), ...paymentTables(d)],
+  discoveryTables,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

@@ -195,6 +195,17 @@ export interface StoredTask {
   readonly expiresAt: Millis
 }
 
+/** A resource that others run, as discovery remembers it. */
+export interface DiscoveredResource {
+  readonly id: string
+  readonly firstSeen: Millis
+  /** Exact to the hour. */
+  readonly lastSeen: Millis
+  /** Oldest first. `price` is text that only discovery reads. */
+  readonly prices: readonly { readonly at: Millis; readonly price: string }[]
+  readonly liveness: string | null
+}
+
 export type ReserveResult =
   | { ok: true; balance: number }
   | { ok: false; reason: 'credits'; balance: number }
@@ -443,6 +454,16 @@ export interface Store {
   /** Quotes that were asked for explicitly or paid; the rest verify without a row. Kept 5 minutes beyond expiry. */
   saveQuote(quote: { id: string; jws: string; createdAt: Millis; expiresAt: Millis }): Promise<void>
 
+  /**
+   * Binds a one-time account reference to the claim that pays by it; again for the same claim is fine. Another claim
+   * that holds it is named, unless that one was canceled or failed: then the reference is free again.
+   */
+  takeReference(input: {
+    id: string
+    claimId: string
+    now: Millis
+  }): Promise<{ ok: true } | { ok: false; claim: { id: string; state: ClaimState } }>
+
   // receipts ---------------------------------------------------------------------------------------------------
   getReceipt(id: string): Promise<StoredReceipt | undefined>
 
@@ -465,6 +486,21 @@ export interface Store {
     },
     page: PageRequest,
   ): Promise<Page<StoredTask> & { total: number }>
+
+  // discovery --------------------------------------------------------------------------------------------------
+  /**
+   * Remembers resources that a catalogue lists: `firstSeen` once, and every price that differs from the last one (the
+   * newest `keepPrices`). Returns what is known of each, liveness included.
+   */
+  seeResources(input: {
+    seen: readonly { id: string; price: string }[]
+    keepPrices: number
+    now: Millis
+  }): Promise<readonly DiscoveredResource[]>
+  /** What our own look at a resource found; nothing when the resource is not remembered. */
+  recordLiveness(input: { id: string; liveness: string }): Promise<void>
+  /** Removes up to `limit` that no catalogue listed since then, and up to `limit` beyond the newest `keep`. */
+  forgetResources(input: { notSeenSince: Millis; keep: number; limit: number }): Promise<number>
 
   // operation --------------------------------------------------------------------------------------------------
   /** Deletes what retention allows (contract, section 10). Returns rows removed by kind. */

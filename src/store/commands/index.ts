@@ -5,6 +5,7 @@ import * as accounts from './accounts.ts'
 import * as attempts from './attempts.ts'
 import * as claims from './claims.ts'
 import * as credentials from './credentials.ts'
+import * as discovery from './discovery.ts'
 import * as records from './records.ts'
 import * as settlements from './settlements.ts'
 
@@ -23,6 +24,7 @@ const { recoverAttempts, attachReceipt, listAttemptsWithoutReceipt, getReceipt }
 const { claimPayment, getClaim, findClaim, findIdentifiedClaim, submitClaim, settleClaim, moveClaim } = claims
 const { cancelClaim, recoverClaims, takeDoubtfulClaims, getClaimResult, countOpenClaims } = claims
 const { takeSettlement, returnSettlement, saveQuote } = settlements
+const { takeReference, seeResources, recordLiveness, forgetResources } = discovery
 const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
 
 export const commands: Commands = {
@@ -71,6 +73,10 @@ export const commands: Commands = {
   takeSettlement,
   returnSettlement,
   saveQuote,
+  takeReference,
+  seeResources,
+  recordLiveness,
+  forgetResources,
   publishKey,
   retireKey,
   listPublishedKeys,
@@ -120,6 +126,7 @@ export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
   'claimPayment',
   'cancelClaim',
   'saveQuote',
+  'recordLiveness',
   'publishKey',
   'retireKey',
   'saveTask',

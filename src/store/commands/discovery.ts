@@ -1,0 +1,130 @@
+// What discovery remembers of resources that others run, and which claim pays under a one-time account reference.
+import { all, columns, type Command, first, insertInto } from '../command.ts'
+import type { ClaimState, DiscoveredResource, Millis, Store } from '../ports.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+// resources --------------------------------------------------------------------------------------------------------
+
+/** Ids that one SELECT asks for; a shorter list repeats its last one, so that there is one statement to prepare. */
+const BATCH = 50
+/** How old `last_seen` may get before it is worth a write. */
+const SEEN_GRAIN_MS = 3600 * 1000
+
+const fields = ['id', 'firstSeen', 'lastSeen', 'prices', 'liveness'] as const
+const RESOURCE = columns(fields)
+const FIND_BATCH = `SELECT ${RESOURCE} FROM discovery_resources
+  WHERE id IN (${Array.from({ length: BATCH }, (_, i) => `$${i + 1}`).join(', ')}) ORDER BY id FOR UPDATE`
+const INSERT = `${insertInto('discovery_resources', fields)} ON CONFLICT (id) DO NOTHING RETURNING id`
+const UPDATE = 'UPDATE discovery_resources SET last_seen = $1, prices = $2 WHERE id = $3'
+
+interface ResourceRow {
+  readonly id: string
+  readonly firstSeen: Millis
+  readonly lastSeen: Millis
+  readonly prices: string
+  readonly liveness: string | null
+}
+type Price = DiscoveredResource['prices'][number]
+const toResource = ({ prices, ...row }: ResourceRow): DiscoveredResource => ({
+  ...row,
+  prices: JSON.parse(prices) as Price[],
+})
+
+export function* seeResources(input: Input<'seeResources'>): Command<readonly DiscoveredResource[]> {
+  const { keepPrices, now } = input
+  // In one order everywhere, so that two processes that see the same catalogue wait for each other once.
+  const seen = [...input.seen].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
+  const found: DiscoveredResource[] = []
+  for (let start = 0; start < seen.length; start += BATCH) {
+    const batch = seen.slice(start, start + BATCH)
+    for (const { id, price } of yield* missing(batch))
+      yield* all(INSERT, id, now, now, JSON.stringify([{ at: now, price }]), null)
+    const rows = yield* findBatch(batch.map(({ id }) => id))
+    for (const { id, price } of batch) {
+      const row = rows.get(id)
+      // Forgotten by another process in between: the next look remembers it again.
+      if (!row) continue
+      const isNews = row.prices.at(-1)?.price !== price
+      if (!isNews && now - row.lastSeen < SEEN_GRAIN_MS) {
+        found.push(row)
+        continue
+      }
+      const prices = isNews ? [...row.prices, { at: now, price }].slice(-keepPrices) : row.prices
+      yield* all(UPDATE, now, JSON.stringify(prices), id)
+      found.push({ ...row, lastSeen: now, prices })
+    }
+  }
+  return found
+}
+
+function* findBatch(ids: readonly string[]): Command<Map<string, DiscoveredResource>> {
+  const padded = Array.from({ length: BATCH }, (_, i) => ids[i] ?? ids.at(-1)!)
+  const rows = yield* all<ResourceRow>(FIND_BATCH, ...padded)
+  return new Map(rows.map((row) => [row.id, toResource(row)]))
+}
+
+function* missing<T extends { id: string }>(batch: readonly T[]): Command<readonly T[]> {
+  const rows = yield* findBatch(batch.map(({ id }) => id))
+  return batch.filter(({ id }) => !rows.has(id))
+}
+
+export function* recordLiveness({ id, liveness }: Input<'recordLiveness'>): Command<void> {
+  yield* all('UPDATE discovery_resources SET liveness = $1 WHERE id = $2', liveness, id)
+}
+
+export function* forgetResources(input: Input<'forgetResources'>): Command<number> {
+  const { notSeenSince, keep, limit } = input
+  const old = yield* all(
+    `DELETE FROM discovery_resources WHERE id IN (
+       SELECT id FROM discovery_resources WHERE last_seen < $1 ORDER BY last_seen LIMIT $2
+     ) RETURNING id`,
+    notSeenSince,
+    limit,
+  )
+  const beyond = yield* all(
+    `DELETE FROM discovery_resources WHERE id IN (
+       SELECT id FROM discovery_resources ORDER BY last_seen DESC, id LIMIT $1 OFFSET $2
+     ) RETURNING id`,
+    limit,
+    keep,
+  )
+  return old.length + beyond.length
+}
+
+// account references -----------------------------------------------------------------------------------------------
+
+/** References expire after minutes; a day later nobody needs to know who used one. */
+const REFERENCE_KEPT_MS = 24 * 3600 * 1000
+const REFERENCES_SWEPT = 10
+
+type Taken = Awaited<ReturnType<Store['takeReference']>>
+export function* takeReference({ id, claimId, now }: Input<'takeReference'>): Command<Taken> {
+  yield* all(
+    `DELETE FROM purchase_references WHERE id IN (
+       SELECT id FROM purchase_references WHERE created_at < $1 ORDER BY created_at LIMIT $2
+     )`,
+    now - REFERENCE_KEPT_MS,
+    REFERENCES_SWEPT,
+  )
+  const taken = yield* first(
+    `INSERT INTO purchase_references (id, claim_id, created_at) VALUES ($1, $2, $3)
+     ON CONFLICT (id) DO NOTHING RETURNING id`,
+    id,
+    claimId,
+    now,
+  )
+  if (taken) return { ok: true }
+  const holder = yield* first<{ claimId: string }>(
+    'SELECT claim_id AS "claimId" FROM purchase_references WHERE id = $1 FOR UPDATE',
+    id,
+  )
+  const claim = yield* first<{ id: string; state: ClaimState }>(
+    'SELECT id, state FROM payment_claims WHERE id = $1',
+    holder?.claimId,
+  )
+  const isFree = claim === undefined || claim.state === 'canceled' || claim.state === 'failed'
+  if (!isFree) return claim.id === claimId ? { ok: true } : { ok: false, claim: { ...claim } }
+  yield* all('UPDATE purchase_references SET claim_id = $1 WHERE id = $2', claimId, id)
+  return { ok: true }
+}
