@@ -4,6 +4,7 @@ import { authorityRotate } from './authority-rotate.ts'
 import { capabilities, capabilitiesGet } from './capabilities.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { creditsGrant } from './credits-grant.ts'
+import { creditsPurchase } from './credits-purchase.ts'
 import { egressAttemptsGet } from './egress-attempts-get.ts'
 import { egressAttemptsList } from './egress-attempts-list.ts'
 import { egressCapabilitiesIssue } from './egress-capabilities-issue.ts'
@@ -48,6 +49,7 @@ export const tools: readonly AnyTool[] = [
   egressCapabilitiesRevoke,
   creditsBalance,
   creditsGrant,
+  creditsPurchase,
   keysCreate,
   keysList,
   keysRevoke,

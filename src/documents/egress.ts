@@ -55,7 +55,10 @@ export function egressPricing({ baseUrl }: Addresses, config: Pick<Config, 'serv
       'When the upstream answered, whatever its status, and when the outcome is ambiguous (503 outcome_ambiguous).',
     not_charged: 'A request that is refused: no capability, invalid input, out of scope, no credits.',
     balance: `${baseUrl}/v1/credits`,
-    top_up: 'The operator grants credits: `agent-gateway credits grant`.',
+    top_up:
+      'Pay the `offer` of the 402: POST its `request.body` to /v1/credits/purchase with an x402 payment; no person is ' +
+      'needed. Or the operator grants credits: `agent-gateway credits grant`.',
+    purchase: `${baseUrl}/v1/credits/purchase`,
     fetch: `${baseUrl}/v1/egress/fetch`,
   }
 }

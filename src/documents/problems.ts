@@ -95,7 +95,8 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   capability_required: 'Send a capability (agw_cap_…) as `Authorization: Bearer` or `X-Gateway-Capability`.',
   capability_invalid: 'The capability is mistyped, expired or revoked. Ask the operator for a new one.',
   credits_required:
-    'The account has no credits left. `top_up` says how to get more; then send the request again.',
+    'The account has no credits left. Pay the `offer`: POST its `request.body` to /v1/credits/purchase with an x402 ' +
+    'payment. Or ask the operator, as `top_up` says. Then send the request again.',
   payment_required: 'Pay one of the offers in `accepts` and repeat the identical request with its payment.',
   scope_denied: 'The host, path or method is outside what was granted. `detail` says which scope refused.',
   admin_required: "Use the service key of the installation's first account.",

@@ -7,7 +7,7 @@ import type { Fault } from '../fault.ts'
 import { newId } from '../ids.ts'
 import { LogField, type Logger } from '../log.ts'
 import { Secret } from '../secret.ts'
-import type { EgressRequest } from '../services.ts'
+import type { EgressRequest, Purchases } from '../services.ts'
 import type { Attempt, Capability, SealedCredential, Store } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
@@ -31,7 +31,6 @@ import {
   charged,
   credentialGone,
   credentialUnavailable,
-  creditsRequired,
   DNS_WORDS,
   egressPaused,
   RESPONSE_WORDS,
@@ -57,6 +56,7 @@ export interface ForwardParts {
   readonly idempotencyKey: KeyObject
   readonly ports: readonly number[]
   readonly allowSandboxName: boolean
+  readonly creditsRequired: Purchases['creditsRequired']
   readonly baseUrl: string
   readonly bootId: string
   readonly now: () => number
@@ -104,7 +104,13 @@ export function createForward(parts: ForwardParts) {
         now: attempt.createdAt,
       })
       if (reserved.ok) return { attempt, credential, request, balance: reserved.balance }
-      if (reserved.reason === 'credits') throw creditsRequired(capability.accountId, reserved.balance)
+      if (reserved.reason === 'credits')
+        throw await parts.creditsRequired({
+          accountId: capability.accountId,
+          balance: reserved.balance,
+          need: ATTEMPT_COST,
+          what: `One attempt costs ${ATTEMPT_COST} credit`,
+        })
       if (reserved.reason === 'credential_gone') throw credentialGone()
       if (reserved.reason !== 'credential_changed') throw capabilityGone(reserved.reason)
       if (tries === 0)

@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Addresses } from '../doors/http.ts'
 import type { Fault } from '../fault.ts'
 import type { Logger } from '../log.ts'
-import type { Egress, Signer } from '../services.ts'
+import type { Egress, Purchases, Signer } from '../services.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import { createAttemptLedger } from './attempts.ts'
@@ -28,6 +28,8 @@ export interface EgressParts {
   /** Key of the Idempotency-Key values; the same at every start of an installation. */
   readonly idempotencyKey: KeyObject
   readonly addresses: Addresses
+  /** The 402 for credits, with the offer to buy some. */
+  readonly creditsRequired: Purchases['creditsRequired']
   readonly egressPorts: readonly number[]
   /** Sandbox only: the reserved name of the sample site may be a target. */
   readonly allowSandboxName: boolean

@@ -61,21 +61,6 @@ export function charged(
   })
 }
 
-export const creditsRequired = (accountId: string, balance: number) =>
-  new GatewayError(
-    'credits_required',
-    `One attempt costs ${ATTEMPT_COST} credit and the account has ${balance}. Ask the operator to top it up.`,
-    {
-      extras: {
-        balance,
-        top_up: {
-          how: `agent-gateway credits grant 100 --account ${accountId} --reference "<what for>"`,
-          account: accountId,
-        },
-      },
-    },
-  )
-
 export const credentialGone = () =>
   new GatewayError(
     'scope_denied',

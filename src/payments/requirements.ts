@@ -1,0 +1,23 @@
+// A price as the requirement that a buyer signs for.
+import type { PaymentRequirements } from '../../schemas/x402.ts'
+import type { PaymentNetwork } from './ports.ts'
+
+/** How long a payment may stay valid: time for the work and its settlement. */
+export const MAX_TIMEOUT_SECONDS = 300
+
+export function toRequirements(price: {
+  network: PaymentNetwork
+  amountAtomic: bigint
+  payTo: string
+}): PaymentRequirements {
+  const { network, asset } = price.network
+  return {
+    scheme: 'exact',
+    network,
+    amount: price.amountAtomic.toString(),
+    asset: asset.address,
+    payTo: price.payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    extra: { name: asset.name, version: asset.version },
+  }
+}

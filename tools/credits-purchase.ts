@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { x402 } from '../schemas/money.ts'
+import { Receipt } from '../schemas/receipt.ts'
+import { GatewayError } from '../src/errors.ts'
+import { defineTool } from '../src/registry.ts'
+
+const USUAL_CREDITS = 100
+
+export const creditsPurchase = defineTool({
+  name: 'gateway.credits.purchase',
+  title: 'Buy credits',
+  summary:
+    'Buys usage credits with an x402 payment in USDC; no person is needed. They go to the account of your service key or ' +
+    'capability; without one, to the account of the account_reference that a 402 for credits hands out. ' +
+    'Credits appear when the payment settles. Price: credits times the price of one (0.001 USDC by default).',
+  input: z.strictObject({
+    credits: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(USUAL_CREDITS)
+      .describe(
+        '100 credits are 0.10 USDC by default. Stay at 1.00 USDC or less: stock x402 clients refuse to pay more at once',
+      ),
+    account_reference: z
+      .string()
+      .min(1)
+      .max(2048)
+      .optional()
+      .describe('From `offer.request.body` of a 402 for credits; works once, for 15 minutes'),
+  }),
+  output: z.object({
+    credits_granted: z.int().min(1).describe('On the account as soon as the payment is settled'),
+    account_id: z.string().nullable().describe('Null where the account was named by reference only'),
+    claim_id: z.string(),
+    payment_url: z.string().describe('State of the payment, for whoever shows it again'),
+    balance_url: z.string().describe('Where the holder of a key or capability reads the balance'),
+    cost: z.object({
+      amount_atomic: z.string(),
+      amount: z.string(),
+      currency: z.literal('USDC'),
+      decimals: z.int(),
+      credit_price_atomic: z.string(),
+    }),
+    receipt: Receipt.nullable(),
+  }),
+  price: x402(100_000n),
+  caller: 'anyone',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
+  rest: { method: 'POST', path: '/v1/credits/purchase', operationId: 'purchaseCredits' },
+  skill: {
+    id: 'credits-purchase',
+    name: 'Buy credits',
+    tags: ['credits', 'x402'],
+    examples: ['Buy 100 credits for this account'],
+  },
+  reply: 'message',
+  errors: [
+    'payment_required',
+    'payment_invalid',
+    'payment_rejected',
+    'payment_claimed',
+    'payments_unavailable',
+    'settlement_failed',
+    'settlement_unknown',
+    'input_conflict',
+    'key_required',
+    'key_invalid',
+    'capability_invalid',
+    'account_not_found',
+    'state_conflict',
+  ],
+  examples: [{ title: 'A hundred credits for the account of the token', input: { credits: USUAL_CREDITS } }],
+  terms: ({ credits, account_reference }, { purchases, caller }) =>
+    purchases.terms({ credits, account_reference }, caller),
+  async handle({ credits, account_reference }, { purchases, caller, claimId }) {
+    // Without a claim nothing is paid: the call path never comes here without one, because `terms` never says free.
+    if (claimId === undefined)
+      throw new GatewayError('payments_unavailable', 'Credits are bought with x402 only.')
+    return purchases.complete({ credits, account_reference }, caller, claimId)
+  },
+})
