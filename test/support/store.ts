@@ -1,5 +1,5 @@
 // Stores to test against, on both engines, and rows to put into them.
-import { randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,15 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { newId } from '../../src/ids.ts'
 import { createLogger } from '../../src/log.ts'
 import { openStore } from '../../src/store/index.ts'
-import type { Attempt, Capability, SealedCredential, Store, StoredReceipt } from '../../src/store/ports.ts'
+import type {
+  Attempt,
+  Capability,
+  NewPaymentClaim,
+  PaymentClaim,
+  SealedCredential,
+  Store,
+  StoredReceipt,
+} from '../../src/store/ports.ts'
 import { databaseFor } from './postgres.ts'
 
 export const ENGINES = ['sqlite', 'postgres'] as const
@@ -225,3 +233,65 @@ export function ending(
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index))
+
+const hex = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}`
+
+/** A payment of a new payer with a new nonce for a call of a tool. */
+export function newClaim(over: Partial<NewPaymentClaim> = {}): NewPaymentClaim {
+  return {
+    id: newId('clm', NOW),
+    origin: 'tool',
+    network: 'eip155:84532',
+    asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+    payer: hex(20),
+    nonce: hex(32),
+    payTo: hex(20),
+    amount: '1000',
+    validBefore: NOW + 300_000,
+    tool: 'gateway.web.fetch',
+    method: 'POST',
+    resource: 'https://gateway.example/v1/tools/web.fetch',
+    requestDigest: 'cmVxdWVzdA',
+    requirementDigest: 'cmVxdWlyZW1lbnQ',
+    identifier: null,
+    purchase: null,
+    accountId: null,
+    createdAt: NOW,
+    ...over,
+  }
+}
+
+/** The claim as it stands after `claimPayment`. */
+export const claimed = (claim: NewPaymentClaim): PaymentClaim => ({
+  ...claim,
+  state: 'claimed',
+  upstream: null,
+  transaction: null,
+  reason: null,
+  resultSha256: null,
+  receiptId: null,
+  submittedAt: null,
+  finishedAt: null,
+})
+
+export const resultOf = (json = '{"ok":true,"receipt":null}') => ({
+  json,
+  sha256: createHash('sha256').update(json).digest('hex'),
+  expiresAt: NOW + 86_400_000,
+})
+
+export const submission = (id: string, bootId: string): Parameters<Store['submitClaim']>[0] => ({
+  id,
+  bootId,
+  upstream: 'local',
+  result: resultOf(),
+  now: NOW + 1,
+})
+
+export const settling = (id: string): Parameters<Store['settleClaim']>[0] => ({
+  id,
+  transaction: hex(32),
+  receipt: receiptFor(''),
+  transactionId: nextTransaction(),
+  now: NOW + 2,
+})

@@ -1,0 +1,110 @@
+// A database that the first release made opens in this one: rows, balances and rules are all there.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { describe, expect, it } from 'vitest'
+import type { Command, Row } from '../../src/store/command.ts'
+import { migrate, postgresDialect, sqliteDialect, TABLE_VERSION } from '../../src/store/migrations.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
+import {
+  createPlace,
+  ENGINES,
+  newClaim,
+  nextTransaction,
+  NOW,
+  type Place,
+  settling,
+  submission,
+  sumOfLedger,
+  unbalancedAccounts,
+} from '../support/store.ts'
+
+/** What the first release wrote: two accounts, grants, a charged and a refunded attempt. */
+const OLD_ROWS = [
+  `INSERT INTO accounts (id, name, balance, created_at) VALUES ('acct_a', 'a', 99, 1), ('acct_b', 'b', 7, 1)`,
+  `INSERT INTO ledger_entries (account, transaction_id, amount, kind, reference, created_at) VALUES
+    ('acct_a', 'txn_00001', 100, 'grant', 'free credits', 1), ('system:grants', 'txn_00001', -100, 'grant', 'free credits', 1),
+    ('acct_b', 'txn_00002', 7, 'grant', 'free credits', 2), ('system:grants', 'txn_00002', -7, 'grant', 'free credits', 2),
+    ('acct_a', 'txn_00003', -1, 'egress', 'att_1', 3), ('system:usage', 'txn_00003', 1, 'egress', 'att_1', 3),
+    ('acct_b', 'txn_00004', -2, 'egress', 'att_2', 4), ('system:usage', 'txn_00004', 2, 'egress', 'att_2', 4),
+    ('acct_b', 'txn_00005', 2, 'refund', 'att_2', 5), ('system:usage', 'txn_00005', -2, 'refund', 'att_2', 5)`,
+  `INSERT INTO receipts (id, account_id, jws, created_at) VALUES ('rcp_1', 'acct_a', 'a.b.c', 3)`,
+]
+
+async function makeOld(place: Place): Promise<void> {
+  const { dataDir, databaseUrl } = place.config
+  if (databaseUrl === undefined) {
+    await mkdir(dataDir, { recursive: true })
+    const db = openDatabase(join(dataDir, 'gateway.db'))
+    db.drive(migrate(sqliteDialect, 1, 1))
+    for (const text of OLD_ROWS) db.exec(text)
+    db.close()
+    return
+  }
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    const steps: Command<void> = migrate(postgresDialect, 1, 1)
+    for (let step = steps.next(); !step.done;) {
+      const { rows } = await client.query<Row>(step.value.text, [...step.value.values])
+      step = steps.next(rows)
+    }
+    for (const text of OLD_ROWS) await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
+const LEDGER = `SELECT account, transaction_id, CAST(amount AS INTEGER) AS amount, kind, reference FROM ledger_entries
+  ORDER BY account, transaction_id`
+
+describe.each(ENGINES)('a database of the first release in %s', (engine) => {
+  it('opens with its rows, balances and rules, and takes payments', async () => {
+    const place = await createPlace(engine, 'migrations')
+    try {
+      await makeOld(place)
+      expect(
+        (await place.query('SELECT version FROM migrations')).map((row) => Number(row['version'])),
+      ).toEqual([1])
+      const before = await place.query(LEDGER)
+      expect(before).toHaveLength(10)
+
+      const store = await place.open('boot-new')
+      expect(await place.query('SELECT version FROM migrations')).toHaveLength(TABLE_VERSION)
+      expect(await place.query(LEDGER)).toEqual(before)
+      expect(await store.balance('acct_a')).toBe(99)
+      expect(await store.balance('acct_b')).toBe(7)
+      expect(await store.getReceipt('rcp_1')).toMatchObject({ jws: 'a.b.c' })
+
+      // The rules of the old table: a grant is given once, an entry is never zero, a movement once an account.
+      const again = { accountId: 'acct_a', amount: 5, transactionId: nextTransaction(), now: NOW }
+      expect(await store.grant({ ...again, reference: 'free credits' })).toEqual({
+        balance: 99,
+        repeated: true,
+      })
+      expect(await store.grant({ ...again, reference: 'more' })).toEqual({ balance: 104, repeated: false })
+      expect((await store.ledger('acct_a', { limit: 9 })).items.map(({ reference }) => reference)).toEqual([
+        'more',
+        'att_1',
+        'free credits',
+      ])
+
+      const indexes = await place.query(
+        engine === 'sqlite'
+          ? `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'ledger_entries' AND sql IS NOT NULL`
+          : `SELECT indexname AS name FROM pg_indexes WHERE tablename = 'ledger_entries' AND indexname NOT LIKE '%pkey'`,
+      )
+      expect(indexes.map((row) => row['name']).toSorted()).toEqual(['ledger_grants', 'ledger_purchases'])
+
+      const claim = newClaim({ purchase: { accountId: 'acct_b', credits: 10 } })
+      expect((await store.claimPayment({ claim, bootId: 'boot-new' })).ok).toBe(true)
+      await store.submitClaim(submission(claim.id, 'boot-new'))
+      expect(await store.settleClaim(settling(claim.id))).toMatchObject({ state: 'settled', reason: null })
+      expect(await store.balance('acct_b')).toBe(17)
+      expect(await sumOfLedger(place)).toBe(0)
+      expect(await unbalancedAccounts(place)).toEqual([])
+    } finally {
+      await place.remove()
+    }
+  })
+})

@@ -1,0 +1,196 @@
+// What settlements for other sellers cost, quotes, and their sweep; on every engine.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import type { Store } from '../../src/store/ports.ts'
+import {
+  addAccount,
+  createPlace,
+  ENGINES,
+  newClaim,
+  nextTransaction,
+  NOW,
+  type Place,
+  submission,
+  sumOfLedger,
+  times,
+  unbalancedAccounts,
+} from '../support/store.ts'
+
+type Take = Parameters<Store['takeSettlement']>[0]
+let holders = 0
+const nextHolder = () => `eip155:8453:0x${String(holders++).padStart(40, '0')}`
+
+const taking = (holder: string, over: Partial<Take> = {}): Take => ({
+  holder,
+  month: '2026-06',
+  allowance: 2,
+  accountId: null,
+  claimId: newId('clm', NOW),
+  transactionId: nextTransaction(),
+  now: NOW,
+  ...over,
+})
+const returning = (claimId: string) => ({ claimId, transactionId: nextTransaction(), now: NOW })
+
+describe.each(ENGINES)('settlements in %s', (engine) => {
+  let place: Place
+  let store: Store
+  beforeAll(async () => {
+    place = await createPlace(engine, 'settlements')
+    store = await place.open('boot-1')
+  })
+  afterAll(async () => {
+    expect(await sumOfLedger(place)).toBe(0)
+    expect(await unbalancedAccounts(place)).toEqual([])
+    await place.remove()
+  })
+
+  it('takes from the allowance first, then from the credits, then refuses with the balance', async () => {
+    const holder = nextHolder()
+    const accountId = await addAccount(store, 1)
+    const [a, b, c, d] = times(4, () => taking(holder, { accountId }))
+    expect(await store.takeSettlement(a!)).toEqual({ ok: true, paidBy: 'allowance', left: 1 })
+    expect(await store.takeSettlement(b!)).toEqual({ ok: true, paidBy: 'allowance', left: 0 })
+    expect(await store.takeSettlement(c!)).toEqual({ ok: true, paidBy: 'credits', left: 0 })
+    expect(await store.takeSettlement(d!)).toEqual({ ok: false, balance: 0 })
+    expect(await store.balance(accountId)).toBe(0)
+    const [entry] = (await store.ledger(accountId, { limit: 1 })).items
+    expect(entry).toMatchObject({ amount: -1, kind: 'settlement', reference: c!.claimId, createdAt: NOW })
+    // What was refused holds nothing: with credits it goes.
+    await store.grant({ accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
+    expect(await store.takeSettlement(d!)).toEqual({ ok: true, paidBy: 'credits', left: 0 })
+  })
+
+  it('has nothing for who has neither allowance nor account', async () => {
+    const holder = nextHolder()
+    const none = { ok: false, balance: null }
+    expect(await store.takeSettlement(taking(holder, { allowance: 0 }))).toEqual(none)
+    expect(await store.takeSettlement(taking(holder, { allowance: 0, accountId: 'acct_none' }))).toEqual(none)
+    expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toMatchObject({ left: 0 })
+    expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toEqual(none)
+  })
+
+  it('takes credits from the first settlement on where there is no allowance', async () => {
+    const accountId = await addAccount(store, 2)
+    const take = taking(accountId, { allowance: 0, accountId })
+    expect(await store.takeSettlement(take)).toEqual({ ok: true, paidBy: 'credits', left: 1 })
+  })
+
+  it('begins anew with the month, and for each holder', async () => {
+    const [one, other] = [nextHolder(), nextHolder()]
+    const left = async (holder: string, month: string) => {
+      const result = await store.takeSettlement(taking(holder, { month, allowance: 1 }))
+      return result.ok ? result.left : 'none'
+    }
+    expect(await left(one, '2026-06')).toBe(0)
+    expect(await left(one, '2026-06')).toBe('none')
+    expect(await left(one, '2026-07')).toBe(0)
+    expect(await left(other, '2026-06')).toBe(0)
+  })
+
+  it('takes once for a claim, of twenty at once and again later', async () => {
+    const accountId = await addAccount(store, 5)
+    for (const [allowance, left] of [
+      [7, 6],
+      [0, 4],
+    ]) {
+      const take = taking(nextHolder(), { accountId, allowance: allowance! })
+      const results = await Promise.all(
+        times(20, () => store.takeSettlement({ ...take, transactionId: nextTransaction() })),
+      )
+      const paidBy = allowance === 0 ? 'credits' : 'allowance'
+      for (const result of results) expect(result).toEqual({ ok: true, paidBy, left })
+      expect(await store.takeSettlement(take)).toEqual({ ok: true, paidBy, left })
+    }
+    expect(await store.balance(accountId)).toBe(4)
+  })
+
+  it('never takes more than there is, of a hundred claims at once', async () => {
+    const accountId = await addAccount(store, 30)
+    const holder = nextHolder()
+    const results = await Promise.all(
+      times(100, () => store.takeSettlement(taking(holder, { allowance: 20, accountId }))),
+    )
+    const paidBy = (word: string) => results.filter((result) => result.ok && result.paidBy === word)
+    expect([paidBy('allowance').length, paidBy('credits').length]).toEqual([20, 30])
+    expect(await store.balance(accountId)).toBe(0)
+  })
+
+  it.each([
+    ['the allowance', 1],
+    ['the credits', 0],
+  ])('gives back to %s once', async (_word, allowance) => {
+    const accountId = await addAccount(store, 1)
+    const take = taking(nextHolder(), { allowance, accountId })
+    const first = await store.takeSettlement(take)
+    const returned = await Promise.all(times(10, () => store.returnSettlement(returning(take.claimId))))
+    expect(returned.filter(Boolean)).toHaveLength(1)
+    expect(await store.balance(accountId)).toBe(1)
+    // There is exactly as much as before.
+    const next = { ...take, claimId: newId('clm', NOW), transactionId: nextTransaction() }
+    expect(await store.takeSettlement(next)).toEqual(first)
+    const { items } = await store.ledger(accountId, { limit: 10 })
+    const ofFirst = items.filter((entry) => entry.reference === take.claimId).map(({ kind }) => kind)
+    expect(ofFirst).toEqual(allowance === 0 ? ['refund', 'settlement'] : [])
+  })
+
+  it('gives nothing back for a claim that took nothing', async () => {
+    expect(await store.returnSettlement(returning('clm_none'))).toBe(false)
+    const refused = taking(nextHolder(), { allowance: 0 })
+    await store.takeSettlement(refused)
+    expect(await store.returnSettlement(returning(refused.claimId))).toBe(false)
+  })
+
+  it('gives back to the month it was taken from', async () => {
+    const holder = nextHolder()
+    const old = taking(holder, { month: '2026-05', allowance: 1 })
+    await store.takeSettlement(old)
+    await store.takeSettlement(taking(holder, { month: '2026-06', allowance: 1 }))
+    await store.returnSettlement(returning(old.claimId))
+    expect(await store.takeSettlement(taking(holder, { month: '2026-06', allowance: 1 }))).toEqual({
+      ok: false,
+      balance: null,
+    })
+    expect(await store.takeSettlement(taking(holder, { month: '2026-05', allowance: 1 }))).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it('leaves what an earlier, higher allowance took, and refuses more', async () => {
+    const holder = nextHolder()
+    const first = taking(holder, { allowance: 5 })
+    await store.takeSettlement(first)
+    await store.takeSettlement(taking(holder, { allowance: 5 }))
+    expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toEqual({ ok: false, balance: null })
+    expect(await store.takeSettlement({ ...first, allowance: 1 })).toEqual({
+      ok: true,
+      paidBy: 'allowance',
+      left: 0,
+    })
+  })
+
+  it('sweeps quotes five minutes after they end and months long gone, in pieces', async () => {
+    await store.sweep(NOW)
+    const quote = (expiresAt: number) => ({ id: newId('qte', NOW), jws: 'a.b.c', createdAt: NOW, expiresAt })
+    const gone = times(1100, () => quote(NOW - 300_000))
+    const kept = [quote(NOW - 299_999), quote(NOW + 300_000)]
+    await Promise.all([...gone, ...kept, kept[0]!].map((each) => store.saveQuote(each)))
+    const holder = nextHolder()
+    for (const month of ['2025-12', '2026-03', '2026-04', '2026-05', '2026-06'])
+      await store.takeSettlement(taking(holder, { month }))
+    const doubtful = newClaim()
+    await store.claimPayment({ claim: doubtful, bootId: 'boot-1' })
+    await store.submitClaim(submission(doubtful.id, 'boot-1'))
+
+    // 70 days before the first of June is in March.
+    expect(await store.sweep(NOW)).toMatchObject({ quotes: 1100, settlements: 2, months: 2 })
+    expect(await store.sweep(NOW)).toMatchObject({ quotes: 0, settlements: 0, months: 0 })
+    const rows = await place.query('SELECT id, jws FROM quotes ORDER BY expires_at')
+    expect(rows).toEqual(kept.map(({ id, jws }) => ({ id, jws })))
+    const months = await place.query(
+      `SELECT month FROM settlement_counters WHERE holder = '${holder}' ORDER BY month`,
+    )
+    expect(months.map((row) => row['month'])).toEqual(['2026-04', '2026-05', '2026-06'])
+    expect(await store.getClaim(doubtful.id)).toBeDefined()
+  })
+})
