@@ -184,7 +184,7 @@ export interface Verifier {
 /** What a chain knows of one authorization (research x402.md, "Reconcile result table"). */
 export type AuthorizationFate =
   | { readonly state: 'unused' }
-  /** `transferred`: exactly one matching Transfer(from, to, value) in a successful receipt. */
+  /** `transferred`: the Transfer that this very authorization caused, and no other's, is (from, to, value) as asked. */
   | {
       readonly state: 'used'
       readonly transaction: string
@@ -230,8 +230,9 @@ export interface ChainProbe {
 
 export class ChainError extends Error {
   readonly reason: 'timeout' | 'unreachable' | 'malformed' | 'wrong_chain' | 'refused'
-  constructor(reason: ChainError['reason'], network: string) {
-    super(`${network}: ${reason}`)
+  /** @param options.cause for the log alone: it may name the node's address */
+  constructor(reason: ChainError['reason'], network: string, options?: ErrorOptions) {
+    super(`${network}: ${reason}`, options)
     this.name = 'ChainError'
     this.reason = reason
   }

@@ -48,6 +48,8 @@ export interface TestChain {
   cancelAuthorization(payer: PrivateKeyAccount, nonce: string): Promise<void>
   /** Somebody else submits the authorization. Resolves to the transaction hash. */
   preempt(payload: PaymentPayloadV2): Promise<Hex>
+  /** A transaction of a stranger. Resolves to its hash once it is mined; throws when it was reverted. */
+  submit(transaction: { to: string; data: string }): Promise<Hex>
   /** All its USDC goes elsewhere. */
   drain(payer: PrivateKeyAccount | string): Promise<void>
   /** More USDC for an account, from nothing. */
@@ -109,12 +111,12 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
   const first = (await rpc('eth_blockNumber')) as Hex
 
   /** Sends as anyone, mined or not. */
-  async function send(from: string, data: string): Promise<Hex> {
+  async function send(from: string, data: string, to: string = asset): Promise<Hex> {
     await client.batch([giveGas(from), { method: 'anvil_impersonateAccount', params: [from] }])
-    return (await rpc('eth_sendTransaction', [{ from, to: asset, data, gas: '0x30d40' }])) as Hex
+    return (await rpc('eth_sendTransaction', [{ from, to, data, gas: '0xf4240' }])) as Hex
   }
-  async function sendAndMine(from: string, data: string): Promise<Hex> {
-    const hash = await send(from, data)
+  async function sendAndMine(from: string, data: string, to?: string): Promise<Hex> {
+    const hash = await send(from, data, to)
     if (!isMiningOnDemand) await rpc('evm_mine')
     for (;;) {
       const receipt = (await rpc('eth_getTransactionReceipt', [hash])) as { status: string } | null
@@ -187,6 +189,7 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
       )
     },
     preempt: (payload) => sendAndMine(STRANGER, transferCalldata(payload)),
+    submit: ({ to, data }) => sendAndMine(STRANGER, data, to),
     async drain(payer) {
       const address = typeof payer === 'string' ? payer : payer.address
       await sendAndMine(

@@ -1,14 +1,86 @@
-// JSON-RPC to one EVM chain.
-import type { Chain, PaymentNetwork } from '../ports.ts'
-import { stub } from '../stub.ts'
+// One EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
+import { type Chain, ChainError, type ChainProbe, type PaymentNetwork } from '../ports.ts'
+import { createChainRpc } from './chain-rpc.ts'
+import { findFate } from './fate.ts'
+import type { RpcReply } from './json-rpc.ts'
+import {
+  packAuthorizationState,
+  packBalanceOf,
+  packTransfer,
+  readQuantity,
+  readRevert,
+  readWord,
+} from './usdc-abi.ts'
 
 export interface ChainOptions {
   readonly network: PaymentNetwork
   /** Asked at first use: a sandbox chain starts then. */
   readonly rpcUrl: () => Promise<string>
   readonly now: () => number
+  /** For one exchange with the node. */
+  readonly deadlineMs?: number
 }
 
-export function createChain(_options: ChainOptions): Chain {
-  return stub('createChain')
+export function createChain(options: ChainOptions): Chain {
+  const { network } = options
+  const rpc = createChainRpc(options)
+  const asset = network.asset.address
+  const malformed = () => new ChainError('malformed', network.network)
+  const readToken = (data: string) => ({ method: 'eth_call', params: [{ to: asset, data }, 'latest'] })
+
+  /** @throws {ChainError} when the node has no answer to this very question */
+  function demand<T>(reply: RpcReply | undefined, read: (result: unknown) => T | undefined): T {
+    if (!reply?.ok) throw new ChainError('refused', network.network)
+    const value = read(reply.result)
+    if (value === undefined) throw malformed()
+    return value
+  }
+
+  return {
+    network,
+    async probe(authorization, signature): Promise<ChainProbe> {
+      const { from, nonce } = authorization
+      const [state, balance, code, transfer] = await rpc.ask([
+        readToken(packAuthorizationState(from, nonce)),
+        readToken(packBalanceOf(from)),
+        { method: 'eth_getCode', params: [from, 'latest'] },
+        readToken(packTransfer(authorization, signature)),
+      ])
+      const revert = transfer!.ok ? null : readRevert(transfer!)
+      // The node did not run the transfer: that says nothing about the payment.
+      if (revert === undefined) throw new ChainError('refused', network.network)
+      // The function answers nothing. Anything else is no token.
+      if (transfer!.ok && transfer!.result !== '0x') throw malformed()
+      return {
+        nonceUsed: demand(state, readFlag),
+        balance: demand(balance, readWord),
+        payerHasCode: demand(code, readCode) !== '0x',
+        revert,
+      }
+    },
+    fateOf: (input) => findFate({ rpc, network, demand }, input),
+    async head() {
+      const [block] = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
+      return demand(block, readBlock)
+    },
+    state: rpc.state,
+    close: rpc.close,
+  }
+}
+
+const readFlag = (result: unknown) => {
+  const value = readWord(result)
+  return value === 0n ? false : value === 1n ? true : undefined
+}
+
+const readCode = (result: unknown) =>
+  typeof result === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(result) ? result : undefined
+
+function readBlock(result: unknown) {
+  if (typeof result !== 'object' || result === null) return undefined
+  const { number, timestamp } = result as Record<string, unknown>
+  const [height, seconds] = [readQuantity(number), readQuantity(timestamp)]
+  return height === undefined || seconds === undefined
+    ? undefined
+    : { number: height, time: Number(seconds) * 1000 }
 }

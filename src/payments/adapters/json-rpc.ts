@@ -20,8 +20,17 @@ export interface JsonRpc {
   batch(calls: readonly RpcCall[]): Promise<readonly RpcReply[]>
   /** @throws {ChainError} also `refused` when the node answers with an error */
   call(method: string, params: readonly unknown[]): Promise<unknown>
+  /** One call whose arrival matters more than its answer. Never throws. */
+  submit(method: string, params: readonly unknown[]): Promise<Submission>
   close(): Promise<void>
 }
+
+export type Submission =
+  | { readonly state: 'answered'; readonly reply: RpcReply }
+  /** No connection was made: not a byte has left. */
+  | { readonly state: 'not_sent' }
+  /** It may have arrived. */
+  | { readonly state: 'no_reply' }
 
 export interface JsonRpcOptions {
   /** CAIP-2 id, for errors: the URL may hold a key and is never shown. */
@@ -34,6 +43,16 @@ export interface JsonRpcOptions {
 const CONNECTIONS = 16
 const DEADLINE_MS = 3_000
 const MAX_BYTES = 1024 * 1024
+/** What undici and node say when no connection came to be. */
+const NOT_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+const isNotConnected = (thrown: unknown) => NOT_CONNECTED.has((thrown as NodeJS.ErrnoException).code ?? '')
 
 export function createJsonRpc(options: JsonRpcOptions): JsonRpc {
   const { network, deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES } = options
@@ -68,7 +87,7 @@ export function createJsonRpc(options: JsonRpcOptions): JsonRpc {
       return text
     } catch (thrown) {
       if (thrown instanceof ChainError) throw thrown
-      throw new ChainError(deadline.signal.aborted ? 'timeout' : 'unreachable', network)
+      throw new ChainError(deadline.signal.aborted ? 'timeout' : 'unreachable', network, { cause: thrown })
     } finally {
       clearTimeout(timer)
     }
@@ -90,6 +109,14 @@ export function createJsonRpc(options: JsonRpcOptions): JsonRpc {
       const [reply] = await batch([{ method, params }])
       if (!reply!.ok) throw new ChainError('refused', network)
       return reply!.result
+    },
+    async submit(method, params) {
+      try {
+        const [reply] = await batch([{ method, params }])
+        return { state: 'answered', reply: reply! }
+      } catch (thrown) {
+        return { state: isNotConnected((thrown as Error).cause) ? 'not_sent' : 'no_reply' }
+      }
     },
     close: () => pool.destroy(),
   }

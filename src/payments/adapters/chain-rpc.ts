@@ -1,0 +1,152 @@
+// A node that is known to be of the right chain: asked for its id at first use, now and then, and after every trouble.
+// Questions of one tick travel in one HTTP request.
+import { ChainError, type PaymentNetwork } from '../ports.ts'
+import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
+
+export interface ChainRpcOptions {
+  readonly network: PaymentNetwork
+  /** Asked at first use and after a failure: an embedded chain starts then, perhaps on another port. */
+  readonly rpcUrl: () => Promise<string>
+  readonly now: () => number
+  readonly deadlineMs?: number
+}
+
+export interface ChainRpc {
+  /** Answers in order. @throws {ChainError} */
+  ask(calls: readonly RpcCall[]): Promise<readonly RpcReply[]>
+  /** @throws {ChainError} before anything is sent: no node, or one of another chain */
+  submit(method: string, params: readonly unknown[]): Promise<Submission>
+  state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
+  close(): Promise<void>
+}
+
+const CHECK_EVERY_MS = 60_000
+/** Public endpoints refuse larger batches. A node next to us does not. */
+const MAX_CALLS_REMOTE = 10
+const MAX_CALLS_LOCAL = 64
+
+interface Node {
+  readonly url: string
+  readonly rpc: JsonRpc
+  readonly maxCalls: number
+  checkedAt: number | undefined
+}
+
+interface Question {
+  readonly calls: readonly RpcCall[]
+  readonly resolve: (replies: readonly RpcReply[]) => void
+  readonly reject: (error: ChainError) => void
+}
+
+export function createChainRpc(options: ChainRpcOptions): ChainRpc {
+  const { network: { network, chainId }, rpcUrl, now } = options // prettier-ignore
+  let node: Node | undefined
+  let connecting: Promise<Node> | undefined
+  let last: { ok: boolean; at: number; detail: string } | undefined
+  let waiting: Question[] = []
+
+  const observe = (error?: ChainError) => {
+    last = { ok: error === undefined, at: now(), detail: error?.reason ?? 'answers' }
+  }
+
+  async function connect(): Promise<Node> {
+    let url: string
+    try {
+      url = await rpcUrl()
+    } catch (thrown) {
+      throw new ChainError('unreachable', network, { cause: thrown })
+    }
+    if (node?.url === url) return node
+    void node?.rpc.close()
+    const { deadlineMs } = options
+    const rpc = createJsonRpc({ network, url, ...(deadlineMs !== undefined && { deadlineMs }) })
+    const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname)
+    node = { url, rpc, maxCalls: isLocal ? MAX_CALLS_LOCAL : MAX_CALLS_REMOTE, checkedAt: undefined }
+    return node
+  }
+
+  async function use(): Promise<Node> {
+    if (node?.checkedAt !== undefined) return node
+    connecting ??= connect().finally(() => (connecting = undefined))
+    return connecting
+  }
+
+  const isDue = ({ checkedAt }: Node) => checkedAt === undefined || now() - checkedAt > CHECK_EVERY_MS
+
+  /** One HTTP request: the chain id is asked for in the same breath when it is due. */
+  async function exchange(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> {
+    const current = await use().catch((error: ChainError) => {
+      observe(error)
+      throw error
+    })
+    const check = isDue(current)
+    try {
+      const replies = await current.rpc.batch(check ? [CHAIN_ID, ...calls] : calls)
+      if (check) {
+        const [id] = replies
+        if (!id!.ok || typeof id!.result !== 'string') throw new ChainError('malformed', network)
+        if (Number(id!.result) !== chainId) throw new ChainError('wrong_chain', network)
+        current.checkedAt = now()
+      }
+      observe()
+      return check ? replies.slice(1) : replies
+    } catch (thrown) {
+      current.checkedAt = undefined
+      const error = thrown instanceof ChainError ? thrown : new ChainError('malformed', network)
+      observe(error)
+      throw error
+    }
+  }
+
+  function flush() {
+    const questions = waiting
+    waiting = []
+    // One place is kept for the chain id.
+    const limit = (node?.maxCalls ?? MAX_CALLS_REMOTE) - 1
+    for (let start = 0; start < questions.length;) {
+      let end = start
+      let count = 0
+      do count += questions[end++]!.calls.length
+      while (end < questions.length && count + questions[end]!.calls.length <= limit)
+      void answer(questions.slice(start, end))
+      start = end
+    }
+  }
+
+  async function answer(questions: readonly Question[]) {
+    try {
+      const replies = await exchange(questions.flatMap(({ calls }) => calls))
+      let at = 0
+      for (const { calls, resolve } of questions) resolve(replies.slice(at, (at += calls.length)))
+    } catch (thrown) {
+      for (const { reject } of questions) reject(thrown as ChainError)
+    }
+  }
+
+  return {
+    ask(calls) {
+      return new Promise((resolve, reject) => {
+        if (waiting.push({ calls, resolve, reject }) === 1) setImmediate(flush)
+      })
+    },
+    async submit(method, params) {
+      if (!node || isDue(node)) await exchange([])
+      const submission = await node!.rpc.submit(method, params)
+      if (submission.state !== 'answered') {
+        node!.checkedAt = undefined
+        observe(new ChainError('unreachable', network))
+      }
+      return submission
+    },
+    state() {
+      if (!last) return { state: 'unknown', detail: 'not asked yet', age_ms: null }
+      return { state: last.ok ? 'ok' : 'failing', detail: last.detail, age_ms: now() - last.at }
+    },
+    async close() {
+      await connecting?.catch(() => {})
+      await node?.rpc.close()
+    },
+  }
+}
+
+const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] }

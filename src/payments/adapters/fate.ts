@@ -1,0 +1,157 @@
+// What became of one authorization, by the token's own events. A used nonce alone says nothing: it is also used up by a
+// cancellation, and by another authorization that the payer signed under the same nonce.
+import { type AuthorizationFate, ChainError, type PaymentNetwork } from '../ports.ts'
+import type { ChainRpc } from './chain-rpc.ts'
+import type { RpcCall, RpcReply } from './json-rpc.ts'
+import {
+  AUTHORIZATION_CANCELED,
+  AUTHORIZATION_USED,
+  findTransfer,
+  isHash,
+  packAuthorizationState,
+  readLog,
+  readQuantity,
+  readReceipt,
+  readWord,
+  topic,
+} from './usdc-abi.ts'
+
+export interface FateQuestion {
+  readonly from: string
+  readonly to: string
+  readonly value: bigint
+  readonly nonce: string
+  readonly since: number
+}
+
+interface Parts {
+  readonly rpc: Pick<ChainRpc, 'ask'>
+  readonly network: PaymentNetwork
+  /** @throws {ChainError} */
+  readonly demand: <T>(reply: RpcReply | undefined, read: (result: unknown) => T | undefined) => T
+}
+
+/** Clocks of a chain and ours need not agree. */
+const CLOCK_SKEW_MS = 600_000
+/** Providers refuse longer ranges of eth_getLogs. */
+const MAX_RANGE = 9_999n
+/** Where to look for a block old enough: a minute, an hour, half a day, days, weeks of 2 s blocks. */
+const DISTANCES = [64n, 512n, 2_048n, 16_384n, 131_072n, 1_048_576n]
+/** Before `since` nothing of this payment should be, so it is not looked for forever. */
+const MAX_EARLIER_RANGES = 20
+
+/** @throws {ChainError} */
+export async function findFate(parts: Parts, question: FateQuestion): Promise<AuthorizationFate> {
+  const { rpc, network, demand } = parts
+  const { from, nonce } = question
+  const asset = network.asset.address
+  const [state, height] = await rpc.ask([
+    {
+      method: 'eth_call',
+      params: [{ to: asset, data: packAuthorizationState(from, nonce) }, 'latest'],
+    },
+    { method: 'eth_blockNumber', params: [] },
+  ])
+  const flag = demand(state, readWord)
+  const head = demand(height, readQuantity)
+  if (flag === 0n) return { state: 'unused' }
+
+  const event = await findEvent(parts, question, head)
+  // The state says used, and no event does: the node's index is behind its state. Ask again later.
+  if (event === undefined) throw new ChainError('malformed', network.network)
+  if (event.topics[0] === AUTHORIZATION_CANCELED) return { state: 'canceled', transaction: event.transaction }
+  const [reply] = await rpc.ask([receiptOf(event.transaction)])
+  const receipt = demand(reply, readReceipt)
+  const found = receipt?.succeeded ? findTransfer(receipt.logs, asset, question) : undefined
+  // Gone between two questions: the chain was reorganised.
+  if (!receipt || !found?.used) throw new ChainError('malformed', network.network)
+  return {
+    state: 'used',
+    transaction: receipt.transaction,
+    transferred: found.transferred,
+    blockNumber: receipt.blockNumber,
+    submittedBy: receipt.from,
+  }
+}
+
+export const receiptOf = (transaction: string): RpcCall => ({
+  method: 'eth_getTransactionReceipt',
+  params: [transaction],
+})
+
+interface FoundEvent {
+  readonly transaction: string
+  readonly topics: readonly string[]
+}
+
+async function findEvent(
+  parts: Parts,
+  question: FateQuestion,
+  head: bigint,
+): Promise<FoundEvent | undefined> {
+  const { rpc, network, demand } = parts
+  const topics = [
+    [AUTHORIZATION_USED, AUTHORIZATION_CANCELED],
+    topic(question.from),
+    question.nonce.toLowerCase(),
+  ]
+  const look = async (first: bigint, last: bigint) => {
+    const range = { fromBlock: hex(first), toBlock: hex(last), address: network.asset.address, topics }
+    const [reply] = await rpc.ask([{ method: 'eth_getLogs', params: [range] }])
+    return demand(reply, (result) => readEvents(result, range))
+  }
+  const first = await findStart(parts, question.since, head)
+  for (let at = first; at <= head; at += MAX_RANGE + 1n) {
+    const [event] = await look(at, min(at + MAX_RANGE, head))
+    if (event) return event
+  }
+  let last = first - 1n
+  for (let turn = 0; turn < MAX_EARLIER_RANGES && last >= 0n; turn++, last -= MAX_RANGE + 1n) {
+    const [event] = await look(max(last - MAX_RANGE, 0n), last)
+    if (event) return event
+  }
+  return undefined
+}
+
+/** The nearest of a few blocks that is older than `since`. */
+async function findStart({ rpc, demand }: Parts, since: number, head: bigint): Promise<bigint> {
+  const heights = [...DISTANCES.filter((distance) => distance < head).map((distance) => head - distance), 0n]
+  const replies = await rpc.ask(
+    heights.map((height) => ({ method: 'eth_getBlockByNumber', params: [hex(height), false] })),
+  )
+  const before = since - CLOCK_SKEW_MS
+  const index = replies.findIndex((reply) => {
+    const time = demand(reply, readTime)
+    // A node that keeps no old blocks has no old logs either.
+    return time === null || time <= before
+  })
+  return index < 0 ? 0n : heights[index]!
+}
+
+const readTime = (result: unknown): number | null | undefined => {
+  if (result === null) return null
+  const seconds = readQuantity((result as { timestamp?: unknown }).timestamp)
+  return seconds === undefined ? undefined : Number(seconds) * 1000
+}
+
+/** Only what was asked for: a node that answers with other events is not believed. */
+function readEvents(
+  result: unknown,
+  asked: { address: string; topics: readonly (string | readonly string[])[] },
+): FoundEvent[] | undefined {
+  if (!Array.isArray(result)) return undefined
+  const events = result.map((item): FoundEvent | undefined => {
+    const log = readLog(item)
+    const { transactionHash, removed } = item as { transactionHash?: unknown; removed?: unknown }
+    if (!log || !isHash(transactionHash) || removed === true) return undefined
+    const matches =
+      log.address === asked.address.toLowerCase() &&
+      asked.topics.every((wanted, i) => [wanted].flat().includes(log.topics[i]!))
+    return matches ? { transaction: transactionHash.toLowerCase(), topics: log.topics } : undefined
+  })
+  return events.includes(undefined) ? undefined : (events as FoundEvent[])
+}
+
+const hex = (value: bigint) => `0x${value.toString(16)}`
+const min = (a: bigint, b: bigint) => (a < b ? a : b)
+const max = (a: bigint, b: bigint) => (a > b ? a : b)
