@@ -1,4 +1,6 @@
 // x402 over MCP on the wire and through the official clients, with a gate that decides by the signature's word.
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
@@ -210,6 +212,32 @@ describe('the extension org.x402/payment', () => {
   it('means nothing in the era of 2025, which has no result types', async () => {
     const { result } = await legacy({ text: 'hi' }, {}, capabilities)
     expect(result).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } })
+  })
+
+  it('is spoken over stdio too', async () => {
+    const stdin = new PassThrough()
+    const stdout = new PassThrough()
+    const served = gateway.door.stdio({ stdin, stdout }, undefined)
+    const _meta = { [VERSION]: '2026-07-28', [CAPABILITIES]: capabilities }
+    const ask = (id: number, method: string, params: object) =>
+      stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })}\n`)
+    ask(1, 'server/discover', {})
+    ask(2, 'tools/call', { name: NAME, arguments: { text: 'hi' } })
+    stdin.end()
+    await served
+    stdout.end()
+    const lines = (await text(stdout)).trim().split('\n')
+    const answers = new Map(
+      lines
+        .map((line) => JSON.parse(line) as { id: number; result: Result })
+        .map(({ id, result }) => [id, result]),
+    )
+    expect(answers.get(1)).toMatchObject({ capabilities })
+    expect(answers.get(2)).toMatchObject({
+      resultType: 'payment_required',
+      paymentRequired: { x402Version: 2 },
+    })
+    expect(answers.get(2)).not.toHaveProperty('isError')
   })
 
   it('is declared by server/discover', async () => {

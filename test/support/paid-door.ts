@@ -94,7 +94,7 @@ export function createFakeGate(): FakeGate {
       if (fate === undefined) throw new GatewayError('payment_invalid', 'That is no payment.')
       await held
       worked++
-      const output = (await call.work()) as Record<string, unknown>
+      const output = (await call.work('pay_1')) as Record<string, unknown>
       if (fate === 'unknown')
         throw new GatewayError('settlement_unknown', 'Not known yet: ask again at payment_url.', {
           extras: { ...claim, retry_after_seconds: 5 },

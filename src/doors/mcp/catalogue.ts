@@ -33,6 +33,7 @@ export interface Additions {
 
 export interface Catalogue {
   readonly serverInfo: JsonObject
+  /** As of 2026: with the extensions. */
   readonly capabilities: JsonObject
   readonly instructions: (spelling: Spelling) => string
   readonly tools: (spelling: Spelling, audience: Audience) => readonly ToolEntry[]
@@ -54,6 +55,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     websiteUrl: addresses.siteUrl,
   }
   const capabilities = { tools: { listChanged: false }, ...additions.capabilities }
+  const modernCapabilities = { ...capabilities, ...paymentExtension(served) }
   const modernMeta = { [META.serverInfo]: serverInfo }
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify(modernMeta)}}`
   const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
@@ -86,7 +88,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
   const discovered = perSpelling((spelling) => {
     const result = {
       supportedVersions: [MODERN_VERSION],
-      capabilities: { ...capabilities, ...paymentExtension(served) },
+      capabilities: modernCapabilities,
       instructions: words[spelling],
     }
     return JSON.stringify(result).slice(0, -1) + cacheTail
@@ -94,7 +96,7 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
 
   return {
     serverInfo,
-    capabilities,
+    capabilities: modernCapabilities,
     modernTail,
     modernMeta,
     instructions: (spelling) => words[spelling],
