@@ -34,7 +34,10 @@ const Bytes32 = z
   .toLowerCase()
 const Uint = z
   .string('must be a string of decimal digits')
-  .regex(/^(?:0|[1-9]\d{0,77})$/, 'must be a string of decimal digits, without sign, point or leading zero')
+  .regex(/^(?:0|[1-9]\d{0,77})$/, {
+    error: 'must be a string of decimal digits, without sign, point or leading zero',
+    abort: true,
+  })
   .refine((digits) => BigInt(digits) <= MAX_UINT256, 'does not fit into 256 bits')
 const Signature = z
   .string()
@@ -170,7 +173,7 @@ function readV1(wire: PaymentPayloadV1, networks: Networks, at: string): Payment
 }
 
 function toCaip2(v1Name: string, networks: Networks, member: string): string {
-  const known = networks.find(v1Name)?.network ?? findV1Network(v1Name)
+  const known = networks.all.find((network) => network.v1Name === v1Name)?.network ?? findV1Network(v1Name)
   if (known === undefined) throw paymentInvalid(member, 'is not a network of x402 version 1.')
   return known
 }

@@ -1,0 +1,417 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../../src/errors.ts'
+import { createNetworks } from '../../../src/payments/networks.ts'
+import type { Payment, PresentedPayment } from '../../../src/payments/ports.ts'
+import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
+import { Secret } from '../../../src/secret.ts'
+
+const networks = createNetworks([8453, 84532])
+const FROM = '0x9D8A62f656a8d1615C1294fd71e9CFb3E4855A4F'
+const PAY_TO = '0x00000000000000000000000000000000ca5cade5'
+const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const SIGNATURE = `0x${'aB'.repeat(64)}1b`
+const NONCE = `0x${'Cd'.repeat(32)}`
+
+const accepted = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  amount: '1000',
+  asset: USDC,
+  payTo: PAY_TO,
+  maxTimeoutSeconds: 300,
+  extra: { name: 'USDC', version: '2' },
+}
+const authorization = {
+  from: FROM,
+  to: PAY_TO,
+  value: '1000',
+  validAfter: '0',
+  validBefore: '1800000000',
+  nonce: NONCE,
+}
+const v2 = { x402Version: 2, accepted, payload: { signature: SIGNATURE, authorization } }
+const v1 = {
+  x402Version: 1,
+  scheme: 'exact',
+  network: 'base-sepolia',
+  payload: { signature: SIGNATURE, authorization },
+}
+const permit2Authorization = {
+  permitted: { token: USDC, amount: '1000' },
+  from: FROM,
+  spender: '0x402085c248EeA27D92E8b30b2C58ed07f9E20001',
+  nonce: '77',
+  deadline: '1800000000',
+  witness: { to: PAY_TO, validAfter: '5' },
+}
+const permit2 = { x402Version: 2, accepted, payload: { signature: SIGNATURE, permit2Authorization } }
+
+const inHeader = (
+  value: unknown,
+  name: 'payment-signature' | 'x-payment' = 'payment-signature',
+): PresentedPayment => ({
+  form: 'header',
+  name,
+  value: new Secret(Buffer.from(JSON.stringify(value)).toString('base64')),
+})
+const asObject = (value: unknown): PresentedPayment => ({ form: 'object', value: new Secret(value) })
+const decode = (value: unknown) => decodePayment(asObject(value), networks)
+
+function refusalOf(run: () => unknown): { message: string; pointer: string } {
+  try {
+    run()
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown
+    expect(thrown.code).toBe('payment_invalid')
+    return { message: thrown.message, pointer: thrown.extras.fields![0]!.pointer }
+  }
+  return { message: 'accepted', pointer: 'accepted' }
+}
+
+/** A copy with one member replaced (or removed, by undefined). */
+function withMember(value: unknown, path: string, member: unknown): unknown {
+  const copy = JSON.parse(JSON.stringify(value)) as Record<string, unknown>
+  const keys = path.split('.')
+  const last = keys.pop()!
+  const parent = keys.reduce<Record<string, unknown>>((at, key) => at[key] as Record<string, unknown>, copy)
+  if (member === undefined) delete parent[last]
+  else parent[last] = member
+  return copy
+}
+
+describe('decoding a payment', () => {
+  it('reads an EIP-3009 payment of v2 from its header', () => {
+    const value = {
+      ...v2,
+      resource: { url: 'https://a.example/x', serviceName: 'a' },
+      extensions: { bazaar: { info: 1 } },
+    }
+    const payment = decodePayment(inHeader(value), networks)
+    const { kind, wire, ...facts } = payment
+    expect(facts).toEqual({
+      x402Version: 2,
+      scheme: 'exact',
+      network: 'eip155:84532',
+      accepted,
+      resourceUrl: 'https://a.example/x',
+      extensions: { bazaar: { info: 1 } },
+      payer: FROM.toLowerCase(),
+      nonce: NONCE.toLowerCase(),
+      validBefore: 1_800_000_000_000,
+    })
+    expect(kind).toEqual({
+      type: 'eip3009',
+      signature: expect.any(Secret),
+      authorization: {
+        from: FROM.toLowerCase(),
+        to: PAY_TO,
+        value: 1000n,
+        validAfter: 0n,
+        validBefore: 1_800_000_000n,
+        nonce: NONCE.toLowerCase(),
+      },
+    })
+    expect(wire.use((sent) => sent)).toEqual({
+      ...value,
+      payload: {
+        signature: SIGNATURE.toLowerCase(),
+        authorization: { ...authorization, from: FROM.toLowerCase(), nonce: NONCE.toLowerCase() },
+      },
+    })
+  })
+
+  it('reads a v1 payment from X-PAYMENT, its network under the name that we all use', () => {
+    const payment = decodePayment(inHeader(v1, 'x-payment'), networks)
+    expect(payment).toMatchObject({
+      x402Version: 1,
+      network: 'eip155:84532',
+      accepted: null,
+      resourceUrl: null,
+      payer: FROM.toLowerCase(),
+    })
+    expect(payment.wire.use((sent) => sent)).toMatchObject({ x402Version: 1, network: 'base-sepolia' })
+  })
+
+  it('reads a Permit2 payment', () => {
+    const payment = decode(permit2)
+    expect(payment).toMatchObject({
+      payer: FROM.toLowerCase(),
+      nonce: 'permit2:77',
+      validBefore: 1_800_000_000_000,
+      kind: {
+        type: 'permit2',
+        permit2: {
+          from: FROM.toLowerCase(),
+          token: USDC.toLowerCase(),
+          amount: 1000n,
+          spender: '0x402085c248eea27d92e8b30b2c58ed07f9e20001',
+          to: PAY_TO,
+          nonce: 77n,
+          validAfter: 5n,
+          deadline: 1_800_000_000n,
+        },
+      },
+    })
+  })
+
+  it('shows nothing that can move money when it is printed', () => {
+    const text = JSON.stringify(decode(v2), (_, value: unknown) =>
+      typeof value === 'bigint' ? `${value}` : value,
+    )
+    expect(text).not.toContain('abab')
+    expect(`${decode(v2).wire}`).toBe('[secret]')
+  })
+
+  it('takes upper-case hex for the same payment', () => {
+    const shouted = {
+      ...v2,
+      payload: {
+        signature: `0x${SIGNATURE.slice(2).toUpperCase()}`,
+        authorization: {
+          ...authorization,
+          from: `0x${FROM.slice(2).toUpperCase()}`,
+          nonce: `0x${NONCE.slice(2).toUpperCase()}`,
+        },
+      },
+    }
+    expect(facts(decode(shouted))).toEqual(facts(decode(v2)))
+  })
+
+  it('passes on only what it has read', () => {
+    const padded = structuredClone(v2) as Record<string, Record<string, unknown>>
+    padded['payload']!['permit'] = '0x00'
+    ;(padded['payload']!['authorization'] as Record<string, unknown>)['Value'] = '1'
+    padded['note'] = { a: 1 }
+    expect(facts(decode(padded))).toEqual(facts(decode(v2)))
+  })
+
+  it('keeps "never expires" a number', () => {
+    const max = (2n ** 256n - 1n).toString()
+    const payment = decode(withMember(v2, 'payload.authorization.validBefore', max))
+    expect(payment.validBefore).toBe(8_640_000_000_000_000)
+    expect(payment.kind).toMatchObject({ authorization: { validBefore: 2n ** 256n - 1n } })
+  })
+
+  it.each<[string, string, unknown]>([
+    ['/x402Version', 'x402Version', '2'],
+    ['/x402Version', 'x402Version', 3],
+    ['/x402Version', 'x402Version', undefined],
+    ['/accepted', 'accepted', undefined],
+    ['/accepted', 'accepted', []],
+    ['/accepted/network', 'accepted.network', 'base-sepolia'],
+    ['/accepted/amount', 'accepted.amount', 1000],
+    ['/accepted/amount', 'accepted.amount', '1e3'],
+    ['/accepted/amount', 'accepted.amount', '-1'],
+    ['/accepted/amount', 'accepted.amount', '9'.repeat(79)],
+    ['/accepted/maxTimeoutSeconds', 'accepted.maxTimeoutSeconds', '300'],
+    ['/accepted/maxTimeoutSeconds', 'accepted.maxTimeoutSeconds', 0],
+    ['/accepted/maxTimeoutSeconds', 'accepted.maxTimeoutSeconds', 1.5],
+    ['/accepted/payTo', 'accepted.payTo', null],
+    ['/payload', 'payload', 'text'],
+    ['/payload', 'payload', []],
+    ['/payload', 'payload', {}],
+    ['/payload', 'payload.authorization', undefined],
+    ['/payload', 'payload.permit2Authorization', permit2Authorization],
+    ['/payload/authorization', 'payload.authorization', 'text'],
+    ['/payload/authorization', 'payload.authorization', null],
+    ['/payload/signature', 'payload.signature', undefined],
+    ['/payload/signature', 'payload.signature', 'abab'],
+    ['/payload/signature', 'payload.signature', '0xabc'],
+    ['/payload/signature', 'payload.signature', '0x'],
+    ['/payload/signature', 'payload.signature', `0x${'ab'.repeat(2049)}`],
+    ['/payload/signature', 'payload.signature', `0X${'ab'.repeat(65)}`],
+    ['/payload/authorization/from', 'payload.authorization.from', FROM.slice(0, -1)],
+    ['/payload/authorization/from', 'payload.authorization.from', FROM.slice(2)],
+    ['/payload/authorization/to', 'payload.authorization.to', `${PAY_TO} `],
+    ['/payload/authorization/value', 'payload.authorization.value', 1000],
+    ['/payload/authorization/value', 'payload.authorization.value', '0x3e8'],
+    ['/payload/authorization/value', 'payload.authorization.value', '1000.0'],
+    ['/payload/authorization/value', 'payload.authorization.value', '01000'],
+    ['/payload/authorization/value', 'payload.authorization.value', '+1000'],
+    ['/payload/authorization/value', 'payload.authorization.value', '-0'],
+    ['/payload/authorization/value', 'payload.authorization.value', ''],
+    ['/payload/authorization/value', 'payload.authorization.value', '１０００'],
+    ['/payload/authorization/value', 'payload.authorization.value', (2n ** 256n).toString()],
+    ['/payload/authorization/value', 'payload.authorization.value', '9'.repeat(5000)],
+    ['/payload/authorization/validAfter', 'payload.authorization.validAfter', 0],
+    ['/payload/authorization/validBefore', 'payload.authorization.validBefore', undefined],
+    ['/payload/authorization/nonce', 'payload.authorization.nonce', '0x1234'],
+    ['/payload/authorization/nonce', 'payload.authorization.nonce', 7],
+    ['/extensions', 'extensions', []],
+    ['/resource/url', 'resource', {}],
+    ['/resource', 'resource', 'https://a.example/'],
+  ])('names %s when %s is wrong (%j)', (pointer, path, member) => {
+    expect(refusalOf(() => decode(withMember(v2, path, member))).pointer).toBe(pointer)
+  })
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a number', 2],
+    ['text', 'payment'],
+    ['a list of payments', [v2]],
+    ['an empty object', {}],
+  ])('refuses %s', (_, value) => {
+    expect(refusalOf(() => decode(value)).pointer).not.toBe('accepted')
+  })
+
+  it('refuses a version in the header of the other', () => {
+    expect(refusalOf(() => decodePayment(inHeader(v1), networks)).pointer).toBe('/x402Version')
+    expect(refusalOf(() => decodePayment(inHeader(v2, 'x-payment'), networks)).pointer).toBe('/x402Version')
+  })
+
+  it('takes either version as an object', () => {
+    expect([decode(v1).x402Version, decode(v2).x402Version]).toEqual([1, 2])
+  })
+
+  it.each(['base-mainnet', 'eip155:8453', 'toString', '__proto__', 'constructor', ''])(
+    'knows no v1 network %j',
+    (network) => {
+      expect(refusalOf(() => decode({ ...v1, network })).pointer).toBe('/network')
+    },
+  )
+
+  it('reads networks of v1 that are not served here: the firewall says so', () => {
+    expect(decode({ ...v1, network: 'avalanche-fuji' }).network).toBe('eip155:43113')
+  })
+
+  it('says in words what is wrong, without quoting the payment', () => {
+    expect(refusalOf(() => decode(withMember(v2, 'payload.authorization.value', '12x'))).message).toBe(
+      'payload.authorization.value must be a string of decimal digits, without sign, point or leading zero.',
+    )
+    expect(refusalOf(() => decode(withMember(v2, 'payload.authorization', null))).message).toBe(
+      'payload.authorization must be an object.',
+    )
+  })
+
+  it('answers any change of a payment with a payment or payment_invalid', () => {
+    const paths = [
+      ...Object.keys(v2),
+      ...Object.keys(accepted).map((key) => `accepted.${key}`),
+      ...Object.keys(v2.payload).map((key) => `payload.${key}`),
+      ...Object.keys(authorization).map((key) => `payload.authorization.${key}`),
+    ]
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...paths),
+        fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.bigInt().map(String)),
+        (path, member) => void refusalOf(() => decode(withMember(v2, path, member))),
+      ),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+const facts = ({ wire, kind, ...rest }: Payment) => ({
+  ...rest,
+  wire: wire.use((value) => value),
+  kind:
+    kind.type === 'eip3009'
+      ? { authorization: kind.authorization, signature: kind.signature.use((value) => value) }
+      : kind,
+})
+
+describe('payments that others judge', () => {
+  const svm = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+  /** One signature slot, then the message. */
+  const transaction = (signature: number, message: string) =>
+    Buffer.concat([Buffer.from([1]), Buffer.alloc(64, signature), Buffer.from(message)]).toString('base64')
+  const solana = (payload: Record<string, unknown>) =>
+    decode({
+      x402Version: 2,
+      accepted: { ...accepted, network: svm, asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
+      payload,
+    })
+
+  it('counts a payment of another family once, whatever is written around it', () => {
+    const payment = solana({ transaction: transaction(0, 'message') })
+    expect(payment).toMatchObject({ kind: { type: 'foreign' }, payer: '', validBefore: null })
+    expect(payment.nonce).toMatch(/^[0-9a-f]{64}$/)
+    expect(solana({ memo: 1, transaction: transaction(7, 'message') }).nonce).toBe(payment.nonce)
+    expect(solana({ transaction: transaction(0, 'another') }).nonce).not.toBe(payment.nonce)
+  })
+
+  it('counts a payment of another scheme once, in any order of its members', () => {
+    const upto = (payload: Record<string, unknown>) =>
+      decode({ x402Version: 2, accepted: { ...accepted, scheme: 'upto' }, payload })
+    const payment = upto({ a: { x: 1, y: [1, { p: 1, q: 2 }] }, signature: '0x01' })
+    expect(payment.kind.type).toBe('foreign')
+    expect(upto({ signature: '0x02', a: { y: [1, { q: 2, p: 1 }], x: 1 } }).nonce).toBe(payment.nonce)
+    expect(upto({ a: { x: 1, y: [{ p: 1, q: 2 }, 1] } }).nonce).not.toBe(payment.nonce)
+  })
+
+  it('survives a transaction that is none', () => {
+    for (const transactionText of ['', '!', 'gA==', 'AQ=='])
+      expect(solana({ transaction: transactionText }).nonce).toMatch(/^[0-9a-f]{64}$/)
+    expect(solana({ transaction: 7 }).nonce).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+describe('requests to the facilitator', () => {
+  const requirementsV1 = {
+    scheme: 'exact',
+    network: 'base-sepolia',
+    maxAmountRequired: '1000',
+    resource: 'https://seller.example/paid',
+    description: '',
+    mimeType: 'application/json',
+    payTo: PAY_TO,
+    maxTimeoutSeconds: 60,
+    asset: USDC.toLowerCase(),
+    outputSchema: null,
+    extra: { name: 'USDC', version: '2' },
+  }
+  const request = { x402Version: 2, paymentPayload: v2, paymentRequirements: accepted }
+
+  it('reads v2', () => {
+    const { payment, requirements, resourceUrl } = decodeFacilitatorRequest(request, networks)
+    expect([payment.x402Version, resourceUrl]).toEqual([2, null])
+    expect(requirements).toEqual(accepted)
+  })
+
+  it('reads v1 as the same requirement', () => {
+    const body = { x402Version: 1, paymentPayload: v1, paymentRequirements: requirementsV1 }
+    const { payment, requirements, resourceUrl } = decodeFacilitatorRequest(body, networks)
+    expect([payment.x402Version, resourceUrl]).toEqual([1, 'https://seller.example/paid'])
+    expect(requirements).toEqual({ ...accepted, maxTimeoutSeconds: 60 })
+  })
+
+  it('writes the asset as it is pinned, and leaves another alone', () => {
+    const assetOf = (asset: string) =>
+      decodeFacilitatorRequest({ ...request, paymentRequirements: { ...accepted, asset: asset } }, networks)
+        .requirements.asset
+    expect(assetOf(`0x${USDC.slice(2).toUpperCase()}`)).toBe(USDC)
+    expect(assetOf(FROM.toLowerCase())).toBe(FROM.toLowerCase())
+  })
+
+  it.each<[string, unknown]>([
+    ['', null],
+    ['', [request]],
+    ['/paymentPayload', { paymentRequirements: accepted }],
+    ['/paymentPayload', { ...request, paymentPayload: 'e30=' }],
+    ['/paymentRequirements', { paymentPayload: v2 }],
+    ['/paymentRequirements', { ...request, paymentRequirements: [accepted] }],
+    ['/paymentRequirements/amount', withMember(request, 'paymentRequirements.amount', 1000)],
+    ['/paymentRequirements/scheme', withMember(request, 'paymentRequirements.scheme', undefined)],
+    ['/paymentRequirements/network', withMember(request, 'paymentRequirements.network', 'base')],
+    ['/paymentPayload/x402Version', withMember(request, 'paymentPayload.x402Version', undefined)],
+    [
+      '/paymentPayload/payload/authorization/value',
+      withMember(request, 'paymentPayload.payload.authorization.value', '1.5'),
+    ],
+    ['/x402Version', { ...request, x402Version: 3 }],
+    ['/x402Version', { ...request, x402Version: 1 }],
+    ['/paymentRequirements/maxAmountRequired', { paymentPayload: v1, paymentRequirements: accepted }],
+    [
+      '/paymentRequirements/network',
+      { paymentPayload: v1, paymentRequirements: { ...requirementsV1, network: 'eip155:84532' } },
+    ],
+  ])('names %s when it is wrong', (pointer, body) => {
+    expect(refusalOf(() => decodeFacilitatorRequest(body, networks)).pointer).toBe(pointer)
+  })
+
+  it('does without the version of the request', () => {
+    const { x402Version: _, ...body } = request
+    expect(decodeFacilitatorRequest(body, networks).payment.payer).toBe(FROM.toLowerCase())
+  })
+})
