@@ -1,5 +1,6 @@
 // The one path that every door takes: authenticate, limit, parse, pay, handle, settle, record.
 // (Credits are debited inside the handler's own transaction, because a debit and its attempt must appear together.)
+import type { Price } from '../schemas/money.ts'
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput } from './input.ts'
@@ -126,15 +127,16 @@ export function createCallPath(parts: CallPathParts): CallPath {
       caller,
       signal: request.signal,
       requestId: request.requestId,
+      payment: request.payment,
       progress: request.progress ?? noProgress,
     }
-    const work = async (claimId?: string) => {
-      const accepting = request.onAccepted?.(caller)
-      if (accepting) await accepting
-      return tool.handle(input, claimId === undefined ? context : { ...context, claimId })
-    }
+    const accept = () => request.onAccepted?.(caller)
     const terms = tool.terms ? await tool.terms(input, context) : null
-    if (!terms) return work()
+    if (!terms) {
+      const accepting = accept()
+      if (accepting) await accepting
+      return tool.handle(input, context)
+    }
     seen.paid = await parts.gate.run({
       tool,
       terms,
@@ -143,7 +145,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
       quote: request.quote,
       caller,
       requestId: request.requestId,
-      work,
+      async work(claimId) {
+        await accept()
+        // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
+        return tool.handle(input, { ...context, claimId, signal: new AbortController().signal })
+      },
     })
     return seen.paid.output
   }
@@ -192,11 +198,16 @@ function withArgument(request: CallRequest): PresentedTokens {
     : request.tokens
 }
 
+const settledPrice = ({ replayed, settlement: { amount, network } }: PaidResult) =>
+  replayed ? 'replayed' : `${amount} ${network}`
+
+const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
+
 function record(log: Logger, request: CallRequest, result: CallResult, ms: number): void {
   const error = result.ok ? undefined : result.error
   const level = error?.code === 'internal' ? 'error' : 'info'
   if (!log.isLevelEnabled(level)) return
-  const { price } = request.tool
+  const paid = result.ok ? result.paid : undefined
   log[level](
     {
       [LogField.requestId]: request.requestId,
@@ -207,7 +218,8 @@ function record(log: Logger, request: CallRequest, result: CallResult, ms: numbe
       [LogField.code]: error?.code ?? 'ok',
       [LogField.reason]: error?.reason,
       [LogField.attempt]: error?.extras.attempt_id,
-      [LogField.price]: price.kind === 'credits' ? `${price.credits} credit` : price.kind,
+      [LogField.claim]: paid?.claimId ?? error?.extras['claim_id'],
+      [LogField.price]: paid ? settledPrice(paid) : listPrice(request.tool.price),
       [LogField.ms]: Math.round(ms * 10) / 10,
       [LogField.trace]: request.traceparent,
       err: error?.code === 'internal' ? error.cause : undefined,

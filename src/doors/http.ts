@@ -1,7 +1,7 @@
 // What every HTTP door shares: request identity, token finding, body reading and problem documents.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../authenticate.ts'
-import { GatewayError, toGatewayError, toProblem } from '../errors.ts'
+import { GatewayError, type Problem, toGatewayError, toProblem } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseJson } from '../json.ts'
 import type { RateState } from '../limits.ts'
@@ -164,15 +164,26 @@ export function sendProblem(
   rate?: RateState,
 ): void {
   const error = toGatewayError(thrown)
-  const problem = toProblem(error, {
-    requestId: context.requestId,
-    baseUrl: addresses.baseUrl,
-    instance: context.path,
-  })
+  sendJson(
+    res,
+    error.status,
+    problemOf(error, context, addresses),
+    problemHeaders(error, context.requestId, rate),
+  )
+}
+
+export const problemOf = (error: GatewayError, context: HttpContext, { baseUrl }: Addresses): Problem =>
+  toProblem(error, { requestId: context.requestId, baseUrl, instance: context.path })
+
+export function problemHeaders(
+  error: GatewayError,
+  requestId: string,
+  rate: RateState | undefined,
+): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
-    'x-request-id': context.requestId,
+    'x-request-id': requestId,
     ...rateHeaders(rate),
   }
   const retry = error.extras.retry_after_seconds
@@ -181,7 +192,7 @@ export function sendProblem(
   if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="agent-gateway"'
   // What is left of a refused body would be read as the next request.
   if (error.code === 'body_too_large') headers['connection'] = 'close'
-  sendJson(res, error.status, problem, headers)
+  return headers
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */

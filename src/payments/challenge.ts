@@ -15,6 +15,8 @@ import type { Challenge, Networks, PaidCall, PaymentNetwork, Router, UpstreamSta
 export const MAX_TIMEOUT_SECONDS = 300
 /** Of the JSON, before base64: a stock client sends most of it back in a header that may have 8 KiB. */
 const MAX_REQUIRED_BYTES = 4000
+/** What a payment may be nested: the echo of an extension is as deep in it as in the challenge. */
+const MAX_DEPTH = 15
 /** Enough for every paid route and its variants; resources with a parameter in the path must not fill the memory. */
 const MAX_REMEMBERED = 256
 
@@ -209,9 +211,16 @@ function fitExtensions(
   const identifier = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION }
   for (const bazaar of bazaarVariants(call)) {
     const extensions = { bazaar, ...identifier }
-    if (Buffer.byteLength(JSON.stringify(withExtensions(extensions))) <= MAX_REQUIRED_BYTES) return extensions
+    const required = withExtensions(extensions)
+    if (depthOf(required) <= MAX_DEPTH && Buffer.byteLength(JSON.stringify(required)) <= MAX_REQUIRED_BYTES)
+      return extensions
   }
   return identifier
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')

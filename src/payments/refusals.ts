@@ -41,15 +41,15 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
 
     verdict(call: PaidCall, verdict: Verdict & { ok: false }): GatewayError {
       const { reason, check, message, isRetryable } = verdict
-      if (isRetryable)
-        return new GatewayError('payments_unavailable', `${message} Nothing was charged.`, {
-          reason,
-          extras: { retry_after_seconds: ASK_AGAIN_SECONDS },
-        })
       if (check === 'rate')
         return new GatewayError('rate_limited', `${message} Nothing was charged.`, {
           reason,
           extras: { retry_after_seconds: 60 },
+        })
+      if (isRetryable)
+        return new GatewayError('payments_unavailable', `${message} Nothing was charged.`, {
+          reason,
+          extras: { retry_after_seconds: ASK_AGAIN_SECONDS },
         })
       return rejected(call, reason, check, message)
     },

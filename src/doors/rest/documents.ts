@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { openApiOf } from '../../documents/openapi.ts'
 import { agentText, apiCatalog, llmsText, robotsText, schemaDocument } from '../../documents/texts.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { didDocument, didPathOf } from '../../payments/did.ts'
 import { sendBytes, sendJson } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from './exchange.ts'
@@ -14,6 +15,7 @@ import {
   docsPage,
   docsScript,
   homePage,
+  PAGE_CSP,
   type PageParts,
   problemPage,
   SITE_CSS,
@@ -42,6 +44,14 @@ export function documentResources(parts: DoorParts): Resource[] {
     ),
     open('/.well-known/gateway-egress-key.json', async ({ res, context }) =>
       sendJson(res, 200, publishedKeys(await store.listPublishedKeys()), {
+        'cache-control': MAX_AGE,
+        'x-content-type-options': 'nosniff',
+        'x-request-id': context.requestId,
+      }),
+    ),
+    open(didPathOf(addresses.baseUrl), async ({ res, context }) =>
+      sendJson(res, 200, didDocument(addresses.baseUrl, await store.listPublishedKeys()), {
+        'content-type': 'application/did+json',
         'cache-control': MAX_AGE,
         'x-content-type-options': 'nosniff',
         'x-request-id': context.requestId,
@@ -80,9 +90,6 @@ const open = (path: string, GET: Handler): Resource => ({ path, isPublic: true, 
 function fixed(path: string, type: string, text: string, headers: Record<string, string> = {}): Resource {
   return open(path, serveBytes(type, Buffer.from(text), headers))
 }
-
-const PAGE_CSP =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 function page(path: string, text: string, csp: string = PAGE_CSP): Resource {
   const handler = serveBytes('text/html; charset=utf-8', Buffer.from(text), {

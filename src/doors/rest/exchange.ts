@@ -20,12 +20,22 @@ export interface Resource {
   readonly methods: { readonly GET?: Handler; readonly POST?: Handler }
   /** Public and read-only: any web page may read it. */
   readonly isPublic: boolean
+  /** Paid for by whoever calls, with no token needed: a page may call it with a payment that its visitor signed. */
+  readonly isPaid?: boolean
 }
+
+/** What a page may read of a paid exchange. */
+const EXPOSED =
+  'payment-required, payment-response, x-payment-response, x-gateway-quote, x-request-id, retry-after'
+/** What a page may send; clients of the protocol send the last one, though it means nothing in a request. */
+const ACCEPTED =
+  'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
 
 /** @throws {GatewayError} method_not_allowed */
 export async function dispatch(resource: Resource, exchange: Exchange): Promise<void> {
   const { req, res, context } = exchange
-  if (resource.isPublic) res.setHeader('access-control-allow-origin', '*')
+  if (resource.isPublic || resource.isPaid) res.setHeader('access-control-allow-origin', '*')
+  if (resource.isPaid) res.setHeader('access-control-expose-headers', EXPOSED)
   const method = req.method === 'HEAD' ? 'GET' : req.method
   const handler = method === 'GET' || method === 'POST' ? resource.methods[method] : undefined
   if (handler) return handler(exchange)
@@ -36,9 +46,9 @@ export async function dispatch(resource: Resource, exchange: Exchange): Promise<
   res.writeHead(204, {
     allow: allow.join(', '),
     'x-request-id': context.requestId,
-    ...(resource.isPublic && {
-      'access-control-allow-methods': 'GET, HEAD',
-      'access-control-allow-headers': 'accept, traceparent',
+    ...((resource.isPublic || resource.isPaid) && {
+      'access-control-allow-methods': resource.isPaid ? allow.join(', ') : 'GET, HEAD',
+      'access-control-allow-headers': resource.isPaid ? ACCEPTED : 'accept, traceparent',
       'access-control-max-age': '3600',
     }),
   })

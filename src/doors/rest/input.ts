@@ -1,15 +1,31 @@
 // Where a tool's input is in an HTTP request: path, then query (GET) or JSON body (POST). One value, one place.
 import { GatewayError } from '../../errors.ts'
-import { type JsonSchema, type RegisteredTool, takesCapabilityArgument } from '../../registry.ts'
+import {
+  type JsonSchema,
+  type RegisteredTool,
+  type RestRoute,
+  takesCapabilityArgument,
+} from '../../registry.ts'
 import { readJson } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
 
 /**
  * @returns what the tool's schema will judge: nothing is validated here but the envelope
- * @throws {GatewayError} json_invalid, json_too_deep, body_too_large, content_type_unsupported, input_invalid
+ * @param fixed members that the route sets
+ * @throws {GatewayError} json_invalid, json_too_deep, body_too_large, content_type_unsupported, input_invalid, input_conflict
  */
-export async function collectInput(entry: RegisteredTool, exchange: Exchange): Promise<unknown> {
+export async function collectInput(
+  entry: RegisteredTool,
+  exchange: Exchange,
+  fixed: RestRoute['fixed'] = {},
+): Promise<unknown> {
+  const given = await collectGiven(entry, exchange)
+  if (Object.keys(fixed).length === 0 || !isObject(given)) return given
+  return fix(given, fixed)
+}
+
+async function collectGiven(entry: RegisteredTool, exchange: Exchange): Promise<unknown> {
   const { req, context } = exchange
   const schema = entry.inputSchema
   const params = Object.fromEntries(
@@ -22,8 +38,7 @@ export async function collectInput(entry: RegisteredTool, exchange: Exchange): P
   }
   if (isBodyless(exchange) && requiredOf(schema).every((name) => Object.hasOwn(params, name))) return params
   const body = await readJson(req, entry.tool.maxBodyBytes)
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  return isObject ? merge(body as Record<string, unknown>, params) : body
+  return isObject(body) ? merge(body, params) : body
 }
 
 /** Addresses end in access logs, histories and Referer headers: a token in one is as good as published. */
@@ -43,6 +58,21 @@ function merge(given: Record<string, unknown>, params: Readonly<Record<string, u
       })
   return { ...given, ...params }
 }
+
+/** What a route stands for may be repeated in the input, not contradicted. */
+function fix(given: Record<string, unknown>, fixed: Readonly<Record<string, unknown>>) {
+  for (const [name, value] of Object.entries(fixed))
+    if (Object.hasOwn(given, name) && given[name] !== value)
+      throw new GatewayError(
+        'input_conflict',
+        `Here ${name} is always ${JSON.stringify(value)}. Leave it out, or use the other address of this tool.`,
+        { extras: { fields: [{ pointer: `/${name}`, message: 'contradicts the address' }] } },
+      )
+  return { ...given, ...fixed }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isBodyless({ req }: Exchange): boolean {
   return req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0

@@ -10,9 +10,10 @@ export type PageParts = Pick<DoorParts, 'registry' | 'config' | 'addresses' | 'd
 type Json = Readonly<Record<string, unknown>>
 
 /** Path prefix of the base URL, so that links work behind a proxy that mounts the gateway below `/`. */
-const prefixOf = ({ addresses }: PageParts) => new URL(addresses.baseUrl).pathname.replace(/\/$/, '')
+const prefixOf = ({ addresses }: Pick<PageParts, 'addresses'>) =>
+  new URL(addresses.baseUrl).pathname.replace(/\/$/, '')
 
-function layout(parts: PageParts, title: string, body: Markup): string {
+export function layout(parts: Pick<PageParts, 'addresses' | 'config'>, title: string, body: Markup): string {
   const root = prefixOf(parts)
   return html`<!doctype html>
     <html lang="en">
@@ -200,6 +201,9 @@ export function docsScript(parts: PageParts): string {
   }
   return `window.ui = SwaggerUIBundle(${JSON.stringify(settings)})\n`
 }
+
+export const PAGE_CSP =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 export const SITE_CSS = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{margin:0}

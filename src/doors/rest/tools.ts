@@ -1,30 +1,35 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
-import { GatewayError, toGatewayError } from '../../errors.ts'
+import type { CallRequest } from '../../call.ts'
+import { toGatewayError } from '../../errors.ts'
 import type { RegisteredTool, RestRoute } from '../../registry.ts'
-import { presentedTokens, rateHeaders, sendJson, sendProblem } from '../http.ts'
+import { presentedTokens, rateHeaders, sendBytes, sendJson } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Exchange, Handler, Resource } from './exchange.ts'
 import { collectInput } from './input.ts'
+import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment.ts'
 
-type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses'>
+type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
 
 /** One resource per path; two tools may share a path with different methods. */
 export function toolResources(parts: ToolParts): Resource[] {
-  const byPath = new Map<string, { GET?: Handler; POST?: Handler; isPublic: boolean }>()
+  const byPath = new Map<string, { GET?: Handler; POST?: Handler; isPublic: boolean; isPaid: boolean }>()
   for (const entry of parts.registry.tools) {
     if (!entry.tool.doors.includes('rest')) continue
     for (const route of entry.tool.rest) {
-      const known = byPath.get(route.path) ?? { isPublic: true }
+      const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
       // Only what needs no token and changes nothing is open to other sites' scripts.
       const isPublic = known.isPublic && route.method === 'GET' && entry.tool.caller === 'anyone'
-      byPath.set(route.path, { ...known, isPublic, [route.method]: toolHandler(parts, entry, route) })
+      const isPaid = known.isPaid && entry.tool.terms !== undefined && entry.tool.caller === 'anyone'
+      byPath.set(route.path, { ...known, isPublic, isPaid, [route.method]: toolHandler(parts, entry, route) })
     }
   }
-  return [...byPath].map(([path, { isPublic, ...methods }]) => ({ path, isPublic, methods }))
+  return [...byPath].map(([path, { isPublic, isPaid, ...methods }]) => ({ path, isPublic, isPaid, methods }))
 }
 
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {
   const { calls, addresses } = parts
+  const url = `${addresses.baseUrl}${route.path}`
+  const hasParameters = route.path.includes('{')
   return async (exchange) => {
     const { req, res, context } = exchange
     const abort = new AbortController()
@@ -33,31 +38,46 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
     })
     const result = await calls.call({
       tool: entry.tool,
-      ...(await readInput(entry, exchange)),
+      ...(await readRequest(entry, exchange, route)),
       door: 'rest',
       tokens: presentedTokens(req),
       address: context.address,
       requestId: context.requestId,
       traceparent: context.traceparent,
       signal: abort.signal,
+      resource: {
+        url: hasParameters ? `${addresses.baseUrl}${context.path}` : url,
+        method: route.method,
+      },
+      quote: presentedQuote(req),
     })
-    if (!result.ok) return sendProblem(res, result.error, context, addresses, result.rate)
-    sendJson(res, route.status ?? 200, result.output, {
+    if (!result.ok) return sendRefusal(parts, exchange, result.error, result.rate)
+    const headers = {
+      'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': context.requestId,
       ...rateHeaders(result.rate),
-    })
+    }
+    const status = route.status ?? 200
+    if (result.paid)
+      sendBytes(res, status, Buffer.from(result.paid.json), {
+        ...headers,
+        ...paidHeaders(req, result.paid.settlement),
+      })
+    else sendJson(res, status, result.output, headers)
   }
 }
 
-/** An unreadable body is refused by the call path, after the caller is known: 401 comes before 400. */
-async function readInput(
+/** What cannot be read is refused by the call path, after the caller is known: 401 comes before 400. */
+async function readRequest(
   entry: RegisteredTool,
   exchange: Exchange,
-): Promise<{ input: unknown; inputError?: GatewayError }> {
+  route: RestRoute,
+): Promise<Pick<CallRequest, 'input' | 'inputError' | 'payment'>> {
   try {
-    return { input: await collectInput(entry, exchange) }
+    const input = await collectInput(entry, exchange, route.fixed)
+    return { input, payment: presentedPayment(exchange.req) }
   } catch (thrown) {
     return { input: undefined, inputError: toGatewayError(thrown) }
   }

@@ -1,0 +1,86 @@
+// x402 over HTTP: payments found in requests, challenges and settlements put into answers. Header of v2, body of v1.
+import type { IncomingMessage } from 'node:http'
+import type { SettleResponse } from '../../../schemas/x402.ts'
+import { GatewayError } from '../../errors.ts'
+import type { RateState } from '../../limits.ts'
+import type { PresentedPayment } from '../../payments/ports.ts'
+import { Secret } from '../../secret.ts'
+import { problemHeaders, problemOf, sendBytes, sendJson } from '../http.ts'
+import type { Exchange } from './exchange.ts'
+import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'
+
+const PAYMENT_HEADERS = ['payment-signature', 'x-payment'] as const
+
+/**
+ * HEAD pays for nothing: its answer has no body to release.
+ * @throws {GatewayError} payment_invalid when there is more than one payment
+ */
+export function presentedPayment(req: IncomingMessage): PresentedPayment | undefined {
+  if (req.method === 'HEAD') return undefined
+  const { headers } = req
+  if (headers['payment-signature'] === undefined && headers['x-payment'] === undefined) return undefined
+  const given = PAYMENT_HEADERS.flatMap((name) =>
+    (req.headersDistinct[name] ?? []).map((value) => ({ name, value })),
+  )
+  if (given.length > 1)
+    throw new GatewayError(
+      'payment_invalid',
+      'Send one payment, in one header: Payment-Signature (v2) or X-PAYMENT (v1).',
+    )
+  const { name, value } = given[0]!
+  return { form: 'header', name, value: new Secret(value) }
+}
+
+export function presentedQuote(req: IncomingMessage): string | undefined {
+  const quote = req.headers['x-gateway-quote']
+  return typeof quote === 'string' && quote !== '' ? quote : undefined
+}
+
+/** Of a paid answer: nobody else's, and kept nowhere. */
+export function paidHeaders(req: IncomingMessage, settlement: SettleResponse): Record<string, string> {
+  return { 'cache-control': 'private, no-store', ...settlementHeaders(req, settlement) }
+}
+
+/** Buyers of v1 look for the same under the old name. */
+function settlementHeaders(req: IncomingMessage, settlement: SettleResponse): Record<string, string> {
+  const value = base64(settlement)
+  return {
+    'payment-response': value,
+    ...(req.headers['x-payment'] !== undefined && { 'x-payment-response': value }),
+  }
+}
+
+/** A problem document; where it asks for a payment, also what v2 and v1 buyers and people need to make one. */
+export function sendRefusal(
+  parts: PaymentPageParts,
+  { req, res, context }: Exchange,
+  error: GatewayError,
+  rate: RateState | undefined,
+): void {
+  const problem = problemOf(error, context, parts.addresses)
+  const headers = problemHeaders(error, context.requestId, rate)
+  const { challenge, settlement } = error.payment ?? {}
+  if (settlement) Object.assign(headers, settlementHeaders(req, settlement))
+  if (!challenge) return sendJson(res, error.status, problem, headers)
+
+  headers['payment-required'] = challenge.header
+  if (challenge.quote !== undefined) headers['x-gateway-quote'] = challenge.quote
+  if (isBrowser(req))
+    return sendBytes(res, error.status, Buffer.from(paymentPage(parts, challenge, problem)), {
+      ...headers,
+      ...PAGE_HEADERS,
+    })
+  const body = {
+    ...problem,
+    x402Version: 1,
+    accepts: challenge.acceptsV1,
+    error: challenge.required.error,
+  }
+  sendJson(res, error.status, body, headers)
+}
+
+/** As the protocol's own servers tell people from programs. */
+const isBrowser = ({ headers }: IncomingMessage) =>
+  headers.accept?.includes('text/html') === true && headers['user-agent']?.includes('Mozilla') === true
+
+const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64')
