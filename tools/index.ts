@@ -24,13 +24,22 @@ import { health } from './health.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
+import { preflight } from './preflight.ts'
+import { pricing } from './pricing.ts'
+import { pricingQuote } from './pricing-quote.ts'
+import { paymentsGet } from './payments-get.ts'
 import { protocols } from './protocols.ts'
 import { receiptsGet } from './receipts-get.ts'
+import { webFetch } from './web-fetch.ts'
 
 export const tools: readonly AnyTool[] = [
   execute,
   capabilities,
   capabilitiesGet,
+  webFetch,
+  preflight,
+  pricing,
+  pricingQuote,
   protocols,
   health,
   egressFetch,
@@ -53,6 +62,7 @@ export const tools: readonly AnyTool[] = [
   keysCreate,
   keysList,
   keysRevoke,
+  paymentsGet,
   receiptsGet,
   authorityRotate,
 ]

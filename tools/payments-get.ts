@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { Timestamp } from '../schemas/http.ts'
+import { formatAtomic, free } from '../schemas/money.ts'
+import { Receipt } from '../schemas/receipt.ts'
+import { AtomicAmount, Network } from '../schemas/x402.ts'
+import { defineTool } from '../src/registry.ts'
+
+const RETRY_SECONDS = 5
+const moment = (millis: number | null) => (millis === null ? null : new Date(millis).toISOString())
+
+/** What became of a payment, and what it bought, for whoever shows that very payment. */
+export const paymentsGet = defineTool({
+  name: 'gateway.payments.get',
+  title: 'Read a payment',
+  summary:
+    'State, receipt and stored result of an x402 payment. Show the payment that made it, unchanged: as ' +
+    '`Payment-Signature` (or `X-PAYMENT`), or as `_meta["x402/payment"]` over MCP. Charges nothing and settles nothing; ' +
+    'a payment whose outcome is not known yet is looked up on its chain.',
+  input: z.strictObject({
+    claim_id: z.string().min(1).max(64).describe('From the answer that named it: `claim_id`'),
+  }),
+  output: z.object({
+    claim_id: z.string(),
+    state: z
+      .enum(['claimed', 'submitted', 'pending', 'settled', 'failed', 'canceled', 'unknown'])
+      .describe(
+        '`settled`: paid, see `result`. `failed` and `canceled`: nothing was charged. All others: not known yet, do not ' +
+          'pay again',
+      ),
+    network: Network,
+    asset: z.string(),
+    amount_atomic: AtomicAmount,
+    amount: z.string().describe('Decimal, for display'),
+    payer: z.string(),
+    pay_to: z.string(),
+    transaction: z.string().nullable(),
+    reason: z.string().nullable().describe('Stable word for why it failed, was canceled or is not known'),
+    tool: z.string(),
+    method: z.string(),
+    resource: z.string(),
+    created_at: Timestamp,
+    submitted_at: Timestamp.nullable(),
+    finished_at: Timestamp.nullable(),
+    receipt: Receipt.nullable(),
+    result: z
+      .looseObject({})
+      .nullable()
+      .describe('What the payment bought, with its receipt: once settled, and for 24 hours'),
+    retry_after_seconds: z.int().nullable().describe('When to ask again; null when nothing will change'),
+  }),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/payments/{claim_id}', operationId: 'getPayment' },
+  errors: ['payment_not_found', 'payment_invalid', 'payments_unavailable'],
+  examples: [{ title: 'One payment', input: { claim_id: 'clm_00000000000000000000000000000000000' } }],
+  async handle({ claim_id }, { payments, payment }) {
+    const { claim, result, receipt } = await payments.claim(claim_id, payment)
+    const isDecided = ['settled', 'failed', 'canceled'].includes(claim.state)
+    return {
+      claim_id: claim.id,
+      state: claim.state,
+      network: claim.network,
+      asset: claim.asset,
+      amount_atomic: claim.amount,
+      amount: formatAtomic(BigInt(claim.amount)),
+      payer: claim.payer,
+      pay_to: claim.payTo,
+      transaction: claim.transaction,
+      reason: claim.reason,
+      tool: claim.tool,
+      method: claim.method,
+      resource: claim.resource,
+      created_at: new Date(claim.createdAt).toISOString(),
+      submitted_at: moment(claim.submittedAt),
+      finished_at: moment(claim.finishedAt),
+      receipt,
+      result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
+      retry_after_seconds: isDecided ? null : RETRY_SECONDS,
+    }
+  },
+})
