@@ -129,6 +129,7 @@ export function createPayments(parts: PaymentParts): Payments {
       now,
     }),
     async close() {
+      await settlements.close()
       await router.close()
       await Promise.all([...chains.values()].map((chain) => chain.close()))
     },

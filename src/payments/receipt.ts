@@ -1,0 +1,54 @@
+// The receipt of a settled payment: what was paid, to whom, for which request; never a query, a body or a header.
+import { newId } from '../ids.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Signer } from '../services.ts'
+import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
+import type { Networks } from './ports.ts'
+
+export interface ReceiptParts {
+  readonly signer: Signer
+  readonly networks: Networks
+  readonly baseUrl: string
+  readonly now: () => number
+}
+
+/** @param settled what moved the money, and through whom */
+export function signPaymentReceipt(
+  parts: ReceiptParts,
+  claim: PaymentClaim,
+  settled: { transaction: string; upstream: string },
+): StoredReceipt {
+  const at = parts.now()
+  const id = newId('rcp', at)
+  const jws = parts.signer.sign(JWS_TYPES.receipt, {
+    iss: parts.baseUrl,
+    jti: id,
+    iat: Math.floor(at / 1000),
+    kind: 'payment',
+    receipt_id: id,
+    claim_id: claim.id,
+    tool: claim.tool,
+    method: claim.method,
+    resource: withoutQuery(claim.resource),
+    request_digest: claim.requestDigest,
+    result_sha256: claim.resultSha256,
+    network: claim.network,
+    asset: claim.asset,
+    amount: claim.amount,
+    payer: claim.payer,
+    pay_to: claim.payTo,
+    transaction: settled.transaction,
+    upstream: settled.upstream,
+    // A network that we know nothing of is not one where our money is.
+    revenue: parts.networks.find(claim.network)?.revenue ?? false,
+    issued_at: new Date(at).toISOString(),
+  })
+  return { id, accountId: claim.purchase?.accountId ?? claim.accountId ?? '', jws, createdAt: at }
+}
+
+/** `https://host/path?query` -> `host/path`; `mcp://tool/x?y` -> `tool/x`; other text up to its query. */
+export function withoutQuery(resource: string): string {
+  const url = URL.canParse(resource) ? new URL(resource) : undefined
+  if (url?.host) return `${url.host}${url.pathname}`
+  return resource.split(/[?#]/)[0]!
+}
