@@ -175,7 +175,7 @@ function readCommandField(
 }
 
 const COMMAND_REASONS = {
-  open_quote: 'A quote in the command is not closed',
+  open_quote: 'A quote in the command is not closed, or it ends with a backslash',
   not_read_only: 'The command would change something: only GET and HEAD are read-only',
   no_url: 'The command names no URL',
 } as const

@@ -1,34 +1,8 @@
 // A command line as data: split like a shell would, never run, no expansion of any kind.
+import { splitCommand } from '../curl.ts'
 import type { Claim } from './claims.ts'
 
 const METHODS_READ = new Set(['GET', 'HEAD'])
-
-/** Words of a command line; undefined when a quote is not closed. */
-function splitCommand(command: string): string[] | undefined {
-  const words: string[] = []
-  let word: string | undefined
-  let quote = ''
-  for (let i = 0; i < command.length; i++) {
-    const char = command[i]!
-    if (quote !== '') {
-      if (char === quote) quote = ''
-      else if (char === '\\' && quote === '"' && i + 1 < command.length) word = (word ?? '') + command[++i]!
-      else word = (word ?? '') + char
-    } else if (char === '"' || char === "'") {
-      quote = char
-      word ??= ''
-    } else if (char === '\\' && i + 1 < command.length) {
-      const next = command[++i]!
-      if (next !== '\n') word = (word ?? '') + next
-    } else if (/\s/.test(char)) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else word = (word ?? '') + char
-  }
-  if (quote !== '') return undefined
-  if (word !== undefined) words.push(word)
-  return words
-}
 
 export type CommandReading =
   | { readonly ok: true; readonly claims: readonly Claim[]; readonly body?: string; readonly target?: string }
@@ -36,8 +10,9 @@ export type CommandReading =
 
 /** `curl …` names a source; anything else is the job in words. */
 export function readCommand(command: string, pointer: string): CommandReading {
-  const words = splitCommand(command)
-  if (!words) return { ok: false, reason: 'open_quote' }
+  const split = splitCommand(command)
+  if (!split.ok) return { ok: false, reason: 'open_quote' }
+  const words = split.words.filter(({ specials }) => !specials.includes('\n')).map(({ text }) => text)
   if (words[0] !== 'curl') return { ok: true, claims: [{ field: 'words', value: words.join(' '), pointer }] }
   return readCurl(words.slice(1), pointer)
 }

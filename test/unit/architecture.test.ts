@@ -15,7 +15,7 @@ interface Arrow {
 const PARTS = ['egress', 'outcomes', 'receipts', 'accounts', 'store', 'payments', 'webfetch', 'discovery']
 // Files of a part that touch the world outside its adapters folder.
 const ADAPTERS = ['src/receipts/signer.ts']
-const VOCABULARY = ['errors', 'secret', 'tokens', 'ids', 'log', 'config', 'json', 'fault', 'issues']
+const VOCABULARY = ['errors', 'secret', 'tokens', 'ids', 'log', 'config', 'json', 'fault', 'issues', 'curl']
 const CONTRACTS = ['registry', 'services', 'authenticate', 'input', 'limits']
 
 /** Height in the picture of the layers: a file imports its own folder or a lower number. */
