@@ -12,7 +12,7 @@ import { createCredentials } from './credentials.ts'
 import { createForward } from './forward.ts'
 import { createGateCache } from './gate-cache.ts'
 import { createLeakGate } from './leak-gate.ts'
-import { createPolicyReader } from './policy.ts'
+import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
 import { createSealGate, publishAuthority, rotateAuthority } from './rotation.ts'
 
@@ -44,6 +44,8 @@ export interface EgressParts {
 export interface OpenEgress extends Egress {
   /** At start and then periodically: publishes the wrapping key, settles what crashes left behind. */
   recover(): Promise<void>
+  /** The operator's brake, for every other part that goes out. */
+  checkHost(host: string): Promise<PolicyVerdict>
 }
 
 export function createEgress(parts: EgressParts): OpenEgress {
@@ -51,14 +53,15 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const baseUrl = parts.addresses.baseUrl
   const seals = createSealGate()
   const attempts = createAttemptLedger({ ...parts, baseUrl })
+  const readPolicy = createPolicyReader(
+    parts.documents,
+    (problem) => log.warn({ reason: problem }, 'egress-policy'),
+    now,
+  )
   const forward = createForward({
     ...parts,
     attempts,
-    readPolicy: createPolicyReader(
-      parts.documents,
-      (problem) => log.warn({ reason: problem }, 'egress-policy'),
-      now,
-    ),
+    readPolicy,
     addresses: parts.policy,
     leakGateFor: createGateCache(parts.createLeakGate ?? createLeakGate),
     ports: parts.egressPorts,
@@ -78,6 +81,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
       rotating = rotated.catch(() => {})
       return rotated
     },
+    checkHost: async (host) => checkPolicy(await readPolicy(), host),
     async recover() {
       await publishAuthority({ store, authority, now })
       await attempts.recover()

@@ -36,6 +36,10 @@ export interface OutboundRequest {
   readonly partition: string
   readonly timeoutMs: number
   readonly maxResponseBytes: number
+  /** A longer answer is cut at `maxResponseBytes` and marked, instead of refused. */
+  readonly overflow?: 'cut' | undefined
+  /** An answer with a Content-Encoding is handed over as it came, instead of refused. */
+  readonly acceptsEncoded?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -46,6 +50,8 @@ export interface OutboundResponse {
   /** As received, lower-case names, repeated headers as separate entries, trailers included and marked. */
   readonly headers: readonly { readonly name: string; readonly value: string; readonly trailer?: boolean }[]
   readonly body: Buffer
+  /** More would have followed: only where the request allowed it. */
+  readonly isCut?: boolean
 }
 
 /** Where a send failed decides what it costs: nothing on the wire is refunded, anything after is ambiguous. */

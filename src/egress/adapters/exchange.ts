@@ -102,14 +102,20 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
       headersSeen.resolve()
       if (isFramedTwice(headers)) return fail('malformed')
       if (status > 599 || status === 206) return refuse(status, 'bad_status')
-      if (isEncoded(headers)) return refuse(status, 'encoded')
+      if (!request.acceptsEncoded && isEncoded(headers)) return refuse(status, 'encoded')
       const declared = Number(headers.find(({ name }) => name === 'content-length')?.value ?? 0)
-      if (request.method !== 'HEAD' && declared > request.maxResponseBytes) refuse(status, 'too_large')
+      if (request.method !== 'HEAD' && request.overflow !== 'cut' && declared > request.maxResponseBytes)
+        refuse(status, 'too_large')
     },
     onResponseData(_given, chunk) {
       size += chunk.length
-      if (size > request.maxResponseBytes) return refuse(head!.status, 'too_large')
-      chunks.push(chunk)
+      const excess = size - request.maxResponseBytes
+      if (excess <= 0) return void chunks.push(chunk)
+      if (request.overflow !== 'cut') return refuse(head!.status, 'too_large')
+      chunks.push(chunk.subarray(0, chunk.length - excess))
+      const body = Buffer.concat(chunks)
+      end({ kind: 'complete', response: { ...head!, body, isCut: true } })
+      controller?.abort(new Refusal('too_large'))
     },
     onResponseEnd(given, trailers) {
       const trailing = readPairs(given.rawTrailers ?? trailers).map((pair) => ({ ...pair, trailer: true }))

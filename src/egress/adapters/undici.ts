@@ -44,7 +44,8 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
         const connection = await connect(request, deadline.signal)
         if ('phase' in connection) return { ok: false, ...connection }
         const result = await exchange(connection, request, { signal: deadline.signal, fault })
-        if (result.ok) connections.keep(connection)
+        // What was not read to its end is still on the way.
+        if (result.ok && !result.response.isCut) connections.keep(connection)
         else connections.discard(connection)
         return result
       } catch {
