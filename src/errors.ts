@@ -66,6 +66,7 @@ export const ERRORS = {
   settlement_unknown: { status: 503, title: 'The settlement is not known yet' },
   payments_unavailable: { status: 503, title: 'Payments cannot be checked right now' },
   no_route: { status: 503, title: 'No live facilitator takes this payment' },
+  tool_unavailable: { status: 503, title: 'The tool is not offered right now' },
   egress_paused: { status: 503, title: 'Outbound requests are paused by the operator' },
   store_unavailable: { status: 503, title: 'The store is not available' },
   overloaded: { status: 503, title: 'The gateway is at capacity' },

@@ -176,6 +176,7 @@ export async function startGateway(
     router: payments.router,
     signer,
     verifyOwn: signer.verifyOwn,
+    checkHost: egress.checkHost,
     store,
   })
   const discovery = createDiscovery({ ...outbound, config, registry, store, log })

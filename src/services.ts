@@ -9,6 +9,7 @@ import type {
 } from '../schemas/egress.ts'
 import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
+import type { WebFetchResult } from '../schemas/web-fetch.ts'
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '../schemas/x402.ts'
 import type { GatewayError } from './errors.ts'
 import type { PaymentGate, PresentedPayment, Terms } from './payments/ports.ts'
@@ -198,15 +199,22 @@ export interface Facilitator {
 /** Paid fetch of one public HTTPS URL, with what comes before it. */
 export interface WebFetch {
   /** GET /v1/pricing. */
-  pricing(): Record<string, unknown>
-  /** One of the seven shapes -> signed quote, stored. @throws {GatewayError} input_*, target_invalid */
-  quote(input: unknown, caller: Caller): Promise<Record<string, unknown>>
-  /** Opens no connection to the target. */
+  pricing(): Promise<Record<string, unknown>>
+  /**
+   * One of the seven shapes -> signed quote, stored.
+   * @throws {GatewayError} input_*, target_invalid, target_blocked, tool_unavailable, payments_unavailable
+   */
+  quote(input: unknown): Promise<Record<string, unknown>>
+  /** Opens no connection to the target; what stands in the way is a finding. @throws {GatewayError} input_*, target_invalid */
   preflight(input: unknown): Promise<Record<string, unknown>>
-  /** Price and binding of a fetch. @throws {GatewayError} input_*, target_invalid, target_blocked */
-  terms(input: unknown): Terms
-  /** The fetch itself: content, evidence, `receipt: null`. @throws {GatewayError} when there is nothing to charge for */
-  fetch(input: unknown, context: { signal: AbortSignal; requestId: string }): Promise<Record<string, unknown>>
+  /** Price and binding of a fetch. @throws {GatewayError} input_*, target_invalid, target_blocked, tool_unavailable */
+  terms(input: unknown): Promise<Terms>
+  /**
+   * The fetch itself: content, evidence, `receipt: null`. Goes on when its caller goes away.
+   * @throws {GatewayError} when there is nothing to charge for: target_blocked, egress_paused, upstream_unreachable,
+   * response_unacceptable
+   */
+  fetch(input: unknown, context: { requestId: string }): Promise<WebFetchResult>
 }
 
 export interface PurchaseRequest {

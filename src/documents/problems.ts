@@ -74,6 +74,7 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     'Do not pay again: the chain is being asked. Read `payment_url` with the same Payment-Signature.',
   payments_unavailable:
     'The chain or the facilitator does not answer. Nothing was charged; try again with the same payment.',
+  tool_unavailable: 'The operator has to correct the configuration of its price. GET /v1/pricing says why.',
   no_route: 'Choose a network and scheme that GET /supported lists, or try again later.',
   json_invalid: 'Send a body that is valid JSON in UTF-8.',
   json_too_deep: 'Nest objects and arrays at most 32 deep.',

@@ -1,28 +1,115 @@
 // Paid fetch of one public HTTPS URL: shapes, quote, preflight, the fetch.
+import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver, Sender } from '../egress/ports.ts'
+import { GatewayError } from '../errors.ts'
 import type { Networks, Router } from '../payments/ports.ts'
 import type { Signer, WebFetch } from '../services.ts'
 import type { Store } from '../store/ports.ts'
-import { stub } from '../payments/stub.ts'
+import { computeEconomics, DEFAULT_ECONOMICS, type EconomicsConfig } from './economics.ts'
+import { createFetch } from './fetch.ts'
+import { bodyOf, preflight } from './preflight.ts'
+import { pathOf, pricingDocument } from './pricing.ts'
+import { createQuotes, QUOTE_SECONDS, termsOf } from './quote.ts'
+import { inspectConfiguration } from './rails.ts'
+import { prepareFetch } from './request.ts'
+import { createTargets, type TargetParts } from './targets.ts'
 
 export interface WebFetchParts {
-  readonly config: Config
+  readonly config: Pick<Config, 'mode' | 'egressPorts'>
   readonly networks: Networks
-  readonly router: Router
+  readonly router: Pick<Router, 'routes'>
   readonly payTo: string | undefined
   readonly resolver: Resolver
   readonly sender: Sender
   readonly policy: AddressPolicy
+  readonly checkHost: TargetParts['checkHost']
   readonly signer: Signer
   /** Reads our own quotes back. */
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly store: Pick<Store, 'saveQuote'>
   readonly baseUrl: string
   readonly now: () => number
+  readonly economics?: EconomicsConfig
 }
 
-export function createWebFetch(_parts: WebFetchParts): WebFetch {
-  return stub('createWebFetch')
+export function createWebFetch(given: WebFetchParts): WebFetch {
+  const config = given.economics ?? DEFAULT_ECONOMICS
+  const isSandbox = given.config.mode === 'sandbox'
+  const parts = {
+    ...given,
+    economics: computeEconomics(config),
+    amountAtomic: config.customerPriceUsdMicros,
+    targets: createTargets({ ...given, allowSandboxName: isSandbox }),
+    isSandbox,
+  }
+  const quotes = createQuotes(parts)
+  const fetch = createFetch(parts)
+  const rules = { ports: given.config.egressPorts, allowSandboxName: isSandbox }
+  const prepare = (input: unknown) => prepareFetch(input, rules)
+
+  function requireOffer(): void {
+    if (parts.economics.available) return
+    throw new GatewayError(
+      'tool_unavailable',
+      `${WEB_FETCH} is not offered: its price does not cover its costs. Ask the operator to correct the configuration.`,
+      { reason: parts.economics.rejection_reason! },
+    )
+  }
+
+  return {
+    pricing: () => pricingDocument(parts),
+
+    async preflight(input) {
+      return preflight(parts, prepare(input))
+    },
+
+    async terms(input) {
+      const prepared = prepare(input)
+      await parts.targets.check(prepared)
+      requireOffer()
+      return {
+        amountAtomic: parts.amountAtomic,
+        networks: [prepared.request.network],
+        requestDigest: prepared.digest,
+        quote: (presented) => quotes.accept(prepared, presented),
+      }
+    },
+
+    async quote(input) {
+      const prepared = prepare(input)
+      await parts.targets.check(prepared)
+      requireOffer()
+      const rail = inspectConfiguration(parts, prepared.request.network)
+      if (!rail.ready) throw new GatewayError('payments_unavailable', rail.detail!, { reason: rail.reason! })
+      const { id, jws, issuedAt, expiresAt } = quotes.issue(prepared)
+      await parts.store.saveQuote({ id, jws, createdAt: issuedAt, expiresAt })
+      return {
+        quote_id: id,
+        quote: jws,
+        issued_at: new Date(issuedAt).toISOString(),
+        expires_at: new Date(expiresAt).toISOString(),
+        valid_for_seconds: QUOTE_SECONDS,
+        tool: WEB_FETCH,
+        request: prepared.request,
+        request_digest: prepared.digest,
+        terms: termsOf(parts, prepared),
+        economics: parts.economics,
+        how_to_pay: {
+          method: 'POST',
+          url: parts.baseUrl + pathOf(prepared.request.network),
+          headers: { 'Content-Type': 'application/json', 'X-Gateway-Quote': jws },
+          body: bodyOf(prepared),
+          then:
+            'The answer is 402 with Payment-Required. Sign one of its `accepts` and send the identical request again ' +
+            'with Payment-Signature.',
+        },
+      }
+    },
+
+    async fetch(input, context) {
+      return fetch(prepare(input), context)
+    },
+  }
 }

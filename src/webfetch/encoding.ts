@@ -1,0 +1,87 @@
+// Undoes a Content-Encoding up to a cap: what would be longer is cut there, so that a bomb costs what the cap allows.
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+
+export type DecodedBody =
+  | { readonly ok: true; readonly body: Buffer; readonly isCut: boolean }
+  | { readonly ok: false; readonly reason: 'unknown_encoding' | 'malformed' }
+
+/** Told to the source; `identity` is what one gets that has none of them. */
+export const ACCEPT_ENCODING = 'gzip, deflate, br'
+
+/** Codings of a header value, outermost last, `identity` left out. */
+export const codingsOf = (header: string | undefined): string[] =>
+  (header ?? '')
+    .split(',')
+    .map((coding) =>
+      coding
+        .trim()
+        .toLowerCase()
+        .replace(/^x-(?=gzip$)/, ''),
+    )
+    .filter((coding) => coding !== '' && coding !== 'identity')
+
+/**
+ * @param isCut more would have followed `body`
+ * @param maxBytes of what comes out
+ */
+export async function decodeBody(
+  body: Buffer,
+  codings: readonly string[],
+  { isCut, maxBytes }: { isCut: boolean; maxBytes: number },
+): Promise<DecodedBody> {
+  if (codings.length === 0 || body.length === 0)
+    return { ok: true, body: body.subarray(0, maxBytes), isCut: isCut || body.length > maxBytes }
+  // Nobody encodes twice but to hide something from somebody.
+  if (codings.length > 1) return { ok: false, reason: 'unknown_encoding' }
+  // The end of what was cut is missing, and what came out before it is what there is.
+  const zlib = isCut ? { finishFlush: constants.Z_SYNC_FLUSH } : {}
+  switch (codings[0]) {
+    case 'gzip':
+      return inflate(createGunzip(zlib), body, isCut, maxBytes)
+    case 'br':
+      return inflate(
+        createBrotliDecompress(isCut ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {}),
+        body,
+        isCut,
+        maxBytes,
+      )
+    case 'deflate':
+      return inflate(isZlib(body) ? createInflate(zlib) : createInflateRaw(zlib), body, isCut, maxBytes)
+    default:
+      return { ok: false, reason: 'unknown_encoding' }
+  }
+}
+
+/** What `deflate` means (RFC 9110, 8.4.1.2); some servers send it without the two bytes in front. */
+const isZlib = (body: Buffer) => body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+
+type Decompressor =
+  | ReturnType<typeof createGunzip>
+  | ReturnType<typeof createBrotliDecompress>
+  | ReturnType<typeof createInflateRaw>
+
+function inflate(stream: Decompressor, body: Buffer, isCut: boolean, maxBytes: number): Promise<DecodedBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const end = (result: DecodedBody) => {
+      stream.removeAllListeners().on('error', () => {})
+      stream.destroy()
+      resolve(result)
+    }
+    const all = (cut: boolean): DecodedBody => ({
+      ok: true,
+      body: Buffer.concat(chunks, size).subarray(0, maxBytes),
+      isCut: cut,
+    })
+    stream.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      // Not one chunk more is asked for.
+      if (size > maxBytes) end(all(true))
+    })
+    stream.on('end', () => end(all(isCut)))
+    stream.on('error', () => end({ ok: false, reason: 'malformed' }))
+    stream.end(body)
+  })
+}

@@ -1,0 +1,235 @@
+// The story of one fetch: check, resolve, classify, send once, decode, sign. Whatever does not end in a complete HTTP
+// answer throws, and then nothing is charged.
+import { createHash } from 'node:crypto'
+import { formatAtomic } from '../../schemas/money.ts'
+import { type AddressClass, WEB_FETCH, type WebFetchResult } from '../../schemas/web-fetch.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import { Secret } from '../secret.ts'
+import type { Signer } from '../services.ts'
+import type { OutboundResponse, Sender, SendFailure } from '../egress/ports.ts'
+import { readContent } from './content.ts'
+import { ACCEPT_ENCODING, codingsOf, decodeBody } from './encoding.ts'
+import { pinnedNetwork } from './rails.ts'
+import type { PreparedFetch } from './request.ts'
+import type { Targets } from './targets.ts'
+
+export interface FetchParts {
+  readonly targets: Targets
+  readonly sender: Sender
+  readonly signer: Signer
+  readonly amountAtomic: bigint
+  readonly baseUrl: string
+  readonly now: () => number
+}
+
+const USER_AGENT = 'agent-gateway/5 (web fetch)'
+/** Connections of fetches are shared among fetches only: no credential ever travels on one. */
+const PARTITION = 'web-fetch'
+
+const ACCEPT: Readonly<Record<string, string>> = {
+  auto: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8',
+  text: 'text/html,text/plain;q=0.9,*/*;q=0.8',
+  json: 'application/json,*/*;q=0.5',
+}
+
+export function createFetch(parts: FetchParts) {
+  const { now } = parts
+
+  return async function fetch(
+    prepared: PreparedFetch,
+    { requestId }: { requestId: string },
+  ): Promise<WebFetchResult> {
+    const { request } = prepared
+    const startedAt = now()
+    const left = () => Math.max(1, request.timeout_ms - (now() - startedAt))
+    const { addresses, addressClass } = await parts.targets.resolve(prepared, left())
+    const resolvedAt = now()
+    // A paid fetch is not given up when its caller goes away: the result is stored for whoever paid.
+    const sent = await parts.sender.send({
+      method: request.method,
+      url: prepared.url,
+      addresses,
+      headers: new Secret<readonly (readonly [string, string])[]>([
+        ['accept', ACCEPT[request.mode]!],
+        ['accept-encoding', ACCEPT_ENCODING],
+        ['user-agent', USER_AGENT],
+      ]),
+      body: undefined,
+      partition: PARTITION,
+      timeoutMs: left(),
+      maxResponseBytes: request.max_bytes,
+      overflow: 'cut',
+      acceptsEncoded: true,
+    })
+    if (!sent.ok) throw noAnswer(sent)
+    const response = await readResponse(sent.response, prepared)
+    const endedAt = now()
+    const evidence = sign(parts, prepared, {
+      requestId,
+      addressClass,
+      response,
+      timings: { startedAt, resolvedAt, endedAt },
+    })
+    const { revenue } = pinnedNetwork(request.network)
+    return {
+      ok: true,
+      request,
+      target: { host: prepared.host, address_class: addressClass },
+      response,
+      redirect: readRedirect(response, request.url),
+      evidence,
+      cost: {
+        amount_atomic: parts.amountAtomic.toString(),
+        amount: formatAtomic(parts.amountAtomic),
+        currency: 'USDC',
+        decimals: 6,
+        paid: true,
+        network: request.network,
+        revenue,
+      },
+      receipt: null,
+    }
+  }
+}
+
+async function readResponse(
+  received: OutboundResponse,
+  { request }: PreparedFetch,
+): Promise<WebFetchResult['response']> {
+  const header = (name: string) =>
+    received.headers.find((entry) => entry.name === name && !entry.trailer)?.value
+  const encoding = received.headers
+    .filter(({ name, trailer }) => name === 'content-encoding' && !trailer)
+    .map(({ value }) => value)
+    .join(', ')
+  const codings = codingsOf(encoding)
+  const isCut = received.isCut === true
+  const decoded = await decodeBody(received.body, codings, { isCut, maxBytes: request.max_bytes })
+  const body = decoded.ok ? decoded.body : received.body
+  const contentType = header('content-type')
+  const content = readContent({
+    body,
+    isCut: decoded.ok ? decoded.isCut : isCut,
+    contentType,
+    mode: request.mode,
+    isOpaque: !decoded.ok,
+  })
+  return {
+    status: received.status,
+    headers: pickHeaders(received.headers),
+    content_type: contentType ?? null,
+    content_encoding: codings.length === 0 ? null : codings.join(', '),
+    charset: content.charset,
+    bytes: body.length,
+    truncated: decoded.ok ? decoded.isCut : isCut,
+    sha256: createHash('sha256').update(body).digest('base64url'),
+    content_kind: content.content_kind,
+    content: content.content,
+    ...(content.parse_error !== undefined && { parse_error: content.parse_error }),
+    untrusted: true,
+  }
+}
+
+/** What says something about the content or its address. Nothing that sets state, and no trailer. */
+const HEADERS = new Set(
+  (
+    'age allow cache-control content-disposition content-encoding content-language content-length content-location ' +
+    'content-type date deprecation etag expires last-modified link location retry-after sunset vary warning ' +
+    'x-robots-tag'
+  ).split(' '),
+)
+
+function pickHeaders(received: OutboundResponse['headers']): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const { name, value, trailer } of received) {
+    if (trailer || !HEADERS.has(name)) continue
+    picked[name] = name in picked ? `${picked[name]}, ${value}` : value
+  }
+  return picked
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+function readRedirect(
+  { status, headers }: WebFetchResult['response'],
+  base: string,
+): WebFetchResult['redirect'] {
+  const location = headers['location']
+  if (!REDIRECTS.has(status) || location === undefined) return null
+  const url = URL.canParse(location, base) ? new URL(location, base).href : null
+  return { location, url, followed: false }
+}
+
+function sign(
+  { signer, baseUrl }: FetchParts,
+  { request, digest, host }: PreparedFetch,
+  facts: {
+    requestId: string
+    addressClass: AddressClass
+    response: WebFetchResult['response']
+    timings: { startedAt: number; resolvedAt: number; endedAt: number }
+  },
+): WebFetchResult['evidence'] {
+  const { startedAt, resolvedAt, endedAt } = facts.timings
+  const { status, bytes, truncated, sha256 } = facts.response
+  const id = newId('evd', startedAt)
+  const jws = signer.sign(JWS_TYPES.evidence, {
+    evidence_id: id,
+    iss: baseUrl,
+    tool: WEB_FETCH,
+    request_id: facts.requestId,
+    request_digest: digest,
+    method: request.method,
+    host,
+    address_class: facts.addressClass,
+    upstream_status: status,
+    response_digest: sha256,
+    response_bytes: bytes,
+    truncated,
+    network: request.network,
+    started_at: new Date(startedAt).toISOString(),
+    ended_at: new Date(endedAt).toISOString(),
+    timings_ms: {
+      resolve: resolvedAt - startedAt,
+      exchange: endedAt - resolvedAt,
+      total: endedAt - startedAt,
+    },
+  })
+  return { evidence_id: id, jws }
+}
+
+const FREE = 'Nothing was charged; trying again is safe.'
+const WORDS = {
+  connect_failed: 'the connection could not be made',
+  tls_failed: 'the TLS handshake failed (check the certificate of the host)',
+  address_mismatch: 'the connection did not reach the vetted address',
+  timeout: 'no complete answer came within timeout_ms',
+  request_rejected: 'the request could not be put on the wire',
+  reset: 'the connection was lost before an answer came',
+  body_incomplete: 'the answer ended early',
+} as const
+
+function noAnswer(failure: SendFailure): GatewayError {
+  const reason = `${failure.phase}_${failure.reason}`
+  if (failure.phase === 'response')
+    return new GatewayError(
+      'response_unacceptable',
+      `The source answered with status ${failure.status}, which cannot be passed on. Nothing was charged.`,
+      { reason, extras: { upstream_status: failure.status } },
+    )
+  if (failure.reason === 'malformed')
+    return new GatewayError(
+      'response_unacceptable',
+      'What the source answered is not valid HTTP. Nothing was charged.',
+      { reason },
+    )
+  return new GatewayError(
+    'upstream_unreachable',
+    `The source was not read: ${WORDS[failure.reason]}. ${FREE}`,
+    {
+      reason,
+    },
+  )
+}

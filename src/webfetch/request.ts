@@ -1,0 +1,53 @@
+// From a request in any shape to the one that is quoted, paid for and carried out: canonical URL, defaults filled in.
+import { createHash } from 'node:crypto'
+import type { NormalisedFetch } from '../../schemas/web-fetch.ts'
+import { parseTarget, type TargetOptions } from '../egress/target.ts'
+import { GatewayError } from '../errors.ts'
+import { toCanonicalJson } from '../receipts/types.ts'
+import { readShape } from './shapes.ts'
+
+export interface PreparedFetch {
+  readonly request: NormalisedFetch
+  /** base64url SHA-256 over the RFC 8785 form of `request`. */
+  readonly digest: string
+  readonly url: URL
+  readonly host: string
+  /** Why it may not be reached, as far as the URL itself tells. */
+  readonly blocked: { readonly reason: string; readonly detail: string } | undefined
+}
+
+/**
+ * A place that stays closed is a fact about a readable request, not a misspelling: `blocked` says so.
+ * @throws {GatewayError} input_*, target_invalid
+ */
+export function prepareFetch(input: unknown, rules: TargetOptions): PreparedFetch {
+  const reading = readShape(input as Readonly<Record<string, unknown>>)
+  if (!reading.ok)
+    throw new GatewayError(reading.code, reading.detail, { extras: { fields: reading.fields } })
+  const { wanted } = reading
+  const verdict = parseTarget(wanted.url, rules)
+  if (!verdict.ok && verdict.code === 'target_invalid')
+    throw new GatewayError('target_invalid', `${wanted.urlPointer}: ${verdict.detail}`, {
+      reason: verdict.reason,
+      extras: { fields: [{ pointer: wanted.urlPointer, message: verdict.detail }] },
+    })
+  const url = verdict.ok ? verdict.url : new URL(wanted.url)
+  const request: NormalisedFetch = {
+    url: url.href,
+    method: wanted.method,
+    timeout_ms: wanted.timeoutMs,
+    max_bytes: wanted.maxBytes,
+    mode: wanted.mode,
+    network: wanted.network,
+  }
+  return {
+    request,
+    digest: digestOf(request),
+    url,
+    host: url.hostname,
+    blocked: verdict.ok ? undefined : { reason: verdict.reason, detail: verdict.detail },
+  }
+}
+
+export const digestOf = (request: NormalisedFetch): string =>
+  createHash('sha256').update(toCanonicalJson(request)).digest('base64url')

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+const Pricing = z.looseObject({
+  version: z.string(),
+  currency: z.literal('USDC'),
+  decimals: z.literal(6),
+  free_tools: z.array(z.string()),
+  preflight_endpoint: z.string(),
+  tools: z.record(z.string(), z.looseObject({ available: z.boolean(), amount_atomic: z.string() })),
+  quote_endpoint: z.string(),
+  quote_ttl_seconds: z.int(),
+  quote_request: z.record(z.string(), z.unknown()),
+  paid_flow: z.record(z.string(), z.unknown()),
+})
+
+export const pricing = defineTool({
+  name: 'gateway.pricing',
+  title: 'What paid tools cost',
+  summary:
+    'Prices of the tools that are paid with x402, where they can be paid right now, and how the price is made up.',
+  input: z.strictObject({}),
+  output: Pricing,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/pricing', operationId: 'getPricing' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { webFetch }) => (await webFetch.pricing()) as z.infer<typeof Pricing>,
+})
