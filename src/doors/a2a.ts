@@ -1,6 +1,7 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
 import { authenticate } from '../authenticate.ts'
 import { GatewayError } from '../errors.ts'
+import type { Kept } from './a2a/book.ts'
 import { type A2aCall, requestedVersion } from './a2a/call.ts'
 import { createAgentCards } from './a2a/card.ts'
 import { fixDocument, sendDocument } from './a2a/documents.ts'
@@ -13,10 +14,14 @@ import { type Cards, createRequestHandler } from './a2a/handler.ts'
 import { createJsonRpc } from './a2a/jsonrpc.ts'
 import { createRest, REST_PREFIX } from './a2a/rest.ts'
 import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './a2a/skills.ts'
-import { toolWork, type Work } from './a2a/work.ts'
+import { paidWork } from './a2a/paid-work.ts'
+import { readSubmission, X402_EXTENSIONS } from './a2a/payment.ts'
+import { continueWaiting } from './a2a/waiting.ts'
+import { toolWork, type ToolWorkParts, wantsText, type Work } from './a2a/work.ts'
 import type { WireMessage } from './a2a/wire.ts'
 import { type HttpHandler, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
+import { isPaid, MAX_PAYMENT_BYTES } from './payment.ts'
 
 export interface A2aDoor {
   /** `/a2a` and everything below it. */
@@ -37,19 +42,24 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
   const cards = createAgentCards(table, addresses, signer)
   const greet = createGreeting(table, cards.extensionUri)
 
-  function plan(request: SendRequest, call: A2aCall): Work | WireMessage {
+  function plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage {
     const fixture = config.conformanceFixtures ? fixtureFor(request) : undefined
     if (fixture) return fixture
-    const choice = chooseSkill(table, request, cards.extensionUri)
+    const chosen = chooseSkill(table, request, cards.extensionUri)
+    const choice = resumed?.waiting ? continueWaiting(table, resumed.waiting, chosen) : chosen
     if (choice.kind === 'none') return greet(request.message.contextId)
-    return toolWork({
+    const modes = request.acceptedOutputModes
+    const work: ToolWorkParts = {
       calls,
       call,
       skill: choice.skill,
       input: choice.input,
-      acceptedOutputModes: request.acceptedOutputModes,
+      asText: modes.length === 0 ? (resumed?.waiting?.asText ?? false) : wantsText(modes),
       toProblem: (error) => problemOf(error, { requestId: call.requestId, baseUrl }),
-    })
+    }
+    return isPaid(choice.skill.entry.tool)
+      ? paidWork({ ...work, submission: readSubmission(request), resumed })
+      : toolWork(work)
   }
 
   const engine = createEngine({
@@ -68,9 +78,12 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
   const shared = {
     engine,
     cards: cardSource,
-    extensions: [cards.extensionUri],
+    extensions: [cards.extensionUri, ...X402_EXTENSIONS],
     baseUrl,
-    maxBodyBytes: ENVELOPE_BYTES + Math.max(...registry.tools.map(({ tool }) => tool.maxBodyBytes), 0),
+    maxBodyBytes:
+      ENVELOPE_BYTES +
+      MAX_PAYMENT_BYTES +
+      Math.max(...registry.tools.map(({ tool }) => tool.maxBodyBytes), 0),
     logFailure: (thrown: unknown, requestId: string) =>
       log.error({ request_id: requestId, err: thrown }, 'a2a request failed'),
   }

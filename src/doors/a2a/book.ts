@@ -6,7 +6,16 @@ import type { Caller } from '../../services.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
 import type { A2aCall } from './call.ts'
 import { redactTokens } from './redact.ts'
-import { agentMessage, isAtRest, isInterrupted, textPart, type TaskStateName, type WireTask } from './wire.ts'
+import type { Waiting } from './waiting.ts'
+import {
+  agentMessage,
+  isAtRest,
+  isInterrupted,
+  type Json,
+  textPart,
+  type TaskStateName,
+  type WireTask,
+} from './wire.ts'
 
 const RESULT_MS = 24 * 3_600_000
 const WAITING_MS = 5 * 60_000
@@ -15,6 +24,8 @@ export const HEARTBEAT_MS = 30_000
 const SILENT_MS = 4 * HEARTBEAT_MS
 /** Metadata key, in the store only, that names the process at work on a task. */
 const WORKER = 'gateway.worker'
+/** The same for the call that a task goes on with once it is paid. */
+const WAITING = 'gateway.waiting'
 
 export type TaskStore = Pick<
   Store,
@@ -24,17 +35,25 @@ export type TaskStore = Pick<
 export interface Book {
   /** Null for an anonymous caller, who must hold the task id. */
   ownerOf(call: A2aCall): Promise<string | null>
-  /** False when somebody else wrote first. `json`: the task as stored, when already serialised. */
-  save(task: WireTask, owner: string | null, revision: number, json?: string): Promise<boolean>
+  /** False when somebody else wrote first. */
+  save(task: WireTask, owner: string | null, revision: number, as?: SaveAs): Promise<boolean>
   /** @throws {TaskNotFoundError} also when the task is another caller's */
   read(id: string, owner: string | null): Promise<Kept>
   list(owner: string | null, query: ListQuery): Promise<ListPage>
+}
+
+export interface SaveAs {
+  /** The task as stored, when already serialised. */
+  readonly json?: string | undefined
+  /** Kept beside the task and never shown. */
+  readonly waiting?: Waiting | undefined
 }
 
 export interface Kept {
   readonly task: WireTask
   readonly revision: number
   readonly owner: string | null
+  readonly waiting?: Waiting | undefined
 }
 
 export interface ListQuery {
@@ -61,17 +80,19 @@ const DEFAULT_PAGE = 50
 export function createBook(store: TaskStore, now: () => number, isLive: (id: string) => boolean): Book {
   const worker = randomUUID()
 
-  function toRow(task: WireTask, owner: string | null, revision: number, json?: string): StoredTask {
+  function toRow(task: WireTask, owner: string | null, revision: number, as: SaveAs = {}): StoredTask {
     const { state } = task.status
     const at = now()
-    const marked = isAtRest(state) ? task : { ...task, metadata: { ...task.metadata, [WORKER]: worker } }
+    const { waiting } = as
+    const mark = waiting ? { [WAITING]: waiting } : isAtRest(state) ? undefined : { [WORKER]: worker }
+    const json = (!mark && as.json) || JSON.stringify(withMetadata(task, mark))
     return {
       id: task.id,
       contextId: task.contextId,
       owner,
       state,
       revision,
-      json: redactTokens(json ?? JSON.stringify(marked)),
+      json: redactTokens(json),
       updatedAt: at,
       expiresAt: at + (isInterrupted(state) ? WAITING_MS : RESULT_MS),
     }
@@ -86,7 +107,7 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
     const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
     if (mayLive) return row
     const failed: WireTask = {
-      ...unmarked(task),
+      ...unmarked(task).task,
       status: {
         state: 'TASK_STATE_FAILED',
         timestamp: new Date(now()).toISOString(),
@@ -103,13 +124,13 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
         await authenticate('anyone', call.tokens, { store, now: now(), address: call.address }),
       )
     },
-    save: (task, owner, revision, json) => store.saveTask(toRow(task, owner, revision, json)),
+    save: (task, owner, revision, as) => store.saveTask(toRow(task, owner, revision, as)),
     async read(id, owner) {
       const found = /^task_[0-9a-z]{35}$/.test(id) ? await store.getTask(id) : undefined
       if (!found || found.expiresAt <= now() || (found.owner !== null && found.owner !== owner))
         throw new TaskNotFoundError('There is no such task, or it is not yours.')
       const row = await settleAbandoned(found)
-      return { task: unmarked(JSON.parse(row.json) as WireTask), revision: row.revision, owner: row.owner }
+      return { ...unmarked(JSON.parse(row.json) as WireTask), revision: row.revision, owner: row.owner }
     },
     async list(owner, query) {
       const pageSize = query.pageSize ?? DEFAULT_PAGE
@@ -124,7 +145,7 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
       const kept = page.items.filter((row) => row.expiresAt > now())
       const rows = await Promise.all(kept.map(settleAbandoned))
       return {
-        tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask)),
+        tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask).task),
         nextPageToken: page.next ?? '',
         pageSize: rows.length,
         totalSize: page.total,
@@ -137,9 +158,15 @@ const ABANDONED =
   'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
   'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
 
-function unmarked(task: WireTask): WireTask {
-  if (task.metadata?.[WORKER] === undefined) return task
+const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
+  mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task
+
+function unmarked(task: WireTask): Pick<Kept, 'task' | 'waiting'> {
   const { metadata, ...rest } = task
-  const { [WORKER]: _worker, ...kept } = metadata!
-  return Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept }
+  if (metadata?.[WORKER] === undefined && metadata?.[WAITING] === undefined) return { task }
+  const { [WORKER]: _worker, [WAITING]: waiting, ...kept } = metadata
+  return {
+    task: Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept },
+    waiting: waiting as Waiting | undefined,
+  }
 }

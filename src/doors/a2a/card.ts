@@ -5,6 +5,8 @@ import { API_VERSION } from '../../config.ts'
 import type { Signer } from '../../services.ts'
 import type { Addresses } from '../http.ts'
 import { exampleInput, isForAgents } from './greeting.ts'
+import { isPaid, priceSentence } from '../payment.ts'
+import { X402_EXTENSIONS } from './payment.ts'
 import { REST_PREFIX } from './rest.ts'
 import { SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
 import { JSON_MEDIA, type Json } from './wire.ts'
@@ -58,6 +60,7 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
             required: false,
             params: isSmall ? { skills: described } : { skillsUrl: extensionUri },
           },
+          ...(skills.some((skill) => isPaid(skill.entry.tool)) ? X402 : []),
         ],
       },
       securitySchemes: {
@@ -108,6 +111,14 @@ const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
 
+const X402 = X402_EXTENSIONS.map((uri) => ({
+  uri,
+  description:
+    'Paid skills answer with an input-required task whose status message holds the price (x402 v2); pay with a message to ' +
+    'that task. No account is needed.',
+  required: false,
+}))
+
 /**
  * One over the card as it is on the wire, and one over the form that the SDKs verify, which drops empty members
  * everywhere: a client checks whichever it can.
@@ -129,7 +140,7 @@ function skillOnCard(skill: Skill): Json {
   return {
     id: skill.id,
     name: skill.card.name ?? tool.title,
-    description: skill.card.description ?? tool.summary,
+    description: (skill.card.description ?? tool.summary) + priceSentence(tool),
     tags: skill.card.tags,
     examples: [...skill.card.examples, JSON.stringify({ skill: skill.id, input: exampleInput(skill) })],
     inputModes: MODES,

@@ -13,9 +13,11 @@ import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import { follow, type LiveTask } from './live.ts'
 import { pause } from './pause.ts'
-import { createRunner } from './run.ts'
+import { readSubmission, statusOf } from './payment.ts'
+import { createRunner, isTaken } from './run.ts'
 import type { Work } from './work.ts'
 import {
+  isAtRest,
   isInterrupted,
   isTerminal,
   type Reply,
@@ -33,8 +35,8 @@ export interface EngineParts {
   readonly store: TaskStore
   readonly now: () => number
   readonly log: Logger
-  /** What the message asks for: work, or an answer that needs none. */
-  plan(request: SendRequest, call: A2aCall): Work | WireMessage
+  /** What the message asks for: work, or an answer that needs none. `resumed`: the task it is a follow-up to. */
+  plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage
   readonly cancelGraceMs?: number
 }
 
@@ -62,31 +64,54 @@ export function createEngine(parts: EngineParts): Engine {
   /** For work that nobody here awaits: its task says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
 
+  type Found = Kept & { readonly entry?: LiveTask }
+
+  /** Either what to start, or the task that this payment was already shown for. */
   async function prepare(params: unknown, call: A2aCall) {
     const request = parseSendRequest(params)
     if (request.wantsPush) throw new PushNotificationNotSupportedError()
     refuseForeignMedia(request)
-    const resumed = request.message.taskId === undefined ? undefined : await resume(request, call)
-    return { request, resumed, plan: parts.plan(request, call) }
-  }
-
-  /** 3.4.3: a follow-up goes to a task that waits for one, in the task's own context. */
-  async function resume(request: SendRequest, call: A2aCall): Promise<Kept> {
     const { taskId, contextId } = request.message
-    const kept = await find(taskId!, call)
-    if (contextId !== undefined && contextId !== kept.task.contextId)
+    if (taskId === undefined)
+      return { request, resumed: undefined, plan: parts.plan(request, call, undefined) }
+    const found = await find(taskId, call)
+    if (contextId !== undefined && contextId !== found.task.contextId)
       throw new RequestMalformedError(
         "message.contextId is not the task's context. Leave it out, or send the task's own.",
       )
-    const { state } = kept.task.status
-    if (isTerminal(state))
-      throw new UnsupportedOperationError('This task has ended. Send a new message without taskId.')
-    if (!isInterrupted(state))
-      throw new UnsupportedOperationError('This task is being worked on. Wait for it, or cancel it.')
-    return kept
+    const { state } = found.task.status
+    if (isInterrupted(state))
+      return { request, resumed: found as Kept, plan: parts.plan(request, call, found) }
+    // A copy of a payment gets what the first one got: nothing is settled twice.
+    if (isPaying(request) && statusOf(found.task) !== undefined) return { request, known: found }
+    // 3.4.3: a follow-up goes to a task that waits for one.
+    throw new UnsupportedOperationError(
+      isTerminal(state)
+        ? 'This task has ended. Send a new message without taskId.'
+        : 'This task is being worked on. Wait for it, or cancel it.',
+    )
   }
 
-  async function find(id: string, call: A2aCall): Promise<Kept & { entry?: LiveTask }> {
+  const isPaying = (request: SendRequest) => readSubmission(request).payment !== undefined
+
+  /** The task that a copy of this payment is at work on; anything else that went wrong is thrown on. */
+  async function takenTask(thrown: unknown, request: SendRequest, call: A2aCall): Promise<Found> {
+    if (!isTaken(thrown) || !isPaying(request)) throw thrown
+    return find(request.message.taskId!, call)
+  }
+
+  /** As it comes to rest, here or in another replica; as it is when the caller does not wait. */
+  async function atRest(found: Found, call: A2aCall): Promise<WireTask> {
+    if (found.entry) await Promise.race([found.entry.settled, aborted(call.gone)])
+    let last = found.entry?.task ?? found.task
+    while (!isAtRest(last.status.state) && !call.gone.aborted) {
+      await pause(POLL_MS, call.gone)
+      last = (await find(found.task.id, call)).task
+    }
+    return last
+  }
+
+  async function find(id: string, call: A2aCall): Promise<Found> {
     const owner = await book.ownerOf(call)
     const entry = live.get(id)
     if (entry && (entry.owner === null || entry.owner === owner))
@@ -94,38 +119,78 @@ export function createEngine(parts: EngineParts): Engine {
     return book.read(id, owner)
   }
 
+  /** The task, then what happens to it; from the store where no work on it is done in this process. */
+  async function* watch(
+    found: Found,
+    call: A2aCall,
+    isOver: (state: string) => boolean,
+  ): AsyncGenerator<WireEvent, void, undefined> {
+    if (found.entry) return yield* follow(found.entry, call.gone)
+    yield { task: found.task }
+    let { revision, task } = found as Kept
+    while (!isOver(task.status.state)) {
+      await pause(POLL_MS, call.gone)
+      if (call.gone.aborted) return
+      const next = await find(task.id, call)
+      if (next.revision === revision) continue
+      ;({ revision, task } = next)
+      yield { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } }
+    }
+  }
+
   return {
     async send(params, call) {
-      const { request, resumed, plan } = await prepare(params, call)
+      const prepared = await prepare(params, call)
+      const { request } = prepared
+      const isQuick = request.returnImmediately
+      const shown = (task: WireTask): Reply => ({ task: withHistory(task, request.historyLength) })
+      const again = async (found: Found) => shown(isQuick ? found.task : await atRest(found, call))
+      if (prepared.known) return again(prepared.known)
+      const { plan, resumed } = prepared
       if ('parts' in plan) return { message: plan }
-      const run = runner.start(plan, request, call, resumed, request.returnImmediately ? () => {} : undefined)
-      if (request.returnImmediately) {
-        const entry = await run.begun
-        if (entry) {
-          run.done.catch(logFailure)
-          return { task: withHistory(entry.task, request.historyLength) }
+      try {
+        const run = runner.start(plan, request, call, resumed, isQuick ? () => {} : undefined)
+        if (isQuick) {
+          const entry = await run.begun
+          if (entry) {
+            run.done.catch(logFailure)
+            return shown(entry.task)
+          }
         }
+        const reply = await run.done
+        return request.historyLength === undefined || 'message' in reply ? reply : shown(reply.task)
+      } catch (thrown) {
+        return again(await takenTask(thrown, request, call))
       }
-      const reply = await run.done
-      if (request.historyLength === undefined || 'message' in reply) return reply
-      return { task: withHistory(reply.task, request.historyLength) }
     },
 
     async *stream(params, call) {
-      const { request, resumed, plan } = await prepare(params, call)
-      if ('parts' in plan) return yield { message: plan }
-      let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
-      const run = runner.start(plan, request, call, resumed, (entry) => {
-        followed = follow(entry, call.gone)
-      })
-      await run.begun
-      if (!followed) {
-        const reply = await run.done
-        return yield 'message' in reply ? { message: reply.message } : { task: reply.task }
+      const prepared = await prepare(params, call)
+      const { request } = prepared
+      const shown = (event: WireEvent) =>
+        'task' in event ? { task: withHistory(event.task, request.historyLength) } : event
+      let found = prepared.known
+      if (!prepared.known) {
+        const { plan, resumed } = prepared
+        if ('parts' in plan) return yield { message: plan }
+        let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
+        const run = runner.start(plan, request, call, resumed, (entry) => {
+          followed = follow(entry, call.gone)
+        })
+        await run.begun
+        if (followed) {
+          run.done.catch(logFailure)
+          for await (const event of followed) yield shown(event)
+          return
+        }
+        try {
+          const reply = await run.done
+          return yield 'message' in reply ? { message: reply.message } : { task: reply.task }
+        } catch (thrown) {
+          found = await takenTask(thrown, request, call)
+        }
       }
-      run.done.catch(logFailure)
-      for await (const event of followed)
-        yield 'task' in event ? { task: withHistory(event.task, request.historyLength) } : event
+      for await (const event of watch(found!, call, isAtRest)) yield shown(event)
     },
 
     async get(id, historyLength, call) {
@@ -142,6 +207,8 @@ export function createEngine(parts: EngineParts): Engine {
       const found = await find(id, call)
       if (isTerminal(found.task.status.state))
         throw new TaskNotCancelableError('This task has already ended.')
+      if (found.entry?.isHeld)
+        throw new TaskNotCancelableError('This task is being paid for. It ends by itself in a few seconds.')
       if (found.entry) return canceledOrTooLate(await runner.cancel(found.entry))
       const canceled = { ...found.task, status: runner.statusOf(found.task, 'TASK_STATE_CANCELED') }
       if (await book.save(canceled, found.owner, found.revision + 1)) return canceled
@@ -149,22 +216,10 @@ export function createEngine(parts: EngineParts): Engine {
     },
 
     async *subscribe(id, call) {
-      let found = await find(id, call)
+      const found = await find(id, call)
       if (isTerminal(found.task.status.state))
         throw new UnsupportedOperationError('This task has ended. Read it with GetTask.')
-      if (found.entry) return yield* follow(found.entry, call.gone)
-      // It waits for a message, or another replica works on it: the store is where to look.
-      yield { task: found.task }
-      let revision = found.revision
-      while (!isTerminal(found.task.status.state)) {
-        await pause(POLL_MS, call.gone)
-        if (call.gone.aborted) return
-        found = await find(id, call)
-        if (found.revision === revision) continue
-        revision = found.revision
-        const { task } = found
-        yield { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } }
-      }
+      yield* watch(found, call, isTerminal)
     },
 
     async close(deadlineMs) {
@@ -184,6 +239,12 @@ function refuseForeignMedia(request: SendRequest): void {
         'Skills take application/json and text/plain; send the input as a data part or as text.',
       )
 }
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 
 function canceledOrTooLate(task: WireTask): WireTask {
   if (task.status.state === 'TASK_STATE_CANCELED') return task

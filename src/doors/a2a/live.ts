@@ -15,6 +15,8 @@ export interface LiveTask {
   readonly settle: () => void
   /** Somebody is writing its last state: the work's own end and a cancel must not both do it. */
   isEnding: boolean
+  /** Money may move: it can not be canceled any more. */
+  isHeld: boolean
   /** Writes of one task queue here, so that revisions follow each other. */
   writing: Promise<unknown>
 }
@@ -43,6 +45,7 @@ export function createLiveTask(
     settled: promise,
     settle: resolve,
     isEnding: false,
+    isHeld: false,
     writing: Promise.resolve(),
   }
 }

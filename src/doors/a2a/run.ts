@@ -4,15 +4,17 @@ import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import type { Logger } from '../../log.ts'
-import { type Book, type Kept, ownerIdOf } from './book.ts'
+import { type Book, type Kept, ownerIdOf, type SaveAs } from './book.ts'
 import type { A2aCall } from './call.ts'
 import type { SendRequest } from './envelope.ts'
 import { createLiveTask, deferred, type LiveTask, publish, publishArtifact, publishStatus } from './live.ts'
 import { pause } from './pause.ts'
+import { withExtensions } from './payment.ts'
 import { redactMessage } from './redact.ts'
 import type { Outcome, Work } from './work.ts'
 import {
   agentMessage,
+  type Json,
   type Reply,
   textPart,
   type TaskStateName,
@@ -43,7 +45,12 @@ export interface Runner {
   cancel(entry: LiveTask): Promise<WireTask>
   /** Tells other replicas that the tasks at work here are alive. */
   beat(): void
-  statusOf(task: WireTask, state: TaskStateName, said?: readonly WirePart[]): WireStatus
+  statusOf(
+    task: Pick<WireTask, 'id' | 'contextId'>,
+    state: TaskStateName,
+    said?: readonly WirePart[],
+    metadata?: Json,
+  ): WireStatus
 }
 
 export function createRunner(parts: {
@@ -60,16 +67,16 @@ export function createRunner(parts: {
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
 
   const timestamp = () => new Date(now()).toISOString()
-  const statusOf = (task: WireTask, state: TaskStateName, said?: readonly WirePart[]): WireStatus => ({
+  const statusOf: Runner['statusOf'] = ({ id, contextId }, state, said, metadata) => ({
     state,
     timestamp: timestamp(),
-    ...(said ? { message: agentMessage(said, { contextId: task.contextId, taskId: task.id }) } : {}),
+    ...(said ? { message: withExtensions(agentMessage(said, { contextId, taskId: id }), metadata) } : {}),
   })
 
   /** One write at a time per task. False when another process changed the row: then it is read again and adopted. */
-  function write(entry: LiveTask, next: WireTask = entry.task, json?: string): Promise<boolean> {
+  function write(entry: LiveTask, next: WireTask = entry.task, as?: SaveAs): Promise<boolean> {
     const turn = entry.writing.then(async () => {
-      if (!(await book.save(next, entry.owner, entry.revision + 1, json))) return false
+      if (!(await book.save(next, entry.owner, entry.revision + 1, as))) return false
       entry.revision++
       return true
     })
@@ -88,8 +95,9 @@ export function createRunner(parts: {
     const begun = deferred<LiveTask | undefined>()
     let entry: LiveTask | undefined
     let registering: NodeJS.Timeout | undefined
+    let isHeld = false
 
-    function open(owner: string | null): LiveTask {
+    function open(owner: string | null, said?: readonly WirePart[], metadata?: Json): LiveTask {
       const id = resumed?.task.id ?? newId('task', now())
       if (live.has(id)) throw takenAlready()
       const contextId = resumed?.task.contextId ?? request.message.contextId ?? randomUUID()
@@ -97,7 +105,7 @@ export function createRunner(parts: {
       const task: WireTask = {
         id,
         contextId,
-        status: { state: 'TASK_STATE_WORKING', timestamp: timestamp() },
+        status: statusOf({ id, contextId }, 'TASK_STATE_WORKING', said, metadata),
         ...(resumed?.task.artifacts ? { artifacts: resumed.task.artifacts } : {}),
         history: [...(resumed?.task.history ?? []), message],
       }
@@ -112,26 +120,33 @@ export function createRunner(parts: {
       try {
         outcome = await work.run({
           signal: controller.signal,
-          async accepted(caller) {
+          async accepted(caller, said, metadata) {
             if (work.reply === 'message') return
-            const opened = open(caller === null ? null : ownerIdOf(caller))
+            const opened = open(caller === null ? null : ownerIdOf(caller), said, metadata)
             if (watch || resumed) await register(opened)
             else registering = setTimeout(() => void write(opened).catch(logFailure), REGISTER_AFTER_MS)
             entry = opened
+            entry.isHeld = isHeld
             watch?.(entry)
             begun.resolve(entry)
           },
-          status(state, said) {
-            if (entry && !entry.isEnding) publishStatus(entry, statusOf(entry.task, state, said))
+          status(state, said, metadata) {
+            if (entry && !entry.isEnding) publishStatus(entry, statusOf(entry.task, state, said, metadata))
           },
           artifact(artifact, chunk) {
             if (entry && !entry.isEnding) publishArtifact(entry, artifact, chunk)
+          },
+          hold() {
+            isHeld = true
+            if (entry) entry.isHeld = true
           },
         })
       } finally {
         clearTimeout(registering)
       }
       if (outcome.kind === 'refused') throw outcome.error
+      // It waits for a payment before there was any work.
+      if (!entry && work.reply === 'task') entry = open(outcome.caller ? ownerIdOf(outcome.caller) : null)
       if (!entry) {
         const { contextId } = request.message
         return {
@@ -182,11 +197,13 @@ export function createRunner(parts: {
     entry.isEnding = true
     const wasCanceled = entry.controller.signal.aborted && outcome.state !== 'TASK_STATE_COMPLETED'
     const state = wasCanceled ? 'TASK_STATE_CANCELED' : outcome.state
-    const status = statusOf(entry.task, state, wasCanceled ? undefined : outcome.parts)
+    const status = wasCanceled
+      ? statusOf(entry.task, state)
+      : statusOf(entry.task, state, outcome.parts, outcome.metadata)
     const artifacts = [...(entry.task.artifacts ?? []), ...(outcome.artifacts ?? [])]
     const task: WireTask = { ...entry.task, status, ...(artifacts.length > 0 ? { artifacts } : {}) }
     const json = JSON.stringify(task)
-    if (!(await write(entry, task, json))) return adopt(entry)
+    if (!(await write(entry, task, { json, waiting: outcome.waiting }))) return adopt(entry)
     for (const artifact of outcome.artifacts ?? []) publishArtifact(entry, artifact, { lastChunk: true })
     publishStatus(entry, status)
     forget(entry)
@@ -232,7 +249,11 @@ export function createRunner(parts: {
 }
 
 const takenAlready = () =>
-  new GatewayError('state_conflict', 'Another message is being worked on for this task.')
+  new GatewayError('state_conflict', 'Another message is being worked on for this task.', { reason: TAKEN })
+
+const TAKEN = 'a2a task taken'
+/** Somebody else got to the task first. */
+export const isTaken = (thrown: unknown): boolean => thrown instanceof GatewayError && thrown.reason === TAKEN
 
 const NOT_STORED =
   'The result of this task could not be stored, so it is not reported. What was done is not undone: look before you repeat it.'

@@ -5,8 +5,10 @@ import type { GatewayError, Problem } from '../../errors.ts'
 import type { Caller } from '../../services.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
+import type { Waiting } from './waiting.ts'
 import {
   dataPart,
+  type Json,
   JSON_MEDIA,
   textPart,
   type TaskStateName,
@@ -22,14 +24,22 @@ export type Outcome =
       readonly state: TaskStateName
       readonly artifacts?: readonly WireArtifact[]
       readonly parts?: readonly WirePart[]
+      /** Of the status message. */
+      readonly metadata?: Json
+      /** What a task that is to be paid remembers. */
+      readonly waiting?: Waiting
+      /** Whose task it is, where it ends before it was accepted. */
+      readonly caller?: Caller | undefined
     }
 
 export interface WorkContext {
   readonly signal: AbortSignal
-  /** Must be called, and awaited, before the first effect. */
-  accepted(caller: Caller | null): Promise<void> | void
-  status(state: TaskStateName, parts?: readonly WirePart[]): void
+  /** Must be called, and awaited, before the first effect. `metadata`: of the status message, with these parts. */
+  accepted(caller: Caller | null, parts?: readonly WirePart[], metadata?: Json): Promise<void> | void
+  status(state: TaskStateName, parts?: readonly WirePart[], metadata?: Json): void
   artifact(artifact: WireArtifact, chunk?: { append?: boolean; lastChunk?: boolean }): void
+  /** From here on money may move: the task can not be canceled any more. */
+  hold(): void
 }
 
 export interface Work {
@@ -38,30 +48,26 @@ export interface Work {
   run(context: WorkContext): Promise<Outcome>
 }
 
-export function toolWork(parts: {
-  calls: CallPath
-  call: A2aCall
-  skill: Skill
-  input: unknown
-  acceptedOutputModes: readonly string[]
-  toProblem: (error: GatewayError) => Problem
-}): Work {
-  const { calls, call, skill, input } = parts
+export interface ToolWorkParts {
+  readonly calls: CallPath
+  readonly call: A2aCall
+  readonly skill: Skill
+  readonly input: unknown
+  readonly asText: boolean
+  readonly toProblem: (error: GatewayError) => Problem
+}
+
+export const resourceOf = (skill: Skill) => ({ url: `a2a://skill/${skill.id}`, method: 'POST' })
+
+export function toolWork(parts: ToolWorkParts): Work {
+  const { calls, skill } = parts
   const { tool } = skill.entry
-  const asText = wantsText(parts.acceptedOutputModes)
   return {
     reply: tool.reply,
     async run({ signal, accepted, status }) {
       let hasBegun = false
       const result = await calls.call({
-        tool,
-        input,
-        door: 'a2a',
-        tokens: call.tokens,
-        address: call.address,
-        requestId: call.requestId,
-        traceparent: call.traceparent,
-        signal,
+        ...requestOf(parts, signal),
         async onAccepted(caller) {
           await accepted(caller)
           hasBegun = true
@@ -69,29 +75,56 @@ export function toolWork(parts: {
         progress: (report) => status('TASK_STATE_WORKING', [textPart(progressText(report))]),
       })
       if (result.ok) {
-        const output = asText
-          ? { text: JSON.stringify(result.output), mediaType: 'text/plain' }
-          : dataPart(result.output)
+        const output = outputPart(parts, result.output)
         if (tool.reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }
-        const artifact = { artifactId: randomUUID(), name: skill.id, parts: [output] }
-        return { kind: 'ended', state: 'TASK_STATE_COMPLETED', artifacts: [artifact] }
+        return completed(skill, output)
       }
       // Without a task there is nothing that could have failed: the call itself is answered with the error.
       if (!hasBegun || tool.reply === 'message') return { kind: 'refused', error: result.error }
-      // 3.7: what went wrong is a message, not a result. The problem is the same object as at the other doors.
-      const problem = dataPart(parts.toProblem(result.error))
-      return { kind: 'ended', state: 'TASK_STATE_FAILED', parts: [problem, textPart(result.error.message)] }
+      return { kind: 'ended', state: 'TASK_STATE_FAILED', parts: problemParts(parts, result.error) }
     },
   }
 }
 
+/** What every call of a skill has. */
+export const requestOf = ({ call, skill, input }: ToolWorkParts, signal: AbortSignal) => ({
+  tool: skill.entry.tool,
+  input,
+  door: 'a2a' as const,
+  tokens: call.tokens,
+  address: call.address,
+  requestId: call.requestId,
+  traceparent: call.traceparent,
+  resource: resourceOf(skill),
+  signal,
+})
+
+/** @param json of the output, where its bytes matter */
+export const outputPart = (
+  { asText }: ToolWorkParts,
+  output: unknown,
+  json = () => JSON.stringify(output),
+): WirePart => (asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output))
+
+export const completed = (skill: Skill, output: WirePart): Outcome & { kind: 'ended' } => ({
+  kind: 'ended',
+  state: 'TASK_STATE_COMPLETED',
+  artifacts: [{ artifactId: randomUUID(), name: skill.id, parts: [output] }],
+})
+
+/** 3.7: what went wrong is a message, not a result. The problem is the same object as at the other doors. */
+export const problemParts = ({ toProblem }: ToolWorkParts, error: GatewayError): readonly WirePart[] => [
+  dataPart(toProblem(error)),
+  textPart(error.message),
+]
+
 /** Text only where the client says that it takes nothing else of ours. */
-const wantsText = (modes: readonly string[]) =>
+export const wantsText = (modes: readonly string[]) =>
   modes.length > 0 &&
   !modes.some((mode) => mode === '*/*' || mode === 'application/*' || mode.startsWith(JSON_MEDIA)) &&
   modes.some((mode) => mode.startsWith('text/'))
 
-function progressText(report: { done: number; total?: number; message?: string }): string {
+export function progressText(report: { done: number; total?: number; message?: string }): string {
   const count = report.total === undefined ? `${report.done}` : `${report.done} of ${report.total}`
   return report.message === undefined ? count : `${report.message} (${count})`
 }

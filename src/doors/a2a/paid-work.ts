@@ -1,0 +1,137 @@
+// A paid skill as a task: asks for the payment, keeps the task while it is not paid, and lets the result go once it is settled.
+import type { SettleResponse } from '../../../schemas/x402.ts'
+import { GatewayError } from '../../errors.ts'
+import type { PaidResult } from '../../payments/ports.ts'
+import type { Caller } from '../../services.ts'
+import type { Kept } from './book.ts'
+import {
+  challengeText,
+  paymentErrorCode,
+  paymentMetadata,
+  receiptsOf,
+  requiredOf,
+  type Submission,
+} from './payment.ts'
+import { waitingFor } from './waiting.ts'
+import {
+  completed,
+  outputPart,
+  type Outcome,
+  problemParts,
+  progressText,
+  requestOf,
+  type ToolWorkParts,
+  type Work,
+} from './work.ts'
+import { textPart } from './wire.ts'
+
+/** @param parts.resumed the task that waited for this payment */
+export function paidWork(
+  parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: Kept | undefined },
+): Work {
+  const { calls, skill, input, asText, submission, resumed } = parts
+  const waiting = waitingFor(skill, input, asText)
+  const receipts = receiptsOf(resumed?.task)
+
+  function paid({ json, output, settlement }: PaidResult): Outcome {
+    return {
+      ...completed(
+        skill,
+        outputPart(parts, output, () => json),
+      ),
+      parts: [textPart('Paid and settled. The result is in the artifact, its receipt in it.')],
+      metadata: paymentMetadata('payment-completed', { receipts: [...receipts, settlement] }),
+    }
+  }
+
+  /** Unpaid still: the task waits (on) for a payment. */
+  function challenged(error: GatewayError, caller: Caller | undefined): Outcome {
+    const { challenge, settlement } = error.payment ?? {}
+    const isAnswer = submission.payment !== undefined
+    return {
+      kind: 'ended',
+      state: 'TASK_STATE_INPUT_REQUIRED',
+      parts: [
+        ...(isAnswer ? problemParts(parts, error) : []),
+        ...(challenge ? [challengeText(challenge, !waiting.isRedacted)] : []),
+      ],
+      metadata: paymentMetadata(isAnswer ? 'payment-failed' : 'payment-required', {
+        required: challenge?.required ?? requiredOf(resumed?.task),
+        quote: challenge?.quote,
+        receipts: withFailed(receipts, settlement),
+        error: isAnswer ? paymentErrorCode(error) : undefined,
+      }),
+      waiting,
+      caller,
+    }
+  }
+
+  /** The work failed (then nothing was charged), or nobody knows yet whether the payment went through. */
+  function failed(error: GatewayError): Outcome {
+    const isOpen = error.code === 'settlement_unknown'
+    return {
+      kind: 'ended',
+      state: 'TASK_STATE_FAILED',
+      parts: problemParts(parts, error),
+      // Still submitted and not failed: that would invite a second payment.
+      metadata: paymentMetadata(isOpen ? 'payment-submitted' : 'payment-failed', {
+        receipts: withFailed(receipts, error.payment?.settlement),
+        error: paymentErrorCode(error),
+      }),
+    }
+  }
+
+  return {
+    reply: 'task',
+    async run({ signal, accepted, status, hold }) {
+      let isOpen = false
+      let isAtWork = false
+      if (resumed && submission.isDeclined) {
+        await accepted(null)
+        const metadata = paymentMetadata('payment-rejected', { receipts })
+        return { kind: 'ended', state: 'TASK_STATE_CANCELED', parts: [textPart(DECLINED)], metadata }
+      }
+      if (resumed && submission.payment) {
+        // The task is taken before the payment is looked at, so a copy of this message finds it at work.
+        await accepted(null, [textPart(SUBMITTED)], paymentMetadata('payment-submitted', { receipts }))
+        isOpen = true
+      }
+      const verified = paymentMetadata('payment-verified', { receipts })
+      const result = await calls.call({
+        ...requestOf(parts, signal),
+        payment: submission.payment,
+        inputError: submission.inputError,
+        quote: submission.quote,
+        async onAccepted(caller) {
+          // Canceled while the payment was checked: the claim is let go.
+          if (signal.aborted) throw new GatewayError('state_conflict', 'This task was canceled.')
+          if (submission.payment) hold()
+          if (isOpen) status('TASK_STATE_WORKING', [textPart(VERIFIED)], verified)
+          else if (submission.payment) await accepted(caller, [textPart(VERIFIED)], verified)
+          else await accepted(caller)
+          isOpen = true
+          isAtWork = true
+        },
+        progress: (report) =>
+          status(
+            'TASK_STATE_WORKING',
+            [textPart(progressText(report))],
+            submission.payment ? verified : undefined,
+          ),
+      })
+      if (result.ok)
+        return result.paid ? paid(result.paid) : completed(skill, outputPart(parts, result.output))
+      const { error, caller } = result
+      if (error.payment?.challenge) return challenged(error, caller)
+      if (isAtWork) return failed(error)
+      return isOpen ? challenged(error, caller) : { kind: 'refused', error }
+    },
+  }
+}
+
+const withFailed = (receipts: readonly SettleResponse[], settlement: SettleResponse | undefined) =>
+  settlement === undefined ? receipts : [...receipts, settlement]
+
+const SUBMITTED = 'The payment is being checked.'
+const VERIFIED = 'The payment is good and reserved for this task; it is settled when the work is done.'
+const DECLINED = 'Not paid, so nothing was done.'

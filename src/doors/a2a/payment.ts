@@ -1,0 +1,124 @@
+// x402 over A2A (x402 transports-v2, a2a-x402 v0.1 and v0.2): what a message's metadata says about a payment, and what ours do.
+import { formatAtomic } from '../../../schemas/money.ts'
+import type { SettleResponse } from '../../../schemas/x402.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Challenge } from '../../payments/ports.ts'
+import { readPayment, type ReadPayment } from '../payment.ts'
+import type { SendRequest } from './envelope.ts'
+import { type Json, textPart, type WireMessage, type WirePart, type WireTask } from './wire.ts'
+
+/** One set of keys under two names: the canonical one first, then the one that x402's own transport and older libraries use. */
+export const X402_EXTENSIONS = [
+  'https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2',
+  'https://github.com/google-a2a/a2a-x402/v0.1',
+] as const
+
+const KEY = {
+  status: 'x402.payment.status',
+  required: 'x402.payment.required',
+  payload: 'x402.payment.payload',
+  receipts: 'x402.payment.receipts',
+  error: 'x402.payment.error',
+  /** Ours: the signed quote of a challenge; echoing it is optional. */
+  quote: 'gateway.quote',
+} as const
+
+export type PaymentStatus =
+  | 'payment-required'
+  | 'payment-submitted'
+  | 'payment-rejected'
+  | 'payment-verified'
+  | 'payment-completed'
+  | 'payment-failed'
+
+export interface Submission extends ReadPayment {
+  /** The buyer does not want to pay. */
+  readonly isDeclined: boolean
+  readonly quote: string | undefined
+}
+
+export function readSubmission({ message, metadata }: Pick<SendRequest, 'message' | 'metadata'>): Submission {
+  const find = (key: string) => message.metadata?.[key] ?? metadata?.[key]
+  const quote = find(KEY.quote)
+  const status = find(KEY.status)
+  const read = readPayment(find(KEY.payload), `message.metadata["${KEY.payload}"]`)
+  const isMissing =
+    status === ('payment-submitted' satisfies PaymentStatus) && !read.payment && !read.inputError
+  return {
+    ...read,
+    ...(isMissing && { inputError: new GatewayError('payment_invalid', MISSING) }),
+    isDeclined: status === ('payment-rejected' satisfies PaymentStatus) && !read.payment,
+    quote: typeof quote === 'string' ? quote : undefined,
+  }
+}
+
+const MISSING = `Put the payment into message.metadata["${KEY.payload}"]: the object that a payment client makes of the challenge.`
+
+/** Of a task's last status message; undefined when it is not about money. */
+export const statusOf = (task: WireTask): unknown => task.status.message?.metadata?.[KEY.status]
+
+/** Every settlement tried for a task so far, oldest first. */
+export function receiptsOf(task: WireTask | undefined): readonly SettleResponse[] {
+  const receipts = task?.status.message?.metadata?.[KEY.receipts]
+  return Array.isArray(receipts) ? (receipts as SettleResponse[]) : []
+}
+
+export const requiredOf = (task: WireTask | undefined): Json | undefined =>
+  task?.status.message?.metadata?.[KEY.required] as Json | undefined
+
+export interface PaymentFacts {
+  readonly required?: unknown
+  readonly quote?: string | undefined
+  readonly receipts?: readonly SettleResponse[]
+  readonly error?: string | undefined
+}
+
+/** Metadata of a status message. */
+export function paymentMetadata(status: PaymentStatus, facts: PaymentFacts = {}): Json {
+  return {
+    [KEY.status]: status,
+    ...(facts.required === undefined ? {} : { [KEY.required]: facts.required }),
+    ...(facts.quote === undefined ? {} : { [KEY.quote]: facts.quote }),
+    ...(facts.receipts && facts.receipts.length > 0 ? { [KEY.receipts]: facts.receipts } : {}),
+    ...(facts.error === undefined ? {} : { [KEY.error]: facts.error }),
+  }
+}
+
+/** Says in the message which extensions it speaks, where it speaks them. */
+export const withExtensions = (message: WireMessage, metadata: Json | undefined): WireMessage =>
+  metadata === undefined
+    ? message
+    : { ...message, metadata, ...(metadata[KEY.status] ? { extensions: [...X402_EXTENSIONS] } : {}) }
+
+/** For clients that take `input-required` as a question to a person, and for the person. */
+export function challengeText({ required }: Challenge, isInputKept: boolean): WirePart {
+  const prices = required.accepts.map(
+    ({ amount, network, scheme }) =>
+      `${formatAtomic(BigInt(amount))} USDC on ${network} (x402 v2, scheme ${scheme})`,
+  )
+  const again = isInputKept
+    ? 'The input is kept for 5 minutes and need not be repeated.'
+    : 'Repeat skill and input with it: they hold secret or personal values, which are not kept.'
+  return textPart(
+    `This costs ${prices.join(' or ')}. To pay, sign one of the \`accepts\` in metadata["${KEY.required}"] with an x402 client ` +
+      `and send a message with this taskId and metadata {"${KEY.status}": "payment-submitted", "${KEY.payload}": …}. ${again}`,
+  )
+}
+
+// x402 error string -> code of a2a-x402, section 9.1. The first that fits.
+const CODES: readonly (readonly [RegExp, string])[] = [
+  [/insufficient/, 'INSUFFICIENT_FUNDS'],
+  [/nonce|already|claim/, 'DUPLICATE_NONCE'],
+  [/valid_before|valid_after|expired|window/, 'EXPIRED_PAYMENT'],
+  [/signature/, 'INVALID_SIGNATURE'],
+  [/network/, 'NETWORK_MISMATCH'],
+  [/value|amount/, 'INVALID_AMOUNT'],
+]
+
+export function paymentErrorCode(error: GatewayError): string {
+  if (error.code === 'settlement_failed') return 'SETTLEMENT_FAILED'
+  if (error.code === 'payment_claimed') return 'DUPLICATE_NONCE'
+  const { invalidReason } = error.extras
+  const reason = `${String(invalidReason ?? '')} ${error.reason ?? ''} ${error.payment?.challenge?.required.error ?? ''}`
+  return CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? error.code.toUpperCase()
+}

@@ -1,0 +1,59 @@
+// What a task that waits for its payment remembers of the call, and what a follow-up to it means.
+import { isDeepStrictEqual } from 'node:util'
+import { GatewayError } from '../../errors.ts'
+import { takesCapabilityArgument } from '../../registry.ts'
+import { redactTokens, redactValue } from './redact.ts'
+import type { Choice, Skill, SkillTable } from './skills.ts'
+import type { Json } from './wire.ts'
+
+export interface Waiting {
+  readonly skill: string
+  /** Redacted like everything that is stored. */
+  readonly input: unknown
+  /** Redaction took something out: the buyer must send the input again. */
+  readonly isRedacted: boolean
+  readonly asText: boolean
+}
+
+export function waitingFor(skill: Skill, input: unknown, asText: boolean): Waiting {
+  const kept = redactInput(skill, input)
+  return { skill: skill.id, input: kept, isRedacted: !isDeepStrictEqual(kept, input), asText }
+}
+
+/**
+ * The call that a follow-up to a waiting task continues; one that is repeated must be the same call.
+ * @throws {GatewayError} input_conflict, input_missing_field
+ */
+export function continueWaiting(table: SkillTable, waiting: Waiting, choice: Choice): Choice {
+  const skill = table.find(waiting.skill)
+  if (!skill) throw new GatewayError('tool_not_found', 'This skill is not offered any more.')
+  if (choice.kind === 'none' || isEmpty(choice.input)) {
+    if (choice.kind !== 'none' && choice.skill.id !== skill.id) throw otherCall(skill)
+    if (waiting.isRedacted)
+      throw new GatewayError(
+        'input_missing_field',
+        'Send skill and input again with the payment: the input holds secret or personal values, which are not kept.',
+      )
+    return { kind: 'skill', skill, input: waiting.input }
+  }
+  if (choice.skill.id !== skill.id || !isDeepStrictEqual(redactInput(skill, choice.input), waiting.input))
+    throw otherCall(skill)
+  return { kind: 'skill', skill, input: choice.input }
+}
+
+const otherCall = (skill: Skill) =>
+  new GatewayError(
+    'input_conflict',
+    `This task waits for the payment of ${skill.id} with another input. Leave skill and input out to pay for it, or send a message without taskId to ask for something else.`,
+  )
+
+/** `capability` names a job where it is not the caller's token, and may be kept. */
+function redactInput({ entry }: Skill, input: unknown): unknown {
+  if (!isObject(input) || takesCapabilityArgument(entry.tool) || typeof input['capability'] !== 'string')
+    return redactValue(input)
+  return { ...(redactValue(input) as Json), capability: redactTokens(input['capability']) }
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length === 0
