@@ -109,6 +109,16 @@ export function createPayments(parts: PaymentParts): Payments {
     log,
     fault,
   })
+  const purchases = createPurchases({
+    config,
+    store,
+    networks,
+    signer,
+    verifyOwn: parts.verifyOwn,
+    payTo,
+    baseUrl,
+    now,
+  })
   const common = { store, networks, verifier, settlements, signer, payTo, baseUrl, bootId, now, log, fault }
   return {
     networks,
@@ -117,17 +127,13 @@ export function createPayments(parts: PaymentParts): Payments {
     chains,
     settlements,
     gate: createPaymentGate({ router, ...common }),
-    facilitator: createFacilitator({ config, router, ...common }),
-    purchases: createPurchases({
+    facilitator: createFacilitator({
       config,
-      store,
-      networks,
-      signer,
-      verifyOwn: parts.verifyOwn,
-      payTo,
-      baseUrl,
-      now,
+      router,
+      creditsRequired: purchases.creditsRequired,
+      ...common,
     }),
+    purchases,
     async close() {
       await settlements.close()
       await router.close()

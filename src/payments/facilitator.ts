@@ -1,9 +1,26 @@
-// POST /verify, POST /settle and what describes them.
+// POST /verify, POST /settle and what describes them: the payment parts at the service of other sellers.
+import { createHash } from 'node:crypto'
+import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import type { Config } from '../config.ts'
-import type { Facilitator } from '../services.ts'
-import type { Store } from '../store/ports.ts'
-import type { Networks, Router, Settlements, Verifier } from './ports.ts'
-import { stub } from './stub.ts'
+import { GatewayError } from '../errors.ts'
+import type { Fault } from '../fault.ts'
+import { newId } from '../ids.ts'
+import { toCanonicalJson } from '../receipts/types.ts'
+import type { Caller, Facilitator, Purchases } from '../services.ts'
+import type { PaymentClaim, Store } from '../store/ports.ts'
+import { createFacilitatorCard } from './facilitator-card.ts'
+import {
+  asSettleRefusal,
+  asVerifyRefusal,
+  blockedSettle,
+  blockedVerify,
+  failedSettle,
+  replayed,
+  undecided,
+} from './facilitator-refusals.ts'
+import type { Networks, Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
+import { noRoute } from './settlements.ts'
+import { decodeFacilitatorRequest } from './wire.ts'
 
 export interface FacilitatorParts {
   readonly config: Config
@@ -12,11 +29,246 @@ export interface FacilitatorParts {
   readonly verifier: Verifier
   readonly router: Router
   readonly settlements: Settlements
+  readonly creditsRequired: Purchases['creditsRequired']
   readonly baseUrl: string
   readonly bootId: string
   readonly now: () => number
+  readonly fault: Fault
+  /** For tests: waits between two looks at a payment that another request is settling. */
+  readonly wait?: ((ms: number) => Promise<void>) | undefined
 }
 
-export function createFacilitator(_parts: FacilitatorParts): Facilitator {
-  return stub('createFacilitator')
+/** How long a copy of a payment waits for the first one. */
+const WAIT_MS = 20_000
+const POLL_MS = 250
+const SETTLE_COST = 1
+
+interface Asked {
+  readonly payment: Payment
+  readonly requirements: PaymentRequirements
+  readonly resourceUrl: string | null
 }
+
+export function createFacilitator(parts: FacilitatorParts): Facilitator {
+  const { config, store, networks, verifier, router, settlements, baseUrl, bootId, now, fault } = parts
+  const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
+  // Settlements of this process, for the copies that wait for them.
+  const running = new Map<string, Promise<unknown>>()
+
+  const verifyPayment = ({ payment, requirements, resourceUrl }: Asked) =>
+    verifier.verify(payment, requirements, resourceUrl === null ? {} : { resourceUrl })
+
+  async function claim(asked: Asked, caller: Caller) {
+    const { payment, requirements } = asked
+    const at = now()
+    const resource = asked.resourceUrl ?? payment.resourceUrl ?? ''
+    return store.claimPayment({
+      bootId,
+      claim: {
+        id: newId('clm', at),
+        origin: 'settle',
+        network: payment.network,
+        asset: toKey(payment, requirements.asset),
+        payer: payment.payer,
+        nonce: payment.nonce,
+        payTo: requirements.payTo,
+        amount: requirements.amount,
+        validBefore: payment.validBefore,
+        tool: 'settle',
+        method: 'POST',
+        resource,
+        requestDigest: digest({ resource, requirements }),
+        requirementDigest: digest(requirements),
+        identifier: null,
+        purchase: null,
+        accountId: caller.kind === 'operator' ? caller.accountId : null,
+        createdAt: at,
+      },
+    })
+  }
+
+  /** One of the month's free settlements, else a credit. @throws {GatewayError} credits_required */
+  async function charge(held: PaymentClaim, caller: Caller): Promise<void> {
+    const at = now()
+    const accountId = caller.kind === 'operator' ? caller.accountId : null
+    const allowance = config.settleFreeAllowance
+    const taken = await store.takeSettlement({
+      holder: accountId ?? `${held.network}:${held.payTo.toLowerCase()}`,
+      month: new Date(at).toISOString().slice(0, 7),
+      allowance,
+      accountId,
+      claimId: held.id,
+      transactionId: newId('txn', at),
+      now: at,
+    })
+    if (taken.ok) return
+    const used = `The free allowance of ${allowance} settlements a month is used up`
+    if (accountId !== null)
+      throw await parts.creditsRequired({
+        accountId,
+        balance: taken.balance ?? 0,
+        need: SETTLE_COST,
+        what: `${used}; each one more costs ${SETTLE_COST} credit`,
+      })
+    throw new GatewayError(
+      'credits_required',
+      `${used} for ${held.payTo} on ${held.network}. Send the service key of an account with credits as \`Authorization: Bearer\`.`,
+    )
+  }
+
+  async function settleClaimed(held: PaymentClaim, asked: Asked, caller: Caller): Promise<SettleResponse> {
+    const release = async (reason: string) => {
+      const at = now()
+      await store.returnSettlement({ claimId: held.id, transactionId: newId('txn', at), now: at })
+      await store.cancelClaim({ id: held.id, bootId, reason, now: at })
+    }
+    try {
+      await fault.at('after_claim')
+      await charge(held, caller)
+    } catch (thrown) {
+      await release('credits_required')
+      throw thrown
+    }
+    let settlement: Settlement
+    try {
+      settlement = await settlements.settle({
+        claim: held,
+        payment: asked.payment,
+        requirements: asked.requirements,
+        result: null,
+      })
+    } catch (thrown) {
+      // Nothing was submitted; the claim is canceled where it still can be.
+      await release('not_submitted')
+      throw thrown
+    }
+    await fault.at('before_release')
+    return answer(settlement, asked)
+  }
+
+  function answer(settlement: Settlement, { payment }: Asked): SettleResponse {
+    const { claim: held } = settlement
+    if (settlement.state === 'failed') throw failedSettle(settlement, payment)
+    if (settlement.state !== 'settled') throw undecided(held, payment, baseUrl)
+    return {
+      success: true,
+      payer: held.payer,
+      transaction: held.transaction!,
+      network: payment.x402Version === 1 ? toV1Name(payment.network) : payment.network,
+      amount: held.amount,
+      extra: {
+        claim_id: held.id,
+        receipt_id: settlement.receipt.id,
+        receipt_url: `${baseUrl}/v1/receipts/${settlement.receipt.id}`,
+      },
+    }
+  }
+  const toV1Name = (network: string) => networks.find(network)?.v1Name ?? network
+
+  /** Until it is decided, or nobody wants to wait any more. */
+  async function waitFor(held: PaymentClaim): Promise<PaymentClaim> {
+    let current = held
+    for (const end = now() + WAIT_MS; isInFlight(current) && now() < end;) {
+      await Promise.race([running.get(held.id) ?? wait(POLL_MS), wait(POLL_MS)])
+      current = (await store.getClaim(held.id)) ?? current
+    }
+    return current
+  }
+
+  /**
+   * A payment that somebody presented before: never paid twice, never a success. The claim is named only to who proves
+   * to have the payer's signature: a nonce is public once it is used.
+   * @returns when the claim was canceled and the payment is free again
+   */
+  async function refuseCopy(held: PaymentClaim, { payment, requirements }: Asked): Promise<void> {
+    const verdict = await verifier.verify(payment, requirements, { claimId: held.id, skipChain: true })
+    if (!verdict.ok) throw blockedSettle(verdict, payment)
+    const waited = await waitFor(held)
+    const current = await settlements.reconcileOne(waited)
+    switch (current.state) {
+      case 'canceled':
+        return
+      case 'settled':
+        throw replayed(current, payment, baseUrl)
+      case 'failed':
+        throw failedSettle({ claim: current }, payment)
+      default:
+        throw undecided(current, payment, baseUrl)
+    }
+  }
+
+  async function settle(asked: Asked, caller: Caller): Promise<SettleResponse> {
+    const { payment, requirements } = asked
+    const key = {
+      network: payment.network,
+      asset: toKey(payment, requirements.asset),
+      payer: payment.payer,
+      nonce: payment.nonce,
+    }
+    for (;;) {
+      const before = await store.findClaim(key)
+      if (before) {
+        await refuseCopy(before, asked)
+        continue
+      }
+      const verdict = await verifyPayment(asked)
+      if (!verdict.ok) {
+        // Claimed while it was looked at: what became of that claim is the better answer.
+        if (verdict.check === 'claim' && (await store.findClaim(key))) continue
+        throw blockedSettle(verdict, payment)
+      }
+      if ((await router.routes(payment)).length === 0) throw noRoute(payment)
+      await fault.at('before_claim')
+      const claimed = await claim(asked, caller)
+      if (!claimed.ok) {
+        await refuseCopy(claimed.claim, asked)
+        continue
+      }
+      const work = settleClaimed(claimed.claim, asked, caller)
+      running.set(
+        claimed.claim.id,
+        work.catch(() => {}),
+      )
+      try {
+        return await work
+      } finally {
+        running.delete(claimed.claim.id)
+      }
+    }
+  }
+
+  return {
+    async verify(body) {
+      let asked: Asked
+      try {
+        asked = decodeFacilitatorRequest(body, networks)
+      } catch (thrown) {
+        throw asVerifyRefusal(thrown)
+      }
+      const verdict = await verifyPayment(asked)
+      if (!verdict.ok) throw blockedVerify(verdict)
+      return { isValid: true, payer: verdict.payer }
+    },
+
+    async settle(body, caller) {
+      let asked: Asked | undefined
+      try {
+        asked = decodeFacilitatorRequest(body, networks)
+        return await settle(asked, caller)
+      } catch (thrown) {
+        throw asSettleRefusal(thrown, asked?.payment)
+      }
+    },
+
+    ...createFacilitatorCard(parts),
+  }
+}
+
+const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
+
+/** Addresses of an EVM are the same in any case; others are not. */
+const toKey = ({ network }: Payment, asset: string) =>
+  network.startsWith('eip155:') ? asset.toLowerCase() : asset
+
+const digest = (document: unknown) =>
+  createHash('sha256').update(toCanonicalJson(document)).digest('base64url')

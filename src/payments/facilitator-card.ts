@@ -1,0 +1,112 @@
+// What the facilitator says about itself: what it takes now, through whom, and by which rules.
+import { API_VERSION, type Config } from '../config.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Facilitator } from '../services.ts'
+import { findV1Network } from './networks.ts'
+import type { Networks, Route, Router } from './ports.ts'
+import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
+import { noRoute } from './settlements.ts'
+
+interface CardParts {
+  readonly config: Pick<Config, 'mode' | 'settleFreeAllowance'>
+  readonly networks: Networks
+  readonly router: Router
+  readonly baseUrl: string
+  readonly now: () => number
+}
+
+/** When /settle says success: the transaction is in a block and its Transfer was read from the chain's own log. */
+const FINALITY = 'included_and_transfer_verified'
+
+export function createFacilitatorCard(
+  parts: CardParts,
+): Pick<Facilitator, 'supported' | 'identity' | 'route'> {
+  const { config, networks, router, baseUrl, now } = parts
+  const address = (path: string) => `${baseUrl}${path}`
+
+  function describeRoute({ upstream, kind, latencyMs }: Route) {
+    const state = router.states().find(({ id }) => id === upstream.id)
+    return {
+      upstream: upstream.id,
+      url: upstream.url,
+      x402_version: kind.x402Version,
+      fee_atomic: upstream.feeAtomic.toString(),
+      latency_ms: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
+      breaker: state?.breaker ?? 'closed',
+      observed_ms_ago: state?.age_ms ?? null,
+    }
+  }
+
+  return {
+    supported: () => router.supported(),
+
+    async identity() {
+      const { kinds, extensions, signers } = await router.supported()
+      return {
+        name: 'Agent Gateway facilitator',
+        version: API_VERSION,
+        mode: config.mode,
+        x402_versions: [1, 2],
+        schemes: [...new Set(kinds.map(({ scheme }) => scheme))],
+        networks: networks.all.map(({ network, v1Name, name, revenue, asset }) => ({
+          network,
+          v1_name: v1Name ?? null,
+          name,
+          revenue,
+          asset,
+        })),
+        kinds,
+        extensions,
+        signers,
+        upstreams: router.states(),
+        endpoints: {
+          verify: address('/verify'),
+          settle: address('/settle'),
+          supported: address('/supported'),
+          route: address('/v1/facilitator/route'),
+          payment: address('/v1/payments/{claim_id}'),
+          receipt: address('/v1/receipts/{receipt_id}'),
+        },
+        policies: {
+          assets: 'pinned: address, EIP-712 name and version are ours, whatever a request says',
+          validity_seconds: { max: MAX_TIMEOUT_SECONDS },
+          settle: {
+            free_allowance_per_month: config.settleFreeAllowance,
+            counted_by: 'account when a service key is sent, else payTo',
+            credits_beyond: 1,
+          },
+          replay: 'a settled payment is never settled again and never answered with success',
+          retry: 'after a byte of a settlement left, no other upstream is tried; the chain decides',
+          finality: FINALITY,
+        },
+        receipts: { typ: JWS_TYPES.receipt, keys: address('/.well-known/gateway-egress-key.json') },
+      }
+    },
+
+    async route({ network, scheme }) {
+      const wanted = findV1Network(network) ?? network
+      const routes = await router.routes({ scheme, network: wanted })
+      const [best, ...others] = routes
+      if (!best) throw noRoute({ scheme, network })
+      return {
+        network: networks.find(wanted)?.network ?? wanted,
+        scheme,
+        recommended: { ...describeRoute(best), kind: best.kind },
+        reasons: reasonsFor(best, others),
+        alternatives: others.map(describeRoute),
+        finality: FINALITY,
+        observed_at: new Date(now()).toISOString(),
+      }
+    },
+  }
+}
+
+/** Why this one, in the order in which routes are compared. */
+function reasonsFor(best: Route, others: readonly Route[]): string[] {
+  if (others.length === 0) return ['the only live facilitator that takes it']
+  const reasons: string[] = []
+  if (others.some(({ upstream }) => upstream.feeAtomic > best.upstream.feeAtomic)) reasons.push('lowest fee')
+  if (best.latencyMs !== null && others.every(({ latencyMs }) => (latencyMs ?? Infinity) >= best.latencyMs!))
+    reasons.push('lowest latency')
+  return reasons.length > 0 ? reasons : ['its last calls succeeded']
+}
