@@ -20,6 +20,11 @@ import { egressPricing } from './egress-pricing.ts'
 import { egressProviders } from './egress-providers.ts'
 import { egressFetch } from './egress-fetch.ts'
 import { execute } from './execute.ts'
+import { facilitatorIdentity } from './facilitator-identity.ts'
+import { facilitatorRoute } from './facilitator-route.ts'
+import { facilitatorSettle } from './facilitator-settle.ts'
+import { facilitatorSupported } from './facilitator-supported.ts'
+import { facilitatorVerify } from './facilitator-verify.ts'
 import { health } from './health.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
@@ -63,6 +68,11 @@ export const tools: readonly AnyTool[] = [
   keysList,
   keysRevoke,
   paymentsGet,
+  facilitatorVerify,
+  facilitatorSettle,
+  facilitatorSupported,
+  facilitatorIdentity,
+  facilitatorRoute,
   receiptsGet,
   authorityRotate,
 ]

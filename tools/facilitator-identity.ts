@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { SupportedKind } from '../schemas/x402.ts'
+import { defineTool } from '../src/registry.ts'
+
+const Upstream = z.object({
+  id: z.string(),
+  url: z.string().nullable(),
+  state: z.enum(['ok', 'failing', 'unknown']),
+  detail: z.string(),
+  age_ms: z.number().nullable(),
+  kinds: z.array(SupportedKind),
+  latency_ms: z.number().nullable(),
+  breaker: z.enum(['closed', 'open', 'half_open']),
+})
+
+const Identity = z.object({
+  name: z.string(),
+  version: z.string(),
+  mode: z.enum(['sandbox', 'production']),
+  x402_versions: z.array(z.int()),
+  schemes: z.array(z.string()),
+  networks: z.array(
+    z.object({
+      network: z.string(),
+      v1_name: z.string().nullable(),
+      name: z.string(),
+      revenue: z.boolean().describe('False on test networks'),
+      asset: z.object({ address: z.string(), name: z.string(), version: z.string(), decimals: z.int() }),
+    }),
+  ),
+  kinds: z.array(SupportedKind).describe('What live upstreams take'),
+  extensions: z.array(z.string()),
+  signers: z.record(z.string(), z.array(z.string())),
+  upstreams: z.array(Upstream),
+  endpoints: z.record(z.string(), z.string()),
+  policies: z.looseObject({}).describe('Limits, allowance, replay and finality'),
+  receipts: z.object({ typ: z.string(), keys: z.string() }),
+})
+
+export const facilitatorIdentity = defineTool({
+  name: 'gateway.facilitator',
+  title: 'Who settles payments here',
+  summary:
+    'Identity of the facilitator: networks and assets, upstream facilitators with their state, limits, free allowance, ' +
+    'finality, and where the keys of its receipts are.',
+  input: z.strictObject({}),
+  output: Identity,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'GET', path: '/facilitator', operationId: 'getFacilitator' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { facilitator }) => (await facilitator.identity()) as z.infer<typeof Identity>,
+})

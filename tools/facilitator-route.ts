@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { Timestamp } from '../schemas/http.ts'
+import { free } from '../schemas/money.ts'
+import { SupportedKind } from '../schemas/x402.ts'
+import { defineTool } from '../src/registry.ts'
+
+const Recommended = z.object({
+  upstream: z.string(),
+  url: z.string().nullable(),
+  x402_version: z.int(),
+  fee_atomic: z.string().describe('Atomic units of the asset that one settlement costs the seller'),
+  latency_ms: z.number().nullable().describe('Moving average of its last calls'),
+  breaker: z.enum(['closed', 'open', 'half_open']),
+  observed_ms_ago: z.number().nullable(),
+})
+
+const RecommendedRoute = z.object({
+  network: z.string(),
+  scheme: z.string(),
+  recommended: Recommended.extend({ kind: SupportedKind }),
+  reasons: z.array(z.string()),
+  alternatives: z.array(Recommended),
+  finality: z.string(),
+  observed_at: Timestamp,
+})
+
+export const facilitatorRoute = defineTool({
+  name: 'gateway.facilitator.route',
+  title: 'Best facilitator for a payment',
+  summary:
+    'Which live facilitator settles payments of a scheme on a network best now, by price, health and latency, and which ' +
+    'others could. Settles nothing.',
+  input: z.strictObject({
+    network: z
+      .string()
+      .min(1)
+      .max(64)
+      .describe('CAIP-2 id such as eip155:8453, or a name of x402 v1 such as base'),
+    scheme: z.string().min(1).max(64).default('exact'),
+  }),
+  output: RecommendedRoute,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'GET', path: '/v1/facilitator/route', operationId: 'getFacilitatorRoute' },
+  skill: {
+    id: 'facilitator-route',
+    name: 'Find a facilitator for a payment',
+    tags: ['x402', 'payments', 'facilitator'],
+    examples: ['Which facilitator can settle a USDC payment on Base Sepolia right now?'],
+  },
+  reply: 'message',
+  errors: ['no_route'],
+  examples: [{ title: 'USDC on Base Sepolia', input: { network: 'eip155:84532', scheme: 'exact' } }],
+  handle: async (input, { facilitator }) =>
+    (await facilitator.route(input)) as z.infer<typeof RecommendedRoute>,
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { SupportedResponse } from '../schemas/x402.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const facilitatorSupported = defineTool({
+  name: 'gateway.facilitator.supported',
+  title: 'Kinds of payment that are taken now',
+  summary: 'Scheme, network and version of every payment that a live facilitator behind this gateway takes.',
+  input: z.strictObject({}),
+  output: SupportedResponse,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'GET', path: '/supported', operationId: 'getSupported' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: (_input, { facilitator }) => facilitator.supported(),
+})

@@ -1,0 +1,22 @@
+import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
+import { free } from '../schemas/money.ts'
+import { VerifyResponse } from '../schemas/x402.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const facilitatorVerify = defineTool({
+  name: 'gateway.facilitator.verify',
+  title: 'Verify an x402 payment',
+  summary:
+    'Checks a payment that one of your buyers presented: shape, pinned asset, amount, window, signature, and the state of ' +
+    'the chain. Changes nothing and claims nothing. A bad payment is refused with the check that failed.',
+  input: FacilitatorRequest,
+  output: VerifyResponse,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'POST', path: '/verify', operationId: 'verifyPayment' },
+  maxBodyBytes: 64 * 1024,
+  errors: ['payment_invalid', 'payment_blocked', 'payments_unavailable', 'no_route'],
+  examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
+  handle: (input, { facilitator }) => facilitator.verify(input),
+})
