@@ -50,21 +50,21 @@ export interface FakeGate extends PaymentGate {
   readonly calls: readonly PaidCall[]
   /** How often the work ran. */
   readonly worked: () => number
-  /** Holds payments back between claim and work, until released. */
-  hold(): () => void
+  /** Holds payments back, before the work or after it, until released. */
+  hold(where?: 'before work' | 'after work'): () => void
 }
 
 export function createFakeGate(): FakeGate {
   const calls: PaidCall[] = []
   let worked = 0
-  let held: Promise<void> = Promise.resolve()
+  const held = { 'before work': Promise.resolve(), 'after work': Promise.resolve() }
   return {
     calls,
     worked: () => worked,
-    hold() {
+    hold(where = 'before work') {
       let release = () => {}
-      held = new Promise<void>((resolve) => (release = resolve))
-      return release
+      held[where] = new Promise<void>((resolve) => (release = resolve))
+      return () => release()
     },
     claim: () => Promise.reject(new Error('not asked here')),
     async run(call) {
@@ -92,9 +92,10 @@ export function createFakeGate(): FakeGate {
           extras: { retry_after_seconds: 5 },
         })
       if (fate === undefined) throw new GatewayError('payment_invalid', 'That is no payment.')
-      await held
+      await held['before work']
       worked++
       const output = (await call.work('pay_1')) as Record<string, unknown>
+      await held['after work']
       if (fate === 'unknown')
         throw new GatewayError('settlement_unknown', 'Not known yet: ask again at payment_url.', {
           extras: { ...claim, retry_after_seconds: 5 },

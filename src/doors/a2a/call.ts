@@ -49,11 +49,24 @@ function queryVersion(query: string): string | undefined {
   return undefined
 }
 
-/** Extensions the client asked for that we have: echoed, so that it knows they are in force. 0.3 and x402 use X-. */
-export function activatedExtensions(req: IncomingMessage, supported: readonly string[]): string[] {
-  const asked = [req.headers['a2a-extensions'], req.headers['x-a2a-extensions']]
+/**
+ * Extensions the client asked for that we have, echoed so that it knows they are in force. 0.3 and x402 use the header
+ * with X-, so it comes back to whoever sent it, whatever the version.
+ */
+export function extensionHeaders(
+  req: IncomingMessage,
+  supported: readonly string[],
+  version: WireVersion,
+): Record<string, string> {
+  const { 'a2a-extensions': plain, 'x-a2a-extensions': prefixed } = req.headers
+  const asked = [plain, prefixed]
     .flat()
     .flatMap((value) => value?.split(',') ?? [])
     .map((uri) => uri.trim())
-  return supported.filter((uri) => asked.includes(uri))
+  const active = supported.filter((uri) => asked.includes(uri)).join(', ')
+  if (active === '') return {}
+  return {
+    ...(version === '1.0' ? { 'a2a-extensions': active } : {}),
+    ...(version === '0.3' || prefixed !== undefined ? { 'x-a2a-extensions': active } : {}),
+  }
 }

@@ -6,7 +6,7 @@ import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
 import { type HttpContext, readJson, sendBytes } from '../http.ts'
-import { activatedExtensions, callFrom, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
+import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
 import type { Engine } from './engine.ts'
 import { contextOf } from './handler.ts'
 import { type ErrorContext, type RpcFailure, toRpcFailure } from './errors.ts'
@@ -54,9 +54,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
       id = rpc.id
       if ('problem' in rpc) return sendFailure(res, id, rpc.problem, headers)
       const version = versionOf(requestedVersion(req, context.query), rpc.method)
-      const active = activatedExtensions(req, parts.extensions)
-      if (active.length > 0)
-        headers[version === '1.0' ? 'a2a-extensions' : 'x-a2a-extensions'] = active.join(', ')
+      Object.assign(headers, extensionHeaders(req, parts.extensions, version))
       const call = callFrom(req, res, context)
       if (version === '1.0' && rpc.method === 'SendMessage') {
         const reply = await engine.send(rpc.params, call)

@@ -7,7 +7,7 @@ import {
 } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../errors.ts'
 import { type HttpContext, readJson, sendBytes } from '../http.ts'
-import { activatedExtensions, callFrom, requestedVersion, type A2aCall } from './call.ts'
+import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ErrorContext, toRestFailure } from './errors.ts'
 import type { Cards } from './handler.ts'
@@ -90,7 +90,11 @@ export function createRest(parts: RestParts) {
     context: HttpContext,
   ): Promise<void> {
     const errors: ErrorContext = { requestId: context.requestId, baseUrl: parts.baseUrl }
-    const headers: Record<string, string> = { 'x-request-id': context.requestId }
+    // Tasks are read with GET here, and their results may have been paid for.
+    const headers: Record<string, string> = {
+      'x-request-id': context.requestId,
+      'cache-control': 'no-store',
+    }
     try {
       const found = find(decodePath(context.path.slice(REST_PREFIX.length)))
       if (!found)
@@ -108,8 +112,7 @@ export function createRest(parts: RestParts) {
         throw new VersionNotSupportedError(
           'This binding speaks A2A 1.0. Version 0.3 is spoken over JSON-RPC at /a2a.',
         )
-      const active = activatedExtensions(req, parts.extensions)
-      if (active.length > 0) headers['a2a-extensions'] = active.join(', ')
+      Object.assign(headers, extensionHeaders(req, parts.extensions, '1.0'))
       const answer = operation.run({
         id,
         query: new URLSearchParams(context.query),
