@@ -1,8 +1,14 @@
-// The in-process facilitator: settles EIP-3009 payments with accounts of the operator.
+// The in-process facilitator: settles EIP-3009 payments with accounts of the operator. Says of every settlement whether
+// anything may have left, because that decides whether another facilitator may try.
+import type { SupportedKind } from '../../../schemas/x402.ts'
 import type { Fault } from '../../fault.ts'
 import type { Secret } from '../../secret.ts'
-import type { PaymentNetwork, Upstream } from '../ports.ts'
-import { stub } from '../stub.ts'
+import type { PaymentNetwork, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
+import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
+import { createFees } from './fees.ts'
+import { receiptOf } from './fate.ts'
+import { type Broadcast, openSettler, type Settler } from './settler.ts'
+import { findTransfer, packTransfer, readReceipt, readRevert, type Receipt } from './usdc-abi.ts'
 
 export interface LocalUpstreamOptions {
   readonly chains: readonly { readonly network: PaymentNetwork; readonly rpcUrl: () => Promise<string> }[]
@@ -13,6 +19,229 @@ export interface LocalUpstreamOptions {
   readonly now: () => number
 }
 
-export function createLocalUpstream(_options: LocalUpstreamOptions): Upstream {
-  return stub('createLocalUpstream')
+interface LocalChain {
+  readonly network: PaymentNetwork
+  readonly rpc: ChainRpc
+  readonly fees: ReturnType<typeof createFees>
+  /** Asked at first use; again after a failure. */
+  settlers(): Promise<readonly Settler[]>
+}
+
+/** After a doubtful broadcast: if the node has it, it shows soon. Beyond that the chain's log decides. */
+const DOUBT_MS = 2_000
+/** Between looks for a receipt: nodes that mine at once, then those that take seconds. */
+const pauseMs = (elapsedMs: number) => (elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250)
+
+export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
+  const { settlerKeys, fault, now } = options
+  const chains = new Map(
+    options.chains.map(({ network, rpcUrl }) => {
+      const rpc = createChainRpc({ network, rpcUrl, now })
+      const open = async () =>
+        Promise.all((await settlerKeys()).map((key) => openSettler({ key, network, rpc, now })))
+      const chain: LocalChain = {
+        network,
+        rpc,
+        fees: createFees({ network, rpc, now }),
+        settlers: remember(open),
+      }
+      return [network.network, chain]
+    }),
+  )
+
+  async function isAlive({ rpc }: LocalChain): Promise<boolean> {
+    try {
+      const [reply] = await rpc.ask([{ method: 'eth_blockNumber', params: [] }])
+      return reply!.ok
+    } catch {
+      return false
+    }
+  }
+
+  /** Settlements that run, by account. */
+  const running = new Map<Settler, number>()
+  const load = (settler: Settler) => (running.get(settler) ?? 0) + settler.unmined()
+
+  /** Whoever has least to do, of those that are not stuck. */
+  async function choose(chain: LocalChain): Promise<Settler | undefined> {
+    const settlers = [...(await chain.settlers())].sort((a, b) => load(a) - load(b))
+    const free = settlers.find((settler) => !settler.isStuck())
+    const stuck = settlers.filter((settler) => settler.isStuck())
+    const reviews = Promise.allSettled(stuck.map((settler) => settler.review()))
+    if (free) return free
+    await reviews
+    return stuck.find((settler) => !settler.isStuck())
+  }
+
+  /** The receipt, or undefined when there is none by `deadline`. A node that does not answer is asked again. */
+  async function awaitReceipt(
+    { rpc }: LocalChain,
+    transaction: string,
+    deadline: number,
+  ): Promise<Receipt | undefined> {
+    const started = now()
+    for (;;) {
+      const [reply] = await rpc.ask([receiptOf(transaction)]).catch(() => [undefined])
+      const receipt = reply?.ok ? readReceipt(reply.result) : undefined
+      if (receipt) return receipt
+      const pause = pauseMs(now() - started)
+      if (now() + pause >= deadline) return undefined
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+
+  async function submit(
+    chain: LocalChain,
+    settler: Settler,
+    { payment, deadlineMs }: UpstreamRequest,
+  ): Promise<UpstreamSettlement> {
+    if (payment.kind.type !== 'eip3009') return refuse('unsupported_scheme')
+    const { authorization, signature } = payment.kind
+    const asset = chain.network.asset.address
+    const deadline = now() + deadlineMs
+    const fees = await chain.fees().catch(() => null)
+    if (fees === null) return refuse('chain_unreachable')
+    if (fees === undefined) return refuse('gas_price_above_cap')
+    const data = packTransfer(authorization, signature)
+    try {
+      await fault.at('before_broadcast')
+    } catch {
+      return refuse('fault_injected')
+    }
+    const broadcast = await settler.broadcast({ to: asset, data, fees })
+    if (broadcast.state === 'refused') return refuse(broadcast.reason)
+    const { transaction } = broadcast
+    try {
+      await fault.at('after_broadcast')
+      const receipt = await awaitReceipt(chain, transaction, patience(broadcast, deadline))
+      if (!receipt) return unmined(broadcast)
+      settler.forget(transaction)
+      await fault.at('after_mined')
+      return conclude(receipt, findTransfer(receipt.logs, asset, authorization).transferred)
+    } catch {
+      return { state: 'unknown', reason: 'fault_injected', transaction }
+    }
+  }
+
+  const patience = (broadcast: Broadcast, deadline: number) =>
+    broadcast.state === 'doubtful' && broadcast.reason !== 'already_known'
+      ? Math.min(deadline, now() + DOUBT_MS)
+      : deadline
+
+  return {
+    id: 'local',
+    url: null,
+    // Gas is the operator's: it is no part of what a seller is charged here.
+    feeAtomic: 0n,
+    async supported(deadlineMs) {
+      const alive = await Promise.all(
+        [...chains.values()].map(async (chain) =>
+          (await within(deadlineMs, isAlive(chain))) === true ? chain : undefined,
+        ),
+      )
+      const live = alive.filter((chain) => chain !== undefined)
+      if (live.length === 0) throw new Error('no chain answers')
+      const addresses = await Promise.all(
+        live.map(async (chain) => (await chain.settlers()).map(({ address }) => address)),
+      )
+      return {
+        kinds: live.flatMap(({ network }) => kindsOf(network)),
+        extensions: [],
+        signers: { 'eip155:*': [...new Set(addresses.flat())] },
+      }
+    },
+    verify: (request) => simulate(chains.get(request.payment.network), request),
+    async settle(request) {
+      const chain = chains.get(request.payment.network)
+      if (!chain) return refuse('invalid_network')
+      let settler: Settler | undefined
+      try {
+        settler = await choose(chain)
+      } catch {
+        return refuse('no_settler')
+      }
+      if (!settler) return refuse('settlers_stuck')
+      running.set(settler, (running.get(settler) ?? 0) + 1)
+      try {
+        return await submit(chain, settler, request)
+      } finally {
+        running.set(settler, running.get(settler)! - 1)
+      }
+    },
+    async close() {
+      await Promise.all([...chains.values()].map(({ rpc }) => rpc.close()))
+    },
+  }
+}
+
+const refuse = (reason: string): UpstreamSettlement => ({ state: 'refused', reason })
+
+function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamSettlement {
+  const { transaction } = broadcast
+  return broadcast.state === 'sent'
+    ? { state: 'pending', transaction }
+    : { state: 'unknown', reason: broadcast.reason, transaction }
+}
+
+function conclude({ succeeded, transaction }: Receipt, transferred: boolean): UpstreamSettlement {
+  if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
+  return transferred
+    ? { state: 'settled', transaction }
+    : { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
+}
+
+const kindsOf = ({ network, v1Name }: PaymentNetwork): SupportedKind[] => [
+  { x402Version: 2, scheme: 'exact', network },
+  ...(v1Name === undefined ? [] : [{ x402Version: 1, scheme: 'exact', network: v1Name }]),
+]
+
+/** The token's own word: it checks the signature, also of a wallet that is a contract, the nonce and the balance. */
+async function simulate(chain: LocalChain | undefined, { payment }: UpstreamRequest): Promise<Verdict> {
+  const { kind, payer } = payment
+  if (!chain || kind.type !== 'eip3009')
+    return {
+      ok: false,
+      check: 'scheme',
+      reason: 'unsupported_scheme',
+      message: 'This facilitator settles EIP-3009 payments of the exact scheme: pay with one.',
+      isRetryable: false,
+    }
+  const data = packTransfer(kind.authorization, kind.signature)
+  const call = { method: 'eth_call', params: [{ to: chain.network.asset.address, data }, 'latest'] }
+  const [reply] = await chain.rpc.ask([call]).catch(() => [undefined])
+  if (reply?.ok) return { ok: true, payer }
+  const revert = reply && readRevert(reply)
+  return revert === undefined
+    ? {
+        ok: false,
+        check: 'simulation',
+        reason: 'unexpected_verify_error',
+        message: 'The chain did not answer: try again.',
+        payer,
+        isRetryable: true,
+      }
+    : {
+        ok: false,
+        check: 'simulation',
+        reason: 'invalid_exact_evm_transaction_simulation_failed',
+        message: `The token refuses the transfer: ${revert}.`,
+        payer,
+        isRetryable: false,
+      }
+}
+
+/** One call for all; a failed one is not kept. */
+function remember<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined
+  return () =>
+    (opened ??= open().catch((error: unknown) => ((opened = undefined), Promise.reject(error as Error))))
+}
+
+/** Undefined when it takes longer. */
+async function within<T>(deadlineMs: number, work: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), deadlineMs)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

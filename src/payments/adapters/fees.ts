@@ -1,0 +1,57 @@
+// What a transaction offers for gas: enough for the next blocks, never more than the operator would want to pay.
+import { ChainError, type PaymentNetwork } from '../ports.ts'
+import type { ChainRpc } from './chain-rpc.ts'
+import { readQuantity } from './usdc-abi.ts'
+
+export interface Fees {
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+}
+
+const GWEI = 1_000_000_000n
+/** Ten times what these chains ask on a bad day. Above it a settlement is refused, not overpaid. */
+const CAPS: Readonly<Record<number, bigint>> = {
+  1: 200n * GWEI,
+  137: 2_000n * GWEI,
+  43114: 500n * GWEI,
+}
+const CAP = 10n * GWEI
+const DEFAULT_TIP = 1_000_000n
+const KEPT_MS = 2_000
+
+/** Undefined when gas costs more than the cap. @throws {ChainError} */
+export function createFees(options: {
+  network: PaymentNetwork
+  rpc: Pick<ChainRpc, 'ask'>
+  now: () => number
+}): () => Promise<Fees | undefined> {
+  const { network, rpc, now } = options
+  const cap = CAPS[network.chainId] ?? CAP
+  let kept: { at: number; fees: Promise<Fees | undefined> } | undefined
+
+  async function ask(): Promise<Fees | undefined> {
+    const [block, tip] = await rpc.ask([
+      { method: 'eth_getBlockByNumber', params: ['latest', false] },
+      { method: 'eth_maxPriorityFeePerGas', params: [] },
+    ])
+    const base = block!.ok
+      ? readQuantity((block!.result as { baseFeePerGas?: unknown } | null)?.baseFeePerGas)
+      : undefined
+    if (base === undefined) throw new ChainError('malformed', network.network)
+    // Not every node has a word for the tip.
+    const asked = (tip!.ok && readQuantity(tip!.result)) || DEFAULT_TIP
+    if (base + DEFAULT_TIP > cap) return undefined
+    const maxFeePerGas = min(base * 2n + asked, cap)
+    return { maxFeePerGas, maxPriorityFeePerGas: min(asked, maxFeePerGas - base) }
+  }
+
+  return () => {
+    if (kept && now() - kept.at < KEPT_MS) return kept.fees
+    const fees = ask()
+    kept = { at: now(), fees }
+    fees.catch(() => (kept = undefined))
+    return fees
+  }
+}
+
+const min = (a: bigint, b: bigint) => (a < b ? a : b)

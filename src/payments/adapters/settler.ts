@@ -1,0 +1,155 @@
+// One account that submits on one chain. Its transactions leave one after the other, each with the next nonce; what
+// happens to them afterwards holds nobody up.
+import type { Hex } from 'ox/Hex'
+import type { Secret } from '../../secret.ts'
+import type { PaymentNetwork } from '../ports.ts'
+import type { ChainRpc } from './chain-rpc.ts'
+import type { Fees } from './fees.ts'
+import type { RpcReply } from './json-rpc.ts'
+import { readQuantity } from './usdc-abi.ts'
+
+/** What is known after one attempt to put a transaction out. The hash is known before it leaves. */
+export type Broadcast =
+  | { readonly state: 'sent'; readonly transaction: string }
+  /** The node may have it, or somebody behind the node. */
+  | { readonly state: 'doubtful'; readonly transaction: string; readonly reason: string }
+  /** Nothing left, or the node said clearly that it did not take it. */
+  | { readonly state: 'refused'; readonly reason: string }
+
+export interface Settler {
+  /** Lower-case. */
+  readonly address: string
+  /** How many of its transactions have no receipt yet. */
+  readonly unmined: () => number
+  /** Its oldest transaction has waited too long: others would queue behind it. */
+  readonly isStuck: () => boolean
+  /** Never throws, never sends twice. */
+  broadcast(transaction: { to: string; data: string; fees: Fees }): Promise<Broadcast>
+  /** The transaction has a receipt. */
+  forget(transaction: string): void
+  /** Looks at what it waits for: mined by now, or dropped by the node. @throws {ChainError} */
+  review(): Promise<void>
+}
+
+/** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
+export const GAS_LIMIT = 120_000n
+const STUCK_MS = 45_000
+
+/** @throws when the key is no private key */
+export async function openSettler(parts: {
+  key: Secret<string>
+  network: PaymentNetwork
+  rpc: Pick<ChainRpc, 'ask' | 'submit'>
+  now: () => number
+}): Promise<Settler> {
+  const { key, network, rpc, now } = parts
+  const [Address, Hash, Secp256k1, TxEnvelope] = await Promise.all([
+    import('ox/Address'),
+    import('ox/Hash'),
+    import('ox/Secp256k1'),
+    import('ox/TxEnvelopeEip1559'),
+  ])
+  const address = key.use((privateKey) =>
+    Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex })),
+  )
+  /** Undefined: ask the node. */
+  let nextNonce: bigint | undefined
+  let queue: Promise<unknown> = Promise.resolve()
+  const inFlight = new Map<string, { nonce: bigint; at: number }>()
+
+  function sign(nonce: bigint, { to, data, fees }: { to: string; data: string; fees: Fees }) {
+    const envelope = TxEnvelope.from({
+      chainId: network.chainId,
+      nonce,
+      to: to as Hex,
+      data: data as Hex,
+      gas: GAS_LIMIT,
+      ...fees,
+    })
+    const signature = key.use((privateKey) =>
+      Secp256k1.sign({ payload: TxEnvelope.getSignPayload(envelope), privateKey: privateKey as Hex }),
+    )
+    const raw = TxEnvelope.serialize(envelope, { signature })
+    return { raw, transaction: Hash.keccak256(raw) }
+  }
+
+  /** @throws {ChainError} */
+  async function readNonce(): Promise<bigint | undefined> {
+    const [reply] = await rpc.ask([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
+    const counted = reply!.ok ? readQuantity(reply!.result) : undefined
+    if (counted === undefined) return undefined
+    // A node may not count yet what another one took a moment ago.
+    return [...inFlight.values()].reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), counted)
+  }
+
+  async function send(request: Parameters<Settler['broadcast']>[0]): Promise<Broadcast> {
+    try {
+      nextNonce ??= await readNonce()
+    } catch {
+      return { state: 'refused', reason: 'chain_unreachable' }
+    }
+    if (nextNonce === undefined) return { state: 'refused', reason: 'chain_unreachable' }
+    const nonce = nextNonce
+    const { raw, transaction } = sign(nonce, request)
+    const submission = await rpc
+      .submit('eth_sendRawTransaction', [raw])
+      .catch(() => ({ state: 'not_sent' as const }))
+    if (submission.state === 'not_sent') return { state: 'refused', reason: 'chain_unreachable' }
+    const judged: Judgement =
+      submission.state === 'no_reply' ? { state: 'doubtful', reason: 'no_reply' } : judge(submission.reply)
+    if (judged.state === 'sent' || judged.reason === 'already_known') {
+      inFlight.set(transaction, { nonce, at: now() })
+      nextNonce = nonce + 1n
+    } else {
+      nextNonce = undefined
+    }
+    return judged.state === 'refused' ? judged : { ...judged, transaction }
+  }
+
+  return {
+    address: address.toLowerCase(),
+    unmined: () => inFlight.size,
+    isStuck: () => [...inFlight.values()].some(({ at }) => now() - at > STUCK_MS),
+    broadcast(request) {
+      const result = queue.then(() => send(request))
+      queue = result
+      return result
+    },
+    forget: (transaction) => void inFlight.delete(transaction),
+    async review() {
+      const waiting = [...inFlight]
+      const [count, ...known] = await rpc.ask([
+        { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+        ...waiting.map(([hash]) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+      ])
+      const mined = count!.ok ? readQuantity(count!.result) : undefined
+      waiting.forEach(([transaction, { nonce }], i) => {
+        const isDropped = known[i]!.ok && known[i]!.result === null
+        if ((mined !== undefined && nonce < mined) || isDropped) inFlight.delete(transaction)
+      })
+      nextNonce = undefined
+    },
+  }
+}
+
+/** Clear refusals: the node looked at the transaction and did not take it. Words of geth, reth, erigon and nethermind. */
+const REFUSALS =
+  /insufficient funds|intrinsic gas|underpriced|less than block base fee|fee cap|gas limit|txpool is full|pool is full|invalid sender|chain ?id|not supported|rate limit|too many requests/i
+
+type Judgement =
+  | { readonly state: 'sent' }
+  | { readonly state: 'doubtful'; readonly reason: string }
+  | { readonly state: 'refused'; readonly reason: string }
+
+function judge(reply: RpcReply): Judgement {
+  if (reply.ok) return { state: 'sent' }
+  const { message } = reply
+  // Taken before: by a relay on the way that asked twice, for we did not.
+  if (/already known|known transaction|already imported|alreadyknown/i.test(message))
+    return { state: 'doubtful', reason: 'already_known' }
+  // Either somebody else uses the account, or a relay asked twice and the first was mined.
+  if (/nonce.{0,10}too low|nonce.{0,20}lower|oldnonce/i.test(message))
+    return { state: 'doubtful', reason: 'nonce_too_low' }
+  if (REFUSALS.test(message)) return { state: 'refused', reason: 'node_refused' }
+  return { state: 'doubtful', reason: 'unclear_answer' }
+}
