@@ -30,6 +30,7 @@ import { claimInstallation } from './installation.ts'
 import type { Logger } from './log.ts'
 import { descriptors } from './outcomes/descriptors.ts'
 import { createOutcomes } from './outcomes/index.ts'
+import { createPlainSender } from './discovery/adapters/plain-http.ts'
 import { createDiscovery } from './discovery/index.ts'
 import { createPayments } from './payment-parts.ts'
 import { createReceipts, openSigner } from './receipts/index.ts'
@@ -160,6 +161,11 @@ export async function startGateway(
     fault,
   })
 
+  // What a crash left behind is decided by the chains, and nobody waits for those.
+  void payments.settlements.reconcile().catch((thrown: unknown) => {
+    log.error({ err: thrown }, 'payments could not be reconciled')
+  })
+
   const registry = createRegistry(options.tools ?? productTools)
   const documents = createDocuments({
     registry,
@@ -167,6 +173,7 @@ export async function startGateway(
     config,
     capabilities: descriptors,
     providers: listProviders(),
+    isWebFetchPayable: payments.payTo !== undefined && payments.networks.find('eip155:8453') !== undefined,
   })
   const outbound = { resolver, sender, policy, payTo: payments.payTo, baseUrl: addresses.baseUrl, now }
   const webFetch = createWebFetch({
@@ -179,7 +186,15 @@ export async function startGateway(
     checkHost: egress.checkHost,
     store,
   })
-  const discovery = createDiscovery({ ...outbound, config, registry, store, log })
+  const discovery = createDiscovery({
+    ...outbound,
+    plainSender: createPlainSender(),
+    config,
+    registry,
+    networks: payments.networks,
+    store,
+    log,
+  })
   const services: Services = {
     egress,
     accounts,

@@ -1,5 +1,11 @@
 // What a tool's handler may reach. Types only; main.ts builds the real ones, tests build what they need.
 import type {
+  DiscoveryListPage,
+  DiscoveryListQuery,
+  DiscoverySearchPage,
+  DiscoverySearchQuery,
+} from '../schemas/discovery.ts'
+import type {
   AttemptRecord,
   CapabilityRecord,
   CredentialMetadata,
@@ -267,8 +273,10 @@ export interface PurchaseResult {
 
 /** Resources that can be paid with x402, from other catalogues and our own. */
 export interface Discovery {
-  list(query: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>
-  search(query: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>>
+  /** @throws {GatewayError} input_invalid, input_conflict */
+  list(query: DiscoveryListQuery): Promise<DiscoveryListPage>
+  /** @throws {GatewayError} input_invalid */
+  search(query: DiscoverySearchQuery): Promise<DiscoverySearchPage>
 }
 
 export interface Health {

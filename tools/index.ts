@@ -5,6 +5,8 @@ import { capabilities, capabilitiesGet } from './capabilities.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { creditsGrant } from './credits-grant.ts'
 import { creditsPurchase } from './credits-purchase.ts'
+import { discoveryResources } from './discovery-resources.ts'
+import { discoverySearch } from './discovery-search.ts'
 import { egressAttemptsGet } from './egress-attempts-get.ts'
 import { egressAttemptsList } from './egress-attempts-list.ts'
 import { egressCapabilitiesIssue } from './egress-capabilities-issue.ts'
@@ -64,6 +66,8 @@ export const tools: readonly AnyTool[] = [
   creditsBalance,
   creditsGrant,
   creditsPurchase,
+  discoveryResources,
+  discoverySearch,
   keysCreate,
   keysList,
   keysRevoke,

@@ -1,0 +1,138 @@
+// Wire shapes of x402 discovery (GET /discovery/resources and /discovery/search), and what this gateway adds to them.
+import { z } from 'zod'
+import { Timestamp } from './http.ts'
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+const filters = {
+  type: z.string().min(1).max(16).optional().describe('Kind of resource: `http` or `mcp`'),
+  payTo: z.string().min(1).max(128).optional().describe('Only resources that pay this address'),
+  scheme: z.string().min(1).max(64).optional().describe('Payment scheme, e.g. `exact`'),
+  network: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('CAIP-2 id or v1 name, e.g. `eip155:8453` or `base`'),
+  extensions: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Extension keys that must be present, separated by commas, e.g. `bazaar`'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  cursor: z.string().min(1).max(512).optional().describe('`pagination.cursor` of the page before'),
+}
+
+export const DiscoveryListQuery = z.strictObject({
+  ...filters,
+  offset: z.int().min(0).max(1_000_000).optional().describe('How many to skip; a cursor is the stable way'),
+})
+export type DiscoveryListQuery = z.infer<typeof DiscoveryListQuery>
+
+export const DiscoverySearchQuery = z.strictObject({
+  query: z.string().trim().min(1).max(200).describe('What you look for, in a few words'),
+  ...filters,
+})
+export type DiscoverySearchQuery = z.infer<typeof DiscoverySearchQuery>
+export type DiscoveryFilters = Omit<DiscoverySearchQuery, 'query' | 'limit' | 'cursor'>
+
+const SeenTerms = z.object({
+  scheme: z.string(),
+  network: z.string(),
+  asset: z.string(),
+  amount: z.string(),
+  payTo: z.string(),
+})
+export type SeenTerms = z.infer<typeof SeenTerms>
+
+export const LIVENESS_STATES = ['alive', 'changed', 'dead', 'unknown'] as const
+export const Liveness = z
+  .object({
+    state: z
+      .enum(LIVENESS_STATES)
+      .describe(
+        'alive: asks for what is listed; changed: asks for something else; dead: does not ask for payment',
+      ),
+    checked_at: Timestamp.nullable(),
+    detail: z.string().describe('Stable word for what was seen'),
+    observed: z.array(SeenTerms).optional().describe('What it asked for, where that differs'),
+  })
+  .describe('Our own look: one free request without payment. Not a claim of the catalogues')
+export type Liveness = z.infer<typeof Liveness>
+
+/** Text in it was written by others. */
+export const DiscoveryItem = z.object({
+  resource: z.string(),
+  type: z.string(),
+  x402Version: z.int(),
+  accepts: z
+    .array(z.record(z.string(), z.unknown()))
+    .describe('PaymentRequirements in the form of x402Version'),
+  lastUpdated: z.string(),
+  description: z.string().optional(),
+  mimeType: z.string().optional(),
+  serviceName: z.string().optional(),
+  tags: z.array(z.string()).optional(),
+  iconUrl: z.string().optional(),
+  extensions: z.record(z.string(), z.unknown()).optional(),
+  method: z.string().nullable().describe('HTTP method, where the listing names it'),
+  sources: z
+    .array(
+      z.object({
+        source: z.string().describe('Catalogue that lists it; `own` for this gateway'),
+        fetched_at: Timestamp,
+        last_updated: z.string(),
+        same_terms: z.boolean().describe('False: this catalogue names another price or payee than `accepts`'),
+      }),
+    )
+    .min(1),
+  fetched_at: Timestamp,
+  first_seen: Timestamp,
+  price_history: z
+    .array(z.object({ at: Timestamp, accepts: z.array(SeenTerms) }))
+    .describe('Oldest first; a line for each change we saw, the last 20'),
+  liveness: Liveness,
+})
+export type DiscoveryItem = z.infer<typeof DiscoveryItem>
+
+export const SOURCE_STATES = ['ok', 'partial', 'stale', 'failing', 'pending'] as const
+export const DiscoverySourceState = z.object({
+  source: z.string(),
+  state: z
+    .enum(SOURCE_STATES)
+    .describe('partial: more than we read; stale: older data of a source that does not answer'),
+  detail: z.string(),
+  fetched_at: Timestamp.nullable(),
+  entries: z.int().min(0),
+  dropped: z.int().min(0).describe('Entries that were not valid or not public'),
+})
+export type DiscoverySourceState = z.infer<typeof DiscoverySourceState>
+
+const about = {
+  partialResults: z.boolean().describe('True while a source is missing, stale or cut'),
+  sources: z.array(DiscoverySourceState),
+  notice: z.string(),
+}
+
+export const DiscoveryListPage = z.object({
+  x402Version: z.literal(2),
+  items: z.array(DiscoveryItem),
+  pagination: z.object({
+    limit: z.int(),
+    offset: z.int(),
+    total: z.int(),
+    cursor: z.string().nullable(),
+  }),
+  ...about,
+})
+export type DiscoveryListPage = z.infer<typeof DiscoveryListPage>
+
+export const DiscoverySearchPage = z.object({
+  x402Version: z.literal(2),
+  resources: z.array(DiscoveryItem),
+  pagination: z.object({ limit: z.int(), cursor: z.string().nullable() }),
+  ...about,
+})
+export type DiscoverySearchPage = z.infer<typeof DiscoverySearchPage>

@@ -1,0 +1,96 @@
+// Our own paid tools as a catalogue lists them.
+import type { PaymentNetwork } from '../payments/ports.ts'
+import type { RegisteredTool, Registry, RestRoute } from '../registry.ts'
+import { type Entry, makeEntry, toTimestamp } from './entry.ts'
+
+export interface OwnParts {
+  readonly registry: Registry
+  readonly networks: readonly PaymentNetwork[]
+  readonly payTo: string | undefined
+  readonly baseUrl: string
+  readonly startedAt: number
+}
+
+const SERVICE_NAME = 'Agent Gateway'
+const MAX_TIMEOUT_SECONDS = 300
+
+/** Paid calls that anyone can make: what may ask for a key is not for strangers. */
+export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
+  return registry.tools
+    .filter(({ tool }) => tool.doors.includes('rest') && !tool.errors.includes('key_required'))
+    .flatMap((registered) =>
+      registered.tool.rest
+        // A template names many resources, each with a listing of its own.
+        .filter(({ path }) => !path.includes('{'))
+        .flatMap((route) => entryOf(registered, route, parts) ?? []),
+    )
+}
+
+function entryOf(
+  { tool, inputSchema }: RegisteredTool,
+  route: RestRoute,
+  { networks, payTo, baseUrl, startedAt }: Omit<OwnParts, 'registry'>,
+): Entry | undefined {
+  if (tool.price.kind !== 'x402' || payTo === undefined) return undefined
+  const amount = tool.price.amountAtomic.toString()
+  const isTest = route.fixed?.['testnet'] === true
+  const accepts = networks
+    .filter(({ revenue }) => revenue !== isTest)
+    .map(({ network, asset }) => ({
+      scheme: 'exact',
+      network,
+      amount,
+      asset: asset.address,
+      payTo,
+      maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+      extra: { name: asset.name, version: asset.version },
+    }))
+  if (accepts.length === 0) return undefined
+  const example = tool.examples[0]?.input ?? {}
+  return makeEntry({
+    resource: baseUrl + route.path,
+    type: 'http',
+    method: route.method,
+    x402Version: 2,
+    accepts,
+    lastUpdated: toTimestamp(startedAt),
+    description: tool.summary,
+    mimeType: 'application/json',
+    serviceName: SERVICE_NAME,
+    tags: tool.skills[0]?.tags.slice(0, 5),
+    extensions: {
+      bazaar: {
+        info: {
+          input: {
+            type: 'http',
+            method: route.method,
+            bodyType: 'json',
+            body: { ...example, ...route.fixed },
+          },
+          output: { type: 'json' },
+        },
+        schema: bodySchema(route.method, inputSchema),
+      },
+    },
+  })
+}
+
+const bodySchema = (method: string, body: unknown) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    input: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', const: 'http' },
+        method: { type: 'string', enum: [method] },
+        bodyType: { type: 'string', enum: ['json'] },
+        body,
+      },
+      required: ['type', 'method', 'bodyType', 'body'],
+      additionalProperties: false,
+    },
+    output: { type: 'object', properties: { type: { type: 'string' } } },
+  },
+  required: ['input'],
+})

@@ -1,0 +1,63 @@
+// Filters, and cursors that stay true while entries come and go: a cursor names the last entry seen, not how many.
+import { createHash } from 'node:crypto'
+import type { DiscoveryFilters } from '../../schemas/discovery.ts'
+import { GatewayError } from '../errors.ts'
+import { parseJson } from '../json.ts'
+import { type Entry, networkId } from './entry.ts'
+
+/** Where an entry stands in an order: compared part by part, ascending. */
+export type Position = readonly [number, number, string]
+
+export function comparePositions(a: Position, b: Position): number {
+  return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0)
+}
+
+/** @param what the order belongs to: a cursor of another list or query is refused */
+export function encodeCursor(position: Position, what: string): string {
+  return Buffer.from(JSON.stringify([fingerprint(what), ...position])).toString('base64url')
+}
+
+/** @throws {GatewayError} input_invalid */
+export function decodeCursor(cursor: string, what: string): Position {
+  let parts: unknown
+  try {
+    parts = parseJson(Buffer.from(cursor, 'base64url').toString('utf8'), 2)
+  } catch {
+    throw badCursor('is not one that this gateway made')
+  }
+  const [of, first, second, id, ...rest] = Array.isArray(parts) ? (parts as unknown[]) : []
+  if (typeof first !== 'number' || typeof second !== 'number' || typeof id !== 'string' || rest.length > 0)
+    throw badCursor('is not one that this gateway made')
+  if (of !== fingerprint(what)) throw badCursor('belongs to another query')
+  return [first, second, id]
+}
+
+const fingerprint = (what: string) => createHash('sha256').update(what).digest('base64url').slice(0, 12)
+
+const badCursor = (why: string) =>
+  new GatewayError('input_invalid', `The cursor ${why}. Leave it out to start from the beginning.`, {
+    extras: { fields: [{ pointer: '/cursor', message: why }] },
+  })
+
+/** All that are given must hold, of one and the same way to pay where they speak of payment. */
+export function filterOf(filters: DiscoveryFilters): (entry: Entry) => boolean {
+  const payTo = filters.payTo?.toLowerCase()
+  const network = filters.network === undefined ? undefined : networkId(filters.network)
+  const wanted = (filters.extensions ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean)
+  return (entry) =>
+    (filters.type === undefined || entry.type === filters.type) &&
+    wanted.every((name) => entry.extensions !== undefined && Object.hasOwn(entry.extensions, name)) &&
+    entry.terms.some(
+      (terms) =>
+        (payTo === undefined || terms.payTo.toLowerCase() === payTo) &&
+        (filters.scheme === undefined || terms.scheme === filters.scheme) &&
+        (network === undefined || terms.network === network),
+    )
+}
+
+/** The same filters, the same text. */
+export const describeFilters = ({ type, payTo, scheme, network, extensions }: DiscoveryFilters): string =>
+  JSON.stringify([type, payTo, scheme, network, extensions].map((value) => value ?? null))

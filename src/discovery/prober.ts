@@ -1,0 +1,71 @@
+// When our own looks happen: for entries that somebody was shown, and for those whose last look is oldest; few at a
+// time, never twice within the hour.
+import type { Liveness } from '../../schemas/discovery.ts'
+import { isObject } from './data.ts'
+import type { Entry } from './entry.ts'
+import { canBeProbed, notProbed } from './liveness.ts'
+
+/** A resource with what our last look found. */
+export interface Looked {
+  readonly entry: Entry
+  readonly isOwn: boolean
+  liveness: Liveness
+}
+
+const AGAIN_AFTER_MS = 3600 * 1000
+const MAX_A_CALL = 8
+const MAX_RUNNING = 16
+
+export interface ProberParts {
+  readonly probe: (entry: Entry) => Promise<Liveness>
+  readonly record: (id: string, liveness: string) => Promise<void>
+  readonly now: () => number
+  readonly onError: (thrown: unknown) => void
+}
+
+export function createProber({ probe, record, now, onError }: ProberParts) {
+  const running = new Map<string, Promise<void>>()
+  const hosts = new Set<string>()
+
+  const isDue = ({ entry, isOwn, liveness }: Looked) =>
+    !isOwn &&
+    canBeProbed(entry) &&
+    !running.has(entry.id) &&
+    (liveness.checked_at === null || now() - Date.parse(liveness.checked_at) >= AGAIN_AFTER_MS)
+
+  async function look(looked: Looked, host: string): Promise<void> {
+    try {
+      looked.liveness = await probe(looked.entry)
+      await record(looked.entry.id, JSON.stringify(looked.liveness))
+    } catch (thrown) {
+      onError(thrown)
+    } finally {
+      running.delete(looked.entry.id)
+      hosts.delete(host)
+    }
+  }
+
+  return {
+    /** Begins looks at those that are due; one at a time for each host. */
+    begin(shown: readonly Looked[]): void {
+      let begun = 0
+      for (const looked of shown) {
+        if (begun >= MAX_A_CALL || running.size >= MAX_RUNNING) return
+        const { host } = new URL(looked.entry.resource)
+        if (!isDue(looked) || hosts.has(host)) continue
+        begun++
+        hosts.add(host)
+        running.set(looked.entry.id, look(looked, host))
+      }
+    },
+    async settled(): Promise<void> {
+      await Promise.all(running.values())
+    },
+  }
+}
+
+/** What was stored of the last look; nothing that we did not write ourselves. */
+export function readLiveness(stored: string | null, entry: Entry): Liveness {
+  const value: unknown = stored === null ? undefined : JSON.parse(stored)
+  return isObject(value) ? (value as unknown as Liveness) : notProbed(entry)
+}

@@ -1,0 +1,94 @@
+// The configured catalogues: read in the background when somebody asks and what we have is old. One that does not answer
+// blocks nobody: what it said last is served, and marked.
+import type { DiscoverySourceState } from '../../schemas/discovery.ts'
+import type { CatalogueReading } from './catalogue.ts'
+import { nameSource } from './catalogue.ts'
+import { toTimestamp } from './entry.ts'
+import type { Listing } from './merge.ts'
+
+export const REFRESH_MS = 10 * 60 * 1000
+const RETRY_MS = 60 * 1000
+
+interface Source {
+  readonly url: string
+  readonly name: string
+  listing: Listing | undefined
+  /** Of the last attempt. */
+  end: CatalogueReading['end'] | undefined
+  dropped: number
+  dueAt: number
+  reading: Promise<void> | undefined
+}
+
+export interface SourcesParts {
+  readonly urls: readonly string[]
+  /** Never throws. */
+  readonly read: (url: string) => Promise<CatalogueReading>
+  /** After each source that was read, so that a slow one does not hold back the others. */
+  readonly onRead: () => Promise<void>
+  readonly now: () => number
+}
+
+export function createSources({ urls, read, onRead, now }: SourcesParts) {
+  const sources: Source[] = [...new Set(urls)].map((url) => ({
+    url,
+    name: nameSource(url),
+    listing: undefined,
+    end: undefined,
+    dropped: 0,
+    dueAt: Number.NEGATIVE_INFINITY,
+    reading: undefined,
+  }))
+
+  async function refresh(source: Source): Promise<void> {
+    const { entries, dropped, end } = await read(source.url)
+    const isWhole = end === 'complete' || end === 'limit'
+    const at = now()
+    // A catalogue that broke off says less than it did before; the first time, part of it is better than nothing.
+    if (isWhole || (source.listing === undefined && entries.length > 0)) {
+      source.listing = { source: source.name, fetchedAt: at, entries }
+      source.dropped = dropped
+    }
+    source.end = end
+    source.dueAt = at + (isWhole ? REFRESH_MS : RETRY_MS)
+    await onRead()
+  }
+
+  return {
+    /** Starts reading what is due. Resolves when everything that is being read has been. */
+    async refresh(): Promise<void> {
+      for (const source of sources)
+        if (source.reading === undefined && now() >= source.dueAt)
+          source.reading = refresh(source).finally(() => (source.reading = undefined))
+      await Promise.all(sources.map(({ reading }) => reading))
+    },
+    /** Resolves when nothing is being read; starts nothing. */
+    async settled(): Promise<void> {
+      await Promise.allSettled(sources.map(({ reading }) => reading))
+    },
+    listings: (): readonly Listing[] => sources.flatMap(({ listing }) => listing ?? []),
+    states: (): readonly DiscoverySourceState[] => sources.map((source) => stateOf(source, now())),
+  }
+}
+
+function stateOf({ name, listing, end, dropped }: Source, now: number): DiscoverySourceState {
+  const isOld = listing !== undefined && now - listing.fetchedAt > 2 * REFRESH_MS
+  const state =
+    end === undefined
+      ? 'pending'
+      : end === 'complete' && !isOld
+        ? 'ok'
+        : end === 'limit' && !isOld
+          ? 'partial'
+          : listing === undefined
+            ? 'failing'
+            : 'stale'
+  return {
+    source: name,
+    state,
+    detail: end === undefined ? 'not_read_yet' : end,
+    fetched_at: listing === undefined ? null : toTimestamp(listing.fetchedAt),
+    entries: listing?.entries.length ?? 0,
+    dropped,
+  }
+}
