@@ -1,25 +1,29 @@
 // The capability catalogue (5.1.0), to the field tables of the specification. Data in, plain JSON out.
-import { formatAtomic } from '../../schemas/money.ts'
 import { CATALOGUE_VERSION } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
 import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { RegisteredTool } from '../registry.ts'
+import { priceOf } from './price.ts'
+import { describeWebFetch } from './web-fetch.ts'
 
 type Json = Record<string, unknown>
 
 const EXECUTE_PATH = '/v1/execute'
-const DECIMALS = 6
-const QUOTE_SECONDS = 300
 
 export interface CatalogueParts {
   /** `gateway_execute`; without it nothing can be executed and the catalogue is empty. */
   readonly execute: RegisteredTool | undefined
   readonly capabilities: readonly CapabilityFacts[]
+  /** `gateway.web.fetch`, which is a tool beside the capabilities. */
+  readonly webFetch?: RegisteredTool | undefined
+  /** Whether it can be paid here; what is alive right now is in the pricing document. */
+  readonly isWebFetchPayable: boolean
   readonly addresses: Addresses
 }
 
 export function catalogueOf(parts: CatalogueParts): Json {
-  const { baseUrl, mcpUrl } = parts.addresses
+  const { webFetch, addresses } = parts
+  const { baseUrl, mcpUrl } = addresses
   const capabilities = describeCapabilities(parts)
   const facts = parts.execute ? parts.capabilities : []
   return {
@@ -27,12 +31,24 @@ export function catalogueOf(parts: CatalogueParts): Json {
     version: CATALOGUE_VERSION,
     product: 'agent-gateway',
     capabilities,
-    tools: capabilities.map((descriptor, at) => ({
-      ...descriptor,
-      available: true,
-      paid: facts[at]!.amountAtomic > 0n,
-      endpoint: baseUrl + EXECUTE_PATH,
-    })),
+    tools: [
+      ...capabilities.map((descriptor, at) => ({
+        ...descriptor,
+        available: true,
+        paid: facts[at]!.amountAtomic > 0n,
+        endpoint: baseUrl + EXECUTE_PATH,
+      })),
+      ...(webFetch
+        ? [
+            {
+              ...describeWebFetch(webFetch, addresses),
+              available: parts.isWebFetchPayable,
+              paid: true,
+              endpoint: baseUrl + webFetch.tool.rest[0]!.path,
+            },
+          ]
+        : []),
+    ],
     execute_url: baseUrl + EXECUTE_PATH,
     first_result: {
       method: 'POST',
@@ -50,8 +66,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
       interactive_try: `${baseUrl}/docs`,
     },
     compatibility: {
-      // Null until there is something to link to: no address is named that does not answer.
-      paid_web_fetch: null,
+      paid_web_fetch: webFetch ? baseUrl + webFetch.tool.rest[0]!.path : null,
       scoped_vendor_actions: `${baseUrl}/v1/egress`,
       operator_pricing: `${baseUrl}/v1/egress/pricing`,
     },
@@ -77,7 +92,7 @@ function describe(
     when_to_use: facts.when_to_use,
     input_schema: execute.inputSchema,
     output_schema: withResult(execute.outputSchema, facts.output_schema),
-    pricing: priceOf(facts),
+    pricing: priceOf(facts.amountAtomic, facts.delivered),
     availability: 'live',
     execute_url: baseUrl + EXECUTE_PATH,
     protocols: ['http', 'mcp', 'a2a'],
@@ -99,20 +114,4 @@ function describe(
 function withResult(envelope: Readonly<Json>, result: Readonly<Json>): Json {
   const properties = (envelope['properties'] ?? {}) as Json
   return { ...envelope, properties: { ...properties, result } }
-}
-
-function priceOf(facts: CapabilityFacts): Json {
-  const paid = facts.amountAtomic > 0n
-  return {
-    amount_atomic: facts.amountAtomic.toString(),
-    amount: formatAtomic(facts.amountAtomic),
-    currency: 'USDC',
-    decimals: DECIMALS,
-    unit: 'bounded execution',
-    exact: true,
-    includes_fallback: true,
-    delivered: facts.delivered,
-    payment: paid ? 'x402 v2: the payer must be funded; no account is needed' : null,
-    quote_expires_seconds: paid ? QUOTE_SECONDS : null,
-  }
 }

@@ -1,4 +1,5 @@
 // Documents about the gateway, generated from the registry: what a tool file says is what every document says.
+import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
 import { GatewayError } from '../errors.ts'
@@ -9,6 +10,7 @@ import type { Documents } from '../services.ts'
 import { catalogueOf, describeCapabilities } from './catalogue.ts'
 import { egressManifest, egressPricing, egressProviders } from './egress.ts'
 import { protocolManifest } from './protocols.ts'
+import { describeWebFetch } from './web-fetch.ts'
 
 export interface DocumentParts {
   readonly registry: Registry
@@ -17,18 +19,27 @@ export interface DocumentParts {
   /** Live outcomes; those of src/outcomes/descriptors.ts. */
   readonly capabilities: readonly CapabilityFacts[]
   readonly providers: readonly Provider[]
+  /** Whether somebody is paid for a web fetch, on a network with a chain behind it. */
+  readonly isWebFetchPayable?: boolean
 }
 
 /** Everything is generated once, at start, from the registry and the addresses. */
 export function createDocuments(parts: DocumentParts): Documents {
   const { registry, addresses, providers } = parts
+  const webFetch = registry.find(WEB_FETCH)
   const catalogueParts = {
+    webFetch,
+    isWebFetchPayable: parts.isWebFetchPayable ?? true,
     execute: registry.find('gateway_execute'),
     capabilities: parts.capabilities,
     addresses,
   }
   const catalogue = catalogueOf(catalogueParts)
-  const descriptors = new Map(describeCapabilities(catalogueParts).map((entry) => [entry['id'], entry]))
+  const described = [
+    ...describeCapabilities(catalogueParts),
+    ...(webFetch ? [describeWebFetch(webFetch, addresses)] : []),
+  ]
+  const descriptors = new Map(described.map((entry) => [entry['id'], entry]))
   const protocols = protocolManifest(registry, addresses)
   const manifest = egressManifest(addresses, providers)
   const pricing = egressPricing(addresses, parts.config)

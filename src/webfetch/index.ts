@@ -101,7 +101,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
           url: parts.baseUrl + pathOf(prepared.request.network),
           headers: { 'Content-Type': 'application/json', 'X-Gateway-Quote': jws },
           body: bodyOf(prepared),
-          then:
+          next:
             'The answer is 402 with Payment-Required. Sign one of its `accepts` and send the identical request again ' +
             'with Payment-Signature.',
         },

@@ -26,7 +26,7 @@ const TEXT = 'text/plain; charset=utf-8'
 
 export function documentResources(parts: DoorParts): Resource[] {
   const { registry, addresses, documents, store } = parts
-  const capabilities = documents.catalogue()['capabilities'] as readonly Readonly<Record<string, unknown>>[]
+  const capabilities = documents.catalogue()['tools'] as readonly Readonly<Record<string, unknown>>[]
   const agent = agentText(registry, addresses)
   const json = (path: string, value: unknown, type = 'application/json') =>
     fixed(path, type, JSON.stringify(value))
