@@ -62,15 +62,15 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   const running = new Map<Settler, number>()
   const load = (settler: Settler) => (running.get(settler) ?? 0) + settler.unmined()
 
-  /** Whoever has least to do, of those that are not stuck. */
+  /** Whoever has least to do, of those that are not stuck; it counts as busy from here on. */
   async function choose(chain: LocalChain): Promise<Settler | undefined> {
-    const settlers = [...(await chain.settlers())].sort((a, b) => load(a) - load(b))
-    const free = settlers.find((settler) => !settler.isStuck())
+    const settlers = await chain.settlers()
     const stuck = settlers.filter((settler) => settler.isStuck())
     const reviews = Promise.allSettled(stuck.map((settler) => settler.review()))
-    if (free) return free
-    await reviews
-    return stuck.find((settler) => !settler.isStuck())
+    if (stuck.length === settlers.length) await reviews
+    const [chosen] = settlers.filter((settler) => !settler.isStuck()).sort((a, b) => load(a) - load(b))
+    if (chosen) running.set(chosen, (running.get(chosen) ?? 0) + 1)
+    return chosen
   }
 
   /** The receipt, or undefined when there is none by `deadline`. A node that does not answer is asked again. */
@@ -161,7 +161,6 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
         return refuse('no_settler')
       }
       if (!settler) return refuse('settlers_stuck')
-      running.set(settler, (running.get(settler) ?? 0) + 1)
       try {
         return await submit(chain, settler, request)
       } finally {

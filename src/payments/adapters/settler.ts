@@ -2,7 +2,7 @@
 // happens to them afterwards holds nobody up.
 import type { Hex } from 'ox/Hex'
 import type { Secret } from '../../secret.ts'
-import type { PaymentNetwork } from '../ports.ts'
+import { ChainError, type PaymentNetwork } from '../ports.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
 import type { RpcReply } from './json-rpc.ts'
@@ -74,23 +74,24 @@ export async function openSettler(parts: {
   }
 
   /** @throws {ChainError} */
-  async function readNonce(): Promise<bigint | undefined> {
+  async function readNonce(): Promise<bigint> {
     const [reply] = await rpc.ask([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
     const counted = reply!.ok ? readQuantity(reply!.result) : undefined
-    if (counted === undefined) return undefined
+    if (counted === undefined) throw new ChainError('refused', network.network)
     // A node may not count yet what another one took a moment ago.
     return [...inFlight.values()].reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), counted)
   }
 
   async function send(request: Parameters<Settler['broadcast']>[0]): Promise<Broadcast> {
+    let signed: ReturnType<typeof sign>
+    let nonce: bigint
     try {
-      nextNonce ??= await readNonce()
+      nonce = nextNonce ??= await readNonce()
+      signed = sign(nonce, request)
     } catch {
-      return { state: 'refused', reason: 'chain_unreachable' }
+      return { state: 'refused', reason: 'not_signed' }
     }
-    if (nextNonce === undefined) return { state: 'refused', reason: 'chain_unreachable' }
-    const nonce = nextNonce
-    const { raw, transaction } = sign(nonce, request)
+    const { raw, transaction } = signed
     const submission = await rpc
       .submit('eth_sendRawTransaction', [raw])
       .catch(() => ({ state: 'not_sent' as const }))
