@@ -15,15 +15,23 @@ const BACKOFF_MS = 5_000
 const MAX_BACKOFF_MS = 300_000
 /** A probe of which nothing was heard does not keep the next one from being made. */
 const PROBE_MS = 10_000
+/** Half open for so long without an answer, because others are preferred: closed again, on one failure's notice. */
+const FORGIVEN_MS = 60_000
 
 export function createBreaker(): Breaker {
   let failures = 0
-  let backoffMs = BACKOFF_MS
+  let backoffMs = 0
   let openUntil: number | undefined
   let probedAt: number | undefined
 
-  const state = (now: number): BreakerState =>
-    openUntil === undefined ? 'closed' : now < openUntil ? 'open' : 'half_open'
+  function state(now: number): BreakerState {
+    if (openUntil !== undefined && now >= openUntil + FORGIVEN_MS) {
+      openUntil = probedAt = undefined
+      failures = FAILURES - 1
+    }
+    return openUntil === undefined ? 'closed' : now < openUntil ? 'open' : 'half_open'
+  }
+
   return {
     state,
     admits(now) {
@@ -34,17 +42,16 @@ export function createBreaker(): Breaker {
       return true
     },
     record(ok, now) {
+      const is = state(now)
       if (ok) {
-        failures = 0
-        backoffMs = BACKOFF_MS
+        failures = backoffMs = 0
         openUntil = probedAt = undefined
         return
       }
       failures++
       // Late answers of calls that left before it opened say nothing new.
-      if (state(now) === 'open') return
-      if (openUntil === undefined && failures < FAILURES) return
-      if (openUntil !== undefined) backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
+      if (is === 'open' || failures < FAILURES) return
+      backoffMs = backoffMs === 0 ? BACKOFF_MS : Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       openUntil = now + backoffMs
       probedAt = undefined
     },

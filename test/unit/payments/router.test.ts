@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../../src/log.ts'
+import type { Upstream } from '../../../src/payments/ports.ts'
+import { createRouter } from '../../../src/payments/router.ts'
+import { exactKind, fakeUpstream, networks, sepolia, SOLANA } from '../../support/payment-fakes.ts'
+
+const EXACT = { scheme: 'exact', network: sepolia.network }
+
+function setUp(...upstreams: Upstream[]) {
+  const clock = { at: 1_000_000 }
+  const router = createRouter({ upstreams, networks, now: () => clock.at, log: createLogger('silent') })
+  const ids = async (selector = EXACT) => (await router.routes(selector)).map(({ upstream }) => upstream.id)
+  const fail = (id: string, times = 3, kind?: typeof EXACT) => {
+    for (let i = 0; i < times; i++) router.report(id, { ok: false, ms: 1, kind })
+  }
+  return { router, clock, ids, fail }
+}
+
+describe('routes', () => {
+  it('come cheapest first, then fastest, then those nobody has tried', async () => {
+    const { router, ids, clock } = setUp(
+      fakeUpstream('dear', { feeAtomic: 5n }),
+      fakeUpstream('untried'),
+      fakeUpstream('slow'),
+      fakeUpstream('fast'),
+    )
+    await router.supported()
+    router.report('dear', { ok: true, ms: 1 })
+    for (let i = 0; i < 40; i++) {
+      router.report('slow', { ok: true, ms: 900 })
+      router.report('fast', { ok: true, ms: 100 })
+      router.report('untried', { ok: true, ms: 950 })
+    }
+    clock.at += 1
+    expect(await ids()).toEqual(['fast', 'slow', 'untried', 'dear'])
+  })
+
+  it('lead only to those that take the scheme and the network', async () => {
+    const { ids } = setUp(
+      fakeUpstream('a', { kinds: [exactKind('eip155:8453')] }),
+      fakeUpstream('b', { kinds: [{ ...exactKind(), scheme: 'upto' }] }),
+      fakeUpstream('c'),
+    )
+    expect(await ids()).toEqual(['c'])
+    expect(await ids({ scheme: 'exact', network: 'eip155:8453' })).toEqual(['a'])
+    expect(await ids({ scheme: 'exact', network: 'eip155:10' })).toEqual([])
+  })
+
+  it('prefer the version of the payment and take another one otherwise', async () => {
+    const v1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' }
+    const { router } = setUp(fakeUpstream('both', { kinds: [exactKind(), v1] }))
+    const versionFor = async (x402Version?: number) =>
+      (await router.routes({ ...EXACT, x402Version }))[0]?.kind.x402Version
+    expect([await versionFor(1), await versionFor(2), await versionFor(undefined)]).toEqual([1, 2, 2])
+    const old = setUp(fakeUpstream('old', { kinds: [v1] }))
+    expect((await old.router.routes({ ...EXACT, x402Version: 2 }))[0]?.kind).toEqual(v1)
+  })
+
+  it('leave out EVM chains that are not ours, and pass Solana on', async () => {
+    const { router, ids } = setUp(
+      fakeUpstream('a', { kinds: [exactKind('eip155:1'), exactKind(SOLANA), exactKind('stellar:pubnet')] }),
+    )
+    expect((await router.supported()).kinds).toEqual([exactKind(SOLANA)])
+    expect(await ids({ scheme: 'exact', network: 'eip155:1' })).toEqual([])
+    expect(await ids({ scheme: 'exact', network: SOLANA })).toEqual(['a'])
+  })
+
+  it('do not lead to one that does not say what it takes, until it does again', async () => {
+    const sick = fakeUpstream('sick', { kinds: new Error('down') })
+    const { ids, clock, router } = setUp(sick, fakeUpstream('well'))
+    expect(await ids()).toEqual(['well'])
+    expect(router.states().map(({ state }) => state)).toEqual(['failing', 'ok'])
+    sick.kinds = [exactKind()]
+    clock.at += 2_999
+    expect(await ids()).toEqual(['well'])
+    clock.at += 1
+    expect(await ids()).toEqual(['sick', 'well'])
+  })
+
+  it('do not lead to one whose last three calls failed; later one probe does', async () => {
+    const { ids, fail, clock, router } = setUp(fakeUpstream('a'), fakeUpstream('b'))
+    await ids()
+    fail('a', 2, EXACT)
+    expect(await ids()).toEqual(['a', 'b'])
+    fail('a', 1, EXACT)
+    expect(await ids()).toEqual(['b'])
+    clock.at += 5_000
+    expect(await ids()).toEqual(['b', 'a'])
+    expect(await ids()).toEqual(['b'])
+    router.report('a', { ok: true, ms: 1, kind: EXACT })
+    expect((await ids()).toSorted()).toEqual(['a', 'b'])
+  })
+
+  it('judge every kind on its own', async () => {
+    const { ids, fail, router } = setUp(fakeUpstream('a', { kinds: [exactKind(), exactKind('eip155:8453')] }))
+    await ids()
+    fail('a', 3, EXACT)
+    expect(await ids()).toEqual([])
+    expect(await ids({ scheme: 'exact', network: 'eip155:8453' })).toEqual(['a'])
+    expect((await router.supported()).kinds).toEqual([exactKind('eip155:8453')])
+    expect(router.states()[0]).toMatchObject({
+      state: 'failing',
+      breaker: 'open',
+      kinds: [exactKind('eip155:8453')],
+    })
+  })
+
+  it('know a network of v1 by its name in reports', async () => {
+    const { ids, fail } = setUp(fakeUpstream('a'))
+    await ids()
+    fail('a', 3, { scheme: 'exact', network: 'base-sepolia' })
+    expect(await ids()).toEqual([])
+  })
+})
+
+describe('what is supported', () => {
+  it('is the union over live facilitators, each kind once, signers of a family together', async () => {
+    const { router } = setUp(
+      fakeUpstream('a', { kinds: [{ ...exactKind(), extra: { first: true } }] }),
+      fakeUpstream('b', { kinds: [exactKind(), exactKind('eip155:8453')] }),
+      fakeUpstream('dead', { kinds: new Error('down') }),
+    )
+    expect(await router.supported()).toEqual({
+      kinds: [{ ...exactKind(), extra: { first: true } }, exactKind('eip155:8453')],
+      extensions: ['bazaar'],
+      signers: { 'eip155:*': ['0xa', '0xb'] },
+    })
+  })
+
+  it('is asked once for many questions at the same time, and again after 30 s', async () => {
+    const upstream = fakeUpstream('a')
+    const { router, clock } = setUp(upstream)
+    await Promise.all([router.supported(), router.routes(EXACT), router.supported()])
+    clock.at += 29_999
+    await router.supported()
+    expect(upstream.asked).toBe(1)
+    clock.at += 1
+    await router.supported()
+    expect(upstream.asked).toBe(2)
+  })
+
+  it('is answered from before while a new answer is on its way, for half a minute', async () => {
+    const upstream = fakeUpstream('a')
+    const { router, clock } = setUp(upstream)
+    await router.supported()
+    const never = fakeUpstream('a', { supported: () => new Promise(() => {}) })
+    Object.assign(upstream, { supported: never.supported })
+    clock.at += 59_999
+    expect((await router.supported()).kinds).toHaveLength(1)
+  })
+
+  it('does not ask one that keeps failing before its breaker lets it', async () => {
+    const upstream = fakeUpstream('a', { kinds: new Error('down') })
+    const { router, clock } = setUp(upstream)
+    for (let i = 0; i < 3; i++) {
+      await router.supported()
+      clock.at += 3_000
+    }
+    expect(upstream.asked).toBe(3)
+    clock.at -= 1_001
+    await router.supported()
+    expect(upstream.asked).toBe(3)
+    clock.at += 3_001
+    await router.supported()
+    expect(upstream.asked).toBe(4)
+  })
+})
+
+it('says nothing about a facilitator that nobody asked yet, and asks none to say so', () => {
+  const upstream = fakeUpstream('a')
+  const { router } = setUp(upstream)
+  expect(router.states()).toEqual([
+    {
+      id: 'a',
+      url: 'https://a',
+      state: 'unknown',
+      detail: 'not asked yet',
+      age_ms: null,
+      kinds: [],
+      latency_ms: null,
+      breaker: 'closed',
+    },
+  ])
+  expect(upstream.asked).toBe(0)
+})
