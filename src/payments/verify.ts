@@ -101,14 +101,17 @@ export function createVerifier(parts: VerifierParts): Verifier {
     return undefined
   }
 
-  /** Only what its payer signed counts: otherwise anyone could use up the allowance of anyone. */
   function countVerification(payment: Payment, requirements: PaymentRequirements, options: Options): void {
     if (options.claimId !== undefined) return
     if (payment.payer !== '') payerRate.count(payment.payer)
     if (!options.isOurs) payeeRate.count(requirements.payTo.toLowerCase())
   }
 
-  async function checkOnChain(payment: Eip3009Payment, isSigner: boolean): Promise<Verdict> {
+  async function checkOnChain(
+    payment: Eip3009Payment,
+    requirements: PaymentRequirements,
+    isSigner: boolean,
+  ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
     const chain = chains.get(payment.network)
     if (!chain) return unavailable('route', `No chain answers for ${payment.network}. Try again later.`)
@@ -122,10 +125,13 @@ export function createVerifier(parts: VerifierParts): Verifier {
         `${payment.network} could not be asked (${thrown.reason}). The payment is not at fault; try again.`,
       )
     }
-    return judgeProbe(probe, authorization.value, isSigner) ?? { ok: true, payer: payment.payer }
+    const refusal = judgeProbe(probe, authorization.value, isSigner)
+    if (refusal) return refusal
+    // The token took the signature of a contract wallet, in the simulation. Whoever will submit it has to agree.
+    return isSigner ? { ok: true, payer: payment.payer } : askUpstreams(payment, requirements)
   }
 
-  /** Contract wallets with long signatures, Permit2, other schemes, other families: whoever will settle it decides. */
+  /** Contract wallets, Permit2, other schemes, other families: whoever will settle it decides. */
   async function askUpstreams(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
     const { x402Version, scheme, network } = payment
     const routes = await router.routes({ x402Version, scheme, network })
@@ -176,16 +182,14 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const refusal = isUsed ? undefined : await checkMemory(payment, requirements, options)
     if (refusal) return refusal
 
-    if (!isEip3009(payment)) {
-      if (isUsed) return wrongSignature('Who made this payment cannot be shown by its signature alone.')
-      countVerification(payment, requirements, options)
-      return judgeElsewhere(payment, requirements)
-    }
-    const isSigner = recoverSigner(recovery, payment) === payment.payer
-    if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature(WRONG_SIGNATURE_MESSAGE)
-    if (isSigner) countVerification(payment, requirements, options)
-    const isLong = payment.kind.signature.use(({ length }) => length > EOA_SIGNATURE_CHARACTERS)
-    return isLong ? askUpstreams(payment, requirements) : checkOnChain(payment, isSigner)
+    const isSigner = isEip3009(payment) && recoverSigner(recovery, payment) === payment.payer
+    if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature()
+    const verdict = isEip3009(payment)
+      ? await checkOnChain(payment, requirements, isSigner)
+      : await judgeElsewhere(payment, requirements)
+    // Only what its payer signed counts: otherwise anyone could use up the allowance of anyone.
+    if (isSigner || verdict.ok) countVerification(payment, requirements, options)
+    return verdict
   }
 
   return {
@@ -198,15 +202,12 @@ export function createVerifier(parts: VerifierParts): Verifier {
 
 const isEip3009 = (payment: Payment): payment is Eip3009Payment => payment.kind.type === 'eip3009'
 
-const WRONG_SIGNATURE_MESSAGE =
-  'The signature is not of the payer over this authorization, asset and network. Sign it again, unchanged.'
-
 /**
  * What a chain says of an authorization. The token itself judges the signature of a contract wallet, in the simulation.
  * @returns undefined when nothing stands against it
  */
 export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean): Refusal | undefined {
-  if (!isSigner && !probe.payerHasCode) return wrongSignature(WRONG_SIGNATURE_MESSAGE)
+  if (!isSigner && !probe.payerHasCode) return wrongSignature()
   if (probe.nonceUsed)
     return refuse(
       'authorization_state',
@@ -220,7 +221,7 @@ export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean):
       `The payer holds ${probe.balance} of the ${value} atomic units that it signed for. Fund it, or pay from another.`,
     )
   if (probe.revert === null) return undefined
-  if (!isSigner) return wrongSignature(WRONG_SIGNATURE_MESSAGE)
+  if (!isSigner) return wrongSignature()
   return refuse(
     'simulation',
     'invalid_exact_evm_transaction_simulation_failed',
@@ -255,7 +256,12 @@ const tooMany = (message: string): Refusal => ({
   ...refuse('rate', 'rate_limited', `${message} Wait a minute.`),
   isRetryable: true,
 })
-const wrongSignature = (message: string) => refuse('signature', 'invalid_exact_evm_signature', message)
+const wrongSignature = () =>
+  refuse(
+    'signature',
+    'invalid_exact_evm_signature',
+    'The signature is not of the payer over this authorization, asset and network. Sign it again, unchanged.',
+  )
 
 /** The contract's own words, from a chain: bounded, and nothing that could steer a terminal or a log. */
 const printable = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, '').slice(0, 160)

@@ -179,7 +179,7 @@ describe('decoding a payment', () => {
   })
 
   it('passes on only what it has read', () => {
-    const padded = structuredClone(v2) as Record<string, Record<string, unknown>>
+    const padded = structuredClone(v2) as unknown as Record<string, Record<string, unknown>>
     padded['payload']!['permit'] = '0x00'
     ;(padded['payload']!['authorization'] as Record<string, unknown>)['Value'] = '1'
     padded['note'] = { a: 1 }

@@ -1,0 +1,505 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PaymentRequirements } from '../../../schemas/x402.ts'
+import { type Case, checkPayment, findDifference, isSameResource } from '../../../src/payments/firewall.ts'
+import { createNetworks } from '../../../src/payments/networks.ts'
+import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
+import { loadRecovery, type Recovery } from '../../../src/payments/recover.ts'
+import { Secret } from '../../../src/secret.ts'
+
+const networks = createNetworks([8453, 84532])
+const NOW = 1_800_000_000n
+const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
+const PAYER = '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f'
+const PAY_TO = '0x00000000000000000000000000000000ca5cade5'
+const STRANGER = `0x${'ab'.repeat(20)}`
+const PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
+const LOW_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0'
+const HIGH_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a1'
+const signatureOf = (s: string, v: string) => `0x${'11'.repeat(32)}${s}${v}`
+
+let recovery: Recovery
+beforeAll(async () => {
+  recovery = await loadRecovery()
+})
+
+const requirements: PaymentRequirements = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  amount: '1000',
+  asset: USDC,
+  payTo: PAY_TO,
+  maxTimeoutSeconds: 300,
+  extra: { name: 'USDC', version: '2' },
+}
+const authorization = {
+  from: PAYER,
+  to: PAY_TO,
+  value: 1000n,
+  validAfter: 0n,
+  validBefore: NOW + 300n,
+  nonce: `0x${'cd'.repeat(32)}`,
+}
+const permit2 = {
+  from: PAYER,
+  token: USDC.toLowerCase(),
+  amount: 1000n,
+  spender: PROXY,
+  to: PAY_TO,
+  nonce: 7n,
+  validAfter: 0n,
+  deadline: NOW + 300n,
+}
+
+interface Change {
+  readonly payment?: Partial<Payment>
+  readonly authorization?: Partial<typeof authorization>
+  readonly permit2?: Partial<typeof permit2>
+  readonly signature?: string
+  /** In the requirement and in what the buyer accepted. */
+  readonly both?: Partial<PaymentRequirements>
+  readonly accepted?: Partial<PaymentRequirements>
+  readonly resourceUrl?: string
+  readonly isOurs?: boolean
+}
+
+function caseOf(change: Change): Case {
+  const required = { ...requirements, ...change.both }
+  return {
+    payment: {
+      x402Version: 2,
+      scheme: required.scheme,
+      network: required.network,
+      accepted: { ...required, ...change.accepted },
+      resourceUrl: null,
+      extensions: {},
+      kind: change.permit2
+        ? { type: 'permit2', permit2: { ...permit2, ...change.permit2 } }
+        : {
+            type: 'eip3009',
+            authorization: { ...authorization, ...change.authorization },
+            signature: new Secret(change.signature ?? signatureOf(LOW_S, '1b')),
+          },
+      payer: PAYER,
+      nonce: authorization.nonce,
+      validBefore: null,
+      wire: new Secret({ x402Version: 2, accepted: required, payload: {} }),
+      ...change.payment,
+    },
+    requirements: required,
+    networks,
+    resourceUrl: change.resourceUrl,
+    isOurs: change.isOurs ?? false,
+    nowSeconds: NOW,
+    keccak256: recovery.keccak256,
+  }
+}
+
+const verdictOf = (change: Change, isUsed = false) => checkPayment(caseOf(change), isUsed)
+const SVM = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
+const zero = `0x${'0'.repeat(40)}`
+
+describe('the firewall, as far as it needs nobody', () => {
+  it('passes a payment that fits', () => {
+    expect(verdictOf({})).toEqual({ ok: true })
+    expect(verdictOf({ permit2: {} })).toEqual({ ok: true })
+  })
+
+  it.each<[string, string, string, Change, Change]>([
+    // what is wrong | check | reason | refused | its nearest twin, which passes
+    ['another scheme', 'scheme', 'invalid_exact_evm_scheme', { payment: { scheme: 'upto' } }, {}],
+    [
+      'another scheme than upto',
+      'scheme',
+      'unsupported_scheme',
+      { both: { scheme: 'upto' }, payment: { scheme: 'exact' } },
+      { both: { scheme: 'upto' } },
+    ],
+    [
+      'another network',
+      'network',
+      'invalid_exact_evm_network_mismatch',
+      { payment: { network: 'eip155:8453' } },
+      {},
+    ],
+    [
+      'a network that is not served',
+      'network',
+      'invalid_network',
+      { both: { network: 'eip155:1' } },
+      {
+        both: {
+          network: 'eip155:8453',
+          asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+          extra: { name: 'USD Coin', version: '2' },
+        },
+      },
+    ],
+    [
+      'a fake asset',
+      'asset',
+      'invalid_payment_requirements',
+      { both: { asset: STRANGER } },
+      { both: { asset: USDC.toLowerCase() } },
+    ],
+    [
+      'the asset of another network',
+      'asset',
+      'invalid_payment_requirements',
+      { both: { asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913' } },
+      {},
+    ],
+    ['no domain', 'asset', 'invalid_exact_evm_missing_eip712_domain', { both: { extra: {} } }, {}],
+    [
+      'an empty domain name',
+      'asset',
+      'invalid_exact_evm_missing_eip712_domain',
+      { both: { extra: { name: '', version: '2' } } },
+      {},
+    ],
+    [
+      'the domain name of another network',
+      'asset',
+      'invalid_exact_evm_token_name_mismatch',
+      { both: { extra: { name: 'USD Coin', version: '2' } } },
+      {},
+    ],
+    [
+      'another domain version',
+      'asset',
+      'invalid_exact_evm_token_version_mismatch',
+      { both: { extra: { name: 'USDC', version: '1' } } },
+      {},
+    ],
+    [
+      'a domain version that is a number',
+      'asset',
+      'invalid_exact_evm_token_version_mismatch',
+      { both: { extra: { name: 'USDC', version: 2 } } },
+      { both: { extra: { name: 'USDC', version: '2', assetTransferMethod: 'eip3009' } } },
+    ],
+    [
+      'a permit for another token',
+      'asset',
+      'permit2_token_mismatch',
+      { permit2: { token: STRANGER } },
+      { permit2: {}, both: { extra: {} } },
+    ],
+    [
+      'a payTo that is no address',
+      'pay_to',
+      'invalid_payment_requirements',
+      { both: { payTo: 'seller.eth' } },
+      {},
+    ],
+    [
+      'a payTo with a wrong checksum',
+      'pay_to',
+      'invalid_payment_requirements',
+      {
+        both: { payTo: '0x00000000000000000000000000000000Ca5cade5' },
+        authorization: { to: PAY_TO },
+      },
+      { both: { payTo: '0x00000000000000000000000000000000CA5CADE5' } },
+    ],
+    [
+      'the zero address as payTo',
+      'pay_to',
+      'invalid_payment_requirements',
+      { both: { payTo: zero }, authorization: { to: zero } },
+      { both: { payTo: STRANGER }, authorization: { to: STRANGER } },
+    ],
+    [
+      'the asset as payTo',
+      'pay_to',
+      'invalid_payment_requirements',
+      { both: { payTo: USDC }, authorization: { to: USDC.toLowerCase() } },
+      {},
+    ],
+    [
+      'the payer as payTo',
+      'pay_to',
+      'invalid_payment_requirements',
+      { both: { payTo: PAYER }, authorization: { to: PAYER } },
+      {},
+    ],
+    [
+      'an authorization that pays somebody else',
+      'pay_to',
+      'invalid_exact_evm_recipient_mismatch',
+      { authorization: { to: STRANGER } },
+      {},
+    ],
+    [
+      'a permit that pays somebody else',
+      'pay_to',
+      'invalid_permit2_recipient_mismatch',
+      { permit2: { to: STRANGER } },
+      { permit2: {} },
+    ],
+    [
+      'a permit for another spender',
+      'pay_to',
+      'invalid_permit2_spender',
+      { permit2: { spender: STRANGER } },
+      { permit2: {} },
+    ],
+    [
+      'an amount of zero',
+      'amount',
+      'invalid_payment_requirements',
+      { both: { amount: '0' }, authorization: { value: 0n } },
+      { both: { amount: '1' }, authorization: { value: 1n } },
+    ],
+    [
+      'too little',
+      'amount',
+      'invalid_exact_evm_payload_authorization_value_mismatch',
+      { authorization: { value: 999n } },
+      {},
+    ],
+    [
+      'too much',
+      'amount',
+      'invalid_exact_evm_payload_authorization_value_mismatch',
+      { authorization: { value: 1001n } },
+      {},
+    ],
+    [
+      'a permit over too much',
+      'amount',
+      'permit2_amount_mismatch',
+      { permit2: { amount: 1001n } },
+      { permit2: {} },
+    ],
+    [
+      'a timeout in which nothing settles',
+      'timeout',
+      'invalid_payment_requirements',
+      { both: { maxTimeoutSeconds: 5 }, authorization: { validBefore: NOW + 10n } },
+      { both: { maxTimeoutSeconds: 6 }, authorization: { validBefore: NOW + 10n } },
+    ],
+    ['a lie about the amount', 'accepted', 'invalid_payment_requirements', { accepted: { amount: '1' } }, {}],
+    [
+      'a lie about payTo',
+      'accepted',
+      'invalid_payment_requirements',
+      { accepted: { payTo: STRANGER } },
+      { accepted: { payTo: PAY_TO.toUpperCase().replace('0X', '0x') } },
+    ],
+    [
+      'a lie about the timeout',
+      'accepted',
+      'invalid_payment_requirements',
+      { accepted: { maxTimeoutSeconds: 301 } },
+      {},
+    ],
+    [
+      'a member of extra left out',
+      'accepted',
+      'invalid_payment_requirements',
+      { accepted: { extra: { name: 'USDC' } } },
+      { accepted: { extra: { name: 'USDC', version: '2', note: 1 } } },
+    ],
+    [
+      'another resource',
+      'resource',
+      'resource_mismatch',
+      { payment: { resourceUrl: 'https://a.example/b' }, resourceUrl: 'https://a.example/a' },
+      { payment: { resourceUrl: 'https://A.example:443/x/../a#top' }, resourceUrl: 'https://a.example/a' },
+    ],
+    [
+      'a window that closes too soon',
+      'window',
+      'invalid_exact_evm_payload_authorization_valid_before',
+      { authorization: { validBefore: NOW + 5n } },
+      { authorization: { validBefore: NOW + 6n } },
+    ],
+    [
+      'a window that never closes',
+      'window',
+      'invalid_exact_evm_payload_authorization_valid_before',
+      { authorization: { validBefore: 2n ** 256n - 1n } },
+      {},
+    ],
+    [
+      'a window one second too long',
+      'window',
+      'invalid_exact_evm_payload_authorization_valid_before',
+      { authorization: { validBefore: NOW + 331n } },
+      { authorization: { validBefore: NOW + 330n } },
+    ],
+    [
+      'a window that is not open yet',
+      'window',
+      'invalid_exact_evm_payload_authorization_valid_after',
+      { authorization: { validAfter: NOW + 1n } },
+      { authorization: { validAfter: NOW } },
+    ],
+    [
+      'a permit past its deadline',
+      'window',
+      'permit2_deadline_expired',
+      { permit2: { deadline: NOW } },
+      { permit2: { deadline: NOW + 6n } },
+    ],
+    [
+      'a permit for later',
+      'window',
+      'permit2_not_yet_valid',
+      { permit2: { validAfter: NOW + 1n } },
+      { permit2: { validAfter: NOW } },
+    ],
+    [
+      'a high s',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: signatureOf(HIGH_S, '1b') },
+      { signature: signatureOf(LOW_S, '1c') },
+    ],
+    [
+      'v of 0',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: signatureOf(LOW_S, '00') },
+      {},
+    ],
+    [
+      'v of 29',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: signatureOf(LOW_S, '1d') },
+      {},
+    ],
+    [
+      'a compact signature',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: signatureOf(LOW_S, '') },
+      {},
+    ],
+    [
+      'a wallet that is not deployed',
+      'signature_form',
+      'eip6492_factory_not_allowed',
+      { signature: `0x${'11'.repeat(200)}${'6492'.repeat(16)}` },
+      { signature: `0x${'11'.repeat(232)}` },
+    ],
+  ])('refuses %s', (_, check, reason, refused, twin) => {
+    expect(verdictOf(refused)).toMatchObject({ ok: false, check, reason, isRetryable: false })
+    expect(verdictOf(twin)).toEqual({ ok: true })
+  })
+
+  it('leaves policy about payTo and amount to us where both are ours', () => {
+    const ours = {
+      isOurs: true,
+      both: { payTo: PAYER, amount: '0' },
+      authorization: { to: PAYER, value: 0n },
+    }
+    expect(verdictOf(ours)).toEqual({ ok: true })
+    expect(verdictOf({ ...ours, authorization: { to: PAY_TO, value: 0n } })).toMatchObject({
+      check: 'pay_to',
+    })
+    expect(verdictOf({ ...ours, authorization: { to: PAYER, value: 1n } })).toMatchObject({ check: 'amount' })
+  })
+
+  it('asks of a payment that did its work only what it was', () => {
+    const past = {
+      authorization: { validBefore: NOW - 86_400n },
+      payment: { resourceUrl: 'https://a.example/then' },
+      resourceUrl: 'https://a.example/payments',
+    }
+    expect(verdictOf(past, true)).toEqual({ ok: true })
+    expect(verdictOf(past)).toMatchObject({ ok: false })
+    expect(verdictOf({ ...past, signature: signatureOf(HIGH_S, '1b') }, true)).toMatchObject({
+      check: 'signature_form',
+    })
+  })
+
+  it('leaves to an upstream what only that can judge', () => {
+    const foreign: Change = {
+      both: { network: SVM, asset: 'EPjFWdd5', payTo: 'Seller1', extra: { feePayer: 'Fee1' } },
+      payment: { kind: { type: 'foreign' } },
+    }
+    expect(verdictOf(foreign)).toEqual({ ok: true })
+    expect(verdictOf({ ...foreign, accepted: { payTo: 'SELLER1' } })).toMatchObject({ check: 'accepted' })
+    expect(verdictOf({ ...foreign, payment: { kind: { type: 'foreign' }, accepted: null } })).toEqual({
+      ok: true,
+    })
+  })
+
+  it('names the first of several faults, in the order of the checks', () => {
+    const faults: readonly (readonly [string, Change])[] = [
+      ['pay_to', { authorization: { to: STRANGER } }],
+      ['amount', { authorization: { value: 1n } }],
+      ['accepted', { accepted: { amount: '7' } }],
+      ['resource', { payment: { resourceUrl: 'https://a.example/' }, resourceUrl: 'https://b.example/' }],
+      ['window', { authorization: { validBefore: 1n } }],
+      ['signature_form', { signature: signatureOf(HIGH_S, '1b') }],
+    ]
+    fc.assert(
+      fc.property(fc.subarray([...faults], { minLength: 1 }), (chosen) => {
+        const change = chosen.reduce<Change>(
+          (all, [, one]) => ({
+            ...all,
+            ...one,
+            authorization: { ...all.authorization, ...one.authorization },
+          }),
+          {},
+        )
+        const first = [...chosen]
+          .map(([check]) => check)
+          .toSorted((a, b) => CHECKS.indexOf(a as never) - CHECKS.indexOf(b as never))[0]
+        expect(verdictOf(change)).toMatchObject({ ok: false, check: first })
+      }),
+    )
+  })
+
+  it('quotes nothing of the signature', () => {
+    const signature = signatureOf(HIGH_S, '1b')
+    expect(JSON.stringify(verdictOf({ signature }))).not.toContain(HIGH_S.slice(0, 8))
+  })
+})
+
+describe('what was accepted', () => {
+  it.each<[string, unknown, unknown]>([
+    ['a list with an item more', { a: [1] }, { a: [1, 2] }],
+    ['a list with an item less', { a: [1, 2] }, { a: [1] }],
+    ['an object for a list', { a: [1] }, { a: { 0: 1 } }],
+    ['null for nothing', { a: null }, {}],
+    ['a number for its text', { a: '1' }, { a: 1 }],
+    ['something inherited', { toString: 1 }, {}],
+    ['a deeper difference', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }],
+  ])('is another when extra has %s', (_, required, accepted) => {
+    expect(
+      findDifference(
+        { ...requirements, extra: accepted as Record<string, unknown> },
+        { ...requirements, extra: required as Record<string, unknown> },
+      ),
+    ).toBe('extra')
+  })
+
+  it('is the same when it says more', () => {
+    const required = { ...requirements, extra: { a: { b: [1, { c: 2 }] } } }
+    const accepted = { ...requirements, extra: { a: { b: [1, { c: 2, d: 3 }], e: 4 }, f: 5 } }
+    expect(findDifference(accepted, required)).toBeUndefined()
+    const { extra: _, ...bare } = requirements
+    expect(findDifference(accepted, bare)).toBeUndefined()
+  })
+})
+
+describe('resources', () => {
+  it.each<[string, string, boolean]>([
+    ['https://a.example/x?b=1', 'https://a.example/x?b=1', true],
+    ['https://a.example', 'https://a.example/', true],
+    ['https://a.example/x?b=1', 'https://a.example/x?b=2', false],
+    ['https://a.example/x', 'http://a.example/x', false],
+    ['https://a.example/x', 'https://a.example/X', false],
+    ['https://a.example/x', 'https://a.example/x/', false],
+    ['mcp://tool/a', 'mcp://tool/a', true],
+    ['not a url', 'not a url', true],
+    ['not a url', 'another', false],
+  ])('%s and %s', (a, b, isSame) => {
+    expect(isSameResource(a, b)).toBe(isSame)
+  })
+})

@@ -1,0 +1,404 @@
+import { privateKeyToAccount } from 'viem/accounts'
+import { describe, expect, it } from 'vitest'
+import type { PaymentRequirements } from '../../../schemas/x402.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { createLogger } from '../../../src/log.ts'
+import { createNetworks } from '../../../src/payments/networks.ts'
+import type { PaymentPolicyDocument } from '../../../src/payments/policy.ts'
+import {
+  type Chain,
+  ChainError,
+  type ChainProbe,
+  CHECKS,
+  type Route,
+  type Upstream,
+  type Verdict,
+} from '../../../src/payments/ports.ts'
+import { claimKeyOf, createVerifier, type VerifierParts } from '../../../src/payments/verify.ts'
+import { decodePayment } from '../../../src/payments/wire.ts'
+import { Secret } from '../../../src/secret.ts'
+import type { PaymentClaim } from '../../../src/store/ports.ts'
+import { requirementsOf, type SignOptions, signPayment, signPaymentV1 } from '../../support/chain.ts'
+
+const networks = createNetworks([84532])
+const network = networks.all[0]!
+const payer = privateKeyToAccount(`0x${'46'.repeat(32)}`)
+const PAYER = payer.address.toLowerCase()
+const seller = '0x00000000000000000000000000000000CA5CADE5'
+const requirements = requirementsOf({ network, payTo: seller }, 1000n)
+const GOOD: ChainProbe = { nonceUsed: false, balance: 1000n, payerHasCode: false, revert: null }
+
+type Overrides = NonNullable<SignOptions['overrides']>
+const presented = (value: unknown) => decodePayment({ form: 'object', value: new Secret(value) }, networks)
+const sign = async (overrides: Overrides = {}, required: PaymentRequirements = requirements) =>
+  presented(await signPayment({ account: payer, requirements: required, overrides }))
+
+interface World {
+  probe?: Partial<ChainProbe> | Error
+  claim?: { id: string }
+  storeFails?: boolean
+  policy?: Partial<PaymentPolicyDocument> | Error
+  rateLimit?: VerifierParts['rateLimit']
+  upstreams?: readonly (Verdict | Error)[]
+  noChain?: boolean
+}
+
+/** A verifier over fakes of everything around it, and what they were asked. */
+function arrange(world: World = {}) {
+  const asked: string[] = []
+  const time = { now: Date.now() }
+  const chain = {
+    network,
+    async probe() {
+      asked.push('chain')
+      if (world.probe instanceof Error) throw world.probe
+      return { ...GOOD, ...world.probe }
+    },
+  } as unknown as Chain
+  const routeTo = (answer: Verdict | Error, i: number) =>
+    ({
+      upstream: {
+        id: `up${i}`,
+        async verify() {
+          asked.push(`up${i}`)
+          if (answer instanceof Error) throw answer
+          return answer
+        },
+      } as unknown as Upstream,
+    }) as Route
+  const verifier = createVerifier({
+    networks,
+    chains: new Map(world.noChain ? [] : [[network.network, chain]]),
+    store: {
+      async findClaim(key) {
+        asked.push('store')
+        if (world.storeFails) throw new GatewayError('store_unavailable', 'The store is not available.')
+        expect(key).toMatchObject({ network: network.network, asset: network.asset.address.toLowerCase() })
+        return world.claim as PaymentClaim | undefined
+      },
+    },
+    router: {
+      routes: async () => (world.upstreams ?? []).map(routeTo),
+      report: (id, { ok }) => void asked.push(`${id} ${ok ? 'good' : 'bad'}`),
+    },
+    documents: {
+      async read<T>() {
+        asked.push('policy')
+        if (world.policy instanceof Error) throw world.policy
+        const value = { denied_payers: [], denied_payees: [], paused: false, ...world.policy }
+        return { value: value as T }
+      },
+    },
+    rateLimit: world.rateLimit,
+    now: () => time.now,
+    log: createLogger('silent'),
+  })
+  return { verify: verifier.verify, asked, time }
+}
+
+describe('the verifier', () => {
+  it('takes a good payment after one look at policy, store and chain', async () => {
+    const { verify, asked } = arrange()
+    expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
+    expect(asked).toEqual(['policy', 'store', 'chain'])
+  })
+
+  it('takes a good payment of v1', async () => {
+    const payment = presented(await signPaymentV1({ account: payer, requirements }))
+    expect(await arrange().verify(payment, requirements)).toEqual({ ok: true, payer: PAYER })
+  })
+
+  it.each<[string, string, string, Overrides, World, readonly string[]]>([
+    [
+      'a bad amount',
+      'amount',
+      'invalid_exact_evm_payload_authorization_value_mismatch',
+      { value: '999' },
+      {},
+      [],
+    ],
+    [
+      'a high s',
+      'signature_form',
+      'invalid_exact_evm_failed_to_parse_signature',
+      { signature: (text) => `${text.slice(0, 66)}${'f'.repeat(64)}1b` },
+      {},
+      [],
+    ],
+    [
+      'a denied payer',
+      'deny_list',
+      'payer_denied',
+      {},
+      { policy: { denied_payers: [payer.address] } },
+      ['policy'],
+    ],
+    [
+      'a denied payee',
+      'deny_list',
+      'payee_denied',
+      {},
+      { policy: { denied_payees: [seller.toLowerCase()] } },
+      ['policy'],
+    ],
+    [
+      "a payment that is another's claim",
+      'claim',
+      'invalid_exact_evm_nonce_already_used',
+      {},
+      { claim: { id: 'clm_1' } },
+      ['policy', 'store'],
+    ],
+    [
+      'a signature over another amount',
+      'signature',
+      'invalid_exact_evm_signature',
+      { signature: () => `0x${'11'.repeat(64)}1b` },
+      {},
+      ['policy', 'store', 'chain'],
+    ],
+    [
+      'a signature for another token name',
+      'signature',
+      'invalid_exact_evm_signature',
+      { domain: { name: 'USD Coin' } },
+      {},
+      ['policy', 'store', 'chain'],
+    ],
+    [
+      'a signature for another chain',
+      'signature',
+      'invalid_exact_evm_signature',
+      { domain: { chainId: 8453 } },
+      {},
+      ['policy', 'store', 'chain'],
+    ],
+    [
+      'a used nonce',
+      'authorization_state',
+      'invalid_exact_evm_nonce_already_used',
+      {},
+      { probe: { nonceUsed: true, revert: 'authorization is used' } },
+      ['policy', 'store', 'chain'],
+    ],
+    [
+      'a poor payer',
+      'balance',
+      'invalid_exact_evm_insufficient_balance',
+      {},
+      { probe: { balance: 999n, revert: 'transfer amount exceeds balance' } },
+      ['policy', 'store', 'chain'],
+    ],
+    [
+      'a transfer that would fail',
+      'simulation',
+      'invalid_exact_evm_transaction_simulation_failed',
+      {},
+      { probe: { revert: 'Blacklistable: account is blacklisted' } },
+      ['policy', 'store', 'chain'],
+    ],
+  ])('refuses %s, and asks no further', async (_, check, reason, overrides, world, expected) => {
+    const { verify, asked } = arrange(world)
+    const verdict = await verify(await sign(overrides), requirements)
+    expect(verdict).toMatchObject({ ok: false, check, reason, isRetryable: false, payer: PAYER })
+    expect(CHECKS).toContain(check)
+    expect(asked).toEqual(expected)
+  })
+
+  it.each<[string, string, World]>([
+    ...(['timeout', 'unreachable', 'malformed', 'wrong_chain', 'refused'] as const).map(
+      (reason): [string, string, World] => [
+        `a chain that ends in ${reason}`,
+        'authorization_state',
+        { probe: new ChainError(reason, network.network) },
+      ],
+    ),
+    ['no chain at all', 'route', { noChain: true }],
+    ['a pause', 'deny_list', { policy: { paused: true } }],
+  ])('never calls a payment invalid because of %s', async (_, check, world) => {
+    const verdict = await arrange(world).verify(await sign(), requirements)
+    expect(verdict).toMatchObject({
+      ok: false,
+      check,
+      reason: 'unexpected_verify_error',
+      isRetryable: true,
+    })
+  })
+
+  it('does not judge when the store or the policy cannot be read', async () => {
+    const payment = await sign()
+    await expect(arrange({ storeFails: true }).verify(payment, requirements)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    })
+    await expect(arrange({ policy: new Error('disk') }).verify(payment, requirements)).rejects.toThrow('disk')
+  })
+
+  it('lets the holder of the claim verify again', async () => {
+    const { verify } = arrange({ claim: { id: 'clm_1' } })
+    const payment = await sign()
+    expect(await verify(payment, requirements, { claimId: 'clm_1' })).toMatchObject({ ok: true })
+    expect(await verify(payment, requirements, { claimId: 'clm_2' })).toMatchObject({
+      check: 'claim',
+      message: expect.stringContaining('clm_1'),
+    })
+  })
+
+  it('keeps what a contract says printable and short', async () => {
+    const revert = `\u001b[31m\u0000${'x'.repeat(500)}\u202e`
+    const verdict = await arrange({ probe: { revert } }).verify(await sign(), requirements)
+    if (verdict.ok) throw new Error('accepted')
+    expect(verdict.message).toMatch(/^[ -~]{10,220}$/)
+  })
+
+  it('quotes no signature, whatever it answers', async () => {
+    const payment = await sign({ domain: { name: 'Other' } })
+    if (payment.kind.type !== 'eip3009') throw new Error('not EIP-3009')
+    const signature = payment.kind.signature.use((text) => text)
+    const verdict = await arrange().verify(payment, requirements)
+    expect(JSON.stringify(verdict)).not.toContain(signature.slice(4, 20))
+  })
+})
+
+describe('who paid, for a payment that did its work', () => {
+  it('is shown by the signature alone, long after and with everything else gone', async () => {
+    const { verify, asked } = arrange({
+      claim: { id: 'clm_1' },
+      probe: new ChainError('unreachable', ''),
+      policy: { denied_payers: [PAYER] },
+    })
+    const payment = await sign({ validBefore: '1000000' })
+    expect(await verify(payment, requirements, { skipChain: true })).toEqual({ ok: true, payer: PAYER })
+    expect(asked).toEqual([])
+  })
+
+  it('is nobody but the payer', async () => {
+    const forged = await sign({ from: '0x00000000000000000000000000000000000000aa' })
+    const verdict = await arrange().verify(forged, requirements, { skipChain: true })
+    expect(verdict).toMatchObject({ ok: false, check: 'signature' })
+  })
+})
+
+describe('contract wallets', () => {
+  const wallet = { probe: { payerHasCode: true }, upstreams: [{ ok: true, payer: PAYER } as const] }
+  const strange: Overrides = { signature: () => `0x${'11'.repeat(64)}1b` }
+  const long: Overrides = { signature: () => `0x${'11'.repeat(200)}` }
+
+  it.each([
+    ['65 bytes', strange],
+    ['more', long],
+  ])('are judged by their code, with signatures of %s', async (_, overrides) => {
+    const { verify, asked } = arrange(wallet)
+    expect(await verify(await sign(overrides), requirements)).toEqual({ ok: true, payer: PAYER })
+    expect(asked).toEqual(['policy', 'store', 'chain', 'up0', 'up0 good'])
+  })
+
+  it('cannot be claimed by an account without code', async () => {
+    const { verify } = arrange({ ...wallet, probe: { payerHasCode: false } })
+    for (const overrides of [strange, long])
+      expect(await verify(await sign(overrides), requirements)).toMatchObject({ check: 'signature' })
+  })
+
+  it('are refused when the token refuses their signature', async () => {
+    const { verify, asked } = arrange({
+      ...wallet,
+      probe: { payerHasCode: true, revert: 'invalid signature' },
+    })
+    expect(await verify(await sign(long), requirements)).toMatchObject({ check: 'signature' })
+    expect(asked).not.toContain('up0')
+  })
+
+  it('need no second opinion when the account itself signed (EIP-7702)', async () => {
+    const { verify, asked } = arrange({ probe: { payerHasCode: true } })
+    expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
+    expect(asked).toEqual(['policy', 'store', 'chain'])
+  })
+})
+
+describe('payments that others judge', () => {
+  const upto = { ...requirements, scheme: 'upto' }
+  const foreign = () => presented({ x402Version: 2, accepted: upto, payload: { permit: '0x01' } })
+  const ok = { ok: true, payer: PAYER } as const
+  const no = { ok: false, check: 'signature', reason: 'x', message: 'y', isRetryable: false } as const
+  const busy = { ...no, isRetryable: true }
+
+  it('are judged by the best upstream that answers', async () => {
+    const { verify, asked } = arrange({ upstreams: [new Error('socket'), ok] })
+    expect(await verify(foreign(), upto)).toEqual(ok)
+    expect(asked).toEqual(['policy', 'store', 'up0', 'up0 bad', 'up1', 'up1 good'])
+  })
+
+  it.each<[string, readonly (Verdict | Error)[], object]>([
+    ['a no is a no', [no, ok], { check: 'signature', isRetryable: false }],
+    ['busy ones are passed by', [busy, no], { check: 'signature', isRetryable: false }],
+    ['two are asked at most', [busy, busy, ok], { check: 'route', isRetryable: true }],
+    ['there is nobody', [], { check: 'route', isRetryable: true }],
+  ])('%s', async (_, upstreams, expected) => {
+    expect(await arrange({ upstreams }).verify(foreign(), upto)).toMatchObject({ ok: false, ...expected })
+  })
+
+  it('are refused when the payer that comes out is denied', async () => {
+    const { verify } = arrange({ upstreams: [ok], policy: { denied_payers: [payer.address] } })
+    expect(await verify(foreign(), upto)).toMatchObject({ check: 'deny_list', reason: 'payer_denied' })
+  })
+
+  it('prove nothing without an upstream', async () => {
+    const { verify } = arrange({ upstreams: [ok] })
+    expect(await verify(foreign(), upto, { skipChain: true })).toMatchObject({ check: 'signature' })
+  })
+})
+
+describe('rates', () => {
+  const rateLimit = { perPayer: 2, perPayee: 3 }
+
+  it('end with a payer that has had its share, until the minute is over', async () => {
+    const { verify, time } = arrange({ rateLimit })
+    for (let i = 0; i < 2; i++) expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+    const refused = { ok: false, check: 'rate', reason: 'rate_limited', isRetryable: true }
+    expect(await verify(await sign(), requirements)).toMatchObject(refused)
+    expect(await verify(await sign(), requirements, { isOurs: true })).toMatchObject(refused)
+    time.now += 60_000
+    expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+  })
+
+  it('end with a payee that has had its share, unless that is us', async () => {
+    const { verify } = arrange({ rateLimit: { perPayer: 0, perPayee: 3 } })
+    for (let i = 0; i < 3; i++) await verify(await sign(), requirements)
+    expect(await verify(await sign(), requirements)).toMatchObject({ check: 'rate' })
+    expect(await verify(await sign(), requirements, { isOurs: true })).toMatchObject({ ok: true })
+  })
+
+  it('count nothing that its payer did not sign', async () => {
+    const { verify } = arrange({ rateLimit })
+    for (let i = 0; i < 5; i++)
+      await verify(await sign({ signature: () => `0x${'11'.repeat(64)}1b` }), requirements)
+    expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+  })
+
+  it('do not count settling a payment that was verified', async () => {
+    const { verify } = arrange({ rateLimit: { perPayer: 1, perPayee: 1 }, claim: { id: 'clm_1' } })
+    const payment = await sign()
+    for (let i = 0; i < 3; i++)
+      expect(await verify(payment, requirements, { claimId: 'clm_1' })).toMatchObject({ ok: true })
+  })
+})
+
+describe('the key of a claim', () => {
+  it('is one for every spelling of a payment', async () => {
+    const wire = await signPayment({ account: payer, requirements })
+    const shouted = JSON.parse(
+      JSON.stringify(wire).replaceAll(
+        /"0x[0-9a-fA-F]+"/g,
+        (text) => `"0x${text.slice(3, -1).toUpperCase()}"`,
+      ),
+    ) as typeof wire
+    const key = claimKeyOf(presented(wire), requirements)
+    expect(claimKeyOf(presented(shouted), shouted.accepted)).toEqual(key)
+    expect(key).toEqual({
+      network: 'eip155:84532',
+      asset: network.asset.address.toLowerCase(),
+      payer: PAYER,
+      nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    })
+    expect(await arrange().verify(presented(shouted), shouted.accepted)).toMatchObject({ ok: true })
+  })
+})
