@@ -7,12 +7,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AttemptState } from '../../src/store/ports.ts'
+import type { AttemptState, ClaimState, Store } from '../../src/store/ports.ts'
 import {
+  addAccount,
   addSetting,
   createPlace,
   NOW,
   type Place,
+  resultOf,
   type Setting,
   sumOfLedger,
   unbalancedAccounts,
@@ -25,18 +27,18 @@ afterEach(() => {
 })
 
 interface Acknowledged {
-  readonly state: AttemptState
+  readonly state: AttemptState | ClaimState
   readonly receiptId: string | undefined
 }
 
 /** Lets a process write and kills it in the middle, after `count` acknowledgements. */
 async function writeAndKill(
   place: Place,
-  setting: Setting,
+  accounts: { setting: Setting; buyerId: string },
   count: number,
 ): Promise<Map<string, Acknowledged>> {
   const { dataDir, databaseUrl } = place.config
-  const input = JSON.stringify({ dataDir, databaseUrl, setting })
+  const input = JSON.stringify({ dataDir, databaseUrl, ...accounts })
   const child = spawn(process.execPath, [writer, input], { stdio: ['ignore', 'pipe', 'inherit'] })
   children.add(child)
   const exited = once(child, 'exit')
@@ -44,13 +46,30 @@ async function writeAndKill(
   let left = count
   for await (const line of createInterface({ input: child.stdout })) {
     const [state, id, receiptId] = line.split(' ')
-    known.set(id!, { state: state as AttemptState, receiptId })
+    known.set(id!, { state: state as Acknowledged['state'], receiptId })
     // Lines that were written before the kill are still read: they count as acknowledged too.
     if (--left === 0) child.kill('SIGKILL')
   }
   expect(await exited).toEqual([null, 'SIGKILL'])
   children.delete(child)
   return known
+}
+
+/** What was acknowledged of payments is there; what was under way is canceled, or unknown with its result. */
+async function checkClaims(store: Store, known: Map<string, Acknowledged>): Promise<void> {
+  for (const [id, { state, receiptId }] of known) {
+    const claim = await store.getClaim(id)
+    expect(claim, `${state} ${id}`).toBeDefined()
+    if (state === 'claimed') expect(['canceled', 'unknown', 'settled']).toContain(claim!.state)
+    if (state === 'submitted') expect(['unknown', 'settled']).toContain(claim!.state)
+    if (state === 'settled') expect(claim).toMatchObject({ state, receiptId })
+    if (claim!.state === 'canceled') expect(await store.findClaim(claim!)).toBeUndefined()
+    else {
+      expect(await store.findClaim(claim!)).toEqual(claim)
+      expect(await store.getClaimResult(id)).toEqual(resultOf())
+    }
+    if (claim!.receiptId !== null) expect(await store.getReceipt(claim!.receiptId)).toBeDefined()
+  }
 }
 
 describe.each([
@@ -63,27 +82,36 @@ describe.each([
       const first = await place.open()
       const setting = await addSetting(first, 1_000_000)
       const { accountId, capability } = setting
+      const buyerId = await addAccount(first, 0)
       await first.close()
       let charged = 0
+      let paid = 0
       for (let kill = 0; kill < kills; kill++) {
         // A different moment each time, in the start-up phase of the file as well as in the middle of its life.
-        const known = await writeAndKill(place, setting, 1 + ((kill * 37) % 211))
+        const known = await writeAndKill(place, { setting, buyerId }, 1 + ((kill * 37) % 211))
         const bootId = `check-${kill}`
         const store = await place.open(bootId)
-        const recovered = { refunded: 0, ambiguous: 0 }
+        const recovered = { refunded: 0, ambiguous: 0, canceled: 0, unknown: 0 }
         // PostgreSQL notices a dead client when it next turns to it: its last transaction may still be ending.
         await expect
           .poll(async () => {
             const { refunded, ambiguous } = await store.recoverAttempts({ bootId, now: NOW })
             recovered.refunded += refunded.length
             recovered.ambiguous += ambiguous.length
+            const { canceled, unknown } = await store.recoverClaims({ bootId, now: NOW })
+            recovered.canceled += canceled
+            recovered.unknown += unknown
             const unfinished = await place.query(
-              `SELECT id FROM attempts WHERE state IN ('reserved', 'sending')`,
+              `SELECT id FROM attempts WHERE state IN ('reserved', 'sending')
+               UNION ALL SELECT id FROM payment_claims WHERE state IN ('claimed', 'submitted')`,
             )
             return unfinished.length
           })
           .toBe(0)
-        for (const [id, { state, receiptId }] of known) {
+        const isClaim = ([id]: readonly [string, Acknowledged]) => id.startsWith('clm_')
+        const [claims, attempts] = [[...known].filter(isClaim), [...known].filter((entry) => !isClaim(entry))]
+        await checkClaims(store, new Map(claims))
+        for (const [id, { state, receiptId }] of attempts) {
           const attempt = await store.getAttempt(id, accountId)
           expect(attempt, `${state} ${id}`).toBeDefined()
           // A later step may have been committed without having been acknowledged.
@@ -96,21 +124,29 @@ describe.each([
         )
         charged = Number(states[0]!['count'])
         expect(await store.balance(accountId)).toBe(1_000_000 - charged)
+        const settled = await place.query(
+          `SELECT CAST(count(*) AS INTEGER) AS count, CAST(COALESCE(sum(purchase_credits), 0) AS INTEGER) AS credits
+           FROM payment_claims WHERE state = 'settled'`,
+        )
+        paid = Number(settled[0]!['count'])
+        expect(await store.balance(buyerId)).toBe(Number(settled[0]!['credits']))
         expect((await store.findCapability(Buffer.from(capability.tokenHash)))!.uses).toBeGreaterThanOrEqual(
           charged,
         )
         expect(await sumOfLedger(place)).toBe(0)
         expect(await unbalancedAccounts(place)).toEqual([])
-        expect(recovered.refunded + recovered.ambiguous).toBeLessThanOrEqual(12)
+        expect(recovered.refunded + recovered.ambiguous).toBeLessThanOrEqual(6)
+        expect(recovered.canceled + recovered.unknown).toBeLessThanOrEqual(6)
         await store.close()
         if (engine === 'sqlite')
           expect(await place.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
       }
       expect(charged).toBeGreaterThan(kills)
+      expect(paid).toBeGreaterThan(kills)
     } finally {
       await place.remove()
     }
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('the store thread', () => {

@@ -23,7 +23,7 @@ import {
 } from '../support/store.ts'
 
 const BOOT = 'boot-model'
-const ALLOWANCE = 2
+const ALLOWANCE = 1
 
 type Step =
   | { do: 'grant'; amount: number; reference: number }
@@ -57,8 +57,8 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
     weight: 4,
   },
   { arbitrary: on('submit', 'cancel', 'paid', 'pending', 'unknown', 'failed'), weight: 7 },
-  fc.record({ do: fc.constant('take' as const) }),
-  on('return'),
+  { arbitrary: fc.record({ do: fc.constant('take' as const) }), weight: 3 },
+  { arbitrary: on('return'), weight: 2 },
 )
 
 /** Steps in bursts: those of one burst run at the same time. */
