@@ -11,8 +11,8 @@ import { bazaarVariants } from './bazaar.ts'
 import { IDENTIFIER_EXTENSION, PAYMENT_IDENTIFIER } from './extensions.ts'
 import { OFFER_RECEIPT, type Offers } from './offers.ts'
 import type { Challenge, Networks, PaidCall, PaymentNetwork, Router, UpstreamState } from './ports.ts'
+import { toRequirements } from './requirements.ts'
 
-export const MAX_TIMEOUT_SECONDS = 300
 /** Of the JSON, before base64: a stock client sends most of it back in a header that may have 8 KiB. */
 const MAX_REQUIRED_BYTES = 4000
 /** What a payment may be nested: the echo of an extension is as deep in it as in the challenge. */
@@ -74,7 +74,9 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   function build(call: Asked, second: number, known: Remembered | undefined): Remembered {
     const networks = payableNetworks(call)
-    const accepts = networks.map((network) => requirementOf(call, network, payTo!))
+    const accepts = networks.map((network) =>
+      toRequirements({ network, amountAtomic: call.terms.amountAtomic, payTo: payTo! }),
+    )
     const resource: ResourceInfo = known?.resource ?? {
       url: call.resource.url,
       description: describe(call.tool),
@@ -164,19 +166,6 @@ const unavailable = (why: string) =>
       extras: { retry_after_seconds: 30 },
     },
   )
-
-function requirementOf({ terms }: Asked, network: PaymentNetwork, payTo: string): PaymentRequirements {
-  const { address, name, version } = network.asset
-  return {
-    scheme: 'exact',
-    network: network.network,
-    amount: terms.amountAtomic.toString(),
-    asset: address,
-    payTo,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    extra: { name, version },
-  }
-}
 
 function v1Of(
   { tool, resource }: Asked,

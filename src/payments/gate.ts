@@ -10,7 +10,7 @@ import { LogField, type Logger } from '../log.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { Signer } from '../services.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
-import { createChallenges, MAX_TIMEOUT_SECONDS } from './challenge.ts'
+import { createChallenges } from './challenge.ts'
 import { findChangedEcho, readIdentifier } from './extensions.ts'
 import { createOffers } from './offers.ts'
 import type {
@@ -27,6 +27,7 @@ import type {
   Verifier,
 } from './ports.ts'
 import { createRefusals } from './refusals.ts'
+import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, releaseJson, storeResult } from './release.ts'
 import { decodePayment } from './wire.ts'
 
@@ -344,7 +345,7 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
 
 async function retry(action: () => Promise<unknown>): Promise<void> {
   for (const [at, ms] of CANCEL_RETRY_MS.entries()) {
-    await sleep(ms, undefined, { ref: false })
+    await new Promise((resolve) => setTimeout(resolve, ms).unref())
     try {
       await action()
       return
