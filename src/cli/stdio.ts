@@ -1,18 +1,14 @@
 // `stdio`: MCP for a desktop assistant. A bridge to a running gateway, else a sandbox in this process.
 // stdout carries the protocol and nothing else.
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { type Config, loadConfig } from '../config.ts'
 import { serveMcpStdio } from '../doors/mcp/stdio.ts'
-import type { Gateway } from '../gateway.ts'
-import { createLogger } from '../log.ts'
 import { parseToken } from '../tokens.ts'
 import { refusePlainHttp } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { findRunning, forgetRunning, localUrl, noteRunning } from './running.ts'
-import { explainStartFailure } from './start-failure.ts'
+import { findRunning } from './running.ts'
+import { startEmbeddedSandbox } from './embedded.ts'
 
 export function addStdioCommand(program: Command): void {
   program
@@ -65,43 +61,15 @@ async function serveEmbedded(wanted: Config, token: string | undefined): Promise
       Exit.unreachable,
       'No gateway to bridge to: start it with `agent-gateway serve`, or set GATEWAY_BASE_URL. (Only a sandbox runs embedded.)',
     )
-  const { dataDir, isTemporary } = await usableDataDirectory(wanted.dataDir)
-  // Any free port: the address is for other commands on this machine, which find it in the data directory.
-  const config: Config = { ...wanted, dataDir, port: 0, ...(isTemporary ? authorityIn(dataDir) : {}) }
-  const log = createLogger(config.logLevel)
-  let gateway: Gateway
-  try {
-    const { startGateway } = await import('../gateway.ts')
-    gateway = await startGateway(config, log)
-  } catch (thrown) {
-    const words = explainStartFailure(thrown, config)
-    if (words === undefined) throw thrown
-    throw new CommandFailure(Exit.failed, words)
-  }
-  const url = localUrl(config, gateway.port)
-  await noteRunning(dataDir, { pid: process.pid, url })
+  const sandbox = await startEmbeddedSandbox(wanted)
   process.stderr.write(
-    `agent-gateway stdio: SANDBOX in this process, test money only; data in ${dataDir}, also at ${url}\n`,
+    `agent-gateway stdio: SANDBOX in this process, test money only; data in ${sandbox.config.dataDir}, also at ${sandbox.url}\n`,
   )
 
   const signalled = new Promise<void>((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => resolve())
   })
-  await Promise.race([serveMcpStdio({ target: { door: gateway.mcp }, token }), signalled])
-  await gateway.close()
-  await forgetRunning(dataDir, process.pid)
-  if (isTemporary) await rm(dataDir, { recursive: true, force: true })
+  await Promise.race([serveMcpStdio({ target: { door: sandbox.gateway.mcp }, token }), signalled])
+  await sandbox.close()
   process.exit(Exit.ok)
-}
-
-const authorityIn = (dataDir: string) => ({ authorityKeyFile: join(dataDir, 'authority.jwk') })
-
-/** Desktop assistants start their servers anywhere, also where ./data cannot be made. */
-async function usableDataDirectory(wanted: string): Promise<{ dataDir: string; isTemporary: boolean }> {
-  try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 })
-    return { dataDir: wanted, isTemporary: false }
-  } catch {
-    return { dataDir: await mkdtemp(join(tmpdir(), 'agent-gateway-')), isTemporary: true }
-  }
 }
