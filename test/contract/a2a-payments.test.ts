@@ -338,6 +338,13 @@ describe('a payment with the first message', () => {
     expect(gate.calls).toHaveLength(1)
   })
 
+  test('that has a stored result gets it, in a task of its own sender', async () => {
+    const task = await sendForTask(first('again'), bearer(KEY_A))
+    expect(task.artifacts![0]!.parts[0]!.data).toEqual(OUTPUT)
+    expect(gate.worked()).toBe(0)
+    expect(door.memory.rows.get(task.id)!.owner).toBe('acct_a')
+  })
+
   test('is asked for anew when it is not accepted', async () => {
     const task = await sendForTask(first('bad'))
     expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
@@ -426,6 +433,24 @@ describe('a copy of the payment', () => {
   })
 })
 
+test('a task whose gateway stopped while it was paid for invites no second payment', async () => {
+  const { id } = await ask()
+  const release = gate.hold()
+  const first = sendForTask(paying('good', id))
+  while (gate.calls.length < 2) await new Promise((resolve) => setImmediate(resolve))
+  const other = await startA2aDoor({ tools: [paidTool], gate: createFakeGate(), memory: door.memory })
+  try {
+    const task = (await rpc(other, 'GetTask', { id })).body.result as unknown as WireTask
+    expect(stateOf(task)).toBe('TASK_STATE_FAILED')
+    expect(metadataOf(task)['x402.payment.status']).toBe('payment-submitted')
+    expect(textOf(task.status.message!)).toContain('/v1/payments/')
+  } finally {
+    release()
+    await first
+    await other.close()
+  }
+})
+
 describe('canceling', () => {
   test('is possible while a task waits', async () => {
     const { id } = await ask()
@@ -464,7 +489,10 @@ describe('secrets', () => {
       await sendForTask(
         paying(fate, id, { parts: [{ text: `{"payload":${JSON.stringify(payment(fate))}}` }] }),
       )
-    expect(JSON.stringify([...door.memory.rows.values(), await read(id)])).not.toContain('canary')
+    const task = await read(id)
+    expect(JSON.stringify([...door.memory.rows.values(), task])).not.toContain('canary')
+    const shown = task.history!.slice(1).map(({ metadata }) => metadata!['x402.payment.payload'])
+    expect(shown).toEqual(Array(4).fill('[redacted]'))
     expect(door.lines.join('')).not.toContain('canary')
   })
 })

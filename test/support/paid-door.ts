@@ -10,8 +10,8 @@ import { type AnyTool, defineTool } from '../../src/registry.ts'
 const NETWORK = 'eip155:84532'
 export const TRANSACTION = `0x${'ab'.repeat(32)}`
 
-/** Words that `payment` makes a signature of, and what the gate does with them. */
-export type Fate = 'good' | 'bad' | 'unsettled' | 'unknown' | 'used' | 'unavailable'
+/** Words that `payment` makes a signature of, and what the gate does with them; `again` is answered without work. */
+export type Fate = 'good' | 'again' | 'bad' | 'unsettled' | 'unknown' | 'used' | 'unavailable'
 
 export const payment = (fate: Fate, resource?: string) => ({
   x402Version: 2,
@@ -82,7 +82,7 @@ export function createFakeGate(): FakeGate {
       const fate = fateOf(call.payment)
       if (fate === 'bad')
         throw refuse('payment_rejected', 'invalid_exact_evm_payload_signature', {
-          extras: { check: 'signature' },
+          extras: { check: 'signature', invalid_reason: 'invalid_exact_evm_payload_signature' },
         })
       const claim = { claim_id: 'pay_1', payment_url: 'http://gateway/v1/payments/pay_1' }
       if (fate === 'used')
@@ -93,8 +93,9 @@ export function createFakeGate(): FakeGate {
         })
       if (fate === undefined) throw new GatewayError('payment_invalid', 'That is no payment.')
       await held['before work']
-      worked++
-      const output = (await call.work('pay_1')) as Record<string, unknown>
+      if (fate !== 'again') worked++
+      const output: Record<string, unknown> =
+        fate === 'again' ? { text: 'hi' } : ((await call.work('pay_1')) as Record<string, unknown>)
       await held['after work']
       if (fate === 'unknown')
         throw new GatewayError('settlement_unknown', 'Not known yet: ask again at payment_url.', {
@@ -123,7 +124,7 @@ export function createFakeGate(): FakeGate {
           amount: '1000',
         },
         claimId: 'pay_1',
-        replayed: false,
+        replayed: fate === 'again',
       }
     },
   }

@@ -5,6 +5,7 @@ import { authenticate } from '../../authenticate.ts'
 import type { Caller } from '../../services.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
 import type { A2aCall } from './call.ts'
+import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
 import { redactTokens } from './redact.ts'
 import type { Waiting } from './waiting.ts'
 import {
@@ -106,12 +107,19 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
     // One process owns an embedded store, so any other worker is an earlier one.
     const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
     if (mayLive) return row
+    const isPaid = statusOf(task) !== undefined
+    const said = agentMessage([textPart(isPaid ? ABANDONED_PAYMENT : ABANDONED)], {
+      contextId: row.contextId,
+      taskId: row.id,
+    })
+    // Submitted and not failed: nobody knows yet, and that must not invite a second payment.
+    const metadata = isPaid ? paymentMetadata('payment-submitted', { receipts: receiptsOf(task) }) : undefined
     const failed: WireTask = {
       ...unmarked(task).task,
       status: {
         state: 'TASK_STATE_FAILED',
         timestamp: new Date(now()).toISOString(),
-        message: agentMessage([textPart(ABANDONED)], { contextId: row.contextId, taskId: row.id }),
+        message: withExtensions(said, metadata),
       },
     }
     const next = toRow(failed, row.owner, row.revision + 1)
@@ -157,6 +165,11 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
 const ABANDONED =
   'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
   'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
+
+const ABANDONED_PAYMENT =
+  'The gateway stopped while it worked on this task. Do not sign another payment yet: send the same one again with skill and ' +
+  'input, in a message without taskId. If it was not charged, the work is done now; if it was, the answer names the claim ' +
+  'with which the result can be read at GET /v1/payments/{claim_id}.'
 
 const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
   mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task

@@ -33,7 +33,7 @@ export function paidWork(
   const waiting = waitingFor(skill, input, asText)
   const receipts = receiptsOf(resumed?.task)
 
-  function paid({ json, output, settlement }: PaidResult): Outcome {
+  function paid({ json, output, settlement }: PaidResult): Outcome & { kind: 'ended' } {
     return {
       ...completed(
         skill,
@@ -119,9 +119,14 @@ export function paidWork(
             submission.payment ? verified : undefined,
           ),
       })
+      const { caller } = result
+      // A stored result is released without any work, so nothing may have been accepted yet.
       if (result.ok)
-        return result.paid ? paid(result.paid) : completed(skill, outputPart(parts, result.output))
-      const { error, caller } = result
+        return {
+          ...(result.paid ? paid(result.paid) : completed(skill, outputPart(parts, result.output))),
+          caller,
+        }
+      const { error } = result
       if (error.payment?.challenge) return challenged(error, caller)
       if (isAtWork) return failed(error)
       return isOpen ? challenged(error, caller) : { kind: 'refused', error }

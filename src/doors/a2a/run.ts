@@ -203,7 +203,8 @@ export function createRunner(parts: {
     const artifacts = [...(entry.task.artifacts ?? []), ...(outcome.artifacts ?? [])]
     const task: WireTask = { ...entry.task, status, ...(artifacts.length > 0 ? { artifacts } : {}) }
     const json = JSON.stringify(task)
-    if (!(await write(entry, task, { json, waiting: outcome.waiting }))) return adopt(entry)
+    const waiting = wasCanceled ? undefined : outcome.waiting
+    if (!(await write(entry, task, { json, waiting }))) return adopt(entry)
     for (const artifact of outcome.artifacts ?? []) publishArtifact(entry, artifact, { lastChunk: true })
     publishStatus(entry, status)
     forget(entry)

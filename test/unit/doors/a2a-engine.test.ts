@@ -183,3 +183,58 @@ describe('closing', () => {
     end()
   })
 })
+
+describe('two copies of a payment that find the task waiting at once', () => {
+  test.each(['send', 'stream'] as const)('end with the task of the one that got it (%s)', async (how) => {
+    const memory = createMemoryTaskStore()
+    let begun = 0
+    const asked = { 'x402.payment.status': 'payment-required' }
+    const work = (resumed: unknown): Work => ({
+      reply: 'task',
+      async run({ accepted }) {
+        if (!resumed)
+          return {
+            kind: 'ended',
+            state: 'TASK_STATE_INPUT_REQUIRED',
+            parts: [{ text: 'Pay.' }],
+            metadata: asked,
+          }
+        await accepted(null, [{ text: 'Checking.' }], { 'x402.payment.status': 'payment-submitted' })
+        begun++
+        return {
+          ...completed,
+          parts: [{ text: 'Paid.' }],
+          metadata: { 'x402.payment.status': 'payment-completed' },
+        }
+      },
+    })
+    const replica = () =>
+      createEngine({
+        store: { ...memory.store, engine: 'postgres' },
+        now: Date.now,
+        log: createLogger('silent'),
+        plan: (_request, _call, resumed) => work(resumed),
+      })
+    const engines = [replica(), replica()]
+    const waiting = await engines[0]!.send(request, call)
+    if ('message' in waiting) throw new Error('no task')
+    const metadata = { 'x402.payment.payload': { x402Version: 2 } }
+    const paying = { message: { ...request.message, taskId: waiting.task.id, metadata } }
+    const lastOf = async (engine: (typeof engines)[number]) => {
+      if (how === 'send') {
+        const reply = await engine.send(paying, call)
+        return 'task' in reply ? reply.task.status : undefined
+      }
+      let status: WireTask['status'] | undefined
+      for await (const event of engine.stream(paying, call))
+        if ('task' in event) ({ status } = event.task)
+        else if ('statusUpdate' in event) ({ status } = event.statusUpdate)
+      return status
+    }
+    const [one, other] = await Promise.all(engines.map(lastOf))
+    expect(one?.state).toBe('TASK_STATE_COMPLETED')
+    expect(other).toEqual(one)
+    expect(begun).toBe(1)
+    await Promise.all(engines.map((engine) => engine.close(0)))
+  })
+})
