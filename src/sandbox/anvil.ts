@@ -1,7 +1,6 @@
 // One anvil child: loopback, a free port, gone when this process is gone, however that ends.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
 
 export interface Anvil {
   readonly rpcUrl: string
@@ -15,7 +14,13 @@ export interface Anvil {
 
 /** No binary for this platform, or it did not start: one line that says what to do. */
 export class AnvilError extends Error {
-  override readonly name = 'AnvilError'
+  /** The node was there and gave up: its state may be the reason. */
+  readonly hasRun: boolean
+  constructor(message: string, options: ErrorOptions & { hasRun?: boolean } = {}) {
+    super(message, options)
+    this.name = 'AnvilError'
+    this.hasRun = options.hasRun ?? false
+  }
 }
 
 const START_MS = 15_000
@@ -50,8 +55,12 @@ export function findAnvil(): string {
   }
 }
 
-/** @param args of anvil, without host and port @throws {AnvilError} */
-export async function startAnvil(args: readonly string[]): Promise<Anvil> {
+/**
+ * @param args of anvil, without host and port
+ * @param home where it keeps what it caches
+ * @throws {AnvilError}
+ */
+export async function startAnvil(args: readonly string[], home: string): Promise<Anvil> {
   const binary = findAnvil()
   const all = [
     '--host',
@@ -69,8 +78,8 @@ export async function startAnvil(args: readonly string[]): Promise<Anvil> {
     process.platform === 'win32' ? [binary, all] : ['/bin/sh', ['-c', WRAPPER, 'anvil', binary, ...all]]
   const child = spawn(command, commandArgs, {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Nothing of ours: the environment may hold keys. It keeps caches at home, which a service may not have.
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: tmpdir() },
+    // Nothing of ours: the environment may hold keys. The shell needs cat, kill and sleep.
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home },
     windowsHide: true,
   })
   const ended = new Promise<void>((resolve) => {
@@ -108,10 +117,10 @@ function unref(child: ChildProcess) {
 function readAddress(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
-    const fail = (why: string) => {
+    const fail = (why: string, hasRun = false) => {
       clearTimeout(timer)
       child.kill('SIGKILL')
-      reject(new AnvilError(`the embedded chain did not start: ${why}`))
+      reject(new AnvilError(`the embedded chain did not start: ${why}`, { hasRun }))
     }
     const timer = setTimeout(() => fail(`silent for ${START_MS / 1000} s`), START_MS)
     const read = (chunk: Buffer) => {
@@ -125,7 +134,7 @@ function readAddress(child: ChildProcess): Promise<string> {
       child.off('error', onError)
       resolve(address)
     }
-    const onExit = (code: number | null) => fail(lastLine(said) || `ended with code ${code}`)
+    const onExit = (code: number | null) => fail(lastLine(said) || `ended with code ${code}`, true)
     const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? 'not executable')
     child.stdout!.on('data', read)
     child.stderr!.on('data', read)

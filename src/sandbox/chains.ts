@@ -1,16 +1,17 @@
-// Embedded EVM chains that answer as 8453 and 84532, with real USDC bytecode; started on demand.
+// Embedded EVM chains that answer as 8453 and 84532, with the real USDC code; started on demand, kept across restarts.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from '../log.ts'
-import { Secret } from '../secret.ts'
+import { createNetworks } from '../payments/networks.ts'
+import { openSandboxAccounts, type SandboxAccount } from './accounts.ts'
+import { openEmbeddedChain } from './embedded-chain.ts'
 
-export interface SandboxAccount {
-  readonly address: string
-  readonly privateKey: Secret<string>
-}
+export type { SandboxAccount } from './accounts.ts'
 
 export interface SandboxChains {
   /** Starts the chain on the first call. @throws when this platform has no binary: says what to install */
   rpcUrl(chainId: number): Promise<string>
-  /** Generated per data directory, 0600; the payer has test USDC, the settler gas. */
+  /** Generated per data directory, 0600; the payer has test USDC, the settlers gas. */
   readonly payer: SandboxAccount
   readonly settlers: readonly SandboxAccount[]
   readonly payTo: string
@@ -18,17 +19,35 @@ export interface SandboxChains {
   close(): Promise<void>
 }
 
-export async function openSandboxChains(_options: {
+const CHAIN_IDS = [8453, 84532]
+
+/** @throws {ConfigError} when the accounts cannot be read */
+export async function openSandboxChains(options: {
   dataDir: string
   log: Logger
   now: () => number
 }): Promise<SandboxChains> {
+  const { dataDir, log } = options
+  const folder = join(dataDir, 'chains')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const accounts = await openSandboxAccounts(join(folder, 'accounts.json'))
+  const chains = new Map(
+    createNetworks(CHAIN_IDS).all.map((network) => [
+      network.chainId,
+      openEmbeddedChain({ folder, network, accounts, log }),
+    ]),
+  )
   return {
-    rpcUrl: () => Promise.reject(new Error('being written')),
-    payer: { address: '0x0000000000000000000000000000000000000001', privateKey: new Secret('') },
-    settlers: [],
-    payTo: '0x0000000000000000000000000000000000000002',
-    chainIds: [8453, 84532],
-    async close() {},
+    rpcUrl(chainId) {
+      const chain = chains.get(chainId)
+      return chain ? chain.rpcUrl() : Promise.reject(new Error(`the sandbox has no chain ${chainId}`))
+    },
+    payer: accounts.payer,
+    settlers: accounts.settlers,
+    payTo: accounts.payTo.address,
+    chainIds: CHAIN_IDS,
+    async close() {
+      await Promise.all([...chains.values()].map((chain) => chain.close()))
+    },
   }
 }

@@ -90,7 +90,8 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
   const network = createNetworks([chainId]).all[0]
   if (!network) throw new Error(`no asset is pinned for chain ${chainId}`)
   const asset = network.asset.address
-  const anvil = await startAnvil(['--chain-id', String(chainId)])
+  const folder = await mkdtemp(join(tmpdir(), 'agent-gateway-chain-'))
+  const anvil = await startAnvil(['--chain-id', String(chainId)], folder)
   const client: JsonRpc = createJsonRpc({ network: network.network, url: anvil.rpcUrl, deadlineMs: 20_000 })
   const payers = accountsOf(1, PAYERS)
   const settlers = accountsOf(2, SETTLERS)
@@ -98,7 +99,6 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
     usdc: Object.fromEntries(payers.map(({ address }) => [address, PAYER_USDC])),
     gas: [STRANGER, ...settlers.map(({ address }) => address)],
   })
-  const folder = await mkdtemp(join(tmpdir(), 'agent-gateway-chain-'))
   const settlerKeyFile = join(folder, 'settler.key')
   await writeFile(settlerKeyFile, `${keyOf(2, 0)}\n`, { mode: 0o600 })
 
