@@ -176,8 +176,10 @@ function sign(
   const { status, bytes, truncated, sha256 } = facts.response
   const id = newId('evd', startedAt)
   const jws = signer.sign(JWS_TYPES.evidence, {
-    evidence_id: id,
     iss: baseUrl,
+    jti: id,
+    iat: Math.floor(endedAt / 1000),
+    evidence_id: id,
     tool: WEB_FETCH,
     request_id: facts.requestId,
     request_digest: digest,

@@ -65,8 +65,11 @@ export function createQuotes(parts: QuoteParts) {
     const id = newId('qte', issuedAt)
     const { request } = prepared
     const jws = signer.sign(JWS_TYPES.quote, {
-      quote_id: id,
       iss: baseUrl,
+      jti: id,
+      iat: Math.floor(issuedAt / 1000),
+      exp: Math.floor(expiresAt / 1000),
+      quote_id: id,
       tool: WEB_FETCH,
       request: request.url.length <= MAX_QUOTED_URL_CHARS ? request : { ...request, url: null },
       request_digest: prepared.digest,
