@@ -189,6 +189,7 @@ export async function startGateway(
   const discovery = createDiscovery({
     ...outbound,
     plainSender: createPlainSender(),
+    checkHost: egress.checkHost,
     config,
     registry,
     networks: payments.networks,

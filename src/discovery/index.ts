@@ -43,6 +43,8 @@ export interface DiscoveryParts {
   /** For catalogues that were configured with http://. */
   readonly plainSender: Sender
   readonly policy: AddressPolicy
+  /** The operator's brake. */
+  readonly checkHost: (host: string) => Promise<{ readonly ok: boolean }>
   readonly payTo: string | undefined
   readonly baseUrl: string
   readonly now: () => number

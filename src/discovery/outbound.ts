@@ -14,6 +14,8 @@ export type OutboundReason =
   | 'target_invalid'
   /** Local, private, or on a port that is not allowed. */
   | 'not_public'
+  /** The operator stopped outbound requests, or those to this host. */
+  | 'denied'
   | 'name_unresolved'
   | 'unreachable'
   | 'timeout'
@@ -47,6 +49,8 @@ export interface OutboundParts {
   readonly plainSender: Sender
   readonly policy: AddressPolicy
   readonly ports: readonly number[]
+  /** The operator's brake. */
+  readonly checkHost: (host: string) => Promise<{ readonly ok: boolean }>
   readonly now: () => number
 }
 
@@ -75,6 +79,15 @@ export function createOutbound(parts: OutboundParts): Outbound {
     return verdict.code === 'target_blocked' ? 'not_public' : 'target_invalid'
   }
 
+  /** A brake that cannot be read is on. */
+  async function isAllowed(host: string): Promise<boolean> {
+    try {
+      return (await parts.checkHost(host)).ok
+    } catch {
+      return false
+    }
+  }
+
   async function findAddresses(host: string, timeoutMs: number): Promise<readonly string[] | OutboundReason> {
     let addresses: readonly string[]
     try {
@@ -92,6 +105,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
       const started = now()
       const target = findTarget(request)
       if (typeof target === 'string') return { ok: false, reason: target }
+      if (!(await isAllowed(target.host))) return { ok: false, reason: 'denied' }
       const addresses = await findAddresses(target.host, request.timeoutMs)
       if (typeof addresses === 'string') return { ok: false, reason: addresses }
       const sender = target.url.protocol === 'http:' ? parts.plainSender : parts.sender
