@@ -43,8 +43,13 @@ class Refusal extends Error {
  */
 export function createExchanger(ca: readonly string[] | undefined): Exchanger {
   const secureContext = ca && createSecureContext({ ca: [...getCACertificates('default'), ...ca] })
-  const connect = buildConnector({ allowH2: false, ...(secureContext && { secureContext }) })
-  return (request) => exchange(request, connect)
+  return (request) => {
+    const timeout = request.deadlineMs
+    return exchange(
+      request,
+      buildConnector({ allowH2: false, timeout, ...(secureContext && { secureContext }) }),
+    )
+  }
 }
 
 async function exchange(
@@ -53,11 +58,14 @@ async function exchange(
 ): Promise<ExchangeResult> {
   let socket: Socket | undefined
   const client = new Client(url.origin, {
-    connect: (options, done) =>
+    connect: (options, done) => {
+      // One connection, whose bytes are counted: undici would make another one when the first is closed early.
+      if (socket) return done(new Error('the connection is gone'), null)
       connect(options, (...result) => {
         if (result[1]) socket = result[1]
         done(...result)
-      }),
+      })
+    },
     maxHeaderSize: MAX_HEADER_BYTES,
     // One deadline covers the whole exchange.
     headersTimeout: 0,
@@ -77,6 +85,8 @@ async function exchange(
       body: body ?? null,
       signal,
     })
+    // Destroyed half read, it says so once more, to nobody.
+    response.body.on('error', () => {})
     const encoding = response.headers['content-encoding']
     const text = encoding === undefined || encoding === 'identity' ? await readText(response.body) : undefined
     if (text === undefined) response.body.destroy()
