@@ -1,0 +1,121 @@
+// The official MCP clients with a payer of stock x402 parts: each buys a web fetch on a real chain, and a replay buys nothing.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createBuyer } from '../support/buyer.ts'
+import { startTestChain, type TestChain } from '../support/chain.ts'
+import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { createWorld, type World } from '../support/gateway.ts'
+
+const PRICE = 1000n
+const launcher = new URL('../../src/launcher.ts', import.meta.url).pathname
+const info = { name: 'buyer', version: '1.0.0' }
+
+let chain: TestChain
+let world: World
+let gateway: GatewayProcess
+let directory: string
+beforeAll(async () => {
+  chain = await startTestChain(84532)
+  world = await createWorld({ env: chain.env })
+  gateway = await startGatewayProcess(world)
+  directory = mkdtempSync(join(tmpdir(), 'mcp-pay-'))
+}, 60_000)
+afterAll(async () => {
+  await gateway?.stop('SIGTERM')
+  await world?.close()
+  await chain?.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+interface Result {
+  isError?: boolean
+  // Whatever came back is what is tested.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  structuredContent?: any
+  content?: { text: string }[]
+  _meta?: Record<string, { success: boolean; transaction: string }>
+}
+interface AnyClient {
+  listTools(): Promise<{ tools: { name: string }[] }>
+  callTool(params: { name: string; arguments: object; _meta?: object }): Promise<Result>
+  close(): Promise<void>
+}
+
+const overHttp = (): Transport => new StreamableHTTPClientTransport(new URL(`${gateway.baseUrl}/mcp`))
+const overStdio = (): Transport =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [launcher, 'stdio'],
+    env: { PATH: process.env['PATH'] ?? '', GATEWAY_BASE_URL: gateway.baseUrl },
+    stderr: 'ignore',
+  })
+const connectV2 = (mode: 'legacy' | { pin: string }, open: () => Transport) => async () => {
+  const client = new Client(info, { versionNegotiation: { mode } })
+  await client.connect(open())
+  return client as unknown as AnyClient
+}
+async function connectV1() {
+  const client = new ClientV1(info)
+  const transport = new HttpV1(new URL(`${gateway.baseUrl}/mcp`))
+  // The v1 types predate exactOptionalPropertyTypes.
+  await client.connect(transport as Parameters<typeof client.connect>[0])
+  return client as unknown as AnyClient
+}
+
+const clients = [
+  ['v2 over HTTP, as of 2026', connectV2({ pin: '2026-07-28' }, overHttp)],
+  ['v2 over HTTP, as of 2025', connectV2('legacy', overHttp)],
+  ['v2 over stdio, as of 2026', connectV2({ pin: '2026-07-28' }, overStdio)],
+  ['v2 over stdio, as of 2025', connectV2('legacy', overStdio)],
+  ['v1 over HTTP', connectV1],
+] as const
+
+describe.each(clients)('the client %s', (_, connect) => {
+  const index = clients.findIndex(([, other]) => other === connect)
+
+  it('sees the price, pays exactly it, gets the page and a receipt; the same payment buys nothing again', async () => {
+    const pay = createBuyer(chain.payers[index]!)
+    const client = await connect()
+    try {
+      const { tools } = await client.listTools()
+      const name = tools.map((tool) => tool.name).find((listed) => /web.fetch$/.test(listed))!
+      const input = { url: world.url(`/page-${index}`), testnet: true }
+      const before = await chain.usdcOf(chain.payTo)
+      const asked = world.upstream.requests.length
+
+      const challenge = await client.callTool({ name, arguments: input })
+      expect(challenge.isError).toBe(true)
+      expect(challenge.structuredContent.resource.url).toBe('mcp://tool/gateway.web.fetch')
+      expect(JSON.parse(challenge.content![0]!.text)).toEqual(challenge.structuredContent)
+      expect(world.upstream.requests).toHaveLength(asked)
+
+      const payment = await pay(challenge.structuredContent)
+      const paid = await client.callTool({ name, arguments: input, _meta: { 'x402/payment': payment } })
+      expect(paid.isError, JSON.stringify(paid.structuredContent)).toBeFalsy()
+      expect(paid._meta!['x402/payment-response']).toMatchObject({ success: true })
+      expect(paid._meta!['x402/payment-response']!.transaction).toMatch(/^0x[0-9a-f]{64}$/)
+      expect(JSON.parse(paid.content![0]!.text)).toEqual(paid.structuredContent)
+      expect(world.upstream.requests).toHaveLength(asked + 1)
+      expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
+
+      const { receipt } = paid.structuredContent
+      const stored = await gateway.rest('GET', new URL(receipt.url).pathname, undefined, '')
+      expect(stored.status).toBe(200)
+      expect(stored.text).toContain(receipt.jws)
+
+      const replay = await client.callTool({ name, arguments: input, _meta: { 'x402/payment': payment } })
+      expect(replay).toMatchObject({ isError: true, structuredContent: { code: 'payment_claimed' } })
+      expect(replay.structuredContent.claim_id).toMatch(/^clm_/)
+      expect(world.upstream.requests).toHaveLength(asked + 1)
+      expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
+    } finally {
+      await client.close()
+    }
+  }, 60_000)
+})
