@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { paymentKeyOf } from '../src/store/commands/claims.ts'
 
 /** Finished attempts of other accounts with their ledger entries and receipts, older than any new one. */
 export function preload(dataDir: string, count: number): void {
@@ -17,6 +18,35 @@ export function preload(dataDir: string, count: number): void {
     db.exec(`${numbers} INSERT INTO ledger_entries SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1
       FROM n ORDER BY 1, 2`)
   db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, ${account}, '${'x'.repeat(700)}', 1 FROM n`)
+  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+}
+
+/** The payment of claim `i`, for whoever wants to find it again. */
+export const preloadedPayment = (i: number) => ({
+  network: 'eip155:8453',
+  asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+  payer: `0x${(i % 5000).toString(16).padStart(40, '0')}`,
+  nonce: `0x${i.toString(16).padStart(64, '0')}`,
+})
+
+/** Settled claims with their receipts. The index of payments is filled in random order, as life does. */
+export function preloadClaims(dataDir: string, count: number): void {
+  const db = new DatabaseSync(join(dataDir, 'gateway.db'))
+  const numbers = `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`
+  const id = (prefix: string) => `printf('${prefix}_0%034d', i)`
+  db.function('payment_key', (i) => paymentKeyOf(preloadedPayment(Number(i))))
+  const { network, asset } = preloadedPayment(0)
+  const digest = randomBytes(32)
+  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN')
+  db.exec(`${numbers} INSERT INTO payment_claims (id, origin, network, asset, payer, nonce, pay_to, amount, valid_before,
+      state, tool, method, resource, request_digest, requirement_digest, boot_id, payment_key, upstream, tx,
+      result_sha256, receipt_id, created_at, submitted_at, finished_at)
+    SELECT ${id('clm')}, 'tool', '${network}', '${asset}', printf('0x%040x', i % 5000), printf('0x%064x', i), '${asset}',
+      '1000', 1, 'settled', 'gateway.web.fetch', 'POST', 'https://gateway.example/v1/tools/web.fetch',
+      '${digest.toString('base64url')}', '${digest.toString('base64url')}', 'old', payment_key(i), 'local',
+      printf('0x%064x', i), '${digest.toString('hex')}', ${id('rcp')}, 1, 1, 1 FROM n`)
+  db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, '', '${'x'.repeat(700)}', 1 FROM n`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

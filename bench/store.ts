@@ -1,6 +1,6 @@
 // Durable double-entry debits: group commit in the store thread against one commit per operation on the main thread
-// (same engine, file system and commands, rounds interleaved), against PostgreSQL, and with 10,000 and 1,000,000
-// attempts in the store. `node bench/store.ts`
+// (same engine, file system and commands, rounds interleaved), against PostgreSQL, with 10,000 and 1,000,000 attempts
+// in the store, and with 1,000 and 1,000,000 payment claims. `node bench/store.ts`
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,8 +14,17 @@ import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { addSetting, ending, reservation, type Setting } from '../test/support/store.ts'
-import { preload } from './preload.ts'
+import {
+  addSetting,
+  ending,
+  newClaim,
+  reservation,
+  resultOf,
+  type Setting,
+  settling,
+  submission,
+} from '../test/support/store.ts'
+import { preload, preloadClaims, preloadedPayment } from './preload.ts'
 import { median, percentile, printTable } from './support.ts'
 
 const CLIENTS = 64
@@ -158,12 +167,69 @@ async function openMainThread(dataDir: string) {
   return { settings, debit, move, close: () => db.close() }
 }
 
+const nextClaim = () => newClaim({ id: newId('clm') })
+/** What every payment asks first, and what takes it: has anyone else used it, and now nobody else can. */
+const claimThrough =
+  (store: Store): Debit =>
+  async () => {
+    const claim = nextClaim()
+    if (await store.findClaim(claim)) throw new Error('found')
+    if (!(await store.claimPayment({ claim, bootId: BOOT })).ok) throw new Error('not claimed')
+  }
+const findThrough =
+  (store: Store, stored: number): Debit =>
+  async () => {
+    if (!(await store.findClaim(preloadedPayment(Math.floor(Math.random() * stored)))))
+      throw new Error('not found')
+  }
+/** All writes of a paid call: claimed, submitted with a result of 4 KB, settled with a receipt. */
+const payThrough = (store: Store): Debit => {
+  const result = resultOf(JSON.stringify({ content: 'x'.repeat(4000), receipt: null }))
+  return async () => {
+    const claim = nextClaim()
+    await store.claimPayment({ claim, bootId: BOOT })
+    await store.submitClaim({ ...submission(claim.id, BOOT), result })
+    const end = settling(claim.id)
+    const receipt = { ...end.receipt, id: newId('rcp') }
+    if (!(await store.settleClaim({ ...end, receipt }))) throw new Error('not settled')
+  }
+}
+
+async function benchClaims(): Promise<void> {
+  const sizes = [1000, 1_000_000]
+  const filled: Store[] = []
+  for (const size of sizes) {
+    const dataDir = join(folder, `claims-${size}`)
+    await (await open(dataDir)).close()
+    preloadClaims(dataDir, size)
+    filled.push(await open(dataDir))
+  }
+  const settings = await addSettings(filled[0]!, CLIENTS)
+  const table: string[][] = []
+  const measure = async (name: string, clients: number, debit: (store: Store, stored: number) => Debit) => {
+    const own = settings.slice(0, clients)
+    const rounds = await compare(
+      filled.map((store, i) => ({ settings: own, debit: debit(store, sizes[i]!) })),
+    )
+    for (const [i, round] of rounds.entries()) {
+      const ratio = (round.p50Ms / rounds[0]!.p50Ms).toFixed(2)
+      table.push(cells(`${name}, ${sizes[i]} claims stored`, round, ratio, 3))
+    }
+  }
+  await measure('findClaim of a random one, 1 client', 1, findThrough)
+  await measure('findClaim + claimPayment, 1 client', 1, claimThrough)
+  await measure('findClaim + claimPayment, 64 clients', CLIENTS, claimThrough)
+  await measure('claim, submit, settle, 1 client', 1, payThrough)
+  printTable('Payment claims in the store (target: latency within 20 %; ratio of p50)', head, table)
+  for (const store of filled) await store.close()
+}
+
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const cells = (name: string, r: Round, ratio = '') => [
+const cells = (name: string, r: Round, ratio = '', digits = 2) => [
   name,
   r.perSecond.toFixed(0),
   ratio,
-  r.p50Ms.toFixed(2),
+  r.p50Ms.toFixed(digits),
   r.p99Ms.toFixed(2),
   r.cpuMs.toFixed(3),
   r.loopP99Ms.toFixed(1),
@@ -231,6 +297,8 @@ try {
     ...rows(one, 'whole attempt, 1 client'),
   ])
   for (const store of filled) await store.close()
+
+  await benchClaims()
 
   const server = await startPostgres()
   try {

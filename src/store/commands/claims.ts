@@ -61,7 +61,7 @@ export function toClaim(row: ClaimRow): PaymentClaim {
  */
 const digest = (...parts: readonly string[]): Buffer =>
   createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16)
-const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
+export const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
 const identifierKeyOf = (c: Input<'findIdentifiedClaim'>) => digest(c.tool, c.payer, c.identifier)
 
 const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bootId', 'paymentKey', 'identifierKey'])}
