@@ -1,6 +1,6 @@
 // The in-process facilitator against a real node: what it says of a settlement is what happened on the chain.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { noFault } from '../../src/fault.ts'
+import { noFault, parseFault } from '../../src/fault.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
 import type { Chain, Payment, Upstream } from '../../src/payments/ports.ts'
@@ -133,4 +133,201 @@ describe('settle', () => {
     const senders = fates.map((fate) => fate.state === 'used' && fate.submittedBy)
     expect(new Set(senders).size).toBe(3)
   })
+
+  it('is pending while no block comes, and names the transaction that will be mined', async () => {
+    const { request, question } = await pay(2)
+    await chain.setAutomine(false)
+    const pending = await open().settle({ ...request, deadlineMs: 300 })
+    await chain.setAutomine(true)
+    await chain.mine()
+    expect(pending).toEqual({ state: 'pending', transaction: hash })
+    expect(await port.fateOf(question)).toMatchObject({ state: 'used', ...pick(pending) })
+  })
+
+  it('fails when somebody else was first, and the chain says that the money came', async () => {
+    const { request, question, payload } = await pay(2)
+    await chain.preempt(payload)
+    expect(await open().settle(request)).toEqual({
+      state: 'failed',
+      reason: 'invalid_exact_evm_transaction_failed',
+    })
+    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: true })
+  })
+
+  it('fails when the payer took it back or has nothing left, and nothing moves', async () => {
+    const upstream = open()
+    const [canceled, drained] = [await pay(6), await pay(7)]
+    await chain.cancelAuthorization(canceled.account, canceled.question.nonce)
+    await chain.drain(drained.account)
+    const before = await chain.transfersTo(chain.payTo)
+    expect(await upstream.settle(canceled.request)).toMatchObject({ state: 'failed' })
+    expect(await upstream.settle(drained.request)).toMatchObject({ state: 'failed' })
+    expect(await chain.transfersTo(chain.payTo)).toBe(before)
+    expect(await port.fateOf(canceled.question)).toMatchObject({ state: 'canceled' })
+    expect(await port.fateOf(drained.question)).toEqual({ state: 'unused' })
+  })
+
+  it('pays for no more gas than a transfer needs, whatever the wallet of the payer does', async () => {
+    const { request, account } = await pay(8)
+    // JUMPDEST PUSH1 0 JUMP: asked whether the signature is its own, the wallet never ends.
+    await chain.rpc('anvil_setCode', [account.address, '0x5b600056'])
+    expect(await open().settle(request)).toMatchObject({ state: 'failed' })
+    const block = (await chain.rpc('eth_getBlockByNumber', ['latest', true])) as {
+      transactions: { gas: string }[]
+      gasUsed: string
+    }
+    expect(block.transactions.map(({ gas }) => Number(gas))).toEqual([120_000])
+    expect(Number(block.gasUsed)).toBeLessThanOrEqual(120_000)
+    await chain.rpc('anvil_setCode', [account.address, '0x'])
+  })
+
+  it('asks for another facilitator when nothing has left', async () => {
+    const { request, question } = await pay(2)
+    expect(await open({ rpcUrl: 'http://127.0.0.1:1' }).settle(request)).toEqual({
+      state: 'refused',
+      reason: 'chain_unreachable',
+    })
+    proxy.on('eth_chainId', () => ({ result: '0x1' }))
+    expect(await open().settle(request)).toEqual({ state: 'refused', reason: 'chain_unreachable' })
+    proxy.reset()
+    proxy.on('eth_getBlockByNumber', () => ({ result: { baseFeePerGas: '0x174876e800' } }))
+    expect(await open().settle(request)).toEqual({ state: 'refused', reason: 'gas_price_above_cap' })
+    expect(proxy.seen).not.toContain('eth_sendRawTransaction')
+    expect(await open({ keys: 0 }).settle(request)).toEqual({ state: 'refused', reason: 'settlers_stuck' })
+    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+  })
 })
+
+/** Of the proxy: how many transactions left us. */
+const sent = () => proxy.seen.filter((method) => method === 'eth_sendRawTransaction').length
+
+describe('a broadcast whose answer is lost or strange', () => {
+  it('is settled all the same when the receipt shows, from one submission', async () => {
+    const { request } = await pay(0)
+    proxy.on('eth_sendRawTransaction', () => ({ drop: 'after' }))
+    expect(await open().settle(request)).toEqual({ state: 'settled', transaction: hash })
+    expect(sent()).toBe(1)
+  })
+
+  it('is unknown when no receipt shows, and the log of the chain decides', async () => {
+    const { request, question } = await pay(0)
+    proxy.on('eth_sendRawTransaction', () => ({ drop: 'after' }))
+    proxy.on('eth_getTransactionReceipt', () => ({ drop: 'before' }))
+    const unknown = await open().settle({ ...request, deadlineMs: 300 })
+    expect(unknown).toEqual({ state: 'unknown', reason: 'no_reply', transaction: hash })
+    expect(sent()).toBe(1)
+    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: true, ...pick(unknown) })
+  })
+
+  it('is unknown when it never arrived, and is not sent again', async () => {
+    const { request, question } = await pay(0)
+    proxy.on('eth_sendRawTransaction', () => ({ drop: 'before' }))
+    expect(await open().settle({ ...request, deadlineMs: 300 })).toMatchObject({ state: 'unknown' })
+    expect(sent()).toBe(1)
+    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+  })
+
+  it.each([
+    ['nonce too low', 'unknown', 'nonce_too_low'],
+    ['something nobody has ever said', 'unknown', 'unclear_answer'],
+    ['already known', 'unknown', 'already_known'],
+    ['replacement transaction underpriced', 'refused', 'node_refused'],
+    ['insufficient funds for gas * price + value', 'refused', 'node_refused'],
+  ])('answered with "%s" is %s', async (message, state, reason) => {
+    const { request } = await pay(1)
+    proxy.on('eth_sendRawTransaction', () => ({ error: { code: -32000, message } }))
+    expect(await open().settle({ ...request, deadlineMs: 200 })).toMatchObject({ state, reason })
+    expect(sent()).toBe(1)
+  })
+
+  it('leaves the account usable: the next settlement goes through', async () => {
+    const upstream = open()
+    const [lost, refused, next] = [await pay(0), await pay(0), await pay(0)]
+    proxy.on('eth_sendRawTransaction', () => ({ drop: 'before' }))
+    expect(await upstream.settle({ ...lost.request, deadlineMs: 100 })).toMatchObject({ state: 'unknown' })
+    proxy.on('eth_sendRawTransaction', () => ({
+      error: { code: -32000, message: 'transaction underpriced' },
+    }))
+    expect(await upstream.settle(refused.request)).toMatchObject({ state: 'refused' })
+    proxy.reset()
+    expect(await upstream.settle(next.request)).toMatchObject({ state: 'settled' })
+  })
+
+  it('costs one settlement when somebody else used the account, and the next goes through', async () => {
+    const [first, second] = [open(), open()]
+    const payments = [await pay(0), await pay(0), await pay(0), await pay(0)]
+    expect(await first.settle(payments[0]!.request)).toMatchObject({ state: 'settled' })
+    expect(await second.settle(payments[1]!.request)).toMatchObject({ state: 'settled' })
+    expect(await first.settle({ ...payments[2]!.request, deadlineMs: 100 })).toMatchObject({
+      state: 'unknown',
+      reason: 'nonce_too_low',
+    })
+    expect(await port.fateOf(payments[2]!.question)).toEqual({ state: 'unused' })
+    expect(await first.settle(payments[3]!.request)).toMatchObject({ state: 'settled' })
+  })
+})
+
+describe('an account whose transaction is not mined', () => {
+  it('does not hold up the others, and is used again once it is', async () => {
+    let skipped = 0
+    const upstream = open({ keys: 2, now: () => Date.now() + skipped })
+    const [stuck, next, third] = [await pay(3), await pay(3), await pay(3)]
+    await chain.setAutomine(false)
+    const pending = await upstream.settle({ ...stuck.request, deadlineMs: 100 })
+    skipped = 60_000
+    const settling = upstream.settle(next.request)
+    await expect.poll(() => chain.rpc('txpool_status')).toMatchObject({ pending: '0x2' })
+    await chain.setAutomine(true)
+    await chain.mine()
+    expect(await settling).toMatchObject({ state: 'settled' })
+    const fates = await Promise.all([stuck, next].map(({ question }) => port.fateOf(question)))
+    expect(pending).toMatchObject({ state: 'pending' })
+    expect(new Set(fates.map((fate) => fate.state === 'used' && fate.submittedBy)).size).toBe(2)
+    expect(await upstream.settle(third.request)).toMatchObject({ state: 'settled' })
+  })
+
+  it('refuses when there is no other, and takes the nonce again when the node dropped it', async () => {
+    let skipped = 0
+    const upstream = open({ now: () => Date.now() + skipped })
+    const [dropped, refused, next] = [await pay(4), await pay(4), await pay(4)]
+    await chain.setAutomine(false)
+    const pending = await upstream.settle({ ...dropped.request, deadlineMs: 100 })
+    skipped = 60_000
+    expect(await upstream.settle(refused.request)).toEqual({ state: 'refused', reason: 'settlers_stuck' })
+    await chain.rpc('anvil_dropTransaction', [(pending as { transaction: string }).transaction])
+    await chain.setAutomine(true)
+    expect(await upstream.settle(next.request)).toMatchObject({ state: 'settled' })
+    expect(await port.fateOf(dropped.question)).toEqual({ state: 'unused' })
+  })
+})
+
+describe('a fault', () => {
+  it.each([
+    ['before_broadcast', { state: 'refused', reason: 'fault_injected' }, 'unused'],
+    ['after_broadcast', { state: 'unknown', reason: 'fault_injected', transaction: hash }, 'used'],
+    ['after_mined', { state: 'unknown', reason: 'fault_injected', transaction: hash }, 'used'],
+  ])('%s is told as what it leaves behind', async (point, expected, fate) => {
+    const { request, question } = await pay(5)
+    expect(await open({ fault: parseFault(`${point}:throw`) }).settle(request)).toEqual(expected)
+    await expect.poll(async () => (await port.fateOf(question)).state).toBe(fate)
+  })
+})
+
+describe('verify', () => {
+  it('asks the token itself', async () => {
+    const upstream = open()
+    const good = await pay(5)
+    const bad = await pay(5, { domain: { name: 'USD Coin' } })
+    expect(await upstream.verify(good.request)).toEqual({ ok: true, payer: good.question.from })
+    expect(await upstream.verify(bad.request)).toMatchObject({
+      ok: false,
+      check: 'simulation',
+      message: 'The token refuses the transfer: FiatTokenV2: invalid signature.',
+      isRetryable: false,
+    })
+    proxy.on('eth_call', () => ({ drop: 'before' }))
+    expect(await upstream.verify(good.request)).toMatchObject({ ok: false, isRetryable: true })
+  })
+})
+
+const pick = (settlement: object) => ({ transaction: (settlement as { transaction: string }).transaction })
