@@ -14,13 +14,14 @@ import { at, keysAt } from '../support/tree.ts'
 const baseUrl = 'https://gateway.example'
 const addresses = { baseUrl, siteUrl: 'https://site.example', mcpUrl: 'https://mcp.example/mcp' }
 const registry = createRegistry(tools)
-const documents = createDocuments({
+const parts = {
   registry,
   addresses,
   config: { serviceKeyCredits: 100 },
   capabilities: descriptors,
   providers: listProviders(),
-})
+}
+const documents = createDocuments(parts)
 const catalogue = documents.catalogue()
 
 const DESCRIPTOR_FIELDS = [
@@ -87,16 +88,42 @@ describe('the catalogue', () => {
 
   it('lists in `tools` the same descriptors with available, paid and endpoint', () => {
     const listed = catalogue['tools'] as Record<string, unknown>[]
-    expect(listed.map(({ id }) => id)).toEqual(descriptors.map(({ id }) => id))
+    expect(listed.map(({ id }) => id)).toEqual([...descriptors.map(({ id }) => id), 'gateway.web.fetch'])
     for (const { available, paid, endpoint, ...descriptor } of listed) {
-      expect({ available, endpoint }).toEqual({ available: true, endpoint: `${baseUrl}/v1/execute` })
+      expect({ available, endpoint }).toEqual({ available: true, endpoint: descriptor['execute_url'] })
+      expect(Object.keys(descriptor)).toEqual(DESCRIPTOR_FIELDS)
       expect(descriptor).toEqual(documents.capability(String(descriptor['id'])))
       expect(paid).toBe(at(descriptor, 'pricing', 'amount_atomic') !== '0')
     }
   })
 
-  it('names no web fetch before there is one', () => {
-    expect(at(catalogue, 'compatibility', 'paid_web_fetch')).toBeNull()
+  it('has web fetch among the tools, paid, at its own address', () => {
+    const entry = (catalogue['tools'] as Record<string, unknown>[]).at(-1)!
+    expect(entry).toMatchObject({
+      id: 'gateway.web.fetch',
+      available: true,
+      paid: true,
+      endpoint: `${baseUrl}/v1/tools/web.fetch`,
+      availability: 'live',
+      execute_url: `${baseUrl}/v1/tools/web.fetch`,
+      pricing: { amount_atomic: '1000', amount: '0.001000', quote_expires_seconds: 300 },
+      url: 'https://site.example/capabilities/gateway.web.fetch',
+      schema_url: `${baseUrl}/v1/capabilities/gateway.web.fetch`,
+      mappings: {
+        mcp: { endpoint: 'https://mcp.example/mcp', tool: 'gateway.web.fetch' },
+        a2a: { endpoint: `${baseUrl}/a2a`, skill: 'web-fetch' },
+        openapi: { url: `${baseUrl}/openapi.json`, operationId: 'webFetch' },
+      },
+    })
+    expect(at(catalogue, 'compatibility', 'paid_web_fetch')).toBe(`${baseUrl}/v1/tools/web.fetch`)
+  })
+
+  it('says of web fetch that it is not available where nobody can be paid', () => {
+    const unpaid = createDocuments({ ...parts, isWebFetchPayable: false }).catalogue()
+    expect((unpaid['tools'] as Record<string, unknown>[]).at(-1)).toMatchObject({
+      id: 'gateway.web.fetch',
+      available: false,
+    })
   })
 })
 
@@ -153,15 +180,18 @@ it('an unknown capability is not found, and the known ones are named', () => {
   expect(() => documents.capability('nothing')).toThrow(/extract-preview/)
 })
 
-it('a gateway without gateway_execute has an empty catalogue', () => {
+it('a gateway without gateway_execute and web fetch has an empty catalogue', () => {
   const empty = createDocuments({
-    registry: createRegistry(tools.filter(({ name }) => name !== 'gateway_execute')),
+    registry: createRegistry(
+      tools.filter(({ name }) => name !== 'gateway_execute' && name !== 'gateway.web.fetch'),
+    ),
     addresses,
     config: { serviceKeyCredits: 1 },
     capabilities: descriptors,
     providers: [],
   })
   expect(empty.catalogue()).toMatchObject({ capabilities: [], tools: [] })
+  expect(at(empty.catalogue(), 'compatibility', 'paid_web_fetch')).toBeNull()
 })
 
 describe('the egress manifest', () => {

@@ -7,7 +7,7 @@ import { compactVerify, createLocalJWKSet, decodeProtectedHeader, type JSONWebKe
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
-import { createBuyer, fromHeader } from '../support/buyer.ts'
+import { createRestBuyer, fromHeader } from '../support/rest-buyer.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { runCli } from '../support/cli.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -17,13 +17,13 @@ const PATH = '/v1/tools/web.fetch'
 let chain: TestChain
 let gw: TestGateway
 let jwks: JSONWebKeySet
-let buyer: ReturnType<typeof createBuyer>
+let buyer: ReturnType<typeof createRestBuyer>
 
 beforeAll(async () => {
   chain = await startTestChain(8453)
   gw = await startTestGateway({ env: chain.env })
   jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json')).body
-  buyer = createBuyer(gw.baseUrl, chain.payers[0]!)
+  buyer = createRestBuyer(gw.baseUrl, chain.payers[0]!)
 })
 afterAll(async () => {
   await gw?.close()
@@ -85,7 +85,9 @@ describe('a paid fetch', () => {
   it('moves exactly 0.001 USDC and gives content, evidence and a receipt that anyone can verify', async () => {
     const payer = chain.payers[1]!
     const [payerBefore, sellerBefore] = [await chain.usdcOf(payer.address), await chain.usdcOf(chain.payTo)]
-    const answer = await createBuyer(gw.baseUrl, payer).buy(PATH, { url: gw.url('/page?token=secret-query') })
+    const answer = await createRestBuyer(gw.baseUrl, payer).buy(PATH, {
+      url: gw.url('/page?token=secret-query'),
+    })
     expect(answer.status, answer.text).toBe(200)
     expect(await chain.usdcOf(payer.address)).toBe(payerBefore - 1000n)
     expect(await chain.usdcOf(chain.payTo)).toBe(sellerBefore + 1000n)
@@ -395,7 +397,7 @@ describe('what is not charged', () => {
     })
     try {
       const url = `https://api.example.com:${raw.port}/`
-      const answer = await createBuyer(other.baseUrl, chain.payers[2]!).buy(PATH, { url })
+      const answer = await createRestBuyer(other.baseUrl, chain.payers[2]!).buy(PATH, { url })
       expect([answer.status, answer.body.code]).toEqual([502, 'response_unacceptable'])
     } finally {
       await other.close()

@@ -52,7 +52,9 @@ export const throughDoor = {
     )
     const content = at(body, 'result', 'structuredContent')
     const isError = at(body, 'result', 'isError') === true
-    const code = isError ? at(content, 'code') : content === undefined ? at(body, 'error', 'code') : 'ok'
+    // A challenge is the PaymentRequired of x402 itself, not a problem document.
+    const refused = at(content, 'x402Version') === undefined ? at(content, 'code') : 'payment_required'
+    const code = isError ? refused : content === undefined ? at(body, 'error', 'code') : 'ok'
     return { status, code, output: code === 'ok' ? content : undefined, raw }
   },
 
@@ -67,8 +69,14 @@ export const throughDoor = {
     const details = (at(body, 'error', 'data') ?? []) as Json[]
     const refused = details.map((detail) => at(detail, 'value', 'code')).find((code) => code !== undefined)
     const failed = dataOf(at(body, 'result', 'task', 'status', 'message', 'parts'))
-    const isFailed = at(body, 'result', 'task', 'status', 'state') === 'TASK_STATE_FAILED'
-    const code = body['error'] ? (refused ?? at(body, 'error', 'code')) : isFailed ? at(failed, 'code') : 'ok'
+    const state = at(body, 'result', 'task', 'status', 'state')
+    const ended =
+      state === 'TASK_STATE_FAILED'
+        ? at(failed, 'code')
+        : state === 'TASK_STATE_INPUT_REQUIRED'
+          ? 'payment_required'
+          : 'ok'
+    const code = body['error'] ? (refused ?? at(body, 'error', 'code')) : ended
     const parts =
       at(body, 'result', 'task', 'artifacts', '0', 'parts') ?? at(body, 'result', 'message', 'parts')
     return { status, code, output: code === 'ok' ? dataOf(parts) : undefined, raw }
