@@ -30,8 +30,9 @@ export interface SettlementParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
-  /** For tests: waits between two looks at a chain. */
+  /** For tests: waits between two looks at a chain, and how long an upstream has for its answer. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
+  readonly upstreamMs?: number | undefined
 }
 
 /** For the upstream's answer; what is left of the whole is for the chain. */
@@ -44,6 +45,12 @@ const POLL_MS = 500
 const RESULT_KEPT_MS = 24 * 3600_000
 
 type Input = Parameters<Settlements['settle']>[0]
+
+interface Answered {
+  readonly upstream: string
+  readonly answer: UpstreamSettlement
+  readonly ms: number
+}
 
 export function createSettlements(parts: SettlementParts): Settlements & { close(): Promise<void> } {
   const { store, router, chains, bootId, now, log, fault } = parts
@@ -82,22 +89,20 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     routes: readonly Route[],
     payment: Payment,
     requirements: PaymentRequirements,
-  ): Promise<{ upstream: string; answer: UpstreamSettlement }> {
-    let last: { upstream: string; answer: UpstreamSettlement } | undefined
+  ): Promise<Answered> {
+    const { scheme, network } = payment
+    let last: Answered | undefined
     const sentAt = now()
     for (const { upstream } of routes) {
       const startedAt = now()
-      const deadlineMs = UPSTREAM_MS - (startedAt - sentAt)
+      const deadlineMs = (parts.upstreamMs ?? UPSTREAM_MS) - (startedAt - sentAt)
       if (last && deadlineMs <= 0) break
       const answer = await upstream
         .settle({ payment, requirements, deadlineMs })
         .catch((): UpstreamSettlement => ({ state: 'unknown', reason: 'upstream_failed' }))
-      router.report(upstream.id, {
-        ok: !isUpstreamsFault(answer),
-        ms: now() - startedAt,
-        kind: { scheme: payment.scheme, network: payment.network },
-      })
-      last = { upstream: upstream.id, answer }
+      last = { upstream: upstream.id, answer, ms: now() - startedAt }
+      if (answer.state !== 'settled')
+        router.report(upstream.id, { ok: !isUpstreamsFault(answer), ms: last.ms, kind: { scheme, network } })
       // After a byte of it left, another one would be a second submission.
       if (answer.state !== 'refused') return last
       log.warn({ upstream: upstream.id, reason: answer.reason }, 'a facilitator did not take a settlement')
@@ -122,15 +127,18 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
 
   async function conclude(
     claim: PaymentClaim,
-    { upstream, answer }: { upstream: string; answer: UpstreamSettlement },
+    { upstream, answer, ms }: Answered,
     end: number,
-    payment: Payment,
+    { scheme, network }: Payment,
   ): Promise<Settlement> {
     const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
     const delays = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : LOOKS_MS
     const proof = await lookRepeatedly(claim, delays, end)
     const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
     const reason = 'reason' in answer ? answer.reason : null
+    // One that says settled is believed when the chain has been asked.
+    if (answer.state === 'settled')
+      router.report(upstream, { ok: proof.state !== 'unused', ms, kind: { scheme, network } })
 
     if (
       answer.state === 'settled' &&
@@ -162,8 +170,6 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         { [LogField.claim]: claim.id, upstream, claimed: transaction, chain: proof.state },
         'a facilitator says settled and the chain does not',
       )
-      const { scheme, network } = payment
-      if (proof.state === 'unused') router.report(upstream, { ok: false, ms: 0, kind: { scheme, network } })
       return book.doubtful(claim, 'unknown', { reason: 'settlement_unproven', transaction: null, upstream })
     }
     // Refused after it was sent is not proof: who has the payment can submit it until it expires.

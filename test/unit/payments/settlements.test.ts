@@ -1,0 +1,517 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { noFault, parseFault } from '../../../src/fault.ts'
+import { newId } from '../../../src/ids.ts'
+import { createLogger } from '../../../src/log.ts'
+import type { AuthorizationFate, Payment, UpstreamSettlement } from '../../../src/payments/ports.ts'
+import { createRouter } from '../../../src/payments/router.ts'
+import { createSettlements, type SettlementParts } from '../../../src/payments/settlements.ts'
+import { decodeJws } from '../../../src/receipts/types.ts'
+import type { NewPaymentClaim, PaymentClaim, Store } from '../../../src/store/ports.ts'
+import {
+  claimFor,
+  exactKind,
+  fakeChain,
+  type FakeChain,
+  type FakeUpstream,
+  fakeUpstream,
+  hash,
+  makeForeignPayment,
+  makePayment,
+  networks,
+  PAY_TO,
+  requirements,
+  sepolia,
+  SOLANA,
+  usedIn,
+} from '../../support/payment-fakes.ts'
+import { seedAccount } from '../../support/seed.ts'
+import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+
+const TX = hash('a')
+const OTHER_TX = hash('b')
+const BOOT = 'boot_test'
+const result = { json: '{"receipt":null}', sha256: 'f'.repeat(64) }
+
+let temp: TempStore
+beforeAll(async () => void (temp = await openTempStore()))
+afterAll(() => temp.close())
+
+interface Scene {
+  readonly store: Store
+  readonly chain: FakeChain
+  readonly upstreams: readonly FakeUpstream[]
+  readonly clock: { at: number }
+  readonly waits: number[]
+  readonly settlements: ReturnType<typeof createSettlements>
+  readonly payment: Payment
+  claim(overrides?: Partial<NewPaymentClaim>): Promise<PaymentClaim>
+  settle(claim: PaymentClaim): ReturnType<ReturnType<typeof createSettlements>['settle']>
+}
+
+function scene(options: {
+  answers?: readonly UpstreamSettlement[]
+  fate?: AuthorizationFate | 'silent'
+  payment?: (now: number) => Payment
+  parts?: Partial<SettlementParts>
+}): Scene {
+  const clock = { at: Date.now() }
+  const now = () => clock.at
+  const payment = (options.payment ?? makePayment)(clock.at)
+  const chain = fakeChain(now)
+  if (options.fate) chain.fates.set(payment.nonce, options.fate)
+  const kinds = [exactKind(payment.network)]
+  const upstreams = (options.answers ?? []).map((answer, i) =>
+    fakeUpstream(`up${i}`, { answer, kinds, feeAtomic: BigInt(i) }),
+  )
+  const log = createLogger('silent')
+  const waits: number[] = []
+  const settlements = createSettlements({
+    store: temp.store,
+    router: createRouter({ upstreams, networks, now, log }),
+    networks,
+    chains: new Map([[sepolia.network, chain]]),
+    signer: { kid: 'k', sign: (typ, payload) => fakeJws(typ, payload) },
+    baseUrl: 'https://gateway.test',
+    bootId: BOOT,
+    now,
+    log,
+    fault: noFault,
+    wait: async (ms) => {
+      waits.push(ms)
+      clock.at += ms
+    },
+    ...options.parts,
+  })
+  return {
+    store: temp.store,
+    chain,
+    upstreams,
+    clock,
+    waits,
+    settlements,
+    payment,
+    claim: (overrides) => claimFor(temp.store, payment, BOOT, overrides),
+    settle: (claim) => settlements.settle({ claim, payment, requirements, result }),
+  }
+}
+
+const fakeJws = (typ: string, payload: unknown) =>
+  [{ typ }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.sig'
+
+const settled: UpstreamSettlement = { state: 'settled', transaction: TX }
+const pending: UpstreamSettlement = { state: 'pending', transaction: TX }
+const refused: UpstreamSettlement = { state: 'refused', reason: 'upstream_unreachable' }
+const failed: UpstreamSettlement = { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' }
+const unknown: UpstreamSettlement = { state: 'unknown', reason: 'upstream_timeout' }
+const canceled: AuthorizationFate = { state: 'canceled', transaction: OTHER_TX }
+const unused: AuthorizationFate = { state: 'unused' }
+
+describe('one settlement', () => {
+  // Whatever an upstream says, the chain decides.
+  const paid = { state: 'settled', transaction: TX }
+  const table: [string, UpstreamSettlement, AuthorizationFate | 'silent', Record<string, unknown>][] = [
+    ['settled, and the chain agrees', settled, usedIn(TX), paid],
+    ['settled, under another transaction', settled, usedIn(OTHER_TX), { ...paid, transaction: OTHER_TX }],
+    [
+      'settled, and the chain knows nothing',
+      settled,
+      unused,
+      { state: 'unknown', reason: 'settlement_unproven' },
+    ],
+    [
+      'settled, and the payer had canceled',
+      settled,
+      canceled,
+      { state: 'failed', reason: 'authorization_canceled' },
+    ],
+    [
+      'settled, but another amount moved',
+      settled,
+      usedIn(TX, false),
+      { state: 'failed', reason: 'authorization_used_otherwise' },
+    ],
+    [
+      'settled, and the chain is silent',
+      settled,
+      'silent',
+      { state: 'unknown', reason: 'settlement_unproven' },
+    ],
+    ['pending, then mined', pending, usedIn(TX), paid],
+    ['pending, not mined', pending, unused, { state: 'pending', transaction: TX }],
+    ['pending, and the chain is silent', pending, 'silent', { state: 'pending', transaction: TX }],
+    ['failed, but a stranger submitted it', failed, usedIn(OTHER_TX), { ...paid, transaction: OTHER_TX }],
+    ['failed, because canceled', failed, canceled, { state: 'failed', reason: 'authorization_canceled' }],
+    ['failed, and it could still be used', failed, unused, { state: 'unknown', reason: failed.reason }],
+    ['failed, and the chain is silent', failed, 'silent', { state: 'unknown', reason: failed.reason }],
+    ['unknown, and it had arrived', unknown, usedIn(TX), paid],
+    ['unknown, and it had not', unknown, unused, { state: 'unknown', reason: 'upstream_timeout' }],
+    ['unknown, and canceled', unknown, canceled, { state: 'failed', reason: 'authorization_canceled' }],
+    ['refused', refused, unused, { state: 'failed', reason: 'upstream_unreachable' }],
+    ['refused, but a stranger submitted it', refused, usedIn(OTHER_TX), { ...paid, transaction: OTHER_TX }],
+    ['refused, and the chain is silent', refused, 'silent', { state: 'unknown', reason: 'not_broadcast' }],
+  ]
+  it.each(table)('that is %s', async (_name, answer, fate, expected) => {
+    const { settle, claim, store, upstreams } = scene({ answers: [answer], fate })
+    const held = await claim()
+    const settlement = await settle(held)
+    expect(settlement.state).toBe(expected['state'])
+    const stored = await store.getClaim(held.id)
+    expect(settlement.claim).toEqual(stored)
+    expect(stored).toMatchObject(expected)
+    expect(upstreams[0]!.settled).toHaveLength(1)
+    const isKept = stored!.state !== 'failed'
+    expect(await store.getClaimResult(held.id)).toEqual(isKept ? expect.objectContaining(result) : undefined)
+  })
+
+  it('is submitted on disk, with its result, before the upstream hears of it', async () => {
+    const seen: unknown[] = []
+    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await one.claim()
+    const { settle } = one.upstreams[0]!
+    one.upstreams[0]!.settle = async (request) => {
+      seen.push((await one.store.getClaim(held.id))?.state, (await one.store.getClaimResult(held.id))?.json)
+      return settle(request)
+    }
+    await one.settle(held)
+    expect(seen).toEqual(['submitted', result.json])
+  })
+
+  it('goes to the next upstream only while nothing has left', async () => {
+    const { settle, claim, upstreams, store } = scene({
+      answers: [refused, refused, settled, settled],
+      fate: usedIn(TX),
+    })
+    const held = await claim()
+    expect((await settle(held)).state).toBe('settled')
+    expect(upstreams.map(({ settled: calls }) => calls.length)).toEqual([1, 1, 1, 0])
+    expect((await store.getClaim(held.id))?.upstream).toBe('up2')
+  })
+
+  it.each([failed, unknown, pending])('goes to no other upstream after $state', async (answer) => {
+    const { settle, claim, upstreams } = scene({ answers: [answer, settled] })
+    await settle(await claim())
+    expect(upstreams.map(({ settled: calls }) => calls.length)).toEqual([1, 0])
+  })
+
+  it('has a receipt that names everything but the query', async () => {
+    const { settle, claim, store } = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await claim()
+    const settlement = await settle(held)
+    if (settlement.state !== 'settled') throw new Error(settlement.state)
+    expect(await store.getReceipt(settlement.receipt.id)).toEqual(settlement.receipt)
+    const { header, payload } = decodeJws(settlement.receipt.jws)
+    expect(header).toEqual({ typ: 'gw-receipt+jws' })
+    expect(payload).toEqual({
+      iss: 'https://gateway.test',
+      jti: settlement.receipt.id,
+      iat: expect.any(Number),
+      kind: 'payment',
+      receipt_id: settlement.receipt.id,
+      claim_id: held.id,
+      tool: 'gateway.test',
+      method: 'POST',
+      resource: 'gateway.test/v1/paid',
+      request_digest: 'request-digest',
+      result_sha256: result.sha256,
+      network: sepolia.network,
+      asset: sepolia.asset.address.toLowerCase(),
+      amount: '1000',
+      payer: held.payer,
+      pay_to: PAY_TO,
+      transaction: TX,
+      upstream: 'up0',
+      revenue: false,
+      issued_at: expect.stringMatching(/Z$/),
+    })
+  })
+
+  it('grants the credits it bought, once', async () => {
+    const accountId = await seedAccount(temp.store, 0)
+    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await one.claim({ purchase: { accountId, credits: 7 } })
+    await one.settle(held)
+    await one.settlements.reconcile()
+    await one.settle(held)
+    expect(await temp.store.balance(accountId)).toBe(7)
+  })
+
+  it('that another call has made is answered as it stands, and nothing is sent', async () => {
+    const first = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await first.claim()
+    const once = await first.settle(held)
+    expect(await first.settle(held)).toEqual(once)
+    expect(first.upstreams[0]!.settled).toHaveLength(1)
+
+    const other = scene({ answers: [settled] })
+    const gone = await other.claim()
+    await other.store.cancelClaim({ id: gone.id, bootId: BOOT, reason: 'test', now: Date.now() })
+    expect(await other.settle(gone)).toMatchObject({ state: 'failed', claim: { state: 'canceled' } })
+    expect(other.upstreams[0]!.settled).toHaveLength(0)
+  })
+
+  it('of 64 calls at once is sent once', async () => {
+    const { settle, claim, upstreams } = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await claim()
+    const all = await Promise.all(Array.from({ length: 64 }, () => settle(held)))
+    expect(upstreams[0]!.settled).toHaveLength(1)
+    expect(all.filter(({ state }) => state === 'settled').length).toBeGreaterThanOrEqual(1)
+    const receipts = all.flatMap((one) => (one.state === 'settled' ? [one.receipt.id] : []))
+    expect(new Set(receipts).size).toBe(1)
+  })
+
+  it('without a live facilitator is not submitted, and the payment is free again', async () => {
+    const { settle, claim, store } = scene({})
+    const held = await claim()
+    await expect(settle(held)).rejects.toMatchObject({ code: 'no_route', status: 503 })
+    expect(await store.getClaim(held.id)).toMatchObject({ state: 'canceled', reason: 'no_route' })
+    expect((await claim()).state).toBe('claimed')
+  })
+
+  it('looks again while the chain is behind, and stops in time', async () => {
+    const late = scene({ answers: [settled] })
+    const held = await late.claim()
+    const { fateOf } = late.chain
+    late.chain.fateOf = async (input) => (late.chain.looks >= 3 ? usedIn(TX) : fateOf(input))
+    expect((await late.settle(held)).state).toBe('settled')
+    expect(late.waits).toEqual([100, 200, 400])
+
+    const never = scene({ answers: [pending] })
+    const startedAt = never.clock.at
+    await never.settle(await never.claim())
+    expect(never.clock.at - startedAt).toBe(25_000)
+  })
+
+  it('that throws in the middle is unknown, not lost', async () => {
+    const { settle, claim, store, upstreams } = scene({
+      answers: [settled],
+      parts: { fault: parseFault('after_submitted:throw') },
+    })
+    const held = await claim()
+    expect((await settle(held)).state).toBe('unknown')
+    expect(await store.getClaim(held.id)).toMatchObject({ state: 'unknown', reason: 'interrupted' })
+    expect(upstreams[0]!.settled).toHaveLength(0)
+  })
+
+  it('teaches the router about upstreams that fail or lie', async () => {
+    const liar = scene({ answers: [settled] })
+    for (let i = 0; i < 3; i++) {
+      const payment = makePayment(liar.clock.at)
+      const held = await claimFor(temp.store, payment, BOOT)
+      await liar.settlements.settle({ claim: held, payment, requirements, result: null })
+    }
+    await expect(liar.settle(await liar.claim())).rejects.toMatchObject({ code: 'no_route' })
+  })
+})
+
+describe('a payment that no chain of ours can prove', () => {
+  const foreign = (answer: UpstreamSettlement) => scene({ answers: [answer], payment: makeForeignPayment })
+  const claimed = (one: Scene) => one.claim({ asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' })
+
+  it('settles by the word of its facilitator, with the payer it names', async () => {
+    const transaction = '5'.repeat(88)
+    const one = foreign({ state: 'settled', transaction, payer: 'Payer1' })
+    const settlement = await one.settle(await claimed(one))
+    expect(settlement).toMatchObject({ state: 'settled', claim: { network: SOLANA, transaction } })
+    if (settlement.state !== 'settled') return
+    expect(decodeJws(settlement.receipt.jws).payload).toMatchObject({ payer: 'Payer1', revenue: false })
+  })
+
+  it('does not settle by a transaction that paid for another claim', async () => {
+    const transaction = '6'.repeat(88)
+    const one = foreign({ state: 'settled', transaction })
+    expect((await one.settle(await claimed(one))).state).toBe('settled')
+    const payment = makeForeignPayment(one.clock.at)
+    const held = await claimFor(temp.store, payment, BOOT)
+    expect(await one.settlements.settle({ claim: held, payment, requirements, result: null })).toMatchObject({
+      state: 'unknown',
+      claim: { reason: 'settlement_unproven' },
+    })
+  })
+
+  it.each<[UpstreamSettlement, string]>([
+    [{ state: 'failed', reason: 'insufficient_funds' }, 'failed'],
+    [refused, 'failed'],
+    [unknown, 'unknown'],
+    [{ state: 'pending', transaction: '7'.repeat(88) }, 'pending'],
+  ])('is %j: %s', async (answer, state) => {
+    const one = foreign(answer)
+    expect((await one.settle(await claimed(one))).state).toBe(state)
+    await one.settlements.reconcile()
+  })
+})
+
+describe('reconciling', () => {
+  beforeEach(async () => {
+    // What other tests left open is not looked at here.
+    const one = scene({})
+    for (const claim of await temp.store.takeDoubtfulClaims({ limit: 1000, now: Date.now() + 1e9 }))
+      await temp.store.moveClaim({
+        id: claim.id,
+        to: 'failed',
+        reason: 'test',
+        transaction: null,
+        now: one.clock.at,
+      })
+  })
+  const doubtful = async (one: Scene, answer: UpstreamSettlement = unknown) => {
+    one.upstreams[0]!.answer = answer
+    const held = await one.claim()
+    await one.settle(held)
+    one.clock.at += 1
+    return held
+  }
+
+  it('settles what arrived after all, with a receipt, and sends nothing', async () => {
+    const one = scene({ answers: [unknown] })
+    const held = await doubtful(one)
+    one.chain.fates.set(held.nonce, usedIn(TX))
+    expect(await one.settlements.reconcile()).toEqual({ looked: 1, settled: 1, failed: 0, open: 0 })
+    const claim = await one.store.getClaim(held.id)
+    expect(claim).toMatchObject({ state: 'settled', transaction: TX })
+    expect(await one.store.getReceipt(claim!.receiptId!)).toBeDefined()
+    expect(one.upstreams[0]!.settled).toHaveLength(1)
+  })
+
+  it.each<[string, number, number, string]>([
+    ['before it expires', 299_999, 0, 'unknown'],
+    ['a minute after it expired by the chain', 360_000, 0, 'unknown'],
+    ['later than that by the chain', 360_001, 0, 'failed'],
+    ['long after by our clock, on a chain that stands still', 0, 300_001 + 6 * 3600_000, 'failed'],
+    ['just after by our clock', 0, 400_000, 'unknown'],
+  ])('of an unused payment %s (%i ms on the chain, %i here): %s', async (_name, chainMs, ourMs, state) => {
+    const one = scene({ answers: [unknown] })
+    const start = one.clock.at
+    const held = await doubtful(one)
+    one.chain.time = start + chainMs
+    one.clock.at = Math.max(one.clock.at, start + ourMs)
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(held.id))?.state).toBe(state)
+  })
+
+  it('fails what was never broadcast as soon as the chain says so', async () => {
+    const one = scene({ answers: [refused] })
+    one.chain.fates.set(one.payment.nonce, 'silent')
+    const held = await doubtful(one, refused)
+    expect((await one.store.getClaim(held.id))?.reason).toBe('not_broadcast')
+    one.chain.fates.delete(held.nonce)
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'failed', reason: 'settlement_refused' })
+  })
+
+  it('fails what the payer canceled, and gives back what /settle took', async () => {
+    const accountId = await seedAccount(temp.store, 3)
+    const one = scene({ answers: [unknown] })
+    const held = await one.claim({ origin: 'settle', accountId })
+    const take = {
+      holder: accountId,
+      month: '2026-11',
+      allowance: 0,
+      accountId,
+      claimId: held.id,
+      transactionId: newId('txn'),
+      now: one.clock.at,
+    }
+    await temp.store.takeSettlement(take)
+    await one.settle(held)
+    expect(await temp.store.balance(accountId)).toBe(2)
+    one.clock.at += 1
+    one.chain.fates.set(held.nonce, canceled)
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(held.id))?.state).toBe('failed')
+    expect(await temp.store.balance(accountId)).toBe(3)
+  })
+
+  it('asks a chain that does not answer once in a round', async () => {
+    const one = scene({ answers: [unknown] })
+    for (let i = 0; i < 6; i++) {
+      const payment = makePayment(one.clock.at)
+      one.chain.fates.set(payment.nonce, 'silent')
+      const held = await claimFor(temp.store, payment, BOOT)
+      await temp.store.submitClaim({
+        id: held.id,
+        bootId: BOOT,
+        upstream: 'x',
+        result: null,
+        now: one.clock.at,
+      })
+      await temp.store.moveClaim({
+        id: held.id,
+        to: 'unknown',
+        reason: null,
+        transaction: null,
+        now: one.clock.at,
+      })
+    }
+    one.clock.at += 1
+    const looksBefore = one.chain.looks
+    expect(await one.settlements.reconcile()).toEqual({ looked: 6, settled: 0, failed: 0, open: 6 })
+    expect(one.chain.looks - looksBefore).toBeLessThanOrEqual(4)
+  })
+
+  it('of one claim tells its owner, and leaves what is decided or under way alone', async () => {
+    const one = scene({ answers: [unknown] })
+    const held = await doubtful(one)
+    const open = (await one.store.getClaim(held.id))!
+    expect((await one.settlements.reconcileOne(open)).state).toBe('unknown')
+    one.chain.fates.set(held.nonce, usedIn(TX))
+    const after = await one.settlements.reconcileOne(open)
+    expect(after.state).toBe('settled')
+    const looks = one.chain.looks
+    await one.settlements.reconcileOne(after)
+    await one.settlements.reconcileOne({ ...after, state: 'submitted' })
+    expect(one.chain.looks).toBe(looks)
+  })
+
+  it('writes an ending later that the store would not take', async () => {
+    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const held = await one.claim()
+    const broken = vi.spyOn(temp.store, 'settleClaim').mockRejectedValueOnce(new Error('disk full'))
+    expect((await one.settle(held)).state).toBe('unknown')
+    expect((await one.store.getClaim(held.id))?.state).toBe('submitted')
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'settled', transaction: TX })
+    broken.mockRestore()
+  })
+
+  it('frees a payment of which the store did not say whether it was submitted', async () => {
+    const one = scene({ answers: [settled] })
+    const held = await one.claim()
+    const broken = vi.spyOn(temp.store, 'submitClaim').mockRejectedValueOnce(new Error('gone'))
+    await expect(one.settle(held)).rejects.toThrow('gone')
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(held.id))?.state).toBe('canceled')
+    broken.mockRestore()
+
+    // The answer was lost, the row is there.
+    const other = scene({ answers: [settled] })
+    const written = await other.claim()
+    const { submitClaim } = temp.store
+    const lost = vi.spyOn(temp.store, 'submitClaim').mockImplementationOnce(async (input) => {
+      await submitClaim(input)
+      throw new Error('gone')
+    })
+    await expect(other.settle(written)).rejects.toThrow('gone')
+    await other.settlements.reconcile()
+    expect(await other.store.getClaim(written.id)).toMatchObject({
+      state: 'failed',
+      reason: 'settlement_refused',
+    })
+    expect(other.upstreams[0]!.settled).toHaveLength(0)
+    lost.mockRestore()
+  })
+
+  it('looks again soon after a settlement that was not decided', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const one = scene({ answers: [unknown] })
+      const held = await doubtful(one)
+      one.chain.fates.set(held.nonce, usedIn(TX))
+      await vi.advanceTimersByTimeAsync(1_000)
+      vi.useRealTimers()
+      await vi.waitFor(async () => expect((await one.store.getClaim(held.id))?.state).toBe('settled'))
+      await one.settlements.close()
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})
