@@ -1,0 +1,110 @@
+// Tools that cost 0.001 USDC and count how often they really ran, and what sends payments to them over REST.
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import { x402 } from '../../schemas/money.ts'
+import { Receipt } from '../../schemas/receipt.ts'
+import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
+import { type AnyTool, defineTool } from '../../src/registry.ts'
+import { paymentsGet } from '../../tools/payments-get.ts'
+import { receiptsGet } from '../../tools/receipts-get.ts'
+
+export const PAID = '/v1/paid/say'
+export const OTHER = '/v1/paid/shout'
+export const TESTNET = '/v1/paid/say/testnet'
+export const PRICE = 1000n
+
+export interface PaidTools {
+  readonly tools: readonly AnyTool[]
+  /** Texts, in the order in which handlers ran. */
+  readonly runs: string[]
+  /** What the handler does before it answers. */
+  before: ((text: string) => Promise<void>) | undefined
+}
+
+/** @param mainnet CAIP-2 id on which it is paid unless `testnet` is asked for */
+export function createPaidTools(mainnet = 'eip155:84532'): PaidTools {
+  const state: PaidTools = { tools: [], runs: [], before: undefined }
+  const paid = (name: string, routes: readonly string[]) =>
+    defineTool({
+      name: `gateway.paid.${name}`,
+      title: `Say it for money (${name})`,
+      summary: 'Repeats a text. For tests.',
+      input: z.strictObject({ text: z.string().max(100), testnet: z.boolean().default(false) }),
+      output: z.object({ text: z.string(), run: z.int(), receipt: Receipt.nullable() }),
+      price: x402(PRICE),
+      caller: 'anyone',
+      effects: { readOnly: true, idempotent: false, openWorld: false },
+      rest: routes.map((path, at) => ({
+        method: 'POST' as const,
+        path,
+        operationId: `paid_${name}_${at}`,
+        ...(path.endsWith('/testnet') && { fixed: { testnet: true } }),
+      })),
+      errors: ['payment_required'],
+      examples: [{ title: 'Say hello', input: { text: 'hello' } }],
+      terms: ({ text, testnet }) => ({
+        amountAtomic: PRICE,
+        networks: [testnet ? 'eip155:84532' : mainnet],
+        requestDigest: hash('sha256', JSON.stringify([name, text, testnet]), 'base64url'),
+      }),
+      async handle({ text }) {
+        const run = state.runs.push(text)
+        await state.before?.(text)
+        return { text, run, receipt: null }
+      },
+    }) as unknown as AnyTool
+  return Object.assign(state, {
+    tools: [
+      paid('say', [PAID, TESTNET]),
+      paid('shout', [OTHER]),
+      paymentsGet as unknown as AnyTool,
+      receiptsGet as unknown as AnyTool,
+    ],
+  })
+}
+
+export interface PaidAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed where it is JSON. */
+  // Tests read what they expect out of it; a wrong shape fails them.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+  readonly required: PaymentRequired | undefined
+  readonly settled: SettleResponse | undefined
+}
+
+/** @param headers e.g. the payment */
+export async function post(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PaidAnswer> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+  return read(await fetch(url, init))
+}
+
+export async function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<PaidAnswer> {
+  return read(await fetch(url, { headers }))
+}
+
+async function read(response: Response): Promise<PaidAnswer> {
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson ? JSON.parse(text) : undefined,
+    required: fromHeader(response.headers.get('payment-required')),
+    settled: fromHeader(response.headers.get('payment-response')),
+  }
+}
+
+const fromHeader = <T>(value: string | null): T | undefined =>
+  value === null ? undefined : (JSON.parse(Buffer.from(value, 'base64').toString()) as T)
