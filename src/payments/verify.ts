@@ -61,7 +61,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
   const payeeRate = createRate(perPayee, now)
   const readPolicy = createPaymentPolicyReader(
     parts.documents,
-    (problem) => log.warn({ problem }, 'payment policy'),
+    (problem) => log.warn({ reason: problem }, 'payment-policy'),
     now,
   )
   let hasher: Eip3009Hasher | undefined
