@@ -106,9 +106,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
             kinds.find((one) => one.x402Version === x402Version) ??
             kinds.toSorted((a, b) => b.x402Version - a.x402Version)[0]
           if (!kind) return undefined
-          const isProbe = stateOfKind(known, kind) === 'half_open'
-          const at = now()
-          if (!known.breaker.admits(at) || !breakerOf(known, scheme, wanted).admits(at)) return undefined
+          const state = stateOfKind(known, kind)
+          if (state === 'open') return undefined
+          const isProbe = state === 'half_open'
           return { upstream: known.upstream, kind, latencyMs: known.latencyMs, isProbe }
         }),
       )
