@@ -9,6 +9,7 @@ import { addCreditCommands } from './credits.ts'
 import { addKeyCommands } from './keys.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { CommandFailure, Exit } from './exit.ts'
+import { addDemoCommand } from './demo/index.ts'
 import { addDoctorCommand } from './doctor/index.ts'
 import { printFailure } from './output.ts'
 import { refuseSecretArguments } from './secrets.ts'
@@ -25,6 +26,8 @@ Examples:
       What the agent gets instead: short-lived, and only for that path and method.
   agent-gateway receipts verify receipt.json
       Check a receipt against the published keys.
+  agent-gateway demo
+      Pay for every paid tool of the sandbox once, with test money.
   agent-gateway doctor
       When something does not work: what is wrong and what to do.
 
@@ -57,6 +60,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
     )
     .action(() => serve(process.env))
   addStdioCommand(program)
+  addDemoCommand(program)
   addDoctorCommand(program)
 
   program.commandsGroup('Operation (needs a running gateway):')

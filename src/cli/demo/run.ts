@@ -1,0 +1,144 @@
+// The demo itself; loaded when asked for, because signing code is heavy.
+import { readFile } from 'node:fs/promises'
+import { formatAtomic } from '../../../schemas/money.ts'
+import { creditsPurchase } from '../../../tools/credits-purchase.ts'
+import { tools } from '../../../tools/index.ts'
+import { operatorKeyFile } from '../../bootstrap.ts'
+import { type Config, loadConfig } from '../../config.ts'
+import { createLogger } from '../../log.ts'
+import { createNetworks } from '../../payments/networks.ts'
+import { JWS_TYPES, verifyJws } from '../../receipts/types.ts'
+import type { AnyTool, RestRoute } from '../../registry.ts'
+import { openSandboxChains, type SandboxChains } from '../../sandbox/chains.ts'
+import { type Client, connect } from '../client.ts'
+import { startEmbeddedSandbox } from '../embedded.ts'
+import { CommandFailure, Exit } from '../exit.ts'
+import type { ConnectionOptions } from '../options.ts'
+import { formatTable, printJson, printLine } from '../output.ts'
+import { findRunning } from '../running.ts'
+import { balancesOf } from './balances.ts'
+import { type Buyer, createBuyer } from './pay.ts'
+
+const SAMPLE_PAGE = 'https://sandbox.agent-gateway.test/article'
+const KEYS_PATH = '/.well-known/gateway-egress-key.json'
+
+/** One paid call as it went. */
+interface Step {
+  readonly tool: string
+  readonly path: string
+  readonly network: string
+  readonly paid: string
+  readonly transaction: string
+  readonly receipt: string
+  readonly verifies: boolean
+}
+
+export async function demo(options: ConnectionOptions): Promise<void> {
+  const config = loadConfig(process.env)
+  if (config.mode === 'production')
+    throw new CommandFailure(
+      Exit.usage,
+      'demo pays with test money and needs a sandbox (GATEWAY_MODE=sandbox).',
+    )
+  const isRunning = options.url !== undefined || (await findRunning(config.dataDir)) !== undefined
+  const here = isRunning ? undefined : await startEmbeddedSandbox(config)
+  try {
+    await runDemo(here?.config ?? config, here ? { ...options, url: here.url } : options)
+  } finally {
+    await here?.close()
+  }
+}
+
+async function runDemo(config: Config, options: ConnectionOptions): Promise<void> {
+  const gateway = await connect(options)
+  // Lists what the facilitator takes, which is also what starts the chains.
+  await gateway.get('/supported')
+  const chains = await openSandboxChains({
+    dataDir: config.dataDir,
+    log: createLogger(config.logLevel),
+    now: Date.now,
+  })
+  try {
+    await payForEverything(config, gateway, chains, options)
+  } finally {
+    await chains.close()
+  }
+}
+
+async function payForEverything(
+  config: Config,
+  gateway: Client,
+  chains: SandboxChains,
+  options: ConnectionOptions,
+): Promise<void> {
+  const keys = (await gateway.get(KEYS_PATH)) as { keys: object[] }
+  const buyer = createBuyer(chains.payer.privateKey)
+  const say = (line: string) => {
+    if (!options.json) printLine(line)
+  }
+
+  say(`SANDBOX at ${gateway.url}: test money only. Payer ${buyer.address}, paid to ${chains.payTo}.\n`)
+  const networks = createNetworks(chains.chainIds).all
+  const before = await balancesOf(chains, networks)
+  const steps: Step[] = []
+  for (const { tool, route } of paidRoutes()) {
+    const step = await payFor(tool, route, { url: gateway.url, buyer, keys, config })
+    steps.push(step)
+    say(`${tool.title} (${route.method} ${route.path})`)
+    say(`  402, paid ${step.paid} USDC on ${step.network}, transaction ${step.transaction}`)
+    say(`  receipt ${step.receipt} ${step.verifies ? 'verifies' : 'DOES NOT VERIFY'}\n`)
+  }
+  const after = await balancesOf(chains, networks)
+  const rows = before.map((row, index) => ({
+    network: row.network,
+    who: row.who,
+    before: formatAtomic(row.atomic),
+    after: formatAtomic(after[index]!.atomic),
+    change: signed(after[index]!.atomic - row.atomic),
+  }))
+  if (options.json) printJson({ url: gateway.url, steps, balances: rows })
+  else printLine(formatTable(rows, ['network', 'who', 'before', 'after', 'change']))
+  const broken = steps.filter(({ verifies }) => !verifies)
+  if (broken.length > 0) throw new CommandFailure(Exit.failed, `${broken.length} receipts do not verify.`)
+}
+
+const signed = (atomic: bigint) => (atomic < 0n ? `-${formatAtomic(-atomic)}` : `+${formatAtomic(atomic)}`)
+
+/** From the registry: a tool that is added is paid here without another word. */
+function paidRoutes(): { tool: AnyTool; route: RestRoute }[] {
+  return tools
+    .filter(({ price }) => price.kind === 'x402')
+    .flatMap((tool) => tool.rest.map((route) => ({ tool, route })))
+}
+
+async function payFor(
+  tool: AnyTool,
+  route: RestRoute,
+  context: { url: string; buyer: Buyer; keys: { keys: object[] }; config: Config },
+): Promise<Step> {
+  const example = tool.examples[0]!.input as Record<string, unknown>
+  // The example's page is on the internet; the sandbox has one of its own.
+  const input = 'url' in example ? { ...example, url: SAMPLE_PAGE } : example
+  const paid = await context.buyer.pay({
+    url: `${context.url}${route.path}`,
+    headers: tool.name === creditsPurchase.name ? await operatorHeader(context.config) : {},
+    body: JSON.stringify(input),
+  })
+  const receipt = paid.body['receipt'] as { receipt_id: string; jws: string }
+  const verdict = await verifyJws(receipt.jws, context.keys, JWS_TYPES.receipt)
+  return {
+    tool: tool.name,
+    path: route.path,
+    network: paid.network,
+    paid: formatAtomic(paid.amountAtomic),
+    transaction: String(paid.settlement['transaction']),
+    receipt: receipt.receipt_id,
+    verifies: verdict.ok,
+  }
+}
+
+/** Credits go to the account of the operator, whose key is on this machine. */
+async function operatorHeader(config: Config): Promise<Record<string, string>> {
+  const key = config.operatorKey ?? (await readFile(operatorKeyFile(config.dataDir), 'utf8')).trim()
+  return { authorization: `Bearer ${key}` }
+}

@@ -1,0 +1,87 @@
+// `agent-gateway demo`, as a newcomer runs it: beside a running sandbox, and alone.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { tools } from '../../tools/index.ts'
+import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+let folder: string
+let gateway: GatewayProcess | undefined
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'demo-'))
+})
+afterEach(async () => {
+  gateway?.kill('SIGTERM')
+  await gateway?.ended
+  gateway = undefined
+  rmSync(folder, { recursive: true, force: true })
+})
+
+interface Shown {
+  readonly url: string
+  readonly steps: { tool: string; path: string; network: string; paid: string; verifies: boolean }[]
+  readonly balances: { network: string; who: string; before: string; after: string; change: string }[]
+}
+
+const env = () => ({ GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_LOG_LEVEL: 'silent' })
+const paidRoutes = tools
+  .filter(({ price }) => price.kind === 'x402')
+  .flatMap(({ name, rest }) => rest.map(({ path }) => `${name} ${path}`))
+
+describe('demo', () => {
+  it('pays for every paid route of a running sandbox, and the balances move by exactly what was paid', async () => {
+    gateway = startGatewayProcess({ ...env(), PORT: '0' })
+    const url = await gateway.listening
+    const finished = await runCli(['demo', '--json'], env())
+    expect(finished.stderr).toBe('')
+    expect(finished.code).toBe(0)
+    const shown = JSON.parse(finished.stdout) as Shown
+    expect(shown.url).toBe(url)
+    expect(shown.steps.map(({ tool, path }) => `${tool} ${path}`)).toEqual(paidRoutes)
+    expect(shown.steps.every(({ verifies }) => verifies)).toBe(true)
+    for (const network of ['eip155:8453', 'eip155:84532']) {
+      const paid = shown.steps
+        .filter((step) => step.network === network)
+        .reduce((sum, step) => sum + atomic(step.paid), 0n)
+      const changes = shown.balances.filter((row) => row.network === network)
+      expect(paid).toBeGreaterThan(0n)
+      expect(changes.map(({ who, change }) => [who, atomic(change)])).toEqual([
+        ['payer', -paid],
+        ['paid to', paid],
+      ])
+    }
+  })
+
+  it('brings a sandbox of its own where none runs, and leaves nothing running', async () => {
+    const finished = await runCli(['demo'], env())
+    expect(finished.stderr).toBe('')
+    expect(finished.code).toBe(0)
+    expect(finished.stdout).toMatch(/^SANDBOX at http:\/\/127\.0\.0\.1:\d+: test money only/)
+    expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(paidRoutes.length)
+    expect(finished.stdout).toMatch(/^eip155:8453 +payer +1000\.000000/m)
+    expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
+    expect(existsSync(join(folder, 'data', 'chains', '8453.running'))).toBe(false)
+  })
+
+  it('refuses to touch a gateway in production', async () => {
+    const finished = await runCli(['demo'], {
+      ...env(),
+      GATEWAY_MODE: 'production',
+      GATEWAY_BASE_URL: 'https://gateway.example',
+    })
+    expect(finished.code).toBe(2)
+    expect(finished.stderr).toContain('needs a sandbox')
+  })
+})
+
+/** "-0.101000" -> -101000n */
+const atomic = (text: string) =>
+  BigInt(
+    text
+      .replace('.', '')
+      .replace(/^([+-]?)0+(?=\d)/, '$1')
+      .replace('+', ''),
+  )
