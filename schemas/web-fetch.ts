@@ -24,14 +24,14 @@ export const FetchNetwork = z.enum(['eip155:8453', 'eip155:84532', 'base', 'base
 const uri = z.string().meta({ format: 'uri' })
 const object = z.record(z.string(), z.unknown())
 const alias = (of: string) => `Alias of \`${of}\``
-// Only shown: what nobody said must not be taken for said, or a wrapper could contradict a default.
-const bounded = ({ min, max, default: value }: typeof TIMEOUT_MS | typeof MAX_BYTES) =>
-  z.int().min(min).max(max).meta({ default: value })
+const bounded = ({ min, max }: typeof TIMEOUT_MS | typeof MAX_BYTES) => z.int().min(min).max(max)
 
 const { url: _url, ...aliases } = Object.fromEntries(
   URL_ALIASES.map((name) => [name, uri.optional().describe(alias('url'))]),
 ) as Record<(typeof URL_ALIASES)[number], z.ZodOptional<z.ZodString>>
 
+// Defaults are only shown: what nobody said must not be taken for said, or a wrapper could contradict a default. Where two
+// members say the same thing none is shown, because some clients send every default along.
 const flat = {
   url: uri
     .optional()
@@ -44,13 +44,18 @@ const flat = {
     .describe(
       '`text`: decoded text; `json`: the parsed document; `auto`: whichever fits, base64 for what is neither',
     ),
-  timeout_ms: bounded(TIMEOUT_MS).optional().describe('For everything: name resolution, connection, answer'),
-  max_bytes: bounded(MAX_BYTES).optional().describe('Where the content is cut, and marked as truncated'),
+  timeout_ms: bounded(TIMEOUT_MS)
+    .meta({ default: TIMEOUT_MS.default })
+    .optional()
+    .describe('For everything: name resolution, connection, answer'),
+  max_bytes: bounded(MAX_BYTES)
+    .meta({ default: MAX_BYTES.default })
+    .optional()
+    .describe('Where the content is cut, and marked as truncated'),
   testnet: z
     .boolean()
-    .meta({ default: false })
     .optional()
-    .describe('Pay with test money: the same as network eip155:84532'),
+    .describe('Pay with test money: the same as network eip155:84532. False unless said otherwise'),
   network: FetchNetwork.optional().describe('Where it is paid; eip155:8453 unless said otherwise'),
 }
 

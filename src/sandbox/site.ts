@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { SANDBOX_HOST } from '../egress/target.ts'
 
 export interface SampleSite {
@@ -49,6 +50,29 @@ type Page = (req: IncomingMessage, res: ServerResponse, url: URL) => void
 const json = (res: ServerResponse, status: number, body: unknown) =>
   res.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`)
 
+const html = (res: ServerResponse, body: string) =>
+  res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
+
+const ARTICLE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <title>How green tea is steeped</title>
+    <meta name="author" content="A. Sample" />
+  </head>
+  <body>
+    <main>
+      <article>
+        <h1>How green tea is steeped</h1>
+        <p>By A. Sample, <time datetime="2026-01-15">15 January 2026</time></p>
+        <p>Green tea is steeped for three minutes at eighty degrees. Hotter water makes it bitter, and a longer wait does too.</p>
+        <p>Two grams of leaves are enough for a cup. They can be used a second time, for half as long.</p>
+      </article>
+    </main>
+  </body>
+</html>
+`
+
 const pages: Readonly<Record<string, Page>> = {
   '/api/whoami': (req, res) => {
     const scheme = req.headers.authorization?.split(' ')[0]
@@ -57,6 +81,31 @@ const pages: Readonly<Record<string, Page>> = {
   },
   // What debug pages of real services do, and why every answer is searched before it goes back.
   '/api/echo': (req, res) => void json(res, 200, { method: req.method, headers: req.headers }),
+  '/api/items': (_req, res) =>
+    void json(res, 200, {
+      items: [{ id: 1, name: 'Green tea', price: { amount: '4.50', currency: 'USD' } }],
+    }),
+  '/article': (_req, res) => void html(res, ARTICLE),
+  '/text': (_req, res) =>
+    void res
+      .writeHead(200, { 'content-type': 'text/plain; charset=utf-8' })
+      .end('Plain text with ümläuts and 茶.\n'),
+  // In the charset that old pages are in; what it says of itself is in the header only.
+  '/latin1': (_req, res) =>
+    void res
+      .writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' })
+      .end(Buffer.from('<!doctype html><title>Caf\xe9</title><p>\x93Th\xe9 vert\x94: 4,50 \x80', 'latin1')),
+  '/gzip': (req, res) => {
+    const accepts = /\bgzip\b/.test(String(req.headers['accept-encoding'] ?? ''))
+    res.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      ...(accepts && { 'content-encoding': 'gzip' }),
+    })
+    res.end(accepts ? gzipSync(ARTICLE) : ARTICLE)
+  },
+  // Longer than what one fetch takes.
+  '/big': (_req, res) =>
+    void html(res, `<!doctype html><title>Big</title>${'<p>The same paragraph again.</p>\n'.repeat(10_000)}`),
   '/api/orders': (req, res) => {
     if (req.method !== 'POST') return void json(res, 405, { error: 'POST an order' })
     const key = req.headers['idempotency-key']
