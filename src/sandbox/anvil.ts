@@ -29,12 +29,16 @@ const LISTENING = /Listening on (127\.0\.0\.1:\d+)/
 const PLATFORMS: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 
 // The shell becomes the node, so that its pid is the node's. What it leaves behind reads our end of a pipe: that ends
-// with this process even on SIGKILL, and then takes the node along.
+// with this process even on SIGKILL, and then takes the node along, which has five seconds to write its state.
 const WRAPPER = `exec 3<&0
 node=$$
 ( cat <&3 >/dev/null
   kill -TERM $node || exit 0
-  for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 $node || exit 0; done
+  for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25; do
+    sleep 0.2
+    kill -0 $node || exit 0
+    case "$(cut -d ' ' -f 3 /proc/$node/stat)" in Z) exit 0;; esac
+  done
   kill -KILL $node ) >/dev/null 2>&1 &
 exec 3<&-
 exec "$@" </dev/null`

@@ -64,7 +64,7 @@ export function openEmbeddedChain(parts: {
     const release = await takeLock(`${runningFile}.lock`)
     try {
       const before = await readRunning(runningFile)
-      if (before && isAlive(before.owner) && (await answers(before.rpcUrl))) return before.rpcUrl
+      if (before && (await isAlive(before.owner)) && (await answers(before.rpcUrl))) return before.rpcUrl
       // Its gateway is gone: it is writing its state, or it was stopped and never will.
       if (before && (await isProcessOf(before.pid, stateFile))) await endProcess(before.pid)
       return await start()

@@ -6,7 +6,7 @@ const LOCK_MS = 30_000
 const END_MS = 6_000
 const LOOK_MS = 20
 
-export function isAlive(pid: number): boolean {
+function exists(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -15,9 +15,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** A zombie is nobody. */
+export const isAlive = async (pid: number) => {
+  const state = await stateOf(pid)
+  return state !== undefined && state !== 'Z' && state !== 'X'
+}
+
 /** Whether this process was started with that argument: a pid may have been given to somebody else since. */
 export async function isProcessOf(pid: number, argument: string): Promise<boolean> {
-  if (!isAlive(pid)) return false
+  if (!exists(pid)) return false
   try {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(argument)
   } catch {
@@ -28,23 +34,22 @@ export async function isProcessOf(pid: number, argument: string): Promise<boolea
 
 /** Waits for the end of a process that was told to end, then ends it. */
 export async function endProcess(pid: number): Promise<void> {
-  for (let waited = 0; isRunning(await stateOf(pid)) && waited < END_MS; waited += LOOK_MS)
+  for (let waited = 0; waited < END_MS; waited += LOOK_MS) {
+    if (!(await isAlive(pid))) return
     await wait(LOOK_MS)
-  if (!isRunning(await stateOf(pid))) return
+  }
   process.kill(pid, 'SIGKILL')
-  while (isRunning(await stateOf(pid))) await wait(LOOK_MS)
+  while (await isAlive(pid)) await wait(LOOK_MS)
 }
 
-const isRunning = (state: string | undefined) => state !== undefined && state !== 'Z' && state !== 'X'
-
-/** Letter of the process state; a zombie is nobody. */
+/** Letter of the state of a process, '?' where the system does not say; undefined when there is no such process. */
 async function stateOf(pid: number): Promise<string | undefined> {
-  if (!isAlive(pid)) return undefined
+  if (!exists(pid)) return undefined
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(')') + 2)[0]
   } catch {
-    return undefined
+    return exists(pid) ? '?' : undefined
   }
 }
 
@@ -59,7 +64,7 @@ export async function takeLock(file: string): Promise<() => Promise<void>> {
     }
     const holder = Number(await readFile(file, 'utf8').catch(() => ''))
     // Empty: it is being written right now.
-    if (holder > 0 && !isAlive(holder)) await rm(file, { force: true })
+    if (holder > 0 && !(await isAlive(holder))) await rm(file, { force: true })
     else await wait(LOOK_MS)
   }
   throw new Error(`${file} is held by another process`)

@@ -15,7 +15,8 @@ import type {
 } from '../../schemas/x402.ts'
 import { createJsonRpc, type JsonRpc } from '../../src/payments/adapters/json-rpc.ts'
 import { createNetworks } from '../../src/payments/networks.ts'
-import type { PaymentNetwork } from '../../src/payments/ports.ts'
+import type { Eip3009Authorization, Payment, PaymentNetwork } from '../../src/payments/ports.ts'
+import { Secret } from '../../src/secret.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { giveGas, installUsdc } from '../../src/sandbox/usdc.ts'
 
@@ -361,4 +362,57 @@ async function signExact({ account, requirements, overrides = {} }: SignOptions)
     },
   })
   return { signature: (change?.(signature) ?? signature) as Hex, authorization: message }
+}
+
+/** A decoded payment as the verifier hands it on, and the question about its fate. */
+export function paymentOf(payload: PaymentPayloadV2, network: PaymentNetwork) {
+  const { authorization: a, signature } = payload.payload as unknown as ExactPayload
+  const authorization: Eip3009Authorization = {
+    from: a.from.toLowerCase(),
+    to: a.to.toLowerCase(),
+    value: BigInt(a.value),
+    validAfter: BigInt(a.validAfter),
+    validBefore: BigInt(a.validBefore),
+    nonce: a.nonce.toLowerCase(),
+  }
+  const payment: Payment = {
+    x402Version: 2,
+    scheme: 'exact',
+    network: network.network,
+    accepted: payload.accepted,
+    resourceUrl: payload.resource?.url ?? null,
+    extensions: payload.extensions ?? {},
+    kind: { type: 'eip3009', authorization, signature: new Secret<string>(signature) },
+    payer: authorization.from,
+    nonce: authorization.nonce,
+    validBefore: Number(authorization.validBefore) * 1000,
+    wire: new Secret(payload),
+  }
+  const { from, to, value, nonce } = authorization
+  return {
+    payment,
+    requirements: payload.accepted,
+    authorization,
+    signature: new Secret<string>(signature),
+    question: { from, to, value, nonce, since: Date.now() },
+  }
+}
+
+/** 1000 atomic units from a sandbox account. */
+export const signForAccount = (
+  { privateKey }: { privateKey: Secret<string> },
+  network: PaymentNetwork,
+  payTo: string,
+) =>
+  signPayment({
+    account: privateKey.use((key) => privateKeyToAccount(key as Hex)),
+    requirements: requirementsOf({ network, payTo: payTo as Hex }),
+  })
+
+/** Atomic units, asked of a node directly. */
+export async function usdcAt(rpcUrl: string, network: PaymentNetwork, address: string): Promise<bigint> {
+  const client = createJsonRpc({ network: network.network, url: rpcUrl })
+  const call = { to: network.asset.address, data: `0x70a08231${word(address)}` }
+  const result = await client.call('eth_call', [call, 'latest']).finally(() => client.close())
+  return BigInt(result as string)
 }
