@@ -2,7 +2,7 @@
 // fails; nothing of it is believed before entry.ts has looked at it.
 import { parseJson } from '../json.ts'
 import { isObject, memberOf } from './data.ts'
-import { type Entry, type EntryRules, readEntry } from './entry.ts'
+import { type Entry, readEntry } from './entry.ts'
 import type { Outbound, OutboundReason } from './outbound.ts'
 
 export interface CatalogueReading {
@@ -32,7 +32,7 @@ export const CATALOGUE_LIMITS: CatalogueLimits = {
 const PAGE = 100
 const PATH = '/discovery/resources'
 
-export interface CatalogueParts extends Omit<EntryRules, 'fetchedAt'> {
+export interface CatalogueParts {
   readonly outbound: Outbound
   readonly now: () => number
 }
@@ -40,7 +40,7 @@ export interface CatalogueParts extends Omit<EntryRules, 'fetchedAt'> {
 /** Never throws. */
 export async function readCatalogue(
   source: string,
-  { outbound, now, isPublicAddress }: CatalogueParts,
+  { outbound, now }: CatalogueParts,
   signal: AbortSignal,
   limits: CatalogueLimits = CATALOGUE_LIMITS,
 ): Promise<CatalogueReading> {
@@ -71,7 +71,7 @@ export async function readCatalogue(
 
     const sizeBefore = entries.size
     for (const item of read.items.slice(0, limits.entries - seen)) {
-      const verdict = readEntry(item, { isPublicAddress, fetchedAt: now() })
+      const verdict = readEntry(item, now())
       if (verdict.ok && !entries.has(verdict.entry.key)) entries.set(verdict.entry.key, verdict.entry)
       else dropped++
     }

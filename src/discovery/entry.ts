@@ -32,25 +32,19 @@ export type EntryVerdict =
   | { readonly ok: true; readonly entry: Entry }
   | { readonly ok: false; readonly reason: 'shape' | 'resource' | 'not_public' | 'version' | 'accepts' }
 
-export interface EntryRules {
-  /** Stands for a `lastUpdated` that is missing or not a time. */
-  readonly fetchedAt: number
-  /** Whether an address that stands in a URL is one of the public internet. */
-  readonly isPublicAddress: (address: string) => boolean
-}
-
 const MAX_URL = 2048
 const MAX_ACCEPTS = 10
 const MAX_DATA = 8192
 const MAX_EXTRA = 1024
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-export function readEntry(item: unknown, rules: EntryRules): EntryVerdict {
+/** @param fetchedAt stands for a `lastUpdated` that is missing or not a time */
+export function readEntry(item: unknown, fetchedAt: number): EntryVerdict {
   if (!isObject(item)) return { ok: false, reason: 'shape' }
   const resource = memberOf(item, 'resource')
   const url = typeof resource === 'string' ? readUrl(resource) : undefined
   if (!url || url.protocol !== 'https:') return { ok: false, reason: 'resource' }
-  if (!isPublicHost(url, rules)) return { ok: false, reason: 'not_public' }
+  if (!isPublicHost(url)) return { ok: false, reason: 'not_public' }
   const version = memberOf(item, 'x402Version')
   if (version !== 1 && version !== 2) return { ok: false, reason: 'version' }
   const accepts = readAccepts(memberOf(item, 'accepts'), version)
@@ -76,12 +70,12 @@ export function readEntry(item: unknown, rules: EntryRules): EntryVerdict {
       toolName,
       x402Version: version,
       accepts,
-      lastUpdated: readTime(memberOf(item, 'lastUpdated'), rules.fetchedAt),
+      lastUpdated: readTime(memberOf(item, 'lastUpdated'), fetchedAt),
       description,
       mimeType: readMimeType(memberOf(item, 'mimeType') ?? accepts[0]!['mimeType']),
       serviceName: readLabel(memberOf(item, 'serviceName')),
       tags: readTags(memberOf(item, 'tags')),
-      iconUrl: readIcon(memberOf(item, 'iconUrl'), rules),
+      iconUrl: readIcon(memberOf(item, 'iconUrl')),
       extensions,
     }),
   }
@@ -238,10 +232,9 @@ function readUrl(text: string): URL | undefined {
   return url
 }
 
-function isPublicHost(url: URL, rules: EntryRules): boolean {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  return isIP(host) === 0 ? !isLocalName(host) : rules.isPublicAddress(host)
-}
+/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a look. */
+const isPublicHost = ({ hostname }: URL): boolean =>
+  !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
 
 const readWord = (value: unknown) =>
   typeof value === 'string' && /^[a-z][a-z0-9_-]{0,15}$/.test(value) ? value : undefined
@@ -256,9 +249,9 @@ function readTags(value: unknown): string[] | undefined {
   return tags.length === 0 ? undefined : [...new Set(tags)].slice(0, 5)
 }
 
-function readIcon(value: unknown, rules: EntryRules): string | undefined {
+function readIcon(value: unknown): string | undefined {
   const url = typeof value === 'string' ? readUrl(value) : undefined
-  return url && /^https?:$/.test(url.protocol) && isPublicHost(url, rules) ? url.href : undefined
+  return url && /^https?:$/.test(url.protocol) && isPublicHost(url) ? url.href : undefined
 }
 
 const readMimeType = (value: unknown) =>

@@ -8,7 +8,7 @@ import { acceptV1, acceptV2, itemOf } from '../../support/catalogue.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
 const entryOf = (over: Record<string, unknown> = {}): Entry => {
-  const verdict = readEntry(itemOf(over), { fetchedAt: NOW, isPublicAddress: () => true })
+  const verdict = readEntry(itemOf(over), NOW)
   if (!verdict.ok) throw new Error(verdict.reason)
   return verdict.entry
 }

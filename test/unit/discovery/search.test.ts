@@ -120,7 +120,7 @@ describe('cursors', () => {
 
 describe('filters', () => {
   const entryOf = (item: unknown) => {
-    const verdict = readEntry(item, { fetchedAt: 0, isPublicAddress: () => true })
+    const verdict = readEntry(item, 0)
     if (!verdict.ok) throw new Error(verdict.reason)
     return verdict.entry
   }

@@ -15,7 +15,7 @@ const answer = (body: string | Buffer, status = 200): OutboundResult => ({
 })
 const entriesOf = (...items: unknown[]) =>
   items.map((item) => {
-    const verdict = readEntry(item, { fetchedAt: NOW, isPublicAddress: () => true })
+    const verdict = readEntry(item, NOW)
     if (!verdict.ok) throw new Error(verdict.reason)
     return verdict.entry
   })
@@ -36,12 +36,14 @@ async function read(
       return respond(url, urls.length)
     },
   }
-  const reading = await readCatalogue(
-    SOURCE,
-    { outbound, now: () => now, isPublicAddress: () => false },
-    new AbortController().signal,
-    { pages: 5, entries: 1000, pageBytes: 1000, pageMs: 1000, totalMs: 5000, ...limits },
-  )
+  const reading = await readCatalogue(SOURCE, { outbound, now: () => now }, new AbortController().signal, {
+    pages: 5,
+    entries: 1000,
+    pageBytes: 1000,
+    pageMs: 1000,
+    totalMs: 5000,
+    ...limits,
+  })
   return { ...reading, urls }
 }
 
