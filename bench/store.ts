@@ -176,6 +176,11 @@ const claimThrough =
     if (await store.findClaim(claim)) throw new Error('found')
     if (!(await store.claimPayment({ claim, bootId: BOOT })).ok) throw new Error('not claimed')
   }
+const lookThrough =
+  (store: Store): Debit =>
+  async () => {
+    if (await store.findClaim(nextClaim())) throw new Error('found')
+  }
 const findThrough =
   (store: Store, stored: number): Debit =>
   async () => {
@@ -216,7 +221,8 @@ async function benchClaims(): Promise<void> {
       table.push(cells(`${name}, ${sizes[i]} claims stored`, round, ratio, 3))
     }
   }
-  await measure('findClaim of a random one, 1 client', 1, findThrough)
+  await measure('findClaim of a new payment, 1 client', 1, lookThrough)
+  await measure('findClaim of a random stored one, 1 client', 1, findThrough)
   await measure('findClaim + claimPayment, 1 client', 1, claimThrough)
   await measure('findClaim + claimPayment, 64 clients', CLIENTS, claimThrough)
   await measure('claim, submit, settle, 1 client', 1, payThrough)

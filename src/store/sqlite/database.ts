@@ -10,7 +10,9 @@ export interface SqliteDatabase {
 
 // Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
 const BUSY_TIMEOUT_MS = 5000
-const CACHE_KIB = 8 * 1024
+const READ_CACHE_KIB = 8 * 1024
+/** Taken only as there are pages to hold: the random index of a million payments fits. */
+const WRITE_CACHE_KIB = 32 * 1024
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 /** 16 MiB of WAL between checkpoints: pages that every group changes are copied back once, not every fourth group. */
 const CHECKPOINT_PAGES = 4000
@@ -18,7 +20,7 @@ const CHECKPOINT_PAGES = 4000
 /** @throws {Error} when the file cannot be opened with the durability that is promised */
 export function openDatabase(file: string, options: { readOnly?: boolean } = {}): SqliteDatabase {
   const db = new DatabaseSync(file, { readOnly: options.readOnly ?? false, timeout: BUSY_TIMEOUT_MS })
-  db.exec(`PRAGMA cache_size = -${CACHE_KIB}`)
+  db.exec(`PRAGMA cache_size = -${options.readOnly ? READ_CACHE_KIB : WRITE_CACHE_KIB}`)
   if (!options.readOnly) {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     db.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
