@@ -14,6 +14,7 @@ import { createChallenges } from './challenge.ts'
 import { findChangedEcho, readIdentifier } from './extensions.ts'
 import { createOffers } from './offers.ts'
 import type {
+  Check,
   Networks,
   PaidCall,
   PaidResult,
@@ -53,6 +54,9 @@ const WAIT_MS = 20_000
 const POLL_MS = 200
 const CANCEL_RETRY_MS = [1000, 5000, 30_000]
 
+/** Checks that a good payment fails once a copy of it went ahead. */
+const MADE_BY_COPIES: readonly Check[] = ['claim', 'authorization_state', 'balance', 'simulation']
+
 /** A payment that fits the call, as far as that can be said without a signature. */
 interface Offered {
   readonly call: PaidCall
@@ -90,7 +94,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       skipChain: earlier !== undefined,
     })
     if (!verdict.ok) {
-      const taken = verdict.check === 'claim' ? await findOwn(payment) : undefined
+      // A copy may have been claimed, or even settled, since we looked.
+      const taken = MADE_BY_COPIES.includes(verdict.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
       throw refuse.verdict(call, verdict)
     }

@@ -7,11 +7,14 @@ import type { Challenge, Check, PaidCall, Verdict } from './ports.ts'
 
 const ASK_AGAIN_SECONDS = 5
 
+const uncharged = (message: string) =>
+  `${/[.!?]$/.test(message) ? message : `${message}.`} Nothing was charged.`
+
 export function createRefusals({ challenges, baseUrl }: { challenges: Challenges; baseUrl: string }) {
   const urlOf = ({ id }: PaymentClaim) => `${baseUrl}/v1/payments/${id}`
 
   function rejected(call: PaidCall, reason: string, check: Check, message: string): GatewayError {
-    return new GatewayError('payment_rejected', `${message} Nothing was charged.`, {
+    return new GatewayError('payment_rejected', uncharged(message), {
       reason,
       extras: { invalid_reason: reason, check },
       payment: { challenge: challenges.challenge(call, reason) },
@@ -42,12 +45,12 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
     verdict(call: PaidCall, verdict: Verdict & { ok: false }): GatewayError {
       const { reason, check, message, isRetryable } = verdict
       if (check === 'rate')
-        return new GatewayError('rate_limited', `${message} Nothing was charged.`, {
+        return new GatewayError('rate_limited', uncharged(message), {
           reason,
           extras: { retry_after_seconds: 60 },
         })
       if (isRetryable)
-        return new GatewayError('payments_unavailable', `${message} Nothing was charged.`, {
+        return new GatewayError('payments_unavailable', uncharged(message), {
           reason,
           extras: { retry_after_seconds: ASK_AGAIN_SECONDS },
         })

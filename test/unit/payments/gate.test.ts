@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../../src/errors.ts'
-import { ChainError } from '../../../src/payments/ports.ts'
+import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import {
   BASE_URL,
@@ -247,6 +247,23 @@ describe('a copy of a used payment', () => {
     const error = await refusalOf(open.gate.run(callOf({ payment: present(forged) })))
     expect(error.code).toBe('payment_rejected')
     expect(error.extras).not.toHaveProperty('claim_id')
+  })
+
+  it.each<[string, ChainProbe]>([
+    ['its nonce is used', { nonceUsed: true, balance: 10n ** 9n, payerHasCode: false, revert: null }],
+    ['the money is gone', { nonceUsed: false, balance: 0n, payerHasCode: false, revert: null }],
+    [
+      'the transfer would fail',
+      { nonceUsed: false, balance: 10n ** 9n, payerHasCode: false, revert: 'used' },
+    ],
+  ])('is refused the same way when the first one was settled while it was checked: %s', async (_, probe) => {
+    const payment = present(await open.sign())
+    const { claimId } = await open.gate.run(callOf({ payment }))
+    // Gate and verifier look before the claim is there, the chain is asked after.
+    vi.spyOn(open.store, 'findClaim').mockResolvedValueOnce(undefined).mockResolvedValueOnce(undefined)
+    open.world.probe = probe
+    const error = await refusalOf(open.gate.run(callOf({ payment })))
+    expect(error).toMatchObject({ code: 'payment_claimed', extras: { claim_id: claimId } })
   })
 
   it('leaves one winner of 32 at the same time', async () => {
