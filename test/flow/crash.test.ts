@@ -2,7 +2,7 @@
 // upstream's own log says, and no credit may be lost or invented.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../schemas/egress.ts'
-import { EGRESS_POINTS, type FaultPoint } from '../../src/fault.ts'
+import { EGRESS_POINTS } from '../../src/fault.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
@@ -21,7 +21,7 @@ const unknown: Expected = { state: 'ambiguous', sent: [0, 1] }
 const answered: Expected = { state: 'ambiguous', sent: [1] }
 const settled: Expected = { state: 'settled', sent: [1] }
 
-const EXPECTED: Readonly<Record<FaultPoint, Expected>> = {
+const EXPECTED: Readonly<Record<(typeof EGRESS_POINTS)[number], Expected>> = {
   before_reserve: nothing,
   after_reserve: refunded,
   after_resolve: refunded,
