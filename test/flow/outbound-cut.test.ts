@@ -1,0 +1,85 @@
+// What a sender does with a long or encoded answer when the request says that it may take one.
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createSender } from '../../src/egress/adapters/undici.ts'
+import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
+import { noFault } from '../../src/fault.ts'
+import { Secret } from '../../src/secret.ts'
+import { createTestCa, type TestCa } from '../support/ca.ts'
+import { startUpstream, type TestUpstream } from '../support/upstream.ts'
+
+const HOST = 'api.example.com'
+let ca: TestCa
+let upstream: TestUpstream
+let sender: Sender
+beforeAll(async () => {
+  ca = await createTestCa()
+  upstream = await startUpstream(await ca.leaf(HOST))
+})
+afterAll(() => upstream.close())
+beforeEach(() => {
+  sender = createSender({ fault: noFault, ca: [ca.pem] })
+})
+afterEach(() => sender.close())
+
+const send = (options: Partial<OutboundRequest>) =>
+  sender.send({
+    method: 'GET',
+    url: new URL(`https://${HOST}:${upstream.port}/`),
+    addresses: ['127.0.0.1'],
+    headers: new Secret<readonly (readonly [string, string])[]>([]),
+    body: undefined,
+    partition: 'test',
+    timeoutMs: 5000,
+    maxResponseBytes: 1000,
+    ...options,
+  })
+
+test.each([
+  ['of declared length', { 'content-length': '5000' }],
+  ['in chunks', {}],
+])('an answer %s is cut where the request allows it, and refused where not', async (_, headers) => {
+  upstream.respond((_request, res) => void res.writeHead(200, headers).end('x'.repeat(5000)))
+  const cut = await send({ overflow: 'cut' })
+  expect(cut).toMatchObject({ ok: true, response: { status: 200, isCut: true } })
+  expect(cut.ok && cut.response.body.toString()).toBe('x'.repeat(1000))
+  expect(await send({})).toEqual({ ok: false, phase: 'response', status: 200, reason: 'too_large' })
+})
+
+test('an answer of exactly the limit is whole', async () => {
+  upstream.respond((_request, res) => void res.end('x'.repeat(1000)))
+  const whole = await send({ overflow: 'cut' })
+  expect(whole.ok && [whole.response.body.length, whole.response.isCut]).toEqual([1000, undefined])
+})
+
+test('an endless answer is left at the limit, and its connection with it', async () => {
+  upstream.respond((_request, res) => {
+    const more = () => {
+      while (res.write('x'.repeat(1000)));
+    }
+    res.on('drain', more)
+    more()
+  })
+  const before = upstream.connections
+  expect(await send({ overflow: 'cut' })).toMatchObject({ ok: true, response: { isCut: true } })
+  upstream.respond((_request, res) => void res.end('next'))
+  const next = await send({ overflow: 'cut' })
+  expect(next.ok && next.response.body.toString()).toBe('next')
+  expect(upstream.connections).toBe(before + 2)
+})
+
+test('a whole answer keeps its connection', async () => {
+  upstream.respond((_request, res) => void res.end('short'))
+  const before = upstream.connections
+  await send({ overflow: 'cut' })
+  await send({ overflow: 'cut' })
+  expect(upstream.connections).toBe(before + 1)
+})
+
+test('an encoded answer is handed over as it came where the request takes it', async () => {
+  const body = gzipSync('hello')
+  upstream.respond((_request, res) => void res.writeHead(200, { 'content-encoding': 'gzip' }).end(body))
+  const encoded = await send({ acceptsEncoded: true })
+  expect(encoded.ok && encoded.response.body.equals(body)).toBe(true)
+  expect(await send({})).toEqual({ ok: false, phase: 'response', status: 200, reason: 'encoded' })
+})
