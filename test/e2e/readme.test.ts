@@ -98,19 +98,41 @@ describe('the first page', () => {
     expect(readme).toContain('`502 secret_reflected`')
   })
 
+  it('pays for everything with one command', async () => {
+    const shown = await run(shell('npx agent-gateway demo'))
+    expect(shown).toContain('POST /v1/tools/web.fetch')
+    expect(shown).toMatch(/^eip155:8453 +payer +1000\.000000 +999\.8\d+/m)
+  })
+
+  it('has a program that pays with a stock x402 client and runs as it stands', async () => {
+    const answer = await runProgram('@x402/fetch')
+    expect(JSON.parse(answer)).toMatchObject({
+      cost: { amount_atomic: '1000' },
+      receipt: { jws: expect.any(String) },
+    })
+  })
+
   it('has a program for an A2A client that runs as it stands', async () => {
-    const program = blocks.find(({ language }) => language === 'ts')!.text
-    // Beside the packages it imports, as a user's project would have them.
+    expect(await runProgram('@a2a-js/sdk')).toContain('\\"authenticated\\":true')
+  })
+
+  /** Beside the packages it imports, as a user's project would have them. */
+  async function runProgram(importing: string): Promise<string> {
+    const program = blocks.find(({ language, text }) => language === 'ts' && text.includes(`'${importing}'`))!
     const file = new URL(`test/readme-${process.pid}.ts`, root)
-    await writeFile(file, program.replaceAll(ADDRESS, baseUrl).replaceAll('CAPABILITY', capability))
+    const text = program.text
+      .replaceAll(ADDRESS, baseUrl)
+      .replaceAll('CAPABILITY', capability)
+      .replaceAll("'data/", `'${join(directory, 'data')}/`)
+    await writeFile(file, text)
     try {
       const child = start(process.execPath, [file.pathname], { env: environment() })
       expect((await child.ended).code, child.stderr()).toBe(0)
-      expect(child.stdout()).toContain('\\"authenticated\\":true')
+      return child.stdout()
     } finally {
       await rm(file)
     }
-  })
+  }
 })
 
 describe('the snippets for assistants', () => {
