@@ -54,7 +54,7 @@ export const creditsPurchase = defineTool({
     tags: ['credits', 'x402'],
     examples: ['Buy 100 credits for this account'],
   },
-  reply: 'message',
+  reply: 'task',
   errors: [
     'payment_required',
     'payment_invalid',

@@ -195,6 +195,67 @@ describe.each(ENGINES)('credits by x402 on %s', (engine) => {
     expect(await gw.balance()).toBe(14)
   })
 
+  /** One JSON-RPC call of a door. */
+  async function rpc(path: string, method: string, params: unknown, token = '') {
+    const response = await fetch(gw.baseUrl + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...(path === '/mcp' ? { 'mcp-protocol-version': '2025-11-25' } : { 'a2a-version': '1.0' }),
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    // Tests read what they expect out of it; a wrong shape fails them.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    return ((await response.json()) as any).result
+  }
+
+  it('carries the offer over MCP, where it is paid too', async () => {
+    const { capability } = await gw.grant()
+    const call = (name: string, args: unknown, meta: object = {}, token = '') =>
+      rpc('/mcp', 'tools/call', { name, arguments: args, _meta: meta }, token)
+    const refused = await call('gateway.egress.fetch', { url: gw.url('/'), method: 'GET' }, {}, capability)
+    expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'credits_required' } })
+    const { tool, body } = refused.structuredContent.offer.request
+    const challenge = await call(tool, body)
+    const { accepts, resource } = PaymentRequired.parse(challenge.structuredContent)
+    const payment = await signPayment({ account: payer(), requirements: accepts[0]!, resource })
+    const bought = await call(tool, body, { 'x402/payment': payment })
+    expect(bought.structuredContent).toMatchObject({ credits_granted: 100, account_id: null })
+    expect(bought._meta['x402/payment-response']).toMatchObject({ success: true })
+    expect(await gw.balance()).toBe(100)
+  })
+
+  it('carries the offer over A2A, where it is paid too', async () => {
+    const { capability } = await gw.grant()
+    const send = (message: object, token = '') =>
+      rpc(
+        '/a2a',
+        'SendMessage',
+        { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', ...message } },
+        token,
+      )
+    const data = (skill: string, input: unknown) => ({ parts: [{ data: { skill, input } }] })
+    const refused = await send(data('egress-fetch', { url: gw.url('/'), method: 'GET' }), capability)
+    const problem = refused.task.status.message.parts.find((part: { data?: unknown }) => part.data).data
+    expect(problem).toMatchObject({ code: 'credits_required' })
+    const asked = await send(data('credits-purchase', problem.offer.request.body))
+    const { accepts, resource } = PaymentRequired.parse(
+      asked.task.status.message.metadata['x402.payment.required'],
+    )
+    const payment = await signPayment({ account: payer(), requirements: accepts[0]!, resource })
+    const paid = await send({
+      taskId: asked.task.id,
+      parts: [{ text: 'Here is the payment.' }],
+      metadata: { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payment },
+    })
+    expect(paid.task.status.state).toBe('TASK_STATE_COMPLETED')
+    expect(paid.task.artifacts[0].parts[0].data).toMatchObject({ credits_granted: 100 })
+    expect(await gw.balance()).toBe(100)
+  })
+
   it.each<[string, object, number, string]>([
     ['nobody', { credits: 1 }, 401, 'key_required'],
     ['a reference of nobody', { credits: 1, account_reference: 'x.y.z' }, 400, 'input_invalid'],
