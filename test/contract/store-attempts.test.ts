@@ -9,6 +9,7 @@ import {
   createPlace,
   ending,
   ENGINES,
+  newClaim,
   nextTransaction,
   NOW,
   type Place,
@@ -315,18 +316,31 @@ describe('two processes on one PostgreSQL database', () => {
     expect(await unbalancedAccounts(place)).toEqual([])
   })
 
-  it('starts no attempt while its liveness lock is lost, and goes on when it is held again', async () => {
+  it('starts no attempt and claims no payment while its liveness lock is lost, and goes on when it is held again', async () => {
     const store = await place.open('boot-cut')
     const setting = await addSetting(store, 5)
-    await place.query(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    )
-    await expect.poll(async () => (await store.health()).ok).toBe(false)
-    await expect(store.reserveAttempt(reservation(setting, 'boot-cut'))).rejects.toMatchObject({
-      code: 'store_unavailable',
-      message: expect.not.stringMatching(/terminat|postgres|socket/i) as string,
-    })
+    // Until the loss is seen at the very moment of asking: the lock is taken again a quarter of a second later.
+    for (let isLost = false; !isLost;) {
+      const health = await store.health()
+      isLost = !health.ok && health.detail.startsWith('PostgreSQL')
+      if (health.ok)
+        await place.query(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+        )
+    }
+    const refused = await Promise.allSettled([
+      store.reserveAttempt(reservation(setting, 'boot-cut')),
+      store.claimPayment({ claim: newClaim(), bootId: 'boot-cut' }),
+    ])
+    for (const result of refused)
+      expect(result).toMatchObject({
+        status: 'rejected',
+        reason: {
+          code: 'store_unavailable',
+          message: expect.not.stringMatching(/terminat|postgres|socket/i) as string,
+        },
+      })
     await expect.poll(async () => (await store.health()).ok, { timeout: 10_000 }).toBe(true)
     expect(await store.reserveAttempt(reservation(setting, 'boot-cut'))).toEqual({ ok: true, balance: 4 })
     const other = await place.open('boot-other')
