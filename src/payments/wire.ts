@@ -68,6 +68,12 @@ const Permit2Payload = z.object({
   }),
 })
 
+const FacilitatorBody = z.object({
+  x402Version: z.literal([1, 2], 'must be 1 or 2').optional(),
+  paymentPayload: z.record(z.string(), z.unknown()),
+  paymentRequirements: z.record(z.string(), z.unknown()),
+})
+
 /** @throws {GatewayError} payment_invalid, saying what is wrong */
 export function decodePayment(presented: PresentedPayment, networks: Networks): Payment {
   if (presented.form === 'object') return presented.value.use((value) => readPayment(value, networks))
@@ -94,15 +100,7 @@ export interface FacilitatorRequest {
  * @throws {GatewayError} payment_invalid
  */
 export function decodeFacilitatorRequest(body: unknown, networks: Networks): FacilitatorRequest {
-  const { paymentPayload, paymentRequirements, x402Version } = parseShape(
-    z.object({
-      x402Version: z.literal([1, 2], 'must be 1 or 2').optional(),
-      paymentPayload: z.record(z.string(), z.unknown()),
-      paymentRequirements: z.record(z.string(), z.unknown()),
-    }),
-    body,
-    '',
-  )
+  const { paymentPayload, paymentRequirements, x402Version } = parseShape(FacilitatorBody, body, '')
   assertPlain(paymentRequirements)
   const payment = readPayment(paymentPayload, networks, 'paymentPayload')
   if (x402Version !== undefined && payment.x402Version !== x402Version)
