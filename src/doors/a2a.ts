@@ -16,6 +16,7 @@ import { createRest, REST_PREFIX } from './a2a/rest.ts'
 import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './a2a/skills.ts'
 import { paidWork } from './a2a/paid-work.ts'
 import { readSubmission, X402_EXTENSIONS } from './a2a/payment.ts'
+import { createDecide } from './a2a/undecided.ts'
 import { continueWaiting } from './a2a/waiting.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './a2a/work.ts'
 import type { WireMessage } from './a2a/wire.ts'
@@ -67,6 +68,7 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
     now,
     log,
     plan,
+    decide: createDecide(parts.payments),
   })
   const cardSource: Cards = {
     publicCard: cards.v1,

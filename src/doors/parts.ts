@@ -2,6 +2,7 @@
 import type { CallPath } from '../call.ts'
 import type { Config } from '../config.ts'
 import type { Logger } from '../log.ts'
+import type { PaymentGate } from '../payments/ports.ts'
 import type { Registry } from '../registry.ts'
 import type { Documents, Signer } from '../services.ts'
 import type { Store } from '../store/ports.ts'
@@ -10,6 +11,8 @@ import type { Addresses } from './http.ts'
 export interface DoorParts {
   readonly registry: Registry
   readonly calls: CallPath
+  /** For calls that ended before their payment was decided. */
+  readonly payments: Pick<PaymentGate, 'outcome'>
   readonly config: Config
   readonly addresses: Addresses
   readonly documents: Documents

@@ -171,7 +171,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     const reason = thrown instanceof GatewayError ? thrown.code : 'internal'
     const cancel = () => store.cancelClaim({ id, bootId, reason, now: now() })
     try {
-      return await cancel()
+      // Whoever settles gives back what nobody takes.
+      return (await cancel()) || (await store.getClaim(id))?.state === 'canceled'
     } catch (first) {
       log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
       void retry(cancel).catch((err: unknown) =>
@@ -229,10 +230,15 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   }
 
   async function replay(claim: PaymentClaim): Promise<PaidResult> {
-    const result = await store.getClaimResult(claim.id)
-    const receipt = await receiptFor(claim)
-    if (!result || !receipt) throw refuse.claimed(claim)
-    return release(claim, result.json, receipt, true)
+    const paid = await findPaid(claim)
+    if (!paid) throw refuse.claimed(claim)
+    return paid
+  }
+
+  /** Of a settled claim, while its result is kept. */
+  async function findPaid(claim: PaymentClaim): Promise<PaidResult | null> {
+    const [result, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
+    return result && receipt ? release(claim, result.json, receipt, true) : null
   }
 
   const receiptFor = async ({ receiptId }: PaymentClaim) =>
@@ -266,6 +272,13 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
       const shown = receipt ? receiptOf(receipt) : null
       return { claim, result: stored && shown ? releaseJson(stored.json, shown) : null, receipt: shown }
+    },
+
+    async outcome(claimId) {
+      const found = await store.getClaim(claimId)
+      if (!found) throw refuse.notFound()
+      const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
+      return { claim, paid: claim.state === 'settled' ? await findPaid(claim) : null }
     },
   }
 

@@ -423,4 +423,10 @@ export interface PaymentGate {
     result: string | null
     receipt: Receipt | null
   }>
+  /**
+   * What became of a call that ended in `settlement_unknown`, for the door that answers for it: looks at the chain while
+   * that is in doubt. `paid`: of a settled claim, as long as its result is kept.
+   * @throws {GatewayError} payment_not_found
+   */
+  outcome(claimId: string): Promise<{ claim: PaymentClaim; paid: PaidResult | null }>
 }

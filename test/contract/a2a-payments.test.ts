@@ -252,19 +252,6 @@ describe('a payment for a waiting task', () => {
     expect(metadataOf(paid)['x402.payment.receipts']).toMatchObject([failed, { success: true }])
   })
 
-  test('whose settlement is not known ends the task without inviting another payment', async () => {
-    const { id } = await ask()
-    const task = await sendForTask(paying('unknown', id))
-    expect(stateOf(task)).toBe('TASK_STATE_FAILED')
-    expect(task.artifacts).toBeUndefined()
-    expect(metadataOf(task)['x402.payment.status']).toBe('payment-submitted')
-    expect(metadataOf(task)['x402.payment.required']).toBeUndefined()
-    expect(task.status.message!.parts[0]!.data).toMatchObject({
-      code: 'settlement_unknown',
-      claim_id: 'pay_1',
-    })
-  })
-
   test.each([
     ['used', 'payment_claimed', 'DUPLICATE_NONCE'],
     ['unavailable', 'payments_unavailable', 'PAYMENTS_UNAVAILABLE'],
@@ -322,6 +309,113 @@ describe('a payment for a waiting task', () => {
     expect(stateOf(await sendForTask(paying('good', owned.id), bearer(KEY_A)))).toBe('TASK_STATE_COMPLETED')
     const { body } = await rpc(door, 'ListTasks', {}, bearer(KEY_A))
     expect(body.result.tasks.map(({ id }) => id)).toEqual([owned.id])
+  })
+})
+
+describe('a payment whose settlement is not known', () => {
+  const undecided = async () => {
+    const { id } = await ask()
+    return sendForTask(paying('unknown', id))
+  }
+
+  test('leaves the task at work, names the claim, and invites no other payment', async () => {
+    const task = await undecided()
+    expect(stateOf(task)).toBe('TASK_STATE_WORKING')
+    expect(task.artifacts).toBeUndefined()
+    expect(metadataOf(task)).toEqual({ 'x402.payment.status': 'payment-submitted' })
+    expect(task.status.message!.parts[0]!.data).toMatchObject({
+      code: 'settlement_unknown',
+      claim_id: 'pay_1',
+    })
+    expect(await read(task.id)).toEqual(task)
+    expect(JSON.stringify(task)).not.toContain('gateway.undecided')
+  })
+
+  test('completes the task, for whoever reads it, once it was settled', async () => {
+    const { id } = await undecided()
+    gate.decide('settled')
+    const tasks = await Promise.all([read(id), read(id)])
+    const task = tasks[0]
+    expect(tasks[1]).toEqual(task)
+    expect(stateOf(task)).toBe('TASK_STATE_COMPLETED')
+    expect(task.artifacts![0]!.parts).toEqual([{ data: OUTPUT, mediaType: 'application/json' }])
+    expect(metadataOf(task)).toMatchObject({
+      'x402.payment.status': 'payment-completed',
+      'x402.payment.receipts': [{ success: true, transaction: TRANSACTION }],
+    })
+    expect(gate.worked()).toBe(1)
+  })
+
+  test('fails the task once it is known that it was not settled', async () => {
+    const { id } = await undecided()
+    gate.decide('failed')
+    const task = await read(id)
+    expect(stateOf(task)).toBe('TASK_STATE_FAILED')
+    expect(task.artifacts).toBeUndefined()
+    expect(metadataOf(task)).toMatchObject({
+      'x402.payment.status': 'payment-failed',
+      'x402.payment.receipts': [{ success: false, errorReason: 'expired', transaction: '' }],
+    })
+  })
+
+  test('completes the task without a result that is not kept any longer', async () => {
+    const { id } = await undecided()
+    gate.decide('result gone')
+    const task = await read(id)
+    expect(stateOf(task)).toBe('TASK_STATE_COMPLETED')
+    expect(task.artifacts).toBeUndefined()
+    expect(metadataOf(task)['x402.payment.receipts']).toMatchObject([{ success: true, payer: '0x1' }])
+  })
+
+  test('shows its text where the first message asked for text, and to its owner in the list', async () => {
+    const configuration = { acceptedOutputModes: ['text/plain'] }
+    const asked = await rpc(door, 'SendMessage', { message: message(BUY), configuration }, bearer(KEY_A))
+    await sendForTask(paying('unknown', asked.body.result.task.id), bearer(KEY_A))
+    gate.decide('settled')
+    const { body } = await rpc(door, 'ListTasks', { includeArtifacts: true }, bearer(KEY_A))
+    expect(body.result.tasks[0]!.artifacts![0]!.parts[0]!.text).toBe(
+      '{ "text":"hi","receipt":{"receipt_id":"rcp_1"}}',
+    )
+  })
+
+  test('is decided after a restart as well', async () => {
+    const { id } = await undecided()
+    gate.decide('settled')
+    const other = await startA2aDoor({ tools: [paidTool], gate, memory: door.memory })
+    try {
+      const task = (await rpc(other, 'GetTask', { id })).body.result as unknown as WireTask
+      expect(stateOf(task)).toBe('TASK_STATE_COMPLETED')
+    } finally {
+      await other.close()
+    }
+  })
+
+  test('keeps a stream open until it is decided', async () => {
+    const { id } = await ask()
+    const params = { message: paying('unknown', id) }
+    const response = await post(door, { jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params })
+    const seen: string[] = []
+    for await (const { result } of readEvents(response)) {
+      if (result.artifactUpdate) seen.push('artifact')
+      const status = result.task?.status ?? result.statusUpdate?.status
+      if (status) seen.push(`${status.state} ${String(status.message?.metadata?.['x402.payment.status'])}`)
+      if (status?.message?.parts[0]?.data) gate.decide('settled')
+    }
+    expect(seen).toEqual([
+      'TASK_STATE_WORKING payment-submitted',
+      'TASK_STATE_WORKING payment-verified',
+      'TASK_STATE_WORKING payment-submitted',
+      'artifact',
+      'TASK_STATE_COMPLETED payment-completed',
+    ])
+  })
+
+  test('cannot be canceled, nor paid for again', async () => {
+    const { id } = await undecided()
+    expect((await rpc(door, 'CancelTask', { id })).body.error.code).toBe(-32002)
+    gate.decide('settled')
+    expect(stateOf(await sendForTask(paying('good', id)))).toBe('TASK_STATE_COMPLETED')
+    expect(gate.worked()).toBe(1)
   })
 })
 

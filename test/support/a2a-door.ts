@@ -218,6 +218,7 @@ export async function startA2aDoor(
   const door = await createA2aDoor({
     registry,
     calls,
+    payments: options.gate ?? noGate,
     config: loadConfig(options.fixtures ? { GATEWAY_CONFORMANCE_FIXTURES: '1' } : {}),
     addresses,
     documents: {} as never,

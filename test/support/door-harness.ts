@@ -68,6 +68,7 @@ export async function startRestHarness(
   const door = createRestDoor({
     registry,
     calls,
+    payments: noGate,
     config,
     addresses,
     documents,

@@ -4,4 +4,5 @@ import type { PaymentGate } from '../../src/payments/ports.ts'
 export const noGate: PaymentGate = {
   run: () => Promise.reject(new Error('no tool of this test is paid')),
   claim: () => Promise.reject(new Error('no tool of this test is paid')),
+  outcome: () => Promise.reject(new Error('no tool of this test is paid')),
 }

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import { x402 } from '../../schemas/money.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { GatewayError, type ProblemExtras } from '../../src/errors.ts'
-import type { Challenge, PaidCall, PaymentGate } from '../../src/payments/ports.ts'
+import type { Challenge, PaidCall, PaidResult, PaymentGate } from '../../src/payments/ports.ts'
 import { type AnyTool, defineTool } from '../../src/registry.ts'
+import type { PaymentClaim } from '../../src/store/ports.ts'
 
 const NETWORK = 'eip155:84532'
 export const TRANSACTION = `0x${'ab'.repeat(32)}`
@@ -48,6 +49,8 @@ function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
 export interface FakeGate extends PaymentGate {
   /** Every call that reached it. */
   readonly calls: readonly PaidCall[]
+  /** What has become of the one claim whose settlement is unknown. */
+  decide(state: 'settled' | 'failed' | 'result gone'): void
   /** How often the work ran. */
   readonly worked: () => number
   /** Holds payments back, before the work or after it, until released. */
@@ -57,6 +60,7 @@ export interface FakeGate extends PaymentGate {
 export function createFakeGate(): FakeGate {
   const calls: PaidCall[] = []
   let worked = 0
+  let decided: 'settled' | 'failed' | 'result gone' | 'unknown' = 'unknown'
   const held = { 'before work': Promise.resolve(), 'after work': Promise.resolve() }
   return {
     calls,
@@ -67,6 +71,23 @@ export function createFakeGate(): FakeGate {
       return () => release()
     },
     claim: () => Promise.reject(new Error('not asked here')),
+    decide(how) {
+      decided = how
+    },
+    async outcome(claimId) {
+      if (claimId !== 'pay_1') throw new GatewayError('payment_not_found', 'There is no such claim.')
+      const state = decided === 'result gone' ? 'settled' : decided
+      const claim = {
+        id: claimId,
+        state,
+        reason: state === 'failed' ? 'expired' : null,
+        transaction: state === 'settled' ? TRANSACTION : null,
+        network: NETWORK,
+        payer: '0x1',
+        amount: '1000',
+      } as PaymentClaim
+      return { claim, paid: decided === 'settled' ? released({ text: 'hi' }, true) : null }
+    },
     async run(call) {
       calls.push(call)
       const refuse = (
@@ -110,23 +131,26 @@ export function createFakeGate(): FakeGate {
             network: NETWORK,
           },
         })
-      const { receipt: _none, ...rest } = output
-      // Spaces, so that whoever serialises it again is found out.
-      const json = JSON.stringify({ ...rest, receipt: { receipt_id: 'rcp_1' } }).replace('{', '{ ')
-      return {
-        output: JSON.parse(json),
-        json,
-        settlement: {
-          success: true,
-          transaction: TRANSACTION,
-          network: NETWORK,
-          payer: '0x1',
-          amount: '1000',
-        },
-        claimId: 'pay_1',
-        replayed: fate === 'again',
-      }
+      return released(output, fate === 'again')
     },
+  }
+}
+
+function released({ receipt: _none, ...rest }: Record<string, unknown>, replayed: boolean): PaidResult {
+  // Spaces, so that whoever serialises it again is found out.
+  const json = JSON.stringify({ ...rest, receipt: { receipt_id: 'rcp_1' } }).replace('{', '{ ')
+  return {
+    output: JSON.parse(json),
+    json,
+    settlement: {
+      success: true,
+      transaction: TRANSACTION,
+      network: NETWORK,
+      payer: '0x1',
+      amount: '1000',
+    },
+    claimId: 'pay_1',
+    replayed,
   }
 }
 

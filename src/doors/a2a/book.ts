@@ -7,6 +7,7 @@ import type { Store, StoredTask } from '../../store/ports.ts'
 import type { A2aCall } from './call.ts'
 import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
 import { redactTokens } from './redact.ts'
+import type { Decide, Decided, Undecided } from './undecided.ts'
 import type { Waiting } from './waiting.ts'
 import {
   agentMessage,
@@ -27,6 +28,8 @@ const SILENT_MS = 4 * HEARTBEAT_MS
 const WORKER = 'gateway.worker'
 /** The same for the call that a task goes on with once it is paid. */
 const WAITING = 'gateway.waiting'
+/** The same for the claim that a task at work waits for, when nobody works on it. */
+const UNDECIDED = 'gateway.undecided'
 
 export type TaskStore = Pick<
   Store,
@@ -48,6 +51,7 @@ export interface SaveAs {
   readonly json?: string | undefined
   /** Kept beside the task and never shown. */
   readonly waiting?: Waiting | undefined
+  readonly undecided?: Undecided | undefined
 }
 
 export interface Kept {
@@ -55,6 +59,7 @@ export interface Kept {
   readonly revision: number
   readonly owner: string | null
   readonly waiting?: Waiting | undefined
+  readonly undecided?: Undecided | undefined
 }
 
 export interface ListQuery {
@@ -78,14 +83,24 @@ export const ownerIdOf = (caller: Caller): string | null =>
 const DEFAULT_PAGE = 50
 
 /** @param isLive whether this process is at work on a task */
-export function createBook(store: TaskStore, now: () => number, isLive: (id: string) => boolean): Book {
+export function createBook(
+  store: TaskStore,
+  now: () => number,
+  isLive: (id: string) => boolean,
+  decide: Decide,
+): Book {
   const worker = randomUUID()
 
   function toRow(task: WireTask, owner: string | null, revision: number, as: SaveAs = {}): StoredTask {
     const { state } = task.status
     const at = now()
-    const { waiting } = as
-    const mark = waiting ? { [WAITING]: waiting } : isAtRest(state) ? undefined : { [WORKER]: worker }
+    const mark = as.waiting
+      ? { [WAITING]: as.waiting }
+      : as.undecided
+        ? { [UNDECIDED]: as.undecided }
+        : isAtRest(state)
+          ? undefined
+          : { [WORKER]: worker }
     const json = (!mark && as.json) || JSON.stringify(withMetadata(task, mark))
     return {
       id: task.id,
@@ -99,30 +114,30 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
     }
   }
 
-  /** A task at work that nobody works on any more ends here, on the first read. */
+  /** A task at work that nobody works on ends with the first read that can tell how. */
   async function settleAbandoned(row: StoredTask): Promise<StoredTask> {
     if (isAtRest(row.state)) return row
-    const task = JSON.parse(row.json) as WireTask
-    const isOurs = task.metadata?.[WORKER] === worker
+    const stored = JSON.parse(row.json) as WireTask
+    const { task, undecided } = unmarked(stored)
+    if (undecided) {
+      const decided = await decide(task, undecided)
+      return decided ? end(row, task, decided) : row
+    }
+    const isOurs = stored.metadata?.[WORKER] === worker
     // One process owns an embedded store, so any other worker is an earlier one.
     const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
-    if (mayLive) return row
-    const isPaid = statusOf(task) !== undefined
-    const said = agentMessage([textPart(isPaid ? ABANDONED_PAYMENT : ABANDONED)], {
-      contextId: row.contextId,
-      taskId: row.id,
-    })
-    // Submitted and not failed: nobody knows yet, and that must not invite a second payment.
-    const metadata = isPaid ? paymentMetadata('payment-submitted', { receipts: receiptsOf(task) }) : undefined
-    const failed: WireTask = {
-      ...unmarked(task).task,
-      status: {
-        state: 'TASK_STATE_FAILED',
-        timestamp: new Date(now()).toISOString(),
-        message: withExtensions(said, metadata),
-      },
+    return mayLive ? row : end(row, task, abandoned(task))
+  }
+
+  async function end(row: StoredTask, task: WireTask, how: Ending): Promise<StoredTask> {
+    const { id, contextId } = task
+    const message = withExtensions(agentMessage(how.parts, { contextId, taskId: id }), how.metadata)
+    const ended: WireTask = {
+      ...task,
+      status: { state: how.state, timestamp: new Date(now()).toISOString(), message },
+      ...(how.artifacts && { artifacts: [...(task.artifacts ?? []), ...how.artifacts] }),
     }
-    const next = toRow(failed, row.owner, row.revision + 1)
+    const next = toRow(ended, row.owner, row.revision + 1)
     return (await store.saveTask(next)) ? next : ((await store.getTask(row.id)) ?? next)
   }
 
@@ -162,6 +177,18 @@ export function createBook(store: TaskStore, now: () => number, isLive: (id: str
   }
 }
 
+type Ending = Omit<Decided, 'metadata'> & { readonly metadata: Json | undefined }
+
+function abandoned(task: WireTask): Ending {
+  const isPaid = statusOf(task) !== undefined
+  return {
+    state: 'TASK_STATE_FAILED',
+    parts: [textPart(isPaid ? ABANDONED_PAYMENT : ABANDONED)],
+    // Submitted and not failed: nobody knows yet, and that must not invite a second payment.
+    metadata: isPaid ? paymentMetadata('payment-submitted', { receipts: receiptsOf(task) }) : undefined,
+  }
+}
+
 const ABANDONED =
   'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
   'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
@@ -174,12 +201,13 @@ const ABANDONED_PAYMENT =
 const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
   mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task
 
-function unmarked(task: WireTask): Pick<Kept, 'task' | 'waiting'> {
+function unmarked(task: WireTask): Pick<Kept, 'task' | 'waiting' | 'undecided'> {
   const { metadata, ...rest } = task
-  if (metadata?.[WORKER] === undefined && metadata?.[WAITING] === undefined) return { task }
-  const { [WORKER]: _worker, [WAITING]: waiting, ...kept } = metadata
+  if (!metadata || ![WORKER, WAITING, UNDECIDED].some((mark) => mark in metadata)) return { task }
+  const { [WORKER]: _worker, [WAITING]: waiting, [UNDECIDED]: undecided, ...kept } = metadata
   return {
     task: Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept },
     waiting: waiting as Waiting | undefined,
+    undecided: undecided as Undecided | undefined,
   }
 }

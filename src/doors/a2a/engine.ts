@@ -15,6 +15,7 @@ import { follow, type LiveTask } from './live.ts'
 import { pause } from './pause.ts'
 import { readSubmission, statusOf } from './payment.ts'
 import { createRunner, isTaken } from './run.ts'
+import type { Decide } from './undecided.ts'
 import type { Work } from './work.ts'
 import {
   isAtRest,
@@ -30,6 +31,8 @@ import {
 /** How long CancelTask waits for work to stop before it says "canceled" over its head. */
 const CANCEL_GRACE_MS = 5_000
 const POLL_MS = 1_000
+/** For a task that another replica works on. */
+const MAX_WAIT_MS = 20_000
 
 export interface EngineParts {
   readonly store: TaskStore
@@ -37,6 +40,8 @@ export interface EngineParts {
   readonly log: Logger
   /** What the message asks for: work, or an answer that needs none. `resumed`: the task it is a follow-up to. */
   plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage
+  /** Of paid tasks whose settlement was not known. */
+  readonly decide: Decide
   readonly cancelGraceMs?: number
 }
 
@@ -56,7 +61,7 @@ export interface Engine {
 export function createEngine(parts: EngineParts): Engine {
   const { store, now, log } = parts
   const live = new Map<string, LiveTask>()
-  const book = createBook(store, now, (id) => live.has(id))
+  const book = createBook(store, now, (id) => live.has(id), parts.decide)
   const runner = createRunner({ book, live, now, log, cancelGraceMs: parts.cancelGraceMs ?? CANCEL_GRACE_MS })
   const heartbeat = store.engine === 'postgres' ? setInterval(runner.beat, HEARTBEAT_MS) : undefined
   heartbeat?.unref()
@@ -100,12 +105,13 @@ export function createEngine(parts: EngineParts): Engine {
     return find(request.message.taskId!, call)
   }
 
-  /** As it comes to rest, here or in another replica; as it is when the caller does not wait. */
+  /** As it comes to rest, here or in another replica; as it is when that takes too long. */
   async function atRest(found: Found, call: A2aCall): Promise<WireTask> {
     if (found.entry) await Promise.race([found.entry.settled, aborted(call.gone)])
     let last = found.entry?.task ?? found.task
-    while (!isAtRest(last.status.state) && !call.gone.aborted) {
+    for (let polls = MAX_WAIT_MS / POLL_MS; polls > 0 && !isAtRest(last.status.state); polls--) {
       await pause(POLL_MS, call.gone)
+      if (call.gone.aborted) break
       last = (await find(found.task.id, call)).task
     }
     return last
@@ -125,16 +131,32 @@ export function createEngine(parts: EngineParts): Engine {
     call: A2aCall,
     isOver: (state: string) => boolean,
   ): AsyncGenerator<WireEvent, void, undefined> {
-    if (found.entry) return yield* follow(found.entry, call.gone)
+    if (found.entry) {
+      yield* follow(found.entry, call.gone)
+      return yield* watchStored(found.entry, call, isAtRest)
+    }
     yield { task: found.task }
-    let { revision, task } = found as Kept
+    yield* watchStored(found, call, isOver)
+  }
+
+  async function* watchStored(
+    from: Pick<Kept, 'task' | 'revision'>,
+    call: A2aCall,
+    isOver: (state: string) => boolean,
+  ): AsyncGenerator<WireEvent, void, undefined> {
+    let { revision, task } = from
     while (!isOver(task.status.state)) {
       await pause(POLL_MS, call.gone)
       if (call.gone.aborted) return
       const next = await find(task.id, call)
       if (next.revision === revision) continue
+      const known = new Set(task.artifacts?.map(({ artifactId }) => artifactId))
       ;({ revision, task } = next)
-      yield { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } }
+      const { id: taskId, contextId, status } = task
+      for (const artifact of task.artifacts ?? [])
+        if (!known.has(artifact.artifactId))
+          yield { artifactUpdate: { taskId, contextId, artifact, lastChunk: true } }
+      yield { statusUpdate: { taskId, contextId, status } }
     }
   }
 
@@ -174,13 +196,14 @@ export function createEngine(parts: EngineParts): Engine {
         const { plan, resumed } = prepared
         if ('parts' in plan) return yield { message: plan }
         let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
-        const run = runner.start(plan, request, call, resumed, (entry) => {
-          followed = follow(entry, call.gone)
+        const run = runner.start(plan, request, call, resumed, (begun) => {
+          followed = follow(begun, call.gone)
         })
-        await run.begun
-        if (followed) {
+        const entry = await run.begun
+        if (entry && followed) {
           run.done.catch(logFailure)
           for await (const event of followed) yield shown(event)
+          yield* watchStored(entry, call, isAtRest)
           return
         }
         try {
@@ -207,7 +230,7 @@ export function createEngine(parts: EngineParts): Engine {
       const found = await find(id, call)
       if (isTerminal(found.task.status.state))
         throw new TaskNotCancelableError('This task has already ended.')
-      if (found.entry?.isHeld)
+      if (found.entry?.isHeld || found.undecided)
         throw new TaskNotCancelableError('This task is being paid for. It ends by itself in a few seconds.')
       if (found.entry) return canceledOrTooLate(await runner.cancel(found.entry))
       const canceled = { ...found.task, status: runner.statusOf(found.task, 'TASK_STATE_CANCELED') }

@@ -17,6 +17,8 @@ export interface LiveTask {
   isEnding: boolean
   /** Money may move: it can not be canceled any more. */
   isHeld: boolean
+  /** Nobody works on it here any more, at rest or not: nothing further is published. */
+  isOver: boolean
   /** Writes of one task queue here, so that revisions follow each other. */
   writing: Promise<unknown>
 }
@@ -46,8 +48,14 @@ export function createLiveTask(
     settle: resolve,
     isEnding: false,
     isHeld: false,
+    isOver: false,
     writing: Promise.resolve(),
   }
+}
+
+export function endLive(live: LiveTask): void {
+  live.isOver = true
+  live.settle()
 }
 
 export function publish(live: LiveTask, event: WireEvent): void {
@@ -107,6 +115,7 @@ export function follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEv
           if (endsStream(event)) return
           continue
         }
+        if (live.isOver) return
         await new Promise<void>((resolve) => {
           wake = resolve
         })

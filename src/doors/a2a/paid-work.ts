@@ -68,16 +68,18 @@ export function paidWork(
 
   /** The work failed (then nothing was charged), or nobody knows yet whether the payment went through. */
   function failed(error: GatewayError): Outcome {
-    const isOpen = error.code === 'settlement_unknown'
+    const claimId = error.extras['claim_id']
+    const isUndecided = error.code === 'settlement_unknown' && typeof claimId === 'string'
     return {
       kind: 'ended',
-      state: 'TASK_STATE_FAILED',
-      parts: problemParts(parts, error),
+      state: isUndecided ? 'TASK_STATE_WORKING' : 'TASK_STATE_FAILED',
+      parts: [...problemParts(parts, error), ...(isUndecided ? [textPart(UNDECIDED)] : [])],
       // Still submitted and not failed: that would invite a second payment.
-      metadata: paymentMetadata(isOpen ? 'payment-submitted' : 'payment-failed', {
+      metadata: paymentMetadata(isUndecided ? 'payment-submitted' : 'payment-failed', {
         receipts: withFailed(receipts, error.payment?.settlement),
-        error: paymentErrorCode(error),
+        error: isUndecided ? undefined : paymentErrorCode(error),
       }),
+      ...(isUndecided && { undecided: { claimId, skill: skill.id, asText } }),
     }
   }
 
@@ -139,4 +141,5 @@ const withFailed = (receipts: readonly SettleResponse[], settlement: SettleRespo
 
 const SUBMITTED = 'The payment is being checked.'
 const VERIFIED = 'The payment is good and reserved for this task; it is settled when the work is done.'
+const UNDECIDED = 'This task ends by itself once it is known: read it again in a few seconds.'
 const DECLINED = 'Not paid, so nothing was done.'

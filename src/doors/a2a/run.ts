@@ -7,7 +7,15 @@ import type { Logger } from '../../log.ts'
 import { type Book, type Kept, ownerIdOf, type SaveAs } from './book.ts'
 import type { A2aCall } from './call.ts'
 import type { SendRequest } from './envelope.ts'
-import { createLiveTask, deferred, type LiveTask, publish, publishArtifact, publishStatus } from './live.ts'
+import {
+  createLiveTask,
+  deferred,
+  endLive,
+  type LiveTask,
+  publish,
+  publishArtifact,
+  publishStatus,
+} from './live.ts'
 import { pause } from './pause.ts'
 import { withExtensions } from './payment.ts'
 import { redactMessage } from './redact.ts'
@@ -185,7 +193,7 @@ export function createRunner(parts: {
 
   function forget(entry: LiveTask): void {
     live.delete(entry.task.id)
-    entry.settle()
+    endLive(entry)
   }
 
   /** The last state is on disk before anybody hears of it. */
@@ -195,7 +203,9 @@ export function createRunner(parts: {
       return { task: entry.task }
     }
     entry.isEnding = true
-    const wasCanceled = entry.controller.signal.aborted && outcome.state !== 'TASK_STATE_COMPLETED'
+    const { undecided } = outcome
+    const wasCanceled =
+      entry.controller.signal.aborted && !undecided && outcome.state !== 'TASK_STATE_COMPLETED'
     const state = wasCanceled ? 'TASK_STATE_CANCELED' : outcome.state
     const status = wasCanceled
       ? statusOf(entry.task, state)
@@ -204,7 +214,7 @@ export function createRunner(parts: {
     const task: WireTask = { ...entry.task, status, ...(artifacts.length > 0 ? { artifacts } : {}) }
     const json = JSON.stringify(task)
     const waiting = wasCanceled ? undefined : outcome.waiting
-    if (!(await write(entry, task, { json, waiting }))) return adopt(entry)
+    if (!(await write(entry, task, { json, waiting, undecided }))) return adopt(entry)
     for (const artifact of outcome.artifacts ?? []) publishArtifact(entry, artifact, { lastChunk: true })
     publishStatus(entry, status)
     forget(entry)

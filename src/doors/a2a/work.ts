@@ -5,6 +5,7 @@ import type { GatewayError, Problem } from '../../errors.ts'
 import type { Caller } from '../../services.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
+import type { Undecided } from './undecided.ts'
 import type { Waiting } from './waiting.ts'
 import {
   dataPart,
@@ -28,6 +29,8 @@ export type Outcome =
       readonly metadata?: Json
       /** What a task that is to be paid remembers. */
       readonly waiting?: Waiting
+      /** It stays at work, without work, until its claim is decided. */
+      readonly undecided?: Undecided
       /** Whose task it is, where it ends before it was accepted. */
       readonly caller?: Caller | undefined
     }

@@ -38,6 +38,7 @@ function engineOver(
     now: options.now ?? Date.now,
     log: createLogger('silent'),
     plan: () => work,
+    decide: async () => undefined,
     cancelGraceMs: options.graceMs ?? 10,
   })
   const begin = async () => {
@@ -214,6 +215,7 @@ describe('two copies of a payment that find the task waiting at once', () => {
         now: Date.now,
         log: createLogger('silent'),
         plan: (_request, _call, resumed) => work(resumed),
+        decide: async () => undefined,
       })
     const engines = [replica(), replica()]
     const waiting = await engines[0]!.send(request, call)

@@ -1,0 +1,86 @@
+// A paid task whose settlement is not known yet: nobody works on it any more, and it stays at work until its claim is decided.
+// Whoever reads it asks.
+import { randomUUID } from 'node:crypto'
+import type { PaymentGate } from '../../payments/ports.ts'
+import { paymentMetadata, receiptsOf } from './payment.ts'
+import {
+  dataPart,
+  type Json,
+  textPart,
+  type TaskStateName,
+  type WireArtifact,
+  type WirePart,
+  type WireTask,
+} from './wire.ts'
+
+export interface Undecided {
+  readonly claimId: string
+  readonly skill: string
+  readonly asText: boolean
+}
+
+export interface Decided {
+  readonly state: TaskStateName
+  readonly parts: readonly WirePart[]
+  readonly metadata: Json
+  readonly artifacts?: readonly WireArtifact[]
+}
+
+/** Undefined as long as it is not known. */
+export type Decide = (task: WireTask, undecided: Undecided) => Promise<Decided | undefined>
+
+export function createDecide(payments: Pick<PaymentGate, 'outcome'>): Decide {
+  /** One look at a chain at a time, however many readers. */
+  const looking = new Map<string, ReturnType<PaymentGate['outcome']>>()
+
+  function look(claimId: string): ReturnType<PaymentGate['outcome']> {
+    const current = looking.get(claimId)
+    if (current) return current
+    const look = payments.outcome(claimId).finally(() => looking.delete(claimId))
+    looking.set(claimId, look)
+    return look
+  }
+
+  return async (task, { claimId, skill, asText }) => {
+    const { claim, paid } = await look(claimId)
+    const before = receiptsOf(task).filter(({ errorReason }) => errorReason !== 'settlement_pending')
+    if (claim.state === 'settled') {
+      const output = paid && (asText ? { text: paid.json, mediaType: 'text/plain' } : dataPart(paid.output))
+      return {
+        state: 'TASK_STATE_COMPLETED',
+        parts: [textPart(paid ? SETTLED : RESULT_GONE)],
+        metadata: paymentMetadata('payment-completed', {
+          receipts: [
+            ...before,
+            paid?.settlement ?? {
+              success: true,
+              transaction: claim.transaction ?? '',
+              network: claim.network,
+              payer: claim.payer,
+              amount: claim.amount,
+            },
+          ],
+        }),
+        ...(output && { artifacts: [{ artifactId: randomUUID(), name: skill, parts: [output] }] }),
+      }
+    }
+    if (claim.state !== 'failed' && claim.state !== 'canceled') return undefined
+    const errorReason = claim.reason ?? claim.state
+    return {
+      state: 'TASK_STATE_FAILED',
+      parts: [textPart(NOT_SETTLED)],
+      metadata: paymentMetadata('payment-failed', {
+        receipts: [
+          ...before,
+          { success: false, errorReason, transaction: claim.transaction ?? '', network: claim.network },
+        ],
+        error: 'SETTLEMENT_FAILED',
+      }),
+    }
+  }
+}
+
+const SETTLED = 'Paid and settled. The result is in the artifact, its receipt in it.'
+const RESULT_GONE = 'Paid and settled. The result is not kept any longer.'
+const NOT_SETTLED =
+  'The payment was not settled: nothing was charged. Send the message again without taskId to pay anew.'
