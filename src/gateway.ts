@@ -225,7 +225,18 @@ export async function startGateway(
     log,
     now,
   })
-  const parts = { registry, calls, payments: payments.gate, config, addresses, documents, store, signer, log, now }
+  const parts = {
+    registry,
+    calls,
+    payments: payments.gate,
+    config,
+    addresses,
+    documents,
+    store,
+    signer,
+    log,
+    now,
+  }
   const mcp = createMcpDoor(parts)
   const a2a = await createA2aDoor(parts)
   const rest = createRestDoor(parts)
