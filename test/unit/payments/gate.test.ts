@@ -200,6 +200,17 @@ describe('settlements that do not end well', () => {
     expect(await open.states()).toEqual(['canceled'])
   })
 
+  it('leaves the refusal of settlements that gave the payment back themselves', async () => {
+    const cancel = open.store.cancelClaim
+    vi.spyOn(open.store, 'cancelClaim').mockImplementation(async (input) => {
+      await cancel(input)
+      return cancel(input)
+    })
+    open.world.ending = () => Promise.reject(new GatewayError('no_route', 'nobody'))
+    const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign()) })))
+    expect(error.code).toBe('no_route')
+  })
+
   it('does not call a payment free that was submitted when settling threw', async () => {
     open.world.ending = () => Promise.reject(new Error('lost'))
     vi.spyOn(open.store, 'cancelClaim').mockResolvedValue(false)
