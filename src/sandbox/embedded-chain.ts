@@ -26,6 +26,8 @@ interface Running {
 const PAYER_USDC = 1_000_000_000n
 /** After a crash of the whole machine this much is lost at most. */
 const SAVE_EVERY_SECONDS = 30
+/** With transactions: about 40 MB of state file. Payments are decided within minutes. */
+const KEPT_BLOCKS = 5_000
 const PROBE_MS = 1_000
 
 export function openEmbeddedChain(parts: {
@@ -97,7 +99,15 @@ export function openEmbeddedChain(parts: {
 
   /** With what was saved. What cannot be read is put aside: a broken file must not end the sandbox. */
   async function launch(): Promise<Anvil> {
-    const args = [`--chain-id=${chainId}`, '--state', stateFile, `--state-interval=${SAVE_EVERY_SECONDS}`]
+    const args = [
+      `--chain-id=${chainId}`,
+      '--state',
+      stateFile,
+      `--state-interval=${SAVE_EVERY_SECONDS}`,
+      // Old states are never asked for, and each would be written to disk.
+      '--prune-history',
+      `--transaction-block-keeper=${KEPT_BLOCKS}`,
+    ]
     try {
       return await startAnvil(args, folder)
     } catch (thrown) {

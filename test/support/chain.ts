@@ -94,6 +94,7 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
   const folder = await mkdtemp(join(tmpdir(), 'agent-gateway-chain-'))
   const anvil = await startAnvil(['--chain-id', String(chainId)], folder)
   const client: JsonRpc = createJsonRpc({ network: network.network, url: anvil.rpcUrl, deadlineMs: 20_000 })
+  await client.call('anvil_setLoggingEnabled', [false])
   const payers = accountsOf(1, PAYERS)
   const settlers = accountsOf(2, SETTLERS)
   await installUsdc(client, network, {
