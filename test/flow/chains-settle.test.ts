@@ -13,14 +13,14 @@ import {
   startTestChain,
   type TestChain,
 } from '../support/chain.ts'
-import { startRpcProxy, type RpcProxy } from '../support/rpc-proxy.ts'
+import { startChainProxy, type ChainProxy } from '../support/chain-proxy.ts'
 
 let chain: TestChain
 let port: Chain
-let proxy: RpcProxy
+let proxy: ChainProxy
 beforeAll(async () => {
   chain = await startTestChain(84532)
-  proxy = await startRpcProxy(chain.rpcUrl)
+  proxy = await startChainProxy(chain.rpcUrl)
   port = createChain({ network: chain.network, rpcUrl: async () => chain.rpcUrl, now: Date.now })
 })
 afterAll(async () => {
