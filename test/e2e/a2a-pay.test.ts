@@ -8,11 +8,14 @@ import {
 } from '@a2a-js/sdk/client'
 import { ClientFactory as OldClientFactory } from '@a2a-js/sdk-0.3/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
 import type { WireTask } from '../../src/doors/a2a/wire.ts'
 import { message, rpc } from '../support/a2a-door.ts'
 import { createBuyer } from '../support/buyer.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
+import { reply, startFacilitator } from '../support/facilitator-server.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { exactKind } from '../support/payment-fakes.ts'
 
 const PRICE = 1000n
 let chain: TestChain
@@ -181,5 +184,50 @@ describe('a payment that cannot be', () => {
     })
     const paid = await client.pay(task.id, await createBuyer(chain.payers[7]!)(task.required))
     expect(paid.state).toBe('completed')
+  }, 60_000)
+})
+
+describe('a facilitator that fails after it got the payment', () => {
+  it('leaves the task at work until the chain tells, and then it completes with what was paid for', async () => {
+    const facilitator = await startFacilitator({
+      kinds: [exactKind('eip155:84532')],
+      onSettle: reply('upstream error', 502),
+    })
+    const { GATEWAY_SETTLER_KEY_FILE: _ours, ...env } = chain.env
+    const own = await startTestGateway({ env: { ...env, GATEWAY_FACILITATORS: facilitator.url } })
+    try {
+      const at = { url: own.baseUrl }
+      const data = { skill: 'web-fetch', input: { url: own.url('/late'), testnet: true } }
+      const { body: asked } = await rpc(at, 'SendMessage', { message: message(data) })
+      const waiting = asked.result.task
+      const payment = await createBuyer(chain.payers[8]!)(required(waiting))
+      const before = await chain.usdcOf(chain.payTo)
+      const { body: answer } = await rpc(at, 'SendMessage', { message: paymentMessage(waiting.id, payment) })
+      const task = answer.result.task
+      expect(task.status).toMatchObject({
+        state: 'TASK_STATE_WORKING',
+        message: { metadata: { 'x402.payment.status': 'payment-submitted' } },
+      })
+      expect(task.artifacts).toBeUndefined()
+      expect(facilitator.to('/settle')).toHaveLength(1)
+      expect(await chain.usdcOf(chain.payTo)).toBe(before)
+
+      await chain.preempt(payment as unknown as PaymentPayloadV2)
+      const { body: read } = await rpc(at, 'GetTask', { id: waiting.id })
+      const ended = read.result as unknown as WireTask
+      expect(ended.status).toMatchObject({
+        state: 'TASK_STATE_COMPLETED',
+        message: { metadata: { 'x402.payment.status': 'payment-completed' } },
+      })
+      expect(ended.artifacts![0]!.parts[0]!.data).toMatchObject({
+        receipt: { jws: expect.any(String) as string },
+      })
+      expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
+      expect(own.upstream.requests).toHaveLength(1)
+      expect(facilitator.to('/settle')).toHaveLength(1)
+    } finally {
+      await own.close()
+      await facilitator.close()
+    }
   }, 60_000)
 })
