@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { formatAtomic, free } from '../schemas/money.ts'
 import { Receipt } from '../schemas/receipt.ts'
-import { AtomicAmount, Network } from '../schemas/x402.ts'
 import { defineTool } from '../src/registry.ts'
 
 const RETRY_SECONDS = 5
@@ -27,9 +26,9 @@ export const paymentsGet = defineTool({
         '`settled`: paid, see `result`. `failed` and `canceled`: nothing was charged. All others: not known yet, do not ' +
           'pay again',
       ),
-    network: Network,
+    network: z.string().describe('CAIP-2 id'),
     asset: z.string(),
-    amount_atomic: AtomicAmount,
+    amount_atomic: z.string().describe('Atomic units'),
     amount: z.string().describe('Decimal, for display'),
     payer: z.string(),
     pay_to: z.string(),
