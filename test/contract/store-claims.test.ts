@@ -285,6 +285,17 @@ describe.each(ENGINES)('claims in %s', (engine) => {
       ).rejects.toMatchObject({ code: 'input_invalid' })
   })
 
+  it.each(['asset', 'payer', 'nonce', 'payTo', 'resource'] as const)(
+    'refuses a NUL in %s, which one engine could not hold',
+    async (field) => {
+      const input = newClaim({ [field]: 'a\0b' })
+      await expect(store.claimPayment({ claim: input, bootId: BOOT })).rejects.toMatchObject({
+        code: 'input_invalid',
+      })
+      await claim(newClaim({ [field]: `${field} \u0001 \u{1f4b8} ü` }))
+    },
+  )
+
   it('submits once and settles once, of thirty that try', async () => {
     const { id } = await claim()
     const submitted = await Promise.all(times(30, () => store.submitClaim(submission(id, BOOT))))

@@ -77,6 +77,12 @@ export function* claimPayment({ claim, bootId }: Input<'claimPayment'>): Command
     if (name === 'purchaseAccountId') return purchase?.accountId ?? null
     return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
   })
+  // Addresses of other networks come as the buyer spells them; PostgreSQL holds every text but this.
+  if (values.some((value) => typeof value === 'string' && value.includes('\0')))
+    throw new GatewayError(
+      'input_invalid',
+      'The payment holds the character U+0000, which nothing in it may.',
+    )
   values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
   // Again when the claim that was in the way is gone by the time it is looked for: canceled, the payment is free.
   for (;;) {
