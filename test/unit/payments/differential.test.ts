@@ -5,10 +5,12 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../../src/errors.ts'
+import { noFault } from '../../../src/fault.ts'
 import { createLogger } from '../../../src/log.ts'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
+import { createLocalUpstream } from '../../../src/payments/adapters/local-upstream.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
-import { type Chain, CHECKS, type Verifier } from '../../../src/payments/ports.ts'
+import { type Chain, CHECKS, type Upstream, type Verifier } from '../../../src/payments/ports.ts'
 import { createVerifier } from '../../../src/payments/verify.ts'
 import { decodeFacilitatorRequest } from '../../../src/payments/wire.ts'
 import {
@@ -33,12 +35,17 @@ const STRICTER: Readonly<Record<string, string>> = {
   'pay_to invalid_payment_requirements': 'a payer that pays itself',
 }
 
+/** Contracts that answer every question with one word: the magic value of ERC-1271, or zero. */
+const answerWith = (word: string) => `0x7f${word.padEnd(64, '0')}60005260206000f3`
+const WALLETS = { agrees: answerWith('1626ba7e'), refuses: answerWith('00') }
+
 const CHAIN_ID = 84532
 const STRANGER = '0x00000000000000000000000000000000000abcde'
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 let testChain: TestChain
 let chain: Chain
+let local: Upstream
 let verifier: Verifier
 let reference: ReferenceFacilitator
 let rich: readonly PrivateKeyAccount[]
@@ -55,11 +62,23 @@ beforeAll(async () => {
     now: Date.now,
     deadlineMs: 20_000,
   })
+  local = createLocalUpstream({
+    chains: [{ network: testChain.network, rpcUrl: async () => testChain.rpcUrl }],
+    settlerKeys: async () => [],
+    fault: noFault,
+    now: Date.now,
+  })
   verifier = createVerifier({
     networks,
     chains: new Map([[testChain.network.network, chain]]),
     store: { findClaim: async () => undefined },
-    router: { routes: async () => [], report: () => {} },
+    router: {
+      routes: async ({ scheme }) =>
+        scheme === 'exact'
+          ? [{ upstream: local, kind: { x402Version: 2, scheme, network: '' }, latencyMs: null }]
+          : [],
+      report: () => {},
+    },
     documents: { read: async (document) => ({ value: document.initial }) },
     rateLimit: { perPayer: 0, perPayee: 0 },
     now: Date.now,
@@ -87,7 +106,7 @@ beforeAll(async () => {
 }, 120_000)
 
 afterAll(async () => {
-  await chain.close()
+  await Promise.all([chain.close(), local.close()])
   await testChain.close()
 })
 
@@ -321,6 +340,32 @@ describe('our verifier and the one of @x402/evm', () => {
       { numRuns: 150 },
     )
   }, 300_000)
+
+  it.each<[string, keyof typeof WALLETS, NonNullable<Change['signature']>, string]>([
+    ['agrees to 65 bytes of a stranger', 'agrees', () => `0x${'11'.repeat(64)}1b`, ACCEPTED],
+    ['agrees to a long signature', 'agrees', () => `0x${'11'.repeat(200)}`, ACCEPTED],
+    ['agrees to what its account signed', 'agrees', (text) => text, ACCEPTED],
+    [
+      'refuses a long signature',
+      'refuses',
+      () => `0x${'11'.repeat(200)}`,
+      'signature invalid_exact_evm_signature',
+    ],
+    [
+      'refuses what its account signed',
+      'refuses',
+      (text) => text,
+      'simulation invalid_exact_evm_transaction_simulation_failed',
+    ],
+  ])('agree on a payer with code that %s', async (_, wallet, signature, expected) => {
+    const snapshot = await testChain.snapshot()
+    await testChain.rpc('anvil_setCode', [rich[3]!.address, WALLETS[wallet]])
+    const outcome = await judge([{ name: 'wallet', signature }], 2, 3, false)
+    await testChain.revert(snapshot)
+    compare(outcome, 'wallet')
+    expect(outcome.ours).toBe(expected)
+    expect(outcome.theirs === ACCEPTED).toBe(expected === ACCEPTED)
+  })
 
   it('were compared on at least 200 payments, and every known difference occurred', () => {
     expect(compared).toBeGreaterThanOrEqual(200)

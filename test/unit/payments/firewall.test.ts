@@ -468,7 +468,7 @@ describe('what was accepted', () => {
     ['an object for a list', { a: [1] }, { a: { 0: 1 } }],
     ['null for nothing', { a: null }, {}],
     ['a number for its text', { a: '1' }, { a: 1 }],
-    ['something inherited', { toString: 1 }, {}],
+    ['something inherited', JSON.parse('{"__proto__":{}}'), {}],
     ['a deeper difference', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }],
   ])('is another when extra has %s', (_, required, accepted) => {
     expect(
