@@ -377,8 +377,17 @@ describe('rates', () => {
   it('do not count settling a payment that was verified', async () => {
     const { verify } = arrange({ rateLimit: { perPayer: 1, perPayee: 1 }, claim: { id: 'clm_1' } })
     const payment = await sign()
+    const settling = { claimId: 'clm_1' }
     for (let i = 0; i < 3; i++)
-      expect(await verify(payment, requirements, { claimId: 'clm_1' })).toMatchObject({ ok: true })
+      expect(await verify(payment, requirements, settling)).toMatchObject({ ok: true })
+  })
+
+  it('do not keep a payment that was verified from being settled', async () => {
+    const { verify } = arrange({ rateLimit: { perPayer: 1, perPayee: 1 } })
+    const payment = await sign()
+    expect(await verify(payment, requirements)).toMatchObject({ ok: true })
+    expect(await verify(payment, requirements)).toMatchObject({ check: 'rate' })
+    expect(await verify(payment, requirements, { claimId: 'clm_1' })).toMatchObject({ ok: true })
   })
 })
 

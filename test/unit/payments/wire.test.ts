@@ -297,7 +297,7 @@ describe('decoding a payment', () => {
         fc.oneof(fc.jsonValue(), fc.string({ unit: 'binary' }), fc.bigInt().map(String)),
         (path, member) => void refusalOf(() => decode(withMember(v2, path, member))),
       ),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     )
   })
 })
@@ -408,6 +408,26 @@ describe('requests to the facilitator', () => {
     ],
   ])('names %s when it is wrong', (pointer, body) => {
     expect(refusalOf(() => decodeFacilitatorRequest(body, networks)).pointer).toBe(pointer)
+  })
+
+  it('answers any body with a request or payment_invalid', () => {
+    const part = fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(v1, v2, permit2, accepted, requirementsV1))
+    const body = fc.oneof(
+      fc.anything(),
+      fc.record({
+        x402Version: fc.constantFrom<unknown>(1, 2, '2', null),
+        paymentPayload: part,
+        paymentRequirements: part,
+      }),
+    )
+    let read = 0
+    fc.assert(
+      fc.property(body, (value) => {
+        if (refusalOf(() => decodeFacilitatorRequest(value, networks)).message === 'accepted') read++
+      }),
+      { numRuns: 1000 },
+    )
+    expect(read).toBeGreaterThan(0)
   })
 
   it('does without the version of the request', () => {
