@@ -1,5 +1,6 @@
 // Reads one catalogue: its /discovery/resources, page by page, within bounds. What was read stays read when a later page
 // fails; nothing of it is believed before entry.ts has looked at it.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseJson } from '../json.ts'
 import { isObject, memberOf } from './data.ts'
 import { type Entry, readEntry } from './entry.ts'
@@ -30,6 +31,8 @@ export const CATALOGUE_LIMITS: CatalogueLimits = {
 }
 
 const PAGE = 100
+/** Entries between two turns of the event loop. */
+const AT_ONCE = 25
 const PATH = '/discovery/resources'
 
 export interface CatalogueParts {
@@ -70,7 +73,8 @@ export async function readCatalogue(
     if (!read) return finish('malformed')
 
     const sizeBefore = entries.size
-    for (const item of read.items.slice(0, limits.entries - seen)) {
+    for (const [i, item] of read.items.slice(0, limits.entries - seen).entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await nextTurn()
       const verdict = readEntry(item, now())
       if (verdict.ok && !entries.has(verdict.entry.key)) entries.set(verdict.entry.key, verdict.entry)
       else dropped++

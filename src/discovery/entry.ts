@@ -5,8 +5,8 @@ import type { SeenTerms } from '../../schemas/discovery.ts'
 import { PaymentRequirements, PaymentRequirementsV1 } from '../../schemas/x402.ts'
 import { isLocalName } from '../egress/target.ts'
 import { createNetworks } from '../payments/networks.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import { cleanText, copyData, isObject, memberOf } from './data.ts'
+import { weighWords } from './words.ts'
 
 export interface Entry {
   /** Same key, same resource: method and normalised URL; for MCP the URL and the tool's name. */
@@ -19,6 +19,10 @@ export interface Entry {
   readonly accepts: readonly Readonly<Record<string, unknown>>[]
   /** `accepts` in one form, whatever the version. */
   readonly terms: readonly SeenTerms[]
+  /** What is compared and remembered of `terms`. */
+  readonly price: string
+  /** What a search finds it by: the weight of the best field that each word stands in. */
+  readonly words: ReadonlyMap<string, number>
   readonly lastUpdated: string
   readonly description?: string | undefined
   readonly mimeType?: string | undefined
@@ -36,6 +40,7 @@ const MAX_URL = 2048
 const MAX_ACCEPTS = 10
 const MAX_DATA = 8192
 const MAX_EXTRA = 1024
+const MAX_PRICE_TERMS = 5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
 /** @param fetchedAt stands for a `lastUpdated` that is missing or not a time */
@@ -101,11 +106,19 @@ interface Given {
 export function makeEntry({ toolName, ...given }: Given): Entry {
   const url = normaliseUrl(given.resource)
   const key = given.type === 'mcp' ? `MCP ${url} ${toolName ?? ''}` : `${given.method ?? 'GET'} ${url}`
+  const terms = given.accepts.map(termsOf)
   return {
     ...given,
     key,
     id: createHash('sha256').update(key).digest('base64url'),
-    terms: given.accepts.map(termsOf),
+    terms,
+    price: priceOf(terms.slice(0, MAX_PRICE_TERMS)),
+    words: weighWords({
+      name: given.serviceName ?? '',
+      tags: given.tags ?? [],
+      description: given.description ?? '',
+      url: given.resource,
+    }),
   }
 }
 
@@ -123,9 +136,13 @@ export function normaliseUrl(text: string): string {
   })
 }
 
-/** What is compared and remembered of a price. */
-export const priceOf = (terms: readonly SeenTerms[]): string =>
-  toCanonicalJson([...terms].sort((a, b) => (toCanonicalJson(a) < toCanonicalJson(b) ? -1 : 1)))
+/** The same prices, the same text, in whatever order they are listed. */
+function priceOf(terms: readonly SeenTerms[]): string {
+  const texts = terms.map(({ scheme, network, asset, amount, payTo }) =>
+    JSON.stringify({ amount, asset, network, payTo, scheme }),
+  )
+  return `[${texts.sort().join()}]`
+}
 
 export function termsOf(accept: Readonly<Record<string, unknown>>): SeenTerms {
   return {

@@ -4,7 +4,6 @@ import type {
   DiscoveryItem,
   DiscoveryListQuery,
   DiscoverySearchQuery,
-  SeenTerms,
 } from '../../schemas/discovery.ts'
 import type { Config } from '../config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
@@ -16,7 +15,7 @@ import type { Registry } from '../registry.ts'
 import type { Discovery } from '../services.ts'
 import type { Store } from '../store/ports.ts'
 import { readCatalogue } from './catalogue.ts'
-import { toTimestamp } from './entry.ts'
+import { toItem } from './item.ts'
 import { probe } from './liveness.ts'
 import { OWN_SOURCE } from './merge.ts'
 import { createOutbound } from './outbound.ts'
@@ -28,6 +27,7 @@ import {
   encodeCursor,
   filterOf,
   type Position,
+  takeFirst,
 } from './paging.ts'
 import { createProber } from './prober.ts'
 import { createShelf, type Shelved } from './shelf.ts'
@@ -78,7 +78,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
   let firstLook: Promise<void> | undefined
 
   async function arrange(): Promise<void> {
-    await shelf.arrange([{ source: OWN_SOURCE, fetchedAt: now(), entries: own }, ...sources.listings()])
+    await shelf.arrange(() => [{ source: OWN_SOURCE, fetchedAt: now(), entries: own }, ...sources.listings()])
     if (!closing.signal.aborted) prober.begin(shelf.leastLookedAt())
   }
 
@@ -116,11 +116,12 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
         })
       await ready()
       const what = `list ${describeFilters(query)}`
-      const matching = shelf.all().filter(({ entry }) => filterOf(query)(entry))
+      const matches = filterOf(query)
+      const matching = shelf.all().filter(({ entry }) => matches(entry))
       const start =
         query.cursor === undefined
           ? (query.offset ?? 0)
-          : startAfter(matching, decodeCursor(query.cursor, what), listPosition)
+          : startAfter(matching, decodeCursor(query.cursor, what))
       const page = matching.slice(start, start + query.limit)
       const last = start + page.length < matching.length ? page.at(-1) : undefined
       return {
@@ -140,21 +141,15 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       await ready()
       const what = `search ${query.query} ${describeFilters(query)}`
       const matches = filterOf(query as DiscoveryFilters)
-      const hits = shelf
-        .search(query.query)
-        .filter(({ found }) => matches(found.entry))
-        .map(({ found, score }) => ({ found, position: [-score, 0, found.entry.id] as Position }))
-        .sort((a, b) => comparePositions(a.position, b.position))
-      const start =
-        query.cursor === undefined
-          ? 0
-          : startAfter(hits, decodeCursor(query.cursor, what), ({ position }) => position)
-      const page = hits.slice(start, start + query.limit)
-      const last = start + page.length < hits.length ? page.at(-1) : undefined
+      const hits = shelf.search(query.query).filter(({ found }) => matches(found.entry))
+      const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, what)
+      const found = takeFirst(hits, query.limit + 1, searchPosition, after)
+      const page = found.slice(0, query.limit)
+      const last = found.length > page.length ? page.at(-1) : undefined
       return {
         x402Version: 2 as const,
-        resources: show(page.map(({ found }) => found)),
-        pagination: { limit: query.limit, cursor: last ? encodeCursor(last.position, what) : null },
+        resources: show(page.map(({ found: one }) => one)),
+        pagination: { limit: query.limit, cursor: last ? encodeCursor(searchPosition(last), what) : null },
         ...about(),
       }
     },
@@ -170,34 +165,15 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
 /** Ours first, then by when we first saw them: what is new comes last, and no page shifts. */
 const listPosition = ({ isOwn, firstSeen, entry }: Shelved): Position => [isOwn ? 0 : 1, firstSeen, entry.id]
 
-function startAfter<T>(sorted: readonly T[], after: Position, positionOf: (item: T) => Position): number {
-  const start = sorted.findIndex((item) => comparePositions(positionOf(item), after) > 0)
-  return start < 0 ? sorted.length : start
-}
+const searchPosition = ({ found, score }: { found: Shelved; score: number }): Position => [
+  -score,
+  0,
+  found.entry.id,
+]
 
-function toItem({ entry, claims, firstSeen, prices, liveness }: Shelved): DiscoveryItem {
-  const { key: _key, id: _id, terms: _terms, accepts, tags, extensions, ...shown } = entry
-  return {
-    ...(Object.fromEntries(
-      Object.entries(shown).filter(([, value]) => value !== undefined),
-    ) as typeof shown as Pick<DiscoveryItem, 'resource' | 'type' | 'x402Version' | 'lastUpdated' | 'method'>),
-    accepts: [...accepts],
-    ...(tags && { tags: [...tags] }),
-    ...(extensions && { extensions: { ...extensions } }),
-    sources: claims.map(({ source, fetchedAt, lastUpdated, sameTerms }) => ({
-      source,
-      fetched_at: toTimestamp(fetchedAt),
-      last_updated: lastUpdated,
-      same_terms: sameTerms,
-    })),
-    fetched_at: toTimestamp(Math.max(...claims.map(({ fetchedAt }) => fetchedAt))),
-    first_seen: toTimestamp(firstSeen),
-    price_history: prices.map(({ at, price }) => ({
-      at: toTimestamp(at),
-      accepts: JSON.parse(price) as SeenTerms[],
-    })),
-    liveness,
-  }
+function startAfter(sorted: readonly Shelved[], after: Position): number {
+  const start = sorted.findIndex((one) => comparePositions(listPosition(one), after) > 0)
+  return start < 0 ? sorted.length : start
 }
 
 /** Resolves with the work or when the time is over, whichever comes first; rejects only with the work. */

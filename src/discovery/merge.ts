@@ -1,5 +1,5 @@
 // Listings of several catalogues as one: the same method and URL is one resource, whoever lists it.
-import { type Entry, priceOf } from './entry.ts'
+import type { Entry } from './entry.ts'
 
 export const OWN_SOURCE = 'own'
 
@@ -33,7 +33,6 @@ export function mergeListings(listings: readonly Listing[], maxEntries: number):
     }
   return [...byKey.values()].map((found) => {
     const shown = found.reduce((best, next) => (isBetter(next, best) ? next : best))
-    const price = priceOf(shown.entry.terms)
     return {
       entry: shown.entry,
       isOwn: shown.listing.source === OWN_SOURCE,
@@ -41,7 +40,7 @@ export function mergeListings(listings: readonly Listing[], maxEntries: number):
         source: listing.source,
         fetchedAt: listing.fetchedAt,
         lastUpdated: entry.lastUpdated,
-        sameTerms: priceOf(entry.terms) === price,
+        sameTerms: entry.price === shown.entry.price,
       })),
     }
   })

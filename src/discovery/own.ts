@@ -1,5 +1,6 @@
 // Our own paid tools as a catalogue lists them.
 import type { PaymentNetwork } from '../payments/ports.ts'
+import { toRequirements } from '../payments/requirements.ts'
 import type { RegisteredTool, Registry, RestRoute } from '../registry.ts'
 import { type Entry, makeEntry, toTimestamp } from './entry.ts'
 
@@ -12,7 +13,6 @@ export interface OwnParts {
 }
 
 const SERVICE_NAME = 'Agent Gateway'
-const MAX_TIMEOUT_SECONDS = 300
 
 /** Paid calls that anyone can make: what may ask for a key is not for strangers. */
 export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
@@ -32,19 +32,11 @@ function entryOf(
   { networks, payTo, baseUrl, startedAt }: Omit<OwnParts, 'registry'>,
 ): Entry | undefined {
   if (tool.price.kind !== 'x402' || payTo === undefined) return undefined
-  const amount = tool.price.amountAtomic.toString()
+  const { amountAtomic } = tool.price
   const isTest = route.fixed?.['testnet'] === true
   const accepts = networks
     .filter(({ revenue }) => revenue !== isTest)
-    .map(({ network, asset }) => ({
-      scheme: 'exact',
-      network,
-      amount,
-      asset: asset.address,
-      payTo,
-      maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-      extra: { name: asset.name, version: asset.version },
-    }))
+    .map((network) => toRequirements({ network, amountAtomic, payTo }))
   if (accepts.length === 0) return undefined
   const example = tool.examples[0]?.input ?? {}
   return makeEntry({

@@ -12,6 +12,29 @@ export function comparePositions(a: Position, b: Position): number {
   return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0)
 }
 
+/**
+ * The first `count` after `after` in the order of their positions, without sorting the rest.
+ * @param after undefined: from the beginning
+ */
+export function takeFirst<T>(
+  items: Iterable<T>,
+  count: number,
+  positionOf: (item: T) => Position,
+  after: Position | undefined,
+): T[] {
+  const taken: { item: T; position: Position }[] = []
+  for (const item of items) {
+    const position = positionOf(item)
+    if (after && comparePositions(position, after) <= 0) continue
+    if (taken.length === count && comparePositions(position, taken.at(-1)!.position) >= 0) continue
+    let i = taken.length
+    while (i > 0 && comparePositions(position, taken[i - 1]!.position) < 0) i--
+    taken.splice(i, 0, { item, position })
+    if (taken.length > count) taken.pop()
+  }
+  return taken.map(({ item }) => item)
+}
+
 /** @param what the order belongs to: a cursor of another list or query is refused */
 export function encodeCursor(position: Position, what: string): string {
   return Buffer.from(JSON.stringify([fingerprint(what), ...position])).toString('base64url')

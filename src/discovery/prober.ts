@@ -5,11 +5,15 @@ import { isObject } from './data.ts'
 import type { Entry } from './entry.ts'
 import { canBeProbed, notProbed } from './liveness.ts'
 
-/** A resource with what our last look found. */
+export interface Look {
+  /** By our last look. */
+  found: Liveness
+}
+
 export interface Looked {
   readonly entry: Entry
   readonly isOwn: boolean
-  liveness: Liveness
+  readonly look: Look
 }
 
 const AGAIN_AFTER_MS = 3600 * 1000
@@ -27,20 +31,20 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
   const running = new Map<string, Promise<void>>()
   const hosts = new Set<string>()
 
-  const isDue = ({ entry, isOwn, liveness }: Looked) =>
+  const isDue = ({ entry, isOwn, look: { found } }: Looked) =>
     !isOwn &&
     canBeProbed(entry) &&
     !running.has(entry.id) &&
-    (liveness.checked_at === null || now() - Date.parse(liveness.checked_at) >= AGAIN_AFTER_MS)
+    (found.checked_at === null || now() - Date.parse(found.checked_at) >= AGAIN_AFTER_MS)
 
-  async function look(looked: Looked, host: string): Promise<void> {
+  async function lookAt({ entry, look }: Looked, host: string): Promise<void> {
     try {
-      looked.liveness = await probe(looked.entry)
-      await record(looked.entry.id, JSON.stringify(looked.liveness))
+      look.found = await probe(entry)
+      await record(entry.id, JSON.stringify(look.found))
     } catch (thrown) {
       onError(thrown)
     } finally {
-      running.delete(looked.entry.id)
+      running.delete(entry.id)
       hosts.delete(host)
     }
   }
@@ -55,7 +59,7 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
         if (!isDue(looked) || hosts.has(host)) continue
         begun++
         hosts.add(host)
-        running.set(looked.entry.id, look(looked, host))
+        running.set(looked.entry.id, lookAt(looked, host))
       }
     },
     async settled(): Promise<void> {

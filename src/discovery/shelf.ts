@@ -2,21 +2,21 @@
 import type { Liveness } from '../../schemas/discovery.ts'
 import type { Logger } from '../log.ts'
 import type { DiscoveredResource, Store } from '../store/ports.ts'
-import { priceOf } from './entry.ts'
+import { toTimestamp } from './entry.ts'
 import { type Listing, type Merged, mergeListings } from './merge.ts'
-import { readLiveness } from './prober.ts'
+import { type Look, readLiveness } from './prober.ts'
 import { indexDocuments, type SearchIndex } from './search.ts'
 
 /** One resource as it is shown. */
 export interface Shelved extends Merged {
   readonly firstSeen: number
   readonly prices: DiscoveredResource['prices']
-  liveness: Liveness
+  /** The same object from shelf to shelf: a look that ends late is not lost. */
+  readonly look: Look
 }
 
-const MAX_LISTED = 20_000
+const MAX_LISTED = 10_000
 const KEEP_PRICES = 20
-const MAX_PRICE_TERMS = 5
 /** Rows of resources that nobody lists any more (contract, section 10: operational rows). */
 const FORGET_AFTER_MS = 30 * 24 * 3600 * 1000
 const KEEP_ROWS = 50_000
@@ -32,23 +32,27 @@ export function createShelf({ store, now, log }: ShelfParts) {
   let shelved: readonly Shelved[] = []
   let index: SearchIndex | undefined
   let arranging: Promise<void> = Promise.resolve()
+  let next: Promise<void> | undefined
 
-  async function arrange(listings: readonly Listing[]): Promise<void> {
-    const merged = mergeListings(listings, MAX_LISTED)
+  async function arrange(listings: () => readonly Listing[]): Promise<void> {
+    next = undefined
+    const merged = mergeListings(listings(), MAX_LISTED)
     const remembered = await remember(merged)
     const before = new Map(shelved.map((one) => [one.entry.id, one]))
     const at = now()
-    shelved = merged
+    const sorted = merged
       .map((one): Shelved => {
         const { id } = one.entry
         const known = remembered.get(id)
-        const liveness = one.isOwn
-          ? { state: 'alive' as const, checked_at: new Date(at).toISOString(), detail: 'own' }
-          : (before.get(id)?.liveness ?? readLiveness(known?.liveness ?? null, one.entry))
-        return { ...one, firstSeen: known?.firstSeen ?? at, prices: known?.prices ?? [], liveness }
+        const look = one.isOwn
+          ? { found: ownLiveness(at) }
+          : (before.get(id)?.look ?? { found: readLiveness(known?.liveness ?? null, one.entry) })
+        return { ...one, firstSeen: known?.firstSeen ?? at, prices: known?.prices ?? [], look }
       })
       .sort(byAge)
-    index = undefined
+    const indexed = await indexDocuments(sorted.map(({ entry }) => entry.words))
+    shelved = sorted
+    index = indexed
   }
 
   /** Without its memory the shelf still stands: entries then look new until the store answers again. */
@@ -58,7 +62,7 @@ export function createShelf({ store, now, log }: ShelfParts) {
       for (let start = 0; start < merged.length; start += CHUNK) {
         const seen = merged.slice(start, start + CHUNK).map(({ entry }) => ({
           id: entry.id,
-          price: priceOf(entry.terms.slice(0, MAX_PRICE_TERMS)),
+          price: entry.price,
         }))
         for (const row of await store.seeResources({ seen, keepPrices: KEEP_PRICES, now: now() }))
           found.set(row.id, row)
@@ -75,32 +79,30 @@ export function createShelf({ store, now, log }: ShelfParts) {
   }
 
   return {
-    /** One arrangement at a time. */
-    arrange(listings: readonly Listing[]): Promise<void> {
-      arranging = arranging.then(() => arrange(listings))
-      return arranging
+    /** One arrangement at a time; those asked for while another waits are that one. */
+    arrange(listings: () => readonly Listing[]): Promise<void> {
+      next ??= arranging = arranging.then(() => arrange(listings))
+      return next
     },
     all: (): readonly Shelved[] => shelved,
     search(query: string): { found: Shelved; score: number }[] {
       const of = shelved
-      index ??= indexDocuments(
-        of.map(({ entry }) => ({
-          name: entry.serviceName ?? '',
-          tags: entry.tags ?? [],
-          description: entry.description ?? '',
-          url: entry.resource,
-        })),
-      )
-      return index.find(query).map(({ at, score }) => ({ found: of[at]!, score }))
+      return (index?.find(query) ?? []).map(({ at, score }) => ({ found: of[at]!, score }))
     },
     /** Others' resources, the oldest look first. */
     leastLookedAt: (): Shelved[] =>
       shelved
         .filter(({ isOwn }) => !isOwn)
-        .sort((a, b) => compareText(a.liveness.checked_at ?? '', b.liveness.checked_at ?? ''))
+        .sort((a, b) => compareText(a.look.found.checked_at ?? '', b.look.found.checked_at ?? ''))
         .slice(0, 100),
   }
 }
+
+const ownLiveness = (at: number): Liveness => ({
+  state: 'alive',
+  checked_at: toTimestamp(at),
+  detail: 'own',
+})
 
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 

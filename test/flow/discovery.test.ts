@@ -1,6 +1,13 @@
 // Discovery against catalogues that behave, dawdle, lie and die: the answers stay there, marked, and nothing is fetched
 // that is not public.
 import { createServer, type Server } from 'node:http'
+import { HTTPFacilitatorClient } from '@x402/core/http'
+import {
+  type DiscoveryExtension,
+  validateDiscoveryExtension,
+  validateDiscoveryExtensionSpec,
+  withBazaar,
+} from '@x402/extensions'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { DiscoveryItem, DiscoveryListPage, DiscoverySearchPage } from '../../schemas/discovery.ts'
@@ -109,6 +116,28 @@ describe('our own paid tools', () => {
     expect(items.some(({ resource }) => resource.endsWith('/v1/credits/purchase'))).toBe(false)
     const unpaid = await gw!.rest('POST', '/v1/tools/web.fetch', { url: 'https://api.example.com/' })
     expect([402, 503]).toContain(unpaid.status)
+  })
+})
+
+describe('a stock client of the protocol', () => {
+  it('lists and searches here, and finds what our listings say about their input in order', async () => {
+    await setUp()
+    serve(world!.upstream, [itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather' })])
+    await start([world!.url('')])
+    const client = withBazaar(new HTTPFacilitatorClient({ url: gw!.baseUrl })).extensions.bazaar
+    const page = await client.listResources({ type: 'http', network: 'eip155:8453', limit: 100, offset: 0 })
+    expect(page).toMatchObject({ x402Version: 2, pagination: { limit: 100, offset: 0 } })
+    expect(page.items.map(({ resource }) => resource)).toContain('https://a.example.com/')
+    const found = await client.search({ query: 'weather', type: 'http', limit: 1 })
+    expect(found.resources.map(({ resource }) => resource)).toEqual(['https://a.example.com/'])
+
+    const ours = page.items.filter(({ resource }) => resource.startsWith(gw!.baseUrl))
+    expect(ours.length).toBeGreaterThan(0)
+    for (const { extensions } of ours) {
+      const bazaar = extensions!['bazaar'] as Record<string, unknown>
+      expect(validateDiscoveryExtensionSpec(bazaar)).toEqual({ valid: true })
+      expect(validateDiscoveryExtension(bazaar as unknown as DiscoveryExtension)).toEqual({ valid: true })
+    }
   })
 })
 

@@ -54,6 +54,7 @@ const SHARED: Readonly<Record<string, string>> = {
   'src/egress/target.ts': 'what a target is, in every part that goes out',
   'src/egress/address.ts': 'which addresses are public, in every part that goes out',
   'src/payments/networks.ts': 'the pinned networks and assets',
+  'src/payments/requirements.ts': 'a price as the requirement that is signed for',
   'src/receipts/types.ts': 'types of signed documents',
   'src/store/ports.ts': 'what the gateway asks of a store',
 }

@@ -112,7 +112,7 @@ describe('a look at a resource', () => {
 describe('looks at many', () => {
   const lookedOf = (url: string, over: Partial<Looked> = {}): Looked => {
     const entry = entryOf({ resource: url })
-    return { entry, isOwn: false, liveness: notProbed(entry), ...over }
+    return { entry, isOwn: false, look: { found: notProbed(entry) }, ...over }
   }
 
   function setUp() {
@@ -154,7 +154,7 @@ describe('looks at many', () => {
     expect(probed).not.toContain('https://own.example.com/')
     gate.resolve()
     await prober.settled()
-    expect(shown.filter(({ liveness }) => liveness.state === 'alive')).toHaveLength(16)
+    expect(shown.filter(({ look: { found } }) => found.state === 'alive')).toHaveLength(16)
   })
 
   it('are not repeated within the hour', async () => {

@@ -8,8 +8,10 @@ import {
   encodeCursor,
   filterOf,
   type Position,
+  takeFirst,
 } from '../../../src/discovery/paging.ts'
-import { indexDocuments, type SearchDocument, wordsOf } from '../../../src/discovery/search.ts'
+import { indexDocuments } from '../../../src/discovery/search.ts'
+import { type SearchDocument, weighWords, wordsOf } from '../../../src/discovery/words.ts'
 import { acceptV1, acceptV2, itemOf, PAYEE } from '../../support/catalogue.ts'
 
 const documentOf = (over: Partial<SearchDocument>): SearchDocument => ({
@@ -19,13 +21,16 @@ const documentOf = (over: Partial<SearchDocument>): SearchDocument => ({
   url: 'https://x.example.com/',
   ...over,
 })
-const find = (documents: readonly Partial<SearchDocument>[], query: string) =>
-  indexDocuments(documents.map(documentOf))
+const indexOf = (documents: readonly Partial<SearchDocument>[]) =>
+  indexDocuments(documents.map((document) => weighWords(documentOf(document))))
+const find = async (documents: readonly Partial<SearchDocument>[], query: string) =>
+  (await indexOf(documents))
     .find(query)
+    .toSorted((a, b) => b.score - a.score)
     .map(({ at }) => at)
 
 describe('search', () => {
-  it('puts entries with every word before entries with some, and names before descriptions', () => {
+  it('puts entries with every word before entries with some, and names before descriptions', async () => {
     const documents = [
       { description: 'weather, weather and more weather' },
       { name: 'Weather' },
@@ -33,7 +38,7 @@ describe('search', () => {
       { tags: ['forecast'] },
       { name: 'Stock prices' },
     ]
-    expect(find(documents, 'weather forecast')).toEqual([2, 1, 3, 0])
+    expect(await find(documents, 'weather forecast')).toEqual([2, 1, 3, 0])
   })
 
   it.each<[string, string, Partial<SearchDocument>]>([
@@ -45,31 +50,31 @@ describe('search', () => {
     ['the address', 'image-resize', { url: 'https://api.example.com/v1/image/resize' }],
     ['words that say nothing', 'find me an api for weather', { name: 'weather' }],
     ['another script', 'погода', { description: 'Погода в Москве' }],
-  ])('does not mind %s', (_, query, document) => {
-    expect(find([{ name: 'other' }, document], query)).toEqual([1])
+  ])('does not mind %s', async (_, query, document) => {
+    expect(await find([{ name: 'other' }, document], query)).toEqual([1])
   })
 
   it.each<[string, string]>([
     ['the middle of a word', 'eather'],
     ['a word that is not there', 'snow'],
     ['no word at all', '!!! ---'],
-  ])('finds nothing for %s', (_, query) => {
-    expect(find([{ name: 'weather' }], query)).toEqual([])
+  ])('finds nothing for %s', async (_, query) => {
+    expect(await find([{ name: 'weather' }], query)).toEqual([])
   })
 
-  it('takes a query of nothing but common words as it is', () => {
-    expect(find([{ name: 'API' }, { name: 'other' }], 'the api')).toEqual([0])
+  it('takes a query of nothing but common words as it is', async () => {
+    expect(await find([{ name: 'API' }, { name: 'other' }], 'the api')).toEqual([0])
   })
 
-  it('scores an entry alike whatever else is listed', () => {
-    fc.assert(
-      fc.property(
+  it('scores an entry alike whatever else is listed', async () => {
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(fc.lorem({ maxCount: 6 }), { maxLength: 8 }),
         fc.lorem({ maxCount: 2 }),
-        (others, query) => {
-          const mine = documentOf({ name: query, description: 'sunt weather' })
-          const alone = indexDocuments([mine]).find(query)[0]!.score
-          const among = indexDocuments([mine, ...others.map((name) => documentOf({ name }))]).find(query)
+        async (others, query) => {
+          const mine = { name: query, description: 'sunt weather' }
+          const alone = (await indexOf([mine])).find(query)[0]!.score
+          const among = (await indexOf([mine, ...others.map((name) => ({ name }))])).find(query)
           expect(among.find(({ at }) => at === 0)!.score).toBe(alone)
         },
       ),
@@ -79,6 +84,20 @@ describe('search', () => {
   it('splits any text without failing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => wordsOf(text).every((word) => word !== '')),
+    )
+  })
+})
+
+describe('the first of many', () => {
+  it('are those that sorting puts first', () => {
+    const position = fc.tuple(fc.nat(3), fc.nat(3), fc.stringMatching(/^[ab]$/)) as fc.Arbitrary<Position>
+    fc.assert(
+      fc.property(fc.array(position), fc.integer({ min: 1, max: 5 }), fc.option(position), (items, count, after) => {
+        const sorted = items
+          .filter((item) => !after || comparePositions(item, after) > 0)
+          .sort(comparePositions)
+        expect(takeFirst(items, count, (item) => item, after ?? undefined)).toEqual(sorted.slice(0, count))
+      }),
     )
   })
 })

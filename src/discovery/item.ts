@@ -1,0 +1,41 @@
+// A shelved resource as it goes out: the members that x402 names, and ours beside them.
+import type { DiscoveryItem, SeenTerms } from '../../schemas/discovery.ts'
+import { type Entry, toTimestamp } from './entry.ts'
+import type { Shelved } from './shelf.ts'
+
+export function toItem({ entry, claims, firstSeen, prices, look }: Shelved): DiscoveryItem {
+  const { resource, type, method, x402Version, lastUpdated } = entry
+  return {
+    resource,
+    type,
+    x402Version,
+    accepts: [...entry.accepts],
+    lastUpdated,
+    ...optionalOf(entry),
+    method,
+    sources: claims.map((claim) => ({
+      source: claim.source,
+      fetched_at: toTimestamp(claim.fetchedAt),
+      last_updated: claim.lastUpdated,
+      same_terms: claim.sameTerms,
+    })),
+    fetched_at: toTimestamp(Math.max(...claims.map(({ fetchedAt }) => fetchedAt))),
+    first_seen: toTimestamp(firstSeen),
+    price_history: prices.map(({ at, price }) => ({
+      at: toTimestamp(at),
+      accepts: JSON.parse(price) as SeenTerms[],
+    })),
+    liveness: look.found,
+  }
+}
+
+function optionalOf({ description, mimeType, serviceName, tags, iconUrl, extensions }: Entry) {
+  return {
+    ...(description !== undefined && { description }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(serviceName !== undefined && { serviceName }),
+    ...(tags !== undefined && { tags: [...tags] }),
+    ...(iconUrl !== undefined && { iconUrl }),
+    ...(extensions !== undefined && { extensions: { ...extensions } }),
+  }
+}
