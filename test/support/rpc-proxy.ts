@@ -1,91 +1,58 @@
-// Stands between a gateway and a node and misbehaves on demand: loses answers, gives others, counts what passed.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+// A JSON-RPC endpoint in front of a test chain that can be down, silent or wrong.
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-
-interface Call {
-  readonly id: unknown
-  readonly method: string
-  readonly params: readonly unknown[]
-}
-
-/** What to do with a call: a value to answer with, an error, or a way to say nothing. */
-export type Interception =
-  | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
-  /** `after`: the node has got it. The connection ends without an answer. */
-  | { readonly drop: 'before' | 'after' }
-  | { readonly result: unknown }
 
 export interface RpcProxy {
   readonly url: string
-  /** Methods that arrived, in order. */
-  readonly seen: readonly string[]
-  /** Whether they arrived in one request. */
-  readonly requests: number
-  /** @param intercept undefined: the node answers */
-  on(method: string, intercept: (call: Call) => Interception | undefined): void
-  /** Answers everything in its own way, or not at all. */
-  onRequest(handle: ((body: string, res: ServerResponse) => void) | undefined): void
-  reset(): void
+  mode: 'ok' | 'down' | 'silent' | 'garbage' | 'lying'
   close(): Promise<void>
 }
 
+/** @param target JSON-RPC endpoint of the chain */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
-  const interceptors = new Map<string, (call: Call) => Interception | undefined>()
-  let whole: ((body: string, res: ServerResponse) => void) | undefined
-  const seen: string[] = []
-  let requests = 0
-
-  async function forward(calls: readonly Call[]): Promise<Map<unknown, object>> {
-    if (calls.length === 0) return new Map()
-    const response = await fetch(target, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(calls),
-    })
-    return new Map(((await response.json()) as { id: unknown }[]).map((reply) => [reply.id, reply]))
-  }
-
-  async function handle(req: IncomingMessage, res: ServerResponse) {
-    let body = ''
-    for await (const chunk of req) body += chunk
-    requests++
-    if (whole) return whole(body, res)
-    const parsed = JSON.parse(body) as Call | Call[]
-    const calls = [parsed].flat()
-    const plans = new Map(calls.map((call) => [call.id, interceptors.get(call.method)?.(call)]))
-    for (const { method } of calls) seen.push(method)
-    const drops = [...plans.values()].flatMap((plan) => (plan && 'drop' in plan ? [plan.drop] : []))
-    if (drops.includes('before')) return void res.destroy()
-    const asked = calls.filter(({ id }) => {
-      const plan = plans.get(id)
-      return plan === undefined || 'drop' in plan
-    })
-    const replies = await forward(asked)
-    if (drops.length > 0) return void res.destroy()
-    const answers = calls.map(({ id }) => replies.get(id) ?? { jsonrpc: '2.0', id, ...plans.get(id) })
-    res.setHeader('content-type', 'application/json')
-    res.end(JSON.stringify(Array.isArray(parsed) ? answers : answers[0]))
-  }
-
-  const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
+  const held = new Set<ServerResponse>()
+  const server = createServer((req, res) => {
+    void (async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req) chunks.push(chunk as Buffer)
+      switch (proxy.mode) {
+        case 'down':
+          return void res.destroy()
+        case 'silent':
+          return void held.add(res)
+        case 'garbage':
+          return void res.end('<html>bad gateway</html>')
+        case 'ok':
+        case 'lying': {
+          const answer = await fetch(target, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: Buffer.concat(chunks),
+          })
+          const text = await answer.text()
+          // Another chain: its id, and nothing of what happened on ours.
+          const lie = text
+            .replaceAll('"0x14a34"', '"0x1"')
+            .replaceAll(/"result":\[.*?\](?=[,}])/g, '"result":[]')
+          return void res
+            .writeHead(answer.status, { 'content-type': 'application/json' })
+            .end(proxy.mode === 'lying' ? lie : text)
+        }
+      }
+    })().catch(() => res.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy: RpcProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    get requests() {
-      return requests
-    },
-    on: (method, intercept) => void interceptors.set(method, intercept),
-    onRequest: (handler) => void (whole = handler),
-    reset() {
-      interceptors.clear()
-      whole = undefined
-      seen.length = 0
-      requests = 0
-    },
+    mode: 'ok',
     async close() {
+      for (const res of held) res.destroy()
       server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
+      server.close()
+      await once(server, 'close')
     },
   }
+  return proxy
 }
