@@ -9,6 +9,8 @@ export interface ChainRpcOptions {
   readonly rpcUrl: () => Promise<string>
   readonly now: () => number
   readonly deadlineMs?: number
+  /** In one HTTP request. Default: few for a provider, many for a node next to us. */
+  readonly maxCalls?: number
 }
 
 export interface ChainRpc {
@@ -39,14 +41,15 @@ interface Question {
 }
 
 export function createChainRpc(options: ChainRpcOptions): ChainRpc {
-  const { network: { network, chainId }, rpcUrl, now } = options // prettier-ignore
+  const { rpcUrl, now, deadlineMs } = options
+  const { network, chainId } = options.network
   let node: Node | undefined
   let connecting: Promise<Node> | undefined
   let last: { ok: boolean; at: number; detail: string } | undefined
   let waiting: Question[] = []
 
-  const observe = (error?: ChainError) => {
-    last = { ok: error === undefined, at: now(), detail: error?.reason ?? 'answers' }
+  const observe = (error?: ChainError, detail: string = error?.reason ?? 'answers') => {
+    last = { ok: error === undefined, at: now(), detail }
   }
 
   async function connect(): Promise<Node> {
@@ -54,14 +57,17 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     try {
       url = await rpcUrl()
     } catch (thrown) {
-      throw new ChainError('unreachable', network, { cause: thrown })
+      const error = new ChainError('unreachable', network, { cause: thrown })
+      // Our own words: what to install, or what to configure.
+      observe(error, thrown instanceof Error ? thrown.message : undefined)
+      throw error
     }
     if (node?.url === url) return node
     void node?.rpc.close()
-    const { deadlineMs } = options
     const rpc = createJsonRpc({ network, url, ...(deadlineMs !== undefined && { deadlineMs }) })
     const isLocal = ['127.0.0.1', '[::1]', 'localhost'].includes(new URL(url).hostname)
-    node = { url, rpc, maxCalls: isLocal ? MAX_CALLS_LOCAL : MAX_CALLS_REMOTE, checkedAt: undefined }
+    const maxCalls = options.maxCalls ?? (isLocal ? MAX_CALLS_LOCAL : MAX_CALLS_REMOTE)
+    node = { url, rpc, maxCalls, checkedAt: undefined }
     return node
   }
 
@@ -75,10 +81,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
 
   /** One HTTP request: the chain id is asked for in the same breath when it is due. */
   async function exchange(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> {
-    const current = await use().catch((error: ChainError) => {
-      observe(error)
-      throw error
-    })
+    const current = await use()
     const check = isDue(current)
     try {
       const replies = await current.rpc.batch(check ? [CHAIN_ID, ...calls] : calls)
@@ -102,7 +105,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     const questions = waiting
     waiting = []
     // One place is kept for the chain id.
-    const limit = (node?.maxCalls ?? MAX_CALLS_REMOTE) - 1
+    const limit = (node?.maxCalls ?? options.maxCalls ?? MAX_CALLS_REMOTE) - 1
     for (let start = 0; start < questions.length;) {
       let end = start
       let count = 0

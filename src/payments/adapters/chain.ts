@@ -1,6 +1,6 @@
 // One EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
-import { type Chain, ChainError, type ChainProbe, type PaymentNetwork } from '../ports.ts'
-import { createChainRpc } from './chain-rpc.ts'
+import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
+import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findFate } from './fate.ts'
 import type { RpcReply } from './json-rpc.ts'
 import {
@@ -12,16 +12,7 @@ import {
   readWord,
 } from './usdc-abi.ts'
 
-export interface ChainOptions {
-  readonly network: PaymentNetwork
-  /** Asked at first use: a sandbox chain starts then. */
-  readonly rpcUrl: () => Promise<string>
-  readonly now: () => number
-  /** For one exchange with the node. */
-  readonly deadlineMs?: number
-}
-
-export function createChain(options: ChainOptions): Chain {
+export function createChain(options: ChainRpcOptions): Chain {
   const { network } = options
   const rpc = createChainRpc(options)
   const asset = network.asset.address
