@@ -74,6 +74,8 @@ export interface Shot {
   readonly method: 'GET' | 'POST'
   readonly headers?: Record<string, string>
   readonly body?: string
+  /** Of a good answer; 200 unless it is something else. */
+  readonly status?: number
 }
 
 export interface LoadResult {
@@ -93,7 +95,8 @@ async function fire(client: Client, shot: Shot): Promise<void> {
     ...(shot.body === undefined ? {} : { body: shot.body }),
   })
   const text = await body.text()
-  if (statusCode !== 200) throw new Error(`${shot.path}: ${statusCode} ${text.slice(0, 300)}`)
+  if (statusCode !== (shot.status ?? 200))
+    throw new Error(`${shot.path}: ${statusCode} ${text.slice(0, 300)}`)
 }
 
 /** Closed loop: every connection sends its next request when the last one was answered. */

@@ -1,0 +1,29 @@
+// The gateway of the challenge benchmark: everything that a sandbox has, and one more paid tool without a quote.
+import { z } from 'zod'
+import { x402 } from '../../schemas/money.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startGateway } from '../../src/gateway.ts'
+import { createLogger } from '../../src/log.ts'
+import { type AnyTool, defineTool } from '../../src/registry.ts'
+import { tools } from '../../tools/index.ts'
+
+const unquoted = defineTool({
+  name: 'gateway.bench.paid',
+  title: 'Repeat a text',
+  summary: 'Repeats a text. Costs 0.001 USDC.',
+  input: z.strictObject({ text: z.string().max(100) }),
+  output: z.object({ text: z.string(), receipt: z.null() }),
+  price: x402(1000n),
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/bench/paid', operationId: 'benchPaid' },
+  errors: ['payment_required'],
+  examples: [{ title: 'Say hello', input: { text: 'hello' } }],
+  terms: () => ({ amountAtomic: 1000n, networks: ['eip155:84532'], requestDigest: 'bench' }),
+  handle: async ({ text }) => ({ text, receipt: null }),
+}) as unknown as AnyTool
+
+const config = loadConfig(process.env)
+const gateway = await startGateway(config, createLogger(config.logLevel), { tools: [...tools, unquoted] })
+console.log(`listening on ${gateway.addresses.baseUrl}`)
+process.on('SIGTERM', () => void gateway.close(1000).then(() => process.exit(0)))
