@@ -38,14 +38,18 @@ export function createReferences(parts: {
       return { jws: signer.sign(JWS_TYPES.topUp, payload), expiresAt: payload.exp * 1000 }
     },
 
-    /** @throws {GatewayError} input_invalid */
+    /** @throws {GatewayError} input_invalid; state_conflict when it has expired */
     open(text: string): Reference {
       const payload = text.length > MAX_CHARS ? undefined : verifyOwn(text, JWS_TYPES.topUp)
       // Two gateways may share a key and not their accounts.
       if (payload?.['iss'] !== baseUrl) throw refused('is not one that this gateway signed')
       const { jti, account, minimum, exp } = payload
       if (typeof exp !== 'number' || exp * 1000 <= now())
-        throw refused('has expired: repeat the call that was refused and use the offer of its 402')
+        throw new GatewayError(
+          'state_conflict',
+          'This account_reference has expired. Repeat the call that was refused and use the offer of its 402.',
+          { reason: 'reference_expired', extras: { state: 'expired' } },
+        )
       return { id: String(jti), accountId: String(account), minimum: Number(minimum) }
     },
   }

@@ -192,8 +192,8 @@ describe('what a purchase costs and whose it is', () => {
   it.each<[string, string, string]>([
     ['another kind of document', forge({}, 'gw-quote+jws'), 'input_invalid'],
     ['another gateway', forge({ iss: 'https://other.example' }), 'input_invalid'],
-    ['a reference that expired', forge({ exp: START / 1000 }), 'input_invalid'],
-    ['a reference without an end', forge({ exp: null }), 'input_invalid'],
+    ['a reference that expired', forge({ exp: START / 1000 }), 'state_conflict'],
+    ['a reference without an end', forge({ exp: null }), 'state_conflict'],
     ['text that is nothing', 'x', 'input_invalid'],
     ['less than the refused call needs', forge({ minimum: 101 }), 'input_invalid'],
     ['an account that is gone', forge({ account: 'acct_gone' }), 'account_not_found'],
