@@ -7,7 +7,7 @@ import { parseInput } from './input.ts'
 import type { RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
 import type { PaidResult, PaymentGate, PresentedPayment } from './payments/ports.ts'
-import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
+import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { Caller, HandlerContext, Services } from './services.ts'
 
 export interface CallRequest {
@@ -53,6 +53,12 @@ export type CallResult =
 
 export interface CallPath {
   call(request: CallRequest): Promise<CallResult>
+  /**
+   * Who asks for something that a door answers itself, such as a list: within the same limits as a call.
+   * @param what names the limit
+   * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
+   */
+  admit(what: string, tokens: PresentedTokens, address: string): Promise<Caller>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
   /** From here on every call is refused with `draining`. */
@@ -79,10 +85,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
   let draining = false
 
   /** A refused token belongs to nobody, so what it costs to refuse it is counted on the address it came from. */
-  async function identify(request: CallRequest): Promise<Caller> {
-    const { address } = request
+  async function identify(wanted: CallerKind, tokens: PresentedTokens, address: string): Promise<Caller> {
     try {
-      return await authenticate(request.tool.caller, withArgument(request), {
+      return await authenticate(wanted, tokens, {
         store: parts.store,
         now: parts.now(),
         address,
@@ -93,6 +98,11 @@ export function createCallPath(parts: CallPathParts): CallPath {
       throw rate?.exceeded ? rateLimited(rate) : thrown
     }
   }
+
+  const count = (what: string, caller: Caller) =>
+    caller.kind === 'anonymous'
+      ? parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
+      : parts.limiter.take(what, caller.id, PER_MINUTE.known)
 
   async function run(
     request: CallRequest,
@@ -108,15 +118,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (inFlight > maxInFlight)
       throw new GatewayError('overloaded', 'Too many calls are being handled. Try again shortly.', RETRY_SOON)
 
-    const caller = await identify(request)
+    const caller = await identify(tool.caller, withArgument(request), request.address)
     seen.caller = caller
-
-    const who = caller.kind === 'anonymous' ? request.address : caller.id
-    const rate = await parts.limiter.take(
-      tool.name,
-      who,
-      caller.kind === 'anonymous' ? PER_MINUTE.anonymous : PER_MINUTE.known,
-    )
+    const rate = await count(tool.name, caller)
     if (rate) seen.rate = rate
     if (rate?.exceeded) throw rateLimited(rate)
 
@@ -160,6 +164,12 @@ export function createCallPath(parts: CallPathParts): CallPath {
     },
     drain() {
       draining = true
+    },
+    async admit(what, tokens, address) {
+      const caller = await identify('anyone', tokens, address)
+      const rate = await count(what, caller)
+      if (rate?.exceeded) throw rateLimited(rate)
+      return caller
     },
     async call(request) {
       const started = performance.now()

@@ -68,6 +68,7 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
     now,
     log,
     plan,
+    admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
     decide: createDecide(parts.payments),
   })
   const cardSource: Cards = {

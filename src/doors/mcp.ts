@@ -173,6 +173,8 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
     record(error, context)
     const data = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
     if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
+    const retry = error.extras.retry_after_seconds
+    if (retry !== undefined) headers['retry-after'] = String(retry)
     if (error.code === 'body_too_large') headers['connection'] = 'close'
     const code = rpcCodeOf(error)
     sendText(res, error.status, errorText(id, { code, message: data.title, data }), headers)

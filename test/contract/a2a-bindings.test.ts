@@ -402,3 +402,19 @@ describe('limits', () => {
     }
   })
 })
+
+test('reading tasks is limited like calling skills', async () => {
+  const limited = await startA2aDoor({ rateLimit: 2 })
+  try {
+    const ask = () => rpc(limited, 'ListTasks', {})
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
+    const refused = await ask()
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(refused.body.error.code).toBe(-32000)
+    const read = await rest(limited, 'GET', '/tasks/task_1')
+    expect(read.status).toBe(429)
+  } finally {
+    await limited.close()
+  }
+})

@@ -582,3 +582,24 @@ describe('the log', () => {
     }
   })
 })
+
+describe('limits', () => {
+  it('the list is limited like calls, and says when to come back', async () => {
+    const own = await startMcpGateway({ env: { GATEWAY_RATE_LIMIT: '1' } })
+    try {
+      const ask = () =>
+        fetch(own.url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'application/json' },
+          body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
+        })
+      expect((await ask()).status).toBe(200)
+      const refused = await ask()
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(await refused.json()).toMatchObject({ id: 1, error: { data: { code: 'rate_limited' } } })
+    } finally {
+      await own.close()
+    }
+  })
+})

@@ -104,6 +104,22 @@ describe('call path', () => {
     expect(limited.result).toMatchObject({ rate: { limit: 1, remaining: 0 }, caller: { id: 'key_1' } })
   })
 
+  it('counts what a door answers by itself like a call, each under its own name', async () => {
+    const { calls, call } = setUp({ rateLimit: 1 })
+    const tool = toolOf(undefined, 'operator')
+    const admit = (what: string, bearer?: string) => calls.admit(what, { bearer }, '192.0.2.1')
+    expect(await admit('list', KEY)).toMatchObject({ kind: 'operator', id: 'key_1' })
+    await expect(admit('list', KEY)).rejects.toMatchObject({
+      code: 'rate_limited',
+      extras: { retry_after_seconds: expect.any(Number) as number },
+    })
+    expect(await admit('list')).toMatchObject({ kind: 'anonymous' })
+    expect(await admit('other list', KEY)).toMatchObject({ id: 'key_1' })
+    expect((await call(tool, { tokens: { bearer: KEY } })).code).toBe('ok')
+    await expect(admit('list', 'agw_sk_x')).rejects.toMatchObject({ code: 'key_invalid' })
+    await expect(admit('another list', 'agw_sk_x')).rejects.toMatchObject({ code: 'rate_limited' })
+  })
+
   it('refuses input that a door could not read after the caller is known, and before the handler', async () => {
     const { call } = setUp()
     let handled = false

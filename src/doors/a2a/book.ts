@@ -1,10 +1,8 @@
 // The tasks as the store keeps them: who may see one, how long it lives, and what became of those a dead process left.
 import { randomUUID } from 'node:crypto'
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
-import { authenticate } from '../../authenticate.ts'
 import type { Caller } from '../../services.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
-import type { A2aCall } from './call.ts'
 import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
 import { redactTokens } from './redact.ts'
 import type { Decide, Decided, Undecided } from './undecided.ts'
@@ -31,14 +29,9 @@ const WAITING = 'gateway.waiting'
 /** The same for the claim that a task at work waits for, when nobody works on it. */
 const UNDECIDED = 'gateway.undecided'
 
-export type TaskStore = Pick<
-  Store,
-  'engine' | 'saveTask' | 'getTask' | 'listTasks' | 'findKey' | 'findCapability'
->
+export type TaskStore = Pick<Store, 'engine' | 'saveTask' | 'getTask' | 'listTasks'>
 
 export interface Book {
-  /** Null for an anonymous caller, who must hold the task id. */
-  ownerOf(call: A2aCall): Promise<string | null>
   /** False when somebody else wrote first. */
   save(task: WireTask, owner: string | null, revision: number, as?: SaveAs): Promise<boolean>
   /** @throws {TaskNotFoundError} also when the task is another caller's */
@@ -77,6 +70,7 @@ export interface ListPage {
   readonly totalSize: number
 }
 
+/** Null for an anonymous caller, who must hold the task id. */
 export const ownerIdOf = (caller: Caller): string | null =>
   caller.kind === 'operator' ? caller.accountId : caller.kind === 'agent' ? caller.id : null
 
@@ -142,11 +136,6 @@ export function createBook(
   }
 
   return {
-    async ownerOf(call) {
-      return ownerIdOf(
-        await authenticate('anyone', call.tokens, { store, now: now(), address: call.address }),
-      )
-    },
     save: (task, owner, revision, as) => store.saveTask(toRow(task, owner, revision, as)),
     async read(id, owner) {
       const found = /^task_[0-9a-z]{35}$/.test(id) ? await store.getTask(id) : undefined

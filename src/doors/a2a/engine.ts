@@ -8,7 +8,16 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
 import type { Logger } from '../../log.ts'
-import { createBook, HEARTBEAT_MS, type Kept, type ListPage, type ListQuery, type TaskStore } from './book.ts'
+import type { Caller } from '../../services.ts'
+import {
+  createBook,
+  HEARTBEAT_MS,
+  type Kept,
+  type ListPage,
+  type ListQuery,
+  ownerIdOf,
+  type TaskStore,
+} from './book.ts'
 import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import { follow, type LiveTask } from './live.ts'
@@ -40,6 +49,8 @@ export interface EngineParts {
   readonly log: Logger
   /** What the message asks for: work, or an answer that needs none. `resumed`: the task it is a follow-up to. */
   plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage
+  /** Whose request it is, within limits. @throws {GatewayError} key_invalid, capability_invalid, rate_limited */
+  admit(call: A2aCall): Promise<Caller>
   /** Of paid tasks whose settlement was not known. */
   readonly decide: Decide
   readonly cancelGraceMs?: number
@@ -112,13 +123,16 @@ export function createEngine(parts: EngineParts): Engine {
     for (let polls = MAX_WAIT_MS / POLL_MS; polls > 0 && !isAtRest(last.status.state); polls--) {
       await pause(POLL_MS, call.gone)
       if (call.gone.aborted) break
-      last = (await find(found.task.id, call)).task
+      last = (await look(found.task.id, found.owner)).task
     }
     return last
   }
 
   async function find(id: string, call: A2aCall): Promise<Found> {
-    const owner = await book.ownerOf(call)
+    return look(id, ownerIdOf(await parts.admit(call)))
+  }
+
+  async function look(id: string, owner: string | null): Promise<Found> {
     const entry = live.get(id)
     if (entry && (entry.owner === null || entry.owner === owner))
       return { task: entry.task, revision: entry.revision, owner: entry.owner, entry }
@@ -140,7 +154,7 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   async function* watchStored(
-    from: Pick<Kept, 'task' | 'revision'>,
+    from: Pick<Kept, 'task' | 'revision' | 'owner'>,
     call: A2aCall,
     isOver: (state: string) => boolean,
   ): AsyncGenerator<WireEvent, void, undefined> {
@@ -148,7 +162,7 @@ export function createEngine(parts: EngineParts): Engine {
     while (!isOver(task.status.state)) {
       await pause(POLL_MS, call.gone)
       if (call.gone.aborted) return
-      const next = await find(task.id, call)
+      const next = await look(task.id, from.owner)
       if (next.revision === revision) continue
       const known = new Set(task.artifacts?.map(({ artifactId }) => artifactId))
       ;({ revision, task } = next)
@@ -223,7 +237,7 @@ export function createEngine(parts: EngineParts): Engine {
     },
 
     async list(query, call) {
-      return book.list(await book.ownerOf(call), query)
+      return book.list(ownerIdOf(await parts.admit(call)), query)
     },
 
     async cancel(id, call) {

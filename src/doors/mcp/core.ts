@@ -1,6 +1,5 @@
 // What the fast path, the SDK and stdio share: the catalogue, and who sees which part of it.
 import { createHash } from 'node:crypto'
-import { authenticate } from '../../authenticate.ts'
 import { GatewayError } from '../../errors.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
@@ -29,14 +28,10 @@ export function createCore(parts: DoorParts): McpCore {
 
     /** An invalid key shows the public list: what is wrong with it is said where it is used. */
     async audienceOf({ tokens, address }) {
-      if (!tokens.bearer?.startsWith('agw_sk_')) return 'public'
+      const key = tokens.bearer?.startsWith('agw_sk_') ? { bearer: tokens.bearer } : {}
       try {
-        const caller = await authenticate('operator', tokens, {
-          store: parts.store,
-          now: parts.now(),
-          address,
-        })
-        return caller.kind === 'operator' && caller.admin ? 'admin' : 'operator'
+        const caller = await parts.calls.admit('tools/list', key, address)
+        return caller.kind !== 'operator' ? 'public' : caller.admin ? 'admin' : 'operator'
       } catch (thrown) {
         if (thrown instanceof GatewayError && thrown.status === 401) return 'public'
         throw thrown

@@ -14,6 +14,7 @@ const call: A2aCall = {
   traceparent: undefined,
   gone: new AbortController().signal,
 }
+const admit = async () => ({ kind: 'anonymous', id: 'anonymous', address: '' }) as const
 const request = { message: { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'x' }] } }
 const atOnce = { ...request, configuration: { returnImmediately: true } }
 const completed: Outcome = { kind: 'ended', state: 'TASK_STATE_COMPLETED' }
@@ -39,6 +40,7 @@ function engineOver(
     log: createLogger('silent'),
     plan: () => work,
     decide: async () => undefined,
+    admit,
     cancelGraceMs: options.graceMs ?? 10,
   })
   const begin = async () => {
@@ -216,6 +218,7 @@ describe('two copies of a payment that find the task waiting at once', () => {
         log: createLogger('silent'),
         plan: (_request, _call, resumed) => work(resumed),
         decide: async () => undefined,
+        admit,
       })
     const engines = [replica(), replica()]
     const waiting = await engines[0]!.send(request, call)
