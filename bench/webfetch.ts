@@ -1,0 +1,192 @@
+// A paid web fetch from the first request to the answer (402, then payment, claim, fetch, settlement, receipt; the buyer's
+// signing not counted), against what it cannot do without: one settlement on the same chain and one fetch of the same page
+// over a kept connection. Settled are equal payments by the protocol's own facilitator and by our in-process one, both
+// without any record of it. The chain mines at once. `node bench/webfetch.ts`
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'undici'
+import type { PaymentRequired, PaymentRequirements } from '../schemas/x402.ts'
+import { noFault } from '../src/fault.ts'
+import { createLocalUpstream } from '../src/payments/adapters/local-upstream.ts'
+import { createNetworks } from '../src/payments/networks.ts'
+import { decodePayment } from '../src/payments/wire.ts'
+import { Secret } from '../src/secret.ts'
+import { createTestCa } from '../test/support/ca.ts'
+import { requirementsOf, signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
+import { startDnsServer } from '../test/support/dns-server.ts'
+import { createReferenceSettler } from './peers/settle-sdk.ts'
+import { percentile, printTable, START_FLAGS, type ServerProcess, startServer } from './support.ts'
+
+const HOST = 'api.example.com'
+const CHAIN_ID = 8453
+const WARM_UP = 150
+const SAMPLES = 300
+const TARGET = 1.3
+const PATH = '/v1/tools/web.fetch'
+const here = (path: string) => new URL(path, import.meta.url).pathname
+
+const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
+const ca = await createTestCa()
+const leaf = await ca.leaf(HOST, '127.0.0.1')
+const caFile = await ca.write(directory)
+await writeFile(join(directory, 'leaf.key'), leaf.key)
+await writeFile(join(directory, 'leaf.pem'), leaf.cert)
+const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
+const chain = await startTestChain(CHAIN_ID)
+const servers: ServerProcess[] = []
+const networks = createNetworks([CHAIN_ID])
+// Another account than the gateway's, so that neither waits for the other's transactions.
+const settler = createLocalUpstream({
+  chains: [{ network: chain.network, rpcUrl: async () => chain.rpcUrl }],
+  settlerKeys: async () => [new Secret<string>(chain.settlerKeys[1]!)],
+  fault: noFault,
+  now: Date.now,
+})
+const settleByReference = createReferenceSettler({
+  chainId: CHAIN_ID,
+  rpcUrl: chain.rpcUrl,
+  settlerKey: chain.settlerKeys[2]!,
+})
+const clients: Client[] = []
+
+try {
+  const page = await start('./peers/upstream.ts', {
+    TLS_KEY: join(directory, 'leaf.key'),
+    TLS_CERT: join(directory, 'leaf.pem'),
+  })
+  const port = new URL(page.url).port
+  const gateway = await start(
+    '../src/main.ts',
+    {
+      ...chain.env,
+      PORT: '0',
+      GATEWAY_DATA_DIR: join(directory, 'data'),
+      GATEWAY_LOG_LEVEL: 'error',
+      GATEWAY_RATE_LIMIT: '0',
+      GATEWAY_DNS_SERVERS: dns.address,
+      GATEWAY_EGRESS_PORTS: port,
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
+      NODE_EXTRA_CA_CERTS: caFile,
+    },
+    START_FLAGS,
+  )
+  const buyer = open(gateway.url)
+  const direct = open(page.url)
+  const body = JSON.stringify({ url: `https://${HOST}:${port}/v1/items` })
+  const json = { 'content-type': 'application/json' }
+  const sign = (requirements: PaymentRequirements) =>
+    signPayment({ account: chain.payers[0]!, requirements, resource: { url: gateway.url + PATH } })
+
+  async function referenceOnce(): Promise<number> {
+    const requirements = requirementsOf(chain)
+    const payment = await sign(requirements)
+    return (await timed(() => settleByReference(payment, requirements))).ms
+  }
+  async function settleOnce(): Promise<number> {
+    const requirements = requirementsOf(chain)
+    const presented = { form: 'object' as const, value: new Secret<unknown>(await sign(requirements)) }
+    const payment = decodePayment(presented, networks)
+    const result = await timed(() => settler.settle({ payment, requirements, deadlineMs: 10_000 }))
+    if (result.value.state !== 'settled') throw new Error(`settle: ${JSON.stringify(result.value)}`)
+    return result.ms
+  }
+  async function fetchOnce(): Promise<number> {
+    const { ms } = await timed(async () => {
+      const answer = await direct.request({ path: '/v1/items', method: 'GET', headers: { host: HOST } })
+      await answer.body.text()
+    })
+    return ms
+  }
+  async function buyOnce(): Promise<{ challenge: number; paid: number }> {
+    const post = async (headers: Record<string, string>) => {
+      const answer = await buyer.request({
+        path: PATH,
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body,
+      })
+      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
+    }
+    const asked = await timed(() => post({}))
+    const header = String(asked.value.headers['payment-required'] ?? '')
+    if (header === '') throw new Error(`${asked.value.status} ${asked.value.text}`)
+    const required = JSON.parse(Buffer.from(header, 'base64').toString()) as PaymentRequired
+    const signature = toHeader(await sign(required.accepts[0]!))
+    const bought = await timed(() => post({ 'payment-signature': signature }))
+    if (bought.value.status !== 200) throw new Error(`${bought.value.status} ${bought.value.text}`)
+    return { challenge: asked.ms, paid: bought.ms }
+  }
+
+  const reference: number[] = []
+  const settled: number[] = []
+  const fetched: number[] = []
+  const challenged: number[] = []
+  const paid: number[] = []
+  const total: number[] = []
+  for (let i = -WARM_UP; i < SAMPLES; i++) {
+    const referenceMs = await referenceOnce()
+    const settleMs = await settleOnce()
+    const fetchMs = await fetchOnce()
+    const bought = await buyOnce()
+    if (i < 0) continue
+    reference.push(referenceMs)
+    settled.push(settleMs)
+    fetched.push(fetchMs)
+    challenged.push(bought.challenge)
+    paid.push(bought.paid)
+    total.push(bought.challenge + bought.paid)
+  }
+
+  const p = (samples: number[], share: number) =>
+    percentile(
+      samples.toSorted((a, b) => a - b),
+      share,
+    )
+  const [whole, page50] = [p(total, 0.5), p(fetched, 0.5)]
+  printTable(
+    `${SAMPLES} of each in turn, one at a time (target: at most ${TARGET.toFixed(2)}x settlement and fetch at p50)`,
+    ['', 'p50 ms', 'p90 ms', 'p99 ms'],
+    Object.entries({
+      'settlement by @x402/evm': reference,
+      'settlement by our settler': settled,
+      'fetch of the page': fetched,
+      '402 with quote': challenged,
+      'paid request': paid,
+      'paid web fetch, both requests': total,
+    }).map(([name, samples]) => [name, ...[0.5, 0.9, 0.99].map((share) => p(samples, share).toFixed(2))]),
+  )
+  console.log(
+    `\npaid web fetch at p50: ${(whole / (p(reference, 0.5) + page50)).toFixed(2)}x settlement by @x402/evm and fetch, ` +
+      `${(whole / (p(settled, 0.5) + page50)).toFixed(2)}x settlement by our settler and fetch`,
+  )
+} finally {
+  await Promise.all(clients.map((client) => client.destroy()))
+  await Promise.all(servers.map((server) => server.stop()))
+  await settler.close()
+  await chain.close()
+  await dns.close()
+  await rm(directory, { recursive: true, force: true })
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const started = performance.now()
+  const value = await work()
+  return { value, ms: performance.now() - started }
+}
+
+function open(url: string): Client {
+  const client = new Client(url, { pipelining: 1, connect: { ca: ca.pem, servername: HOST } })
+  clients.push(client)
+  return client
+}
+
+async function start(
+  file: string,
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+): Promise<ServerProcess> {
+  const server = await startServer(here(file), env, flags)
+  servers.push(server)
+  return server
+}
