@@ -222,6 +222,9 @@ export function* listAttempts(
   )
 }
 
+/** Word for word what the index of unfinished attempts holds: SQLite recognises it by that alone. */
+const UNFINISHED = `state IN ('reserved', 'sending')`
+
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 /** What the given boots left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
 export function* recoverBoots(boots: readonly string[], now: Millis): Command<Recovered> {
@@ -230,7 +233,7 @@ export function* recoverBoots(boots: readonly string[], now: Millis): Command<Re
   for (const bootId of boots) {
     const unsent = yield* all<Attempt & { cost: number }>(
       `UPDATE attempts SET state = 'refunded', outcome = 'crashed', finished_at = $1
-       WHERE boot_id = $2 AND state = 'reserved' RETURNING ${ATTEMPT}, cost`,
+       WHERE boot_id = $2 AND state = 'reserved' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
       now,
       bootId,
     )
@@ -240,7 +243,7 @@ export function* recoverBoots(boots: readonly string[], now: Millis): Command<Re
     }
     const unknown = yield* all<Attempt>(
       `UPDATE attempts SET state = 'ambiguous', outcome = 'crashed', finished_at = $1
-       WHERE boot_id = $2 AND state = 'sending' RETURNING ${ATTEMPT}`,
+       WHERE boot_id = $2 AND state = 'sending' AND ${UNFINISHED} RETURNING ${ATTEMPT}`,
       now,
       bootId,
     )
@@ -250,7 +253,7 @@ export function* recoverBoots(boots: readonly string[], now: Millis): Command<Re
 }
 
 export const UNFINISHED_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
-  WHERE state IN ('reserved', 'sending') AND boot_id <> $1`
+  WHERE ${UNFINISHED} AND boot_id <> $1`
 /** For an engine with one owner at a time: every other boot is dead. */
 export function* recoverAttempts({ bootId, now }: Input<'recoverAttempts'>): Command<Recovered> {
   const boots = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, bootId)

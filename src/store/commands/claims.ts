@@ -2,11 +2,13 @@
 // Every step compares the state before it sets, so that a payment is submitted once and settled once.
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
+import { newId } from '../../ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
 import type { Millis, NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
+import { returnSettlement } from './settlements.ts'
 
 type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
@@ -214,22 +216,28 @@ export function* cancelClaim({ id, bootId, reason, now }: Input<'cancelClaim'>):
   return row !== undefined
 }
 
+/** Word for word what the index of unfinished claims holds: SQLite recognises it by that alone. */
+const UNFINISHED = `state IN ('claimed', 'submitted')`
+
 type Recovered = { canceled: number; unknown: number }
 /** Of `claimed` nothing was submitted; of `submitted` nobody knows until the chain is asked. */
 export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command<Recovered> {
   const recovered = { canceled: 0, unknown: 0 }
   for (const bootId of boots) {
-    const unsent = yield* all(
-      `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' RETURNING id`,
+    const unsent = yield* all<{ id: string }>(
+      `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' AND ${UNFINISHED} RETURNING id`,
       'crashed',
       now,
       bootId,
     )
     const sent = yield* all(
       `UPDATE payment_claims SET state = 'unknown', reason = 'crashed'
-       WHERE boot_id = $1 AND state = 'submitted' RETURNING id`,
+       WHERE boot_id = $1 AND state = 'submitted' AND ${UNFINISHED} RETURNING id`,
       bootId,
     )
+    // A settlement that was paid for and never submitted costs nothing.
+    for (const { id } of unsent)
+      yield* returnSettlement({ claimId: id, transactionId: newId('txn', now), now })
     recovered.canceled += unsent.length
     recovered.unknown += sent.length
   }
@@ -237,7 +245,7 @@ export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command
 }
 
 export const UNFINISHED_CLAIM_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
-  WHERE state IN ('claimed', 'submitted') AND boot_id <> $1`
+  WHERE ${UNFINISHED} AND boot_id <> $1`
 /** For an engine with one owner at a time: every other boot is dead. */
 export function* recoverClaims({ bootId, now }: Input<'recoverClaims'>): Command<Recovered> {
   const boots = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_BOOTS, bootId)

@@ -1,0 +1,89 @@
+// No command walks through a table that only grows: a store of a million rows answers as an empty one does.
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { Command, Row } from '../../../src/store/command.ts'
+import { commands } from '../../../src/store/commands/index.ts'
+import { migrate, sqliteDialect } from '../../../src/store/migrations.ts'
+import { toSqlite } from '../../../src/store/sqlite/database.ts'
+import { newClaim, NOW, settling, submission } from '../../support/store.ts'
+
+const db = new DatabaseSync(':memory:')
+const steps = migrate(sqliteDialect, NOW)
+for (let step = steps.next(); !step.done;) {
+  const { text, values, once } = step.value
+  if (once) db.exec(text)
+  step = steps.next(once ? [] : db.prepare(toSqlite(text)).all(...values))
+}
+afterAll(() => db.close())
+
+/** How SQLite would run the statements of a command that is answered with `answers` in turn, then with nothing. */
+function plansOf(command: Command<unknown>, answers: readonly (readonly Row[])[] = []): string[] {
+  const plans: string[] = []
+  let step = command.next()
+  for (let i = 0; !step.done; i++) {
+    const rows = db.prepare(`EXPLAIN QUERY PLAN ${toSqlite(step.value.text)}`).all()
+    plans.push(...rows.map((row) => String(row['detail'])))
+    step = command.next(answers[i] ?? [])
+  }
+  return plans
+}
+
+const claim = newClaim({ identifier: 'identifier-0001' })
+const boot = { bootId: 'boot-1', now: NOW }
+const take = {
+  holder: 'h',
+  month: '2026-06',
+  allowance: 1,
+  accountId: 'acct_a',
+  claimId: claim.id,
+  transactionId: 'txn_1',
+  now: NOW,
+}
+const found = [{ id: claim.id, bootId: 'boot-0' }]
+
+const walks: readonly (readonly [string, () => string[]])[] = [
+  [
+    'claimPayment',
+    () => plansOf(commands.claimPayment({ claim, bootId: 'boot-1' }), [[], [], [], [], found]),
+  ],
+  ['getClaim', () => plansOf(commands.getClaim(claim.id))],
+  ['findClaim', () => plansOf(commands.findClaim(claim))],
+  ['findIdentifiedClaim', () => plansOf(commands.findIdentifiedClaim({ ...claim, identifier: 'i' }))],
+  ['submitClaim', () => plansOf(commands.submitClaim(submission(claim.id, 'boot-1')), [found])],
+  ['settleClaim', () => plansOf(commands.settleClaim(settling(claim.id)), [found])],
+  [
+    'moveClaim',
+    () =>
+      plansOf(commands.moveClaim({ id: claim.id, to: 'failed', reason: null, transaction: null, now: NOW }), [
+        found,
+      ]),
+  ],
+  ['cancelClaim', () => plansOf(commands.cancelClaim({ ...boot, id: claim.id, reason: 'x' }))],
+  ['recoverClaims', () => plansOf(commands.recoverClaims(boot), [found])],
+  ['takeDoubtfulClaims', () => plansOf(commands.takeDoubtfulClaims({ limit: 9, now: NOW }), [found])],
+  ['getClaimResult', () => plansOf(commands.getClaimResult(claim.id))],
+  ['countOpenClaims', () => plansOf(commands.countOpenClaims())],
+  ['takeSettlement', () => plansOf(commands.takeSettlement(take), [found, [], found])],
+  ['returnSettlement', () => plansOf(commands.returnSettlement(take), [found])],
+  ['recoverAttempts', () => plansOf(commands.recoverAttempts(boot), [found, found])],
+  ['listAttemptsWithoutReceipt', () => plansOf(commands.listAttemptsWithoutReceipt(9))],
+  ['sweep', () => plansOf(commands.sweep(NOW), [[], [], found])],
+]
+
+/** These indexes hold unfinished work only, so they stay small whatever was done before. */
+const SMALL =
+  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned)\b/
+
+describe('plans of SQLite', () => {
+  it.each(walks)('%s looks rows up', (_name, plans) => {
+    const scans = plans().filter((plan) => /^SCAN [a-z]/.test(plan) && !SMALL.test(plan))
+    expect(scans).toEqual([])
+  })
+
+  it('would show a walk through a table', () => {
+    const scan = function* (): Command<void> {
+      yield { text: `SELECT id FROM payment_claims WHERE state = 'claimed'`, values: [] }
+    }
+    expect(plansOf(scan())).toEqual([expect.stringMatching(/^SCAN payment_claims/)])
+  })
+})
