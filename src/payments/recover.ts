@@ -19,7 +19,6 @@ type RecoverPublicKey = (digest: Uint8Array, rs: Uint8Array, recoveryId: 0 | 1) 
 /** A signature whose signer is known. */
 const SELF_TEST = {
   text: 'agent-gateway: recovery self-test',
-  digest: '33d3e9be028c5738b5b214057eefcb7f2743d17a472389dc3989597a250dda88',
   signature:
     '6518c2c70ceedc33acc3aa50a54213fd878273bf7f17526e75cc2955e1aaabde6148775254794edadc610be2490e7c1eaf63198e3fbc16f768f07660099af5061b',
   address: '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f',
@@ -88,9 +87,9 @@ export function createRecovery(
       }
     },
   }
+  // Both the digest and the address go through the hash, so one wrong byte of either is another signer.
   const digest = keccak256(Buffer.from(SELF_TEST.text))
-  const signer = recovery.recoverAddress(digest, Buffer.from(SELF_TEST.signature, 'hex'))
-  if (Buffer.from(digest).toString('hex') !== SELF_TEST.digest || signer !== SELF_TEST.address)
+  if (recovery.recoverAddress(digest, Buffer.from(SELF_TEST.signature, 'hex')) !== SELF_TEST.address)
     throw new Error(`The ${engine} implementation of secp256k1 fails its self-test`)
   return recovery
 }
