@@ -7,6 +7,7 @@ import {
   packAuthorizationState,
   packBalanceOf,
   packTransfer,
+  readFlag,
   readQuantity,
   readRevert,
   readWord,
@@ -57,11 +58,6 @@ export function createChain(options: ChainRpcOptions): Chain {
     state: rpc.state,
     close: rpc.close,
   }
-}
-
-const readFlag = (result: unknown) => {
-  const value = readWord(result)
-  return value === 0n ? false : value === 1n ? true : undefined
 }
 
 const readCode = (result: unknown) =>

@@ -9,10 +9,10 @@ import {
   findTransfer,
   isHash,
   packAuthorizationState,
+  readFlag,
   readLog,
   readQuantity,
   readReceipt,
-  readWord,
   topic,
 } from './usdc-abi.ts'
 
@@ -52,9 +52,9 @@ export async function findFate(parts: Parts, question: FateQuestion): Promise<Au
     },
     { method: 'eth_blockNumber', params: [] },
   ])
-  const flag = demand(state, readWord)
+  const isUsed = demand(state, readFlag)
   const head = demand(height, readQuantity)
-  if (flag === 0n) return { state: 'unused' }
+  if (!isUsed) return { state: 'unused' }
 
   const event = await findEvent(parts, question, head)
   // The state says used, and no event does: the node's index is behind its state. Ask again later.

@@ -34,6 +34,11 @@ export function readWord(result: unknown): bigint | undefined {
   return typeof result === 'string' && /^0x[0-9a-fA-F]{64}$/.test(result) ? BigInt(result) : undefined
 }
 
+export function readFlag(result: unknown): boolean | undefined {
+  const value = readWord(result)
+  return value === 0n || value === 1n ? value === 1n : undefined
+}
+
 export function readQuantity(result: unknown): bigint | undefined {
   return typeof result === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(result) ? BigInt(result) : undefined
 }

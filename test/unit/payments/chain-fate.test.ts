@@ -25,6 +25,7 @@ const question = { from: FROM, to: TO, value: 1000n, nonce: NONCE, since: NOW }
 
 const log = (topics: string[], data = '0x') => ({ address: ASSET, topics, data, transactionHash: HASH })
 const used = () => log([AUTHORIZATION_USED, topic(FROM), NONCE])
+const other = () => log([AUTHORIZATION_USED, topic(FROM), HASH])
 const transfer = (value = 1000, to = TO) => log([TRANSFER, topic(FROM), topic(to)], word(value))
 const receipt = (logs: object[], more = {}) => ({
   status: '0x1',
@@ -107,6 +108,14 @@ describe('the search', () => {
   })
 })
 
+describe('an authorization', () => {
+  it('is unused when the state says so, and no event is looked for', async () => {
+    node.on('eth_call', () => ({ result: word(0) }))
+    expect(await ask()).toEqual({ state: 'unused' })
+    expect(ranges).toEqual([])
+  })
+})
+
 describe('a node that is not believed', () => {
   it.each<[string, () => void]>([
     ['has the state and not the event', () => void (eventAt = -1)],
@@ -147,7 +156,7 @@ describe('a node that is not believed', () => {
     ],
     [
       'answers the state with a number that is no flag',
-      () => node.on('eth_call', () => ({ result: '0x01' })),
+      () => node.on('eth_call', () => ({ result: word(2) })),
     ],
   ])('is one that %s', async (_title, lie) => {
     lie()
@@ -162,7 +171,9 @@ describe('a node that is not believed', () => {
     ['a transfer that came before', [transfer(), used()], false],
     ['no transfer at all', [used()], false],
     ['a wrong transfer before a right one', [used(), transfer(1), transfer()], false],
-  ])('counts %s as paid: %3$s', async (_title, logs, transferred) => {
+    ['the transfer of another authorization', [other(), transfer(), used(), transfer(1000, FROM)], false],
+    ['its own after that of another', [other(), transfer(1000, FROM), used(), transfer()], true],
+  ])('looks at %s', async (_title, logs, transferred) => {
     node.on('eth_getTransactionReceipt', () => ({ result: receipt(logs) }))
     expect(await ask()).toMatchObject({ state: 'used', transferred })
   })

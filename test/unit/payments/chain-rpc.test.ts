@@ -83,7 +83,8 @@ describe('a node', () => {
     [
       'answers a megabyte too much',
       'malformed',
-      (_body, respond) => respond(200, `[${' '.repeat(1024 * 1024)}]`),
+      (_body, respond) =>
+        respond(200, JSON.stringify([reply(0, '0x14a34'), reply(1, '0x1')]) + ' '.repeat(1024 * 1024)),
     ],
     ['is out of order', 'unreachable', (_body, respond) => respond(503, '[]')],
     ['has had enough of us', 'unreachable', (_body, respond) => respond(429, '[]')],
