@@ -138,10 +138,19 @@ export function sendJson(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  sendBytes(res, status, Buffer.from(JSON.stringify(body)), {
-    'content-type': 'application/json',
-    ...headers,
-  })
+  sendText(res, status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+}
+
+/** As one string with its headers, which Node writes at once; bytes would be a second piece. */
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
+  res.end(text)
 }
 
 export function sendBytes(

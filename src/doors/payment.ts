@@ -48,8 +48,8 @@ export const isPaid = ({ terms, price }: Pick<AnyTool, 'terms' | 'price'>): bool
 /** What a model should know before it calls; empty for what is free. */
 export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>): string {
   if (price.kind === 'x402')
-    return ` Costs ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402: without a payment nothing is done and the answer says how to pay.`
-  return terms === undefined
-    ? ''
-    : ' Some calls cost USDC, paid with x402: without a payment nothing is done and the answer says how to pay.'
+    return ` Costs money, usually ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402. ${HOW_TO_PAY}`
+  return terms === undefined ? '' : ` Some calls cost USDC, paid with x402. ${HOW_TO_PAY}`
 }
+
+const HOW_TO_PAY = 'Without a payment nothing is done, and the answer says the exact price and how to pay.'

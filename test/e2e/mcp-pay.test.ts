@@ -111,7 +111,14 @@ describe.each(clients)('the client %s', (_, connect) => {
 
       const replay = await client.callTool({ name, arguments: input, _meta: { 'x402/payment': payment } })
       expect(replay).toMatchObject({ isError: true, structuredContent: { code: 'payment_claimed' } })
-      expect(replay.structuredContent.claim_id).toMatch(/^clm_/)
+      const { claim_id } = replay.structuredContent
+      expect(claim_id).toMatch(/^clm_/)
+      const shown = await client.callTool({
+        name: name.replace(/web.fetch$/, (found) => found.replace('web', 'payments').replace('fetch', 'get')),
+        arguments: { claim_id },
+        _meta: { 'x402/payment': payment },
+      })
+      expect(shown.structuredContent).toMatchObject({ state: 'settled', result: paid.structuredContent })
       expect(world.upstream.requests).toHaveLength(asked + 1)
       expect(await chain.usdcOf(chain.payTo)).toBe(before + PRICE)
     } finally {

@@ -172,7 +172,7 @@ function describeSkills(skills: readonly Skill[]): Json {
         outputSchema,
         price: cost,
         caller: tool.caller,
-        reply: tool.reply,
+        reply: isPaid(tool) ? 'task' : tool.reply,
         example: exampleInput(skill),
       },
     ]

@@ -1,4 +1,4 @@
-// Ten lines that tell a model how to use the gateway; they name only tools that exist.
+// A few lines that tell a model how to use the gateway; they name only tools that exist.
 import { portableName, type Registry } from '../../registry.ts'
 import type { Spelling } from './names.ts'
 
@@ -32,6 +32,13 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
     text:
       'Nothing is retried for you. On `outcome_ambiguous` the request may have happened: look its `attempt_id` up with ' +
       '{gateway.egress.attempts.get} before you do it again.',
+  },
+  {
+    needs: ['gateway.web.fetch', 'gateway.payments.get'],
+    text:
+      'A tool that costs USDC, such as {gateway.web.fetch}, answers without a payment with isError and x402 `accepts`: nothing ' +
+      'is done or charged yet. A wallet signs one of them, and the same call goes again with that payment in ' +
+      '_meta["x402/payment"]. On `settlement_unknown` do not pay again: ask {gateway.payments.get}.',
   },
   {
     needs: [],

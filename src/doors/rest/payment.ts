@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import type { RateState } from '../../limits.ts'
 import type { PresentedPayment } from '../../payments/ports.ts'
 import { Secret } from '../../secret.ts'
-import { problemHeaders, problemOf, sendBytes, sendJson } from '../http.ts'
+import { problemHeaders, problemOf, sendJson, sendText } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'
 
@@ -66,7 +66,7 @@ export function sendRefusal(
   headers['payment-required'] = challenge.header
   if (challenge.quote !== undefined) headers['x-gateway-quote'] = challenge.quote
   if (isBrowser(req))
-    return sendBytes(res, error.status, Buffer.from(paymentPage(parts, challenge, problem)), {
+    return sendText(res, error.status, paymentPage(parts, challenge, problem), {
       ...headers,
       ...PAGE_HEADERS,
     })

@@ -2,7 +2,7 @@
 import type { CallRequest } from '../../call.ts'
 import { toGatewayError } from '../../errors.ts'
 import type { RegisteredTool, RestRoute } from '../../registry.ts'
-import { presentedTokens, rateHeaders, sendBytes, sendJson } from '../http.ts'
+import { presentedTokens, rateHeaders, sendJson, sendText } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Exchange, Handler, Resource } from './exchange.ts'
 import { collectInput } from './input.ts'
@@ -61,7 +61,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
     }
     const status = route.status ?? 200
     if (result.paid)
-      sendBytes(res, status, Buffer.from(result.paid.json), {
+      sendText(res, status, result.paid.json, {
         ...headers,
         ...paidHeaders(req, result.paid.settlement),
       })
