@@ -50,6 +50,7 @@ export const webFetch = defineTool({
     'upstream_unreachable',
     'settlement_unknown',
     'payments_unavailable',
+    'no_route',
     'tool_unavailable',
     'egress_paused',
   ],
