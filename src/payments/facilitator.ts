@@ -125,6 +125,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     try {
       await fault.at('after_claim')
       await charge(held, caller)
+      await fault.at('after_work')
     } catch (thrown) {
       await release('credits_required')
       throw thrown
