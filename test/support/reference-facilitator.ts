@@ -1,7 +1,13 @@
 // The protocol's own implementation (@x402/core and @x402/evm over viem), set up as its documentation says: the oracle
 // that our verifier is compared with.
 import { x402Facilitator } from '@x402/core/facilitator'
-import type { PaymentPayload, PaymentRequirements, VerifyResponse } from '@x402/core/types'
+import type {
+  PaymentPayload,
+  PaymentRequirements,
+  SettleResponse,
+  SupportedResponse,
+  VerifyResponse,
+} from '@x402/core/types'
 import { toFacilitatorEvmSigner } from '@x402/evm'
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator'
 import { createWalletClient, defineChain, type Hex, http, publicActions } from 'viem'
@@ -10,6 +16,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 export interface ReferenceFacilitator {
   /** As `POST /verify` of a stock facilitator: whatever it throws is a no with the reason `threw`. */
   verify(payload: unknown, requirements: unknown): Promise<VerifyResponse>
+  settle(payload: unknown, requirements: unknown): Promise<SettleResponse>
+  supported(): SupportedResponse
 }
 
 export function createReferenceFacilitator(chain: {
@@ -27,6 +35,8 @@ export function createReferenceFacilitator(chain: {
       rpcUrls: { default: { http: [chain.rpcUrl] } },
     }),
     transport: http(chain.rpcUrl, { batch: true, retryCount: 0 }),
+    // Of receipts; a test chain has them at once.
+    pollingInterval: 50,
   }).extend(publicActions)
   const facilitator = registerExactEvmScheme(new x402Facilitator(), {
     // Its types want the client of one chain; any has what it calls.
@@ -41,5 +51,8 @@ export function createReferenceFacilitator(chain: {
         return { isValid: false, invalidReason: 'threw', invalidMessage: String(thrown) }
       }
     },
+    settle: (payload, requirements) =>
+      facilitator.settle(payload as PaymentPayload, requirements as PaymentRequirements),
+    supported: () => facilitator.getSupported() as SupportedResponse,
   }
 }
