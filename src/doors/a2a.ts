@@ -69,7 +69,7 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
     log,
     plan,
     admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
-    decide: createDecide(parts.payments),
+    decide: createDecide(parts.payments, log),
   })
   const cardSource: Cards = {
     publicCard: cards.v1,

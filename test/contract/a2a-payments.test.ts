@@ -378,6 +378,15 @@ describe('a payment whose settlement is not known', () => {
     )
   })
 
+  test('can be read while nobody can tell, and says nothing of why', async () => {
+    const task = await undecided()
+    gate.decide('chain down')
+    expect(await read(task.id)).toEqual(task)
+    expect(door.lines.join('')).toContain('a2a task undecided')
+    gate.decide('settled')
+    expect(stateOf(await read(task.id))).toBe('TASK_STATE_COMPLETED')
+  })
+
   test('is decided after a restart as well', async () => {
     const { id } = await undecided()
     gate.decide('settled')

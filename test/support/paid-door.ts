@@ -50,7 +50,7 @@ export interface FakeGate extends PaymentGate {
   /** Every call that reached it. */
   readonly calls: readonly PaidCall[]
   /** What has become of the one claim whose settlement is unknown. */
-  decide(state: 'settled' | 'failed' | 'result gone'): void
+  decide(state: 'settled' | 'failed' | 'result gone' | 'chain down'): void
   /** How often the work ran. */
   readonly worked: () => number
   /** Holds payments back, before the work or after it, until released. */
@@ -60,7 +60,7 @@ export interface FakeGate extends PaymentGate {
 export function createFakeGate(): FakeGate {
   const calls: PaidCall[] = []
   let worked = 0
-  let decided: 'settled' | 'failed' | 'result gone' | 'unknown' = 'unknown'
+  let decided: Parameters<FakeGate['decide']>[0] | 'unknown' = 'unknown'
   const held = { 'before work': Promise.resolve(), 'after work': Promise.resolve() }
   return {
     calls,
@@ -75,6 +75,7 @@ export function createFakeGate(): FakeGate {
       decided = how
     },
     async outcome(claimId) {
+      if (decided === 'chain down') throw new Error('connect ECONNREFUSED 10.0.0.1')
       if (claimId !== 'pay_1') throw new GatewayError('payment_not_found', 'There is no such claim.')
       const state = decided === 'result gone' ? 'settled' : decided
       const claim = {

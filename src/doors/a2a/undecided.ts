@@ -1,6 +1,7 @@
 // A paid task whose settlement is not known yet: nobody works on it any more, and it stays at work until its claim is decided.
 // Whoever reads it asks.
 import { randomUUID } from 'node:crypto'
+import { LogField, type Logger } from '../../log.ts'
 import type { PaymentGate } from '../../payments/ports.ts'
 import { paymentMetadata, receiptsOf } from './payment.ts'
 import {
@@ -29,20 +30,32 @@ export interface Decided {
 /** Undefined as long as it is not known. */
 export type Decide = (task: WireTask, undecided: Undecided) => Promise<Decided | undefined>
 
-export function createDecide(payments: Pick<PaymentGate, 'outcome'>): Decide {
+export function createDecide(payments: Pick<PaymentGate, 'outcome'>, log: Logger): Decide {
   /** One look at a chain at a time, however many readers. */
-  const looking = new Map<string, ReturnType<PaymentGate['outcome']>>()
+  const looking = new Map<string, ReturnType<typeof lookOnce>>()
 
-  function look(claimId: string): ReturnType<PaymentGate['outcome']> {
+  function look(claimId: string): ReturnType<typeof lookOnce> {
     const current = looking.get(claimId)
     if (current) return current
-    const look = payments.outcome(claimId).finally(() => looking.delete(claimId))
+    const look = lookOnce(claimId).finally(() => looking.delete(claimId))
     looking.set(claimId, look)
     return look
   }
 
+  /** A task can be read whatever fails here: then it is simply not known yet. */
+  async function lookOnce(claimId: string) {
+    try {
+      return await payments.outcome(claimId)
+    } catch (thrown) {
+      log.error({ [LogField.claim]: claimId, err: thrown }, 'a2a task undecided')
+      return undefined
+    }
+  }
+
   return async (task, { claimId, skill, asText }) => {
-    const { claim, paid } = await look(claimId)
+    const outcome = await look(claimId)
+    if (!outcome) return undefined
+    const { claim, paid } = outcome
     const before = receiptsOf(task).filter(({ errorReason }) => errorReason !== 'settlement_pending')
     if (claim.state === 'settled') {
       const output = paid && (asText ? { text: paid.json, mediaType: 'text/plain' } : dataPart(paid.output))
