@@ -67,8 +67,9 @@ export function hasGoodChecksum(address: string, keccak256: (bytes: Uint8Array) 
   const lower = digits.toLowerCase()
   if (digits === lower || digits === digits.toUpperCase()) return true
   const hash = Buffer.from(keccak256(Buffer.from(lower, 'ascii'))).toString('hex')
-  return [...lower].every((digit, i) => {
+  for (let i = 0; i < lower.length; i++) {
     const isCapital = Number.parseInt(hash[i]!, 16) >= 8
-    return digits[i] === (isCapital ? digit.toUpperCase() : digit)
-  })
+    if (digits[i] !== (isCapital ? lower[i]!.toUpperCase() : lower[i])) return false
+  }
+  return true
 }

@@ -30,6 +30,8 @@ describe('recovery of a signer', () => {
   it('takes the addon where there is one, and never its slow substitute', () => {
     expect(fastest.engine).toBe(native ? 'native' : 'wasm')
     expect(wasm.engine).toBe('wasm')
+    const { sharedObjects } = process.report.getReport() as unknown as { sharedObjects: string[] }
+    expect(sharedObjects.some((path) => path.includes('secp256k1'))).toBe(native !== undefined)
   })
 
   it('is loaded once', async () => {
