@@ -3,6 +3,7 @@
 import { parseJson } from '../json.ts'
 import { GatewayError } from '../errors.ts'
 import { type Decoded, decodeText, isUtf8 } from './charset.ts'
+import { hasInexactNumber } from './numbers.ts'
 
 export interface ContentRequest {
   readonly body: Buffer
@@ -14,7 +15,7 @@ export interface ContentRequest {
   readonly isOpaque: boolean
 }
 
-export type ParseError = 'not_json' | 'truncated' | 'too_deep' | 'content_encoding'
+export type ParseError = 'not_json' | 'truncated' | 'too_deep' | 'content_encoding' | 'inexact_number'
 
 export interface Content {
   readonly content_kind: 'text' | 'json' | 'base64' | 'none'
@@ -48,7 +49,8 @@ function readJson(request: ContentRequest, type: ContentType, isWanted: boolean)
   if (request.isCut) return failed('truncated')
   try {
     const content = parseJson(decoded.text, MAX_JSON_DEPTH)
-    return { content_kind: 'json', content, charset: decoded.charset }
+    const parse_error = hasInexactNumber(decoded.text) ? 'inexact_number' : undefined
+    return { content_kind: 'json', content, charset: decoded.charset, ...(parse_error && { parse_error }) }
   } catch (thrown) {
     const isDeep = thrown instanceof GatewayError && thrown.code === 'json_too_deep'
     return failed(isDeep ? 'too_deep' : 'not_json')

@@ -158,7 +158,8 @@ function readRedirect(
 ): WebFetchResult['redirect'] {
   const location = headers['location']
   if (!REDIRECTS.has(status) || location === undefined) return null
-  const url = URL.canParse(location, base) ? new URL(location, base).href : null
+  const target = URL.canParse(location, base) ? new URL(location, base) : undefined
+  const url = target && /^https?:$/.test(target.protocol) ? target.href : null
   return { location, url, followed: false }
 }
 

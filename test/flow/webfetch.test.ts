@@ -304,6 +304,9 @@ describe('what comes back', () => {
       followed: false,
     })
     expect(gw.upstream.requests.length).toBe(sent + 1)
+    gw.upstream.respond((_request, res) => void res.writeHead(307, { location: 'javascript:a' }).end())
+    const nowhere = await buyer.buy(PATH, { url: gw.url('/a/b') })
+    expect(nowhere.body.redirect).toEqual({ location: 'javascript:a', url: null, followed: false })
   })
 
   it('carries no cookie and nothing that sets state', async () => {

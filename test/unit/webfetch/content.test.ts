@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeText } from '../../../src/webfetch/charset.ts'
 import { parseContentType, readContent } from '../../../src/webfetch/content.ts'
 import { codingsOf, decodeBody } from '../../../src/webfetch/encoding.ts'
+import { hasInexactNumber } from '../../../src/webfetch/numbers.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const whole = { isCut: false, markup: undefined } as const
@@ -267,6 +268,32 @@ describe('content by mode', () => {
       { content_kind: 'base64', content: png.toString('base64'), parse_error: 'content_encoding' },
     ],
   ])('%s', (_, content, expected) => expect(content).toEqual(expected))
+
+  it.each([
+    ['12345678901234567890', true],
+    ['-9007199254740993', true],
+    ['1e400', true],
+    ['0.12345678901234567890', true],
+    ['9007199254740992', false],
+    ['1234567890123456000000', false],
+    ['12.50', false],
+    ['1.5e+20', false],
+    ['0.000000000000000000000', false],
+    ['-0.0e10', false],
+    ['0.1', false],
+    ['"12345678901234567890"', false],
+  ])('says whether %s survived', (number, isInexact) => {
+    const { parse_error } = read(`{"a":[${number}]}`, 'application/json', 'json') as { parse_error?: string }
+    expect(parse_error).toBe(isInexact ? 'inexact_number' : undefined)
+  })
+
+  it('calls every number exact that a program writes', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
+        expect(hasInexactNumber(JSON.stringify([number]))).toBe(false)
+      }),
+    )
+  })
 
   it('a document with a member named __proto__ is a document with that member', () => {
     const content = read('{"__proto__":{"x":1}}', 'application/json', 'json').content as object
