@@ -177,6 +177,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
     })
+  // A signed payment is money to whoever reads it on the way.
+  e.GATEWAY_FACILITATORS.forEach((url, i) => {
+    if (isHttpUrl(url) && url.startsWith('http:') && !isLoopbackHost(new URL(url).hostname))
+      problems.push(`GATEWAY_FACILITATORS: entry ${i + 1} must be https; plain http is for loopback only`)
+  })
 
   if (e.GATEWAY_MODE === 'production') {
     if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')

@@ -91,6 +91,8 @@ describe('loadConfig', () => {
     ['GATEWAY_CREDIT_PRICE_ATOMIC', { GATEWAY_CREDIT_PRICE_ATOMIC: '0.5' }],
     ['GATEWAY_LOG_LEVEL', { GATEWAY_LOG_LEVEL: 'loud' }],
     ['GATEWAY_UNSAFE_PUBLIC_SANDBOX', { GATEWAY_UNSAFE_PUBLIC_SANDBOX: 'yes' }],
+    ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,facilitator' }],
+    ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,http://b.example' }],
     ['HOST', { HOST: '0.0.0.0' }],
     ['GATEWAY_BASE_URL', { GATEWAY_MODE: 'production' }],
     ['GATEWAY_BASE_URL', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://gw.example' }],
@@ -110,6 +112,10 @@ describe('loadConfig', () => {
     ['production behind a local proxy', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://127.0.0.1:8402' }],
     ['production on IPv6 loopback', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://[::1]:8402' }],
     ['faults in the sandbox', { GATEWAY_FAULT: 'before_reply:kill', GATEWAY_CONFORMANCE_FIXTURES: '1' }],
+    [
+      'facilitators',
+      { GATEWAY_FACILITATORS: 'https://a.example/x402, http://127.0.0.1:4020,http://localhost' },
+    ],
     ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
   ])('accepts %s', (_, env) => {
     expect(problemsOf(env)).toEqual([])
