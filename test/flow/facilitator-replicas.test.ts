@@ -1,0 +1,46 @@
+// Several gateways on one PostgreSQL: a payment that reaches all of them at once is settled by one.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { requirementsOf, signPayment, startTestChain, type TestChain } from '../support/chain.ts'
+import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
+
+const SELLER = '0x0000000000000000000000000000000000C0FFEE'
+
+let chain: TestChain
+let world: World
+let gateways: TestGateway[]
+beforeAll(async () => {
+  chain = await startTestChain(84532)
+  world = await createWorld({
+    engine: 'postgres',
+    env: { ...chain.env, GATEWAY_RPC_8453: chain.rpcUrl, GATEWAY_SETTLE_FREE_ALLOWANCE: '2' },
+  })
+  gateways = [await startTestGateway({ world }), await startTestGateway({ world })]
+})
+afterAll(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.close()))
+  await world.close()
+  await chain.close()
+})
+
+const settle = async (body: unknown, copies: number) =>
+  (
+    await Promise.all(
+      Array.from({ length: copies }, (_, i) => gateways[i % 2]!.rest('POST', '/settle', body, '')),
+    )
+  ).toSorted((a, b) => a.status - b.status)
+async function makeBody() {
+  const requirements = { ...requirementsOf(chain, '1000'), payTo: SELLER }
+  const paymentPayload = await signPayment({ account: chain.payers[0]!, requirements })
+  return { x402Version: 2, paymentPayload, paymentRequirements: requirements }
+}
+
+it('of copies sent to both, one is settled, the others name its claim, and the allowance is used once', async () => {
+  const before = await chain.transfersTo(SELLER)
+  const [won, ...others] = await settle(await makeBody(), 32)
+  expect(won!.status).toBe(200)
+  for (const { status, body } of others)
+    expect([status, body.code, body.claim_id]).toEqual([400, 'settlement_replayed', won!.body.extra.claim_id])
+  expect((await chain.transfersTo(SELLER)) - before).toBe(1)
+  expect((await settle(await makeBody(), 1))[0]!.status).toBe(200)
+  expect((await settle(await makeBody(), 1))[0]!.status).toBe(402)
+})
