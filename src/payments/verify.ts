@@ -141,7 +141,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
         .verify({ payment, requirements, deadlineMs: UPSTREAM_VERIFY_MS })
         .catch(() => undefined)
       const isAnswered = verdict !== undefined && (verdict.ok || !verdict.isRetryable)
-      router.report(upstream.id, { ok: isAnswered, ms: now() - startedAt })
+      router.report(upstream.id, { ok: isAnswered, ms: now() - startedAt, kind: { scheme, network } })
       if (isAnswered) return verdict
     }
     return unavailable(
