@@ -32,6 +32,7 @@ afterAll(async () => {
 const opened: Upstream[] = []
 afterEach(async () => {
   proxy.reset()
+  await chain.setAutomine(true)
   await Promise.all(opened.splice(0).map((upstream) => upstream.close()))
 })
 

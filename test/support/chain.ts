@@ -51,6 +51,8 @@ export interface TestChain {
   preempt(payload: PaymentPayloadV2): Promise<Hex>
   /** A transaction of a stranger. Resolves to its hash once it is mined; throws when it was reverted. */
   submit(transaction: { to: string; data: string }): Promise<Hex>
+  /** The same as anybody, who needs no key and no gas. */
+  submitAs(from: string, transaction: { to: string; data: string }): Promise<Hex>
   /** All its USDC goes elsewhere. */
   drain(payer: PrivateKeyAccount | string): Promise<void>
   /** More USDC for an account, from nothing. */
@@ -191,6 +193,7 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
       )
     },
     preempt: (payload) => sendAndMine(STRANGER, transferCalldata(payload)),
+    submitAs: (from, { to, data }) => sendAndMine(from, data, to),
     submit: ({ to, data }) => sendAndMine(STRANGER, data, to),
     async drain(payer) {
       const address = typeof payer === 'string' ? payer : payer.address

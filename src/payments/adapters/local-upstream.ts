@@ -3,12 +3,27 @@
 import type { SupportedKind } from '../../../schemas/x402.ts'
 import type { Fault } from '../../fault.ts'
 import type { Secret } from '../../secret.ts'
-import type { PaymentNetwork, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
+import type {
+  Payment,
+  PaymentNetwork,
+  Upstream,
+  UpstreamRequest,
+  UpstreamSettlement,
+  Verdict,
+} from '../ports.ts'
 import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
-import { createFees } from './fees.ts'
+import { createFees, type Fees } from './fees.ts'
 import { receiptOf } from './fate.ts'
+import { createSdkScheme, type SdkScheme } from './sdk-scheme.ts'
 import { type Broadcast, openSettler, type Settler } from './settler.ts'
-import { findTransfer, packTransfer, readReceipt, readRevert, type Receipt } from './usdc-abi.ts'
+import {
+  countTransfers,
+  findTransfer,
+  packTransfer,
+  readReceipt,
+  readRevert,
+  type Receipt,
+} from './usdc-abi.ts'
 
 export interface LocalUpstreamOptions {
   readonly chains: readonly { readonly network: PaymentNetwork; readonly rpcUrl: () => Promise<string> }[]
@@ -22,11 +37,16 @@ export interface LocalUpstreamOptions {
 interface LocalChain {
   readonly network: PaymentNetwork
   readonly rpc: ChainRpc
+  readonly permit2: SdkScheme
   readonly fees: ReturnType<typeof createFees>
   /** Asked at first use; again after a failure. */
   settlers(): Promise<readonly Settler[]>
 }
 
+/** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
+const TRANSFER_GAS = 120_000n
+/** Through two contracts more. */
+const PERMIT2_GAS = 250_000n
 /** After a doubtful broadcast: if the node has it, it shows soon. Beyond that the chain's log decides. */
 const DOUBT_MS = 2_000
 /** Between looks for a receipt: nodes that mine at once, then those that take seconds. */
@@ -42,6 +62,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       const chain: LocalChain = {
         network,
         rpc,
+        permit2: createSdkScheme({ network, rpc }),
         fees: createFees({ network, rpc, now }),
         settlers: remember(open),
       }
@@ -93,22 +114,19 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   async function submit(
     chain: LocalChain,
     settler: Settler,
-    { payment, deadlineMs }: UpstreamRequest,
+    request: UpstreamRequest,
   ): Promise<UpstreamSettlement> {
-    if (payment.kind.type !== 'eip3009') return refuse('unsupported_scheme')
-    const { authorization, signature } = payment.kind
-    const asset = chain.network.asset.address
-    const deadline = now() + deadlineMs
+    if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
+    const deadline = now() + request.deadlineMs
     const fees = await chain.fees().catch(() => null)
     if (fees === null) return refuse('chain_unreachable')
     if (fees === undefined) return refuse('gas_price_above_cap')
-    const data = packTransfer(authorization, signature)
     try {
       await fault.at('before_broadcast')
     } catch {
       return refuse('fault_injected')
     }
-    const broadcast = await settler.broadcast({ to: asset, data, fees })
+    const broadcast = await send(chain, settler, request, fees)
     if (broadcast.state === 'refused') return refuse(broadcast.reason)
     const { transaction } = broadcast
     try {
@@ -117,7 +135,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       if (!receipt) return unmined(broadcast)
       settler.forget(transaction)
       await fault.at('after_mined')
-      return conclude(receipt, findTransfer(receipt.logs, asset, authorization).transferred)
+      return conclude(receipt, hasMoved(chain, request, receipt))
     } catch {
       return { state: 'unknown', reason: 'fault_injected', transaction }
     }
@@ -150,7 +168,17 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
         signers: { 'eip155:*': [...new Set(addresses.flat())] },
       }
     },
-    verify: (request) => simulate(chains.get(request.payment.network), request),
+    async verify(request) {
+      const chain = chains.get(request.payment.network)
+      switch (chain && request.payment.kind.type) {
+        case 'eip3009':
+          return simulate(chain!, request.payment)
+        case 'permit2':
+          return chain!.permit2.verify(request.payment, request.requirements)
+        default:
+          return UNSUPPORTED
+      }
+    },
     async settle(request) {
       const chain = chains.get(request.payment.network)
       if (!chain) return refuse('invalid_network')
@@ -194,17 +222,46 @@ const kindsOf = ({ network, v1Name }: PaymentNetwork): SupportedKind[] => [
   ...(v1Name === undefined ? [] : [{ x402Version: 1, scheme: 'exact', network: v1Name }]),
 ]
 
+const UNSUPPORTED: Verdict = {
+  ok: false,
+  check: 'scheme',
+  reason: 'unsupported_scheme',
+  message: 'This facilitator settles EIP-3009 and Permit2 payments of the exact scheme: pay with one.',
+  isRetryable: false,
+}
+
+async function send(
+  { network, permit2 }: LocalChain,
+  settler: Settler,
+  { payment, requirements }: UpstreamRequest,
+  fees: Fees,
+): Promise<Broadcast> {
+  const { kind } = payment
+  if (kind.type === 'eip3009') {
+    const data = packTransfer(kind.authorization, kind.signature)
+    return settler.broadcast({ to: network.asset.address, data, gas: TRANSFER_GAS, fees })
+  }
+  return permit2.send(payment, requirements, {
+    address: settler.address,
+    broadcast: (to, data) => settler.broadcast({ to, data, gas: PERMIT2_GAS, fees }),
+  })
+}
+
+function hasMoved(
+  { network }: LocalChain,
+  { payment, requirements }: UpstreamRequest,
+  { logs }: Receipt,
+): boolean {
+  const { address } = network.asset
+  if (payment.kind.type === 'eip3009')
+    return findTransfer(logs, address, payment.kind.authorization).transferred
+  const wanted = { from: payment.payer, to: requirements.payTo, value: BigInt(requirements.amount) }
+  return countTransfers(logs, address, wanted) === 1
+}
+
 /** The token's own word: it checks the signature, also of a wallet that is a contract, the nonce and the balance. */
-async function simulate(chain: LocalChain | undefined, { payment }: UpstreamRequest): Promise<Verdict> {
-  const { kind, payer } = payment
-  if (!chain || kind.type !== 'eip3009')
-    return {
-      ok: false,
-      check: 'scheme',
-      reason: 'unsupported_scheme',
-      message: 'This facilitator settles EIP-3009 payments of the exact scheme: pay with one.',
-      isRetryable: false,
-    }
+async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Verdict> {
+  if (kind.type !== 'eip3009') return UNSUPPORTED
   const data = packTransfer(kind.authorization, kind.signature)
   const call = { method: 'eth_call', params: [{ to: chain.network.asset.address, data }, 'latest'] }
   const [reply] = await chain.rpc.ask([call]).catch(() => [undefined])

@@ -16,23 +16,29 @@ export type Broadcast =
   /** Nothing left, or the node said clearly that it did not take it. */
   | { readonly state: 'refused'; readonly reason: string }
 
+export interface Outgoing {
+  readonly to: string
+  readonly data: string
+  /** What it may burn at most. */
+  readonly gas: bigint
+  readonly fees: Fees
+}
+
 export interface Settler {
-  /** Lower-case. */
+  /** Checksummed. */
   readonly address: string
   /** How many of its transactions have no receipt yet. */
   readonly unmined: () => number
   /** Its oldest transaction has waited too long: others would queue behind it. */
   readonly isStuck: () => boolean
   /** Never throws, never sends twice. */
-  broadcast(transaction: { to: string; data: string; fees: Fees }): Promise<Broadcast>
+  broadcast(transaction: Outgoing): Promise<Broadcast>
   /** The transaction has a receipt. */
   forget(transaction: string): void
   /** Looks at what it waits for: mined by now, or dropped by the node. @throws {ChainError} */
   review(): Promise<void>
 }
 
-/** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
-export const GAS_LIMIT = 120_000n
 const STUCK_MS = 45_000
 
 /** @throws when the key is no private key */
@@ -57,13 +63,13 @@ export async function openSettler(parts: {
   let queue: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, { nonce: bigint; at: number }>()
 
-  function sign(nonce: bigint, { to, data, fees }: { to: string; data: string; fees: Fees }) {
+  function sign(nonce: bigint, { to, data, gas, fees }: Outgoing) {
     const envelope = TxEnvelope.from({
       chainId: network.chainId,
       nonce,
       to: to as Hex,
       data: data as Hex,
-      gas: GAS_LIMIT,
+      gas,
       ...fees,
     })
     const signature = key.use((privateKey) =>
@@ -82,7 +88,7 @@ export async function openSettler(parts: {
     return [...inFlight.values()].reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), counted)
   }
 
-  async function send(request: Parameters<Settler['broadcast']>[0]): Promise<Broadcast> {
+  async function send(request: Outgoing): Promise<Broadcast> {
     let signed: ReturnType<typeof sign>
     let nonce: bigint
     try {
@@ -108,7 +114,7 @@ export async function openSettler(parts: {
   }
 
   return {
-    address: address.toLowerCase(),
+    address: Address.checksum(address),
     unmined: () => inFlight.size,
     isStuck: () => [...inFlight.values()].some(({ at }) => now() - at > STUCK_MS),
     broadcast(request) {

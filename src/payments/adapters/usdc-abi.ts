@@ -128,11 +128,16 @@ export function findTransfer(
   )
   if (at < 0) return { used: false, transferred: false }
   const next = ofToken[at + 1]
-  const transferred =
-    next !== undefined &&
-    next.topics[0] === TRANSFER &&
-    next.topics[1] === topic(from) &&
-    next.topics[2] === topic(to) &&
-    readWord(next.data) === value
+  const transferred = next !== undefined && isTransfer(next, from, to, value)
   return { used: true, transferred }
 }
+
+/** Transfers of exactly this, whatever caused them. */
+export const countTransfers = (
+  logs: readonly ReceiptLog[],
+  asset: string,
+  { from, to, value }: { from: string; to: string; value: bigint },
+) => logs.filter((log) => log.address === asset.toLowerCase() && isTransfer(log, from, to, value)).length
+
+const isTransfer = ({ topics, data }: ReceiptLog, from: string, to: string, value: bigint) =>
+  topics[0] === TRANSFER && topics[1] === topic(from) && topics[2] === topic(to) && readWord(data) === value
