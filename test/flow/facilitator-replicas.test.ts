@@ -44,3 +44,16 @@ it('of copies sent to both, one is settled, the others name its claim, and the a
   expect((await settle(await makeBody(), 1))[0]!.status).toBe(200)
   expect((await settle(await makeBody(), 1))[0]!.status).toBe(402)
 })
+
+// An account has one sequence of nonces, so replicas should have a settler each; where they share one, some lose.
+it('different payments to both at once, with one settler between them, are settled once or not known', async () => {
+  const bodies = await Promise.all(Array.from({ length: 12 }, () => makeBody()))
+  const before = await chain.transfersTo(SELLER)
+  const answers = await Promise.all(bodies.map((body, i) => gateways[i % 2]!.rest('POST', '/settle', body)))
+  const settled = answers.filter(({ status }) => status === 200)
+  const unknown = answers.filter(({ body }) => body.code === 'settlement_unknown')
+  expect(settled.length).toBeGreaterThan(0)
+  expect(settled.length + unknown.length).toBe(12)
+  expect(new Set(settled.map(({ body }) => body.transaction)).size).toBe(settled.length)
+  expect((await chain.transfersTo(SELLER)) - before).toBe(settled.length)
+})
