@@ -7,6 +7,8 @@ import type { Challenge, Check, PaidCall, Verdict } from './ports.ts'
 
 const ASK_AGAIN_SECONDS = 5
 
+const UNPAID = 'Pay one of the offers in `accepts` and repeat the identical request with its payment.'
+
 const uncharged = (message: string) =>
   `${/[.!?]$/.test(message) ? message : `${message}.`} Nothing was charged.`
 
@@ -35,11 +37,14 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
 
     unpaid(call: PaidCall): GatewayError {
       const challenge = challenges.challenge(call)
-      return new GatewayError(
-        'payment_required',
-        'Pay one of the offers in `accepts` and repeat the identical request with its payment.',
-        { payment: { challenge } },
-      )
+      const traced = Error.stackTraceLimit
+      // Asked for at every unpaid call, and nobody reads where it came from: a trace would be a tenth of its cost.
+      Error.stackTraceLimit = 0
+      try {
+        return new GatewayError('payment_required', UNPAID, { payment: { challenge } })
+      } finally {
+        Error.stackTraceLimit = traced
+      }
     },
 
     verdict(call: PaidCall, verdict: Verdict & { ok: false }): GatewayError {

@@ -18,9 +18,57 @@ export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
 
 /** RFC 8785 bytes of a JSON document: what is signed and what is hashed. */
 export function toCanonicalJson(document: unknown): string {
-  const text = serialize(document)
+  const text = serializePlain(document) ?? serialize(document)
   if (text === undefined) throw new TypeError('not a JSON document')
   return text
+}
+
+/**
+ * The same text for what documents are made of: plain objects and lists of text, numbers and booleans. Twice as fast, and
+ * it is on the path of every signature.
+ * @returns undefined for anything else, which is then judged by the library
+ */
+function serializePlain(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed() ? JSON.stringify(value) : undefined
+    case 'number':
+      return Number.isFinite(value) ? JSON.stringify(value) : undefined
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return 'null'
+      return Array.isArray(value) ? serializeList(value) : serializeMembers(value)
+    default:
+      return undefined
+  }
+}
+
+function serializeList(list: readonly unknown[]): string | undefined {
+  let text = '['
+  for (const item of list) {
+    const inner = serializePlain(item)
+    if (inner === undefined) return undefined
+    text += text === '[' ? inner : `,${inner}`
+  }
+  return `${text}]`
+}
+
+function serializeMembers(object: object): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in object) return undefined
+  const members = object as Readonly<Record<string, unknown>>
+  let text = '{'
+  // The default order of sort is by UTF-16 code units, as RFC 8785 wants it.
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name]
+    if (member === undefined) continue
+    const key = serializePlain(name)
+    const inner = serializePlain(member)
+    if (key === undefined || inner === undefined) return undefined
+    text += text === '{' ? `${key}:${inner}` : `,${key}:${inner}`
+  }
+  return `${text}}`
 }
 
 export type JwsVerdict =

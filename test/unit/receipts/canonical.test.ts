@@ -1,0 +1,59 @@
+// Our own serialisation of plain documents against the library's, which judges everything else.
+import canonicalize from 'canonicalize'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toCanonicalJson } from '../../../src/receipts/types.ts'
+
+const outcomeOf = (serialize: (value: unknown) => string | undefined, value: unknown) => {
+  try {
+    return serialize(value)
+  } catch {
+    return 'refused'
+  }
+}
+
+describe('canonical JSON', () => {
+  it('is what the library makes of any JSON document', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+        expect(outcomeOf(toCanonicalJson, value)).toBe(outcomeOf(canonicalize, value))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('is what the library makes of anything else, or as refused', () => {
+    fc.assert(
+      fc.property(
+        fc.object({
+          withDate: true,
+          withBoxedValues: true,
+          withNullPrototype: true,
+          withMap: true,
+          withSparseArray: true,
+          values: [fc.string({ unit: 'binary' }), fc.double(), fc.constant(undefined), fc.boolean()],
+        }),
+        (value) => {
+          expect(outcomeOf(toCanonicalJson, value)).toBe(outcomeOf(canonicalize, value))
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it.each([
+    [{ b: 1, a: 2 }, '{"a":2,"b":1}'],
+    [{ '10': 1, '9': 2, '': 3 }, '{"":3,"10":1,"9":2}'],
+    [{ '\u{20ac}': 1, '\r': 2, '\u{1f600}': 3, '\ufb33': 4 }, '{"\\r":2,"€":1,"😀":3,"\ufb33":4}'],
+    [[1e21, 1e-7, 0.1, -0, 333333333.3333333], '[1e+21,1e-7,0.1,0,333333333.3333333]'],
+    [{ a: undefined, b: [null, true] }, '{"b":[null,true]}'],
+    [JSON.parse('{"__proto__":1,"a":2}'), '{"__proto__":1,"a":2}'],
+    [{ at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
+  ])('%j is %s', (value, text) => {
+    expect(toCanonicalJson(value)).toBe(text)
+  })
+
+  it.each([[NaN], [{ a: Infinity }], ['\ud800'], [{ '\ud800': 1 }], [undefined]])('refuses %j', (value) => {
+    expect(() => toCanonicalJson(value)).toThrow()
+  })
+})
