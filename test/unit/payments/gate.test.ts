@@ -582,3 +582,28 @@ describe('reading a claim', () => {
     expect((await open.gate.claim(claimId, payment)).result).toContain('"text":"hello"')
   })
 })
+
+describe('what became of an undecided call', () => {
+  it('is told as paid, with the released bytes and the settlement, once the chain has decided', async () => {
+    open.world.ending = 'unknown'
+    const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign()) })))
+    const claimId = error.extras['claim_id'] as string
+    expect(await open.gate.outcome(claimId)).toMatchObject({ claim: { state: 'unknown' }, paid: null })
+    expect(open.world.reconciled).toEqual([claimId])
+    await open.finish((await open.store.getClaim(claimId))!)
+    const { claim, paid } = await open.gate.outcome(claimId)
+    expect(claim.state).toBe('settled')
+    expect(paid).toMatchObject({ claimId, replayed: true, settlement: { success: true } })
+    expect(JSON.parse(paid!.json)).toEqual(paid!.output)
+    expect(paid!.output).toMatchObject({
+      text: 'hello',
+      receipt: { receipt_id: expect.any(String) as string },
+    })
+  })
+
+  it('is not told of a claim that does not exist', async () => {
+    await expect(open.gate.outcome('clm_00000000000000000000000000000000000')).rejects.toMatchObject({
+      code: 'payment_not_found',
+    })
+  })
+})
