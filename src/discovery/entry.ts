@@ -1,11 +1,19 @@
 // One listed resource as this gateway holds it: rebuilt member by member from what a catalogue says, never passed on.
 import { createHash } from 'node:crypto'
-import { isIP } from 'node:net'
 import type { SeenTerms } from '../../schemas/discovery.ts'
-import { PaymentRequirements, PaymentRequirementsV1 } from '../../schemas/x402.ts'
-import { isLocalName } from '../egress/target.ts'
-import { createNetworks } from '../payments/networks.ts'
-import { cleanText, copyData, isObject, memberOf } from './data.ts'
+import { priceOf, readAccepts, termsOf } from './accepts.ts'
+import { cleanText, isObject, memberOf } from './data.ts'
+import {
+  isPublicHost,
+  readExtensions,
+  readIcon,
+  readLabel,
+  readMimeType,
+  readTags,
+  readTime,
+  readUrl,
+  readWord,
+} from './fields.ts'
 import { weighWords } from './words.ts'
 
 export interface Entry {
@@ -36,10 +44,6 @@ export type EntryVerdict =
   | { readonly ok: true; readonly entry: Entry }
   | { readonly ok: false; readonly reason: 'shape' | 'resource' | 'not_public' | 'version' | 'accepts' }
 
-const MAX_URL = 2048
-const MAX_ACCEPTS = 10
-const MAX_DATA = 8192
-const MAX_EXTRA = 1024
 const MAX_PRICE_TERMS = 5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
@@ -135,161 +139,3 @@ export function normaliseUrl(text: string): string {
     return /[A-Za-z0-9\-._~]/.test(char) ? char : escape.toUpperCase()
   })
 }
-
-/** The same prices, the same text, in whatever order they are listed. */
-function priceOf(terms: readonly SeenTerms[]): string {
-  const texts = terms.map(({ scheme, network, asset, amount, payTo }) =>
-    JSON.stringify({ amount, asset, network, payTo, scheme }),
-  )
-  return `[${texts.sort().join()}]`
-}
-
-export function termsOf(accept: Readonly<Record<string, unknown>>): SeenTerms {
-  return {
-    scheme: String(accept['scheme']),
-    network: networkId(String(accept['network'])),
-    asset: String(accept['asset']),
-    amount: String(accept['amount'] ?? accept['maxAmountRequired']),
-    payTo: String(accept['payTo']),
-  }
-}
-
-const V1_CHAINS = createNetworks([8453, 84532, 137, 43114])
-/** CAIP-2 for the names of v1; anything else as it is. */
-export const networkId = (name: string): string => V1_CHAINS.find(name)?.network ?? name
-
-export function readAccepts(value: unknown, version: 1 | 2): Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value)) return []
-  return value.slice(0, MAX_ACCEPTS).flatMap((item) => {
-    const found = version === 2 ? readAcceptV2(item) : readAcceptV1(item)
-    return found === undefined ? [] : [found]
-  })
-}
-
-function readAcceptV2(item: unknown): Record<string, unknown> | undefined {
-  const parsed = PaymentRequirements.safeParse(item)
-  if (!parsed.success || !areWords(parsed.data)) return undefined
-  const { scheme, network, amount, asset, payTo, maxTimeoutSeconds } = parsed.data
-  const extra = copyData(parsed.data.extra, MAX_EXTRA)
-  return {
-    scheme,
-    network,
-    amount,
-    asset,
-    payTo,
-    maxTimeoutSeconds,
-    ...(isObject(extra) && { extra }),
-  }
-}
-
-function readAcceptV1(item: unknown): Record<string, unknown> | undefined {
-  const parsed = PaymentRequirementsV1.safeParse(item)
-  if (!parsed.success || !areWords(parsed.data)) return undefined
-  const { scheme, network, maxAmountRequired, payTo, maxTimeoutSeconds, asset } = parsed.data
-  const resource = readUrl(parsed.data.resource)?.href
-  if (resource === undefined) return undefined
-  const outputSchema = copyData(parsed.data.outputSchema, MAX_DATA)
-  const extra = copyData(parsed.data.extra, MAX_EXTRA)
-  return {
-    scheme,
-    network,
-    maxAmountRequired,
-    resource,
-    description: cleanText(parsed.data.description, 1024) ?? '',
-    mimeType: readMimeType(parsed.data.mimeType) ?? '',
-    payTo,
-    maxTimeoutSeconds,
-    asset,
-    ...(isObject(outputSchema) && { outputSchema }),
-    ...(isObject(extra) && { extra }),
-  }
-}
-
-/** Schemes, addresses and assets are printable words in every family of chains. */
-const areWords = ({
-  scheme,
-  asset,
-  payTo,
-  network,
-}: Record<'scheme' | 'asset' | 'payTo' | 'network', string>) =>
-  [scheme, asset, payTo, network].every((text) => /^[!-~]+$/.test(text))
-
-function readExtensions(value: unknown): Record<string, unknown> | undefined {
-  if (!isObject(value)) return undefined
-  const found: Record<string, unknown> = {}
-  for (const [name, raw] of Object.entries(value).slice(0, 16)) {
-    if (!/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/.test(name) || name === 'constructor' || name === 'prototype')
-      continue
-    const data = copyData(raw, MAX_DATA)
-    if (isObject(data)) found[name] = name === 'bazaar' ? withSafeTemplate(data) : data
-  }
-  return Object.keys(found).length === 0 ? undefined : found
-}
-
-/** A template that leads out of its own path would make one seller's listing speak for another's. */
-function withSafeTemplate({ routeTemplate, ...rest }: Readonly<Record<string, unknown>>) {
-  return isRouteTemplate(routeTemplate) ? { ...rest, routeTemplate } : rest
-}
-
-export function isRouteTemplate(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > 512 || !/^\/[a-zA-Z0-9_/:.\-~%]+$/.test(value)) return false
-  try {
-    const decoded = decodeURIComponent(value)
-    return !decoded.includes('..') && !decoded.includes('://')
-  } catch {
-    return false
-  }
-}
-
-function readUrl(text: string): URL | undefined {
-  if (text.length > MAX_URL || !/^[!-~]+$/.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  // WHATWG drops an empty userinfo: the raw authority is what has to be looked at.
-  if (/^[a-z]+:\/\/[^/?#\\]*@/i.test(text) || text.includes('#')) return undefined
-  return url
-}
-
-/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a look. */
-const isPublicHost = ({ hostname }: URL): boolean =>
-  !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
-
-const readWord = (value: unknown) =>
-  typeof value === 'string' && /^[a-z][a-z0-9_-]{0,15}$/.test(value) ? value : undefined
-
-/** Printable ASCII, at most 32 characters; anything else is left out, as the extension says. */
-const readLabel = (value: unknown) =>
-  typeof value === 'string' && /^[ -~]{1,32}$/.test(value) && value.trim() !== '' ? value : undefined
-
-function readTags(value: unknown): string[] | undefined {
-  if (!Array.isArray(value)) return undefined
-  const tags = value.slice(0, 32).flatMap((tag) => readLabel(tag) ?? [])
-  return tags.length === 0 ? undefined : [...new Set(tags)].slice(0, 5)
-}
-
-function readIcon(value: unknown): string | undefined {
-  const url = typeof value === 'string' ? readUrl(value) : undefined
-  return url && /^https?:$/.test(url.protocol) && isPublicHost(url) ? url.href : undefined
-}
-
-const readMimeType = (value: unknown) =>
-  typeof value === 'string' && /^[\w.+-]{1,63}\/[\w.+*-]{1,63}(?:; ?[\w=.+"-]{1,64})?$/.test(value)
-    ? value
-    : undefined
-
-const A_DAY_MS = 24 * 3600 * 1000
-
-/** ISO text or seconds or milliseconds since the epoch; a time that has yet to come is not believed. */
-function readTime(value: unknown, fetchedAt: number): string {
-  const at =
-    typeof value === 'string' && value.length <= 40
-      ? Date.parse(value)
-      : typeof value === 'number'
-        ? value < 1e11
-          ? value * 1000
-          : value
-        : Number.NaN
-  const isTime = Number.isFinite(at) && at > 0 && at <= fetchedAt + A_DAY_MS
-  return toTimestamp(isTime ? at : fetchedAt)
-}
-
-export const toTimestamp = (at: number): string => new Date(at).toISOString()

@@ -4,7 +4,9 @@ import type { Liveness, SeenTerms } from '../../schemas/discovery.ts'
 import type { OutboundResponse } from '../egress/ports.ts'
 import { parseJson } from '../json.ts'
 import { isObject, memberOf } from './data.ts'
-import { type Entry, readAccepts, termsOf, toTimestamp } from './entry.ts'
+import { readAccepts, termsOf } from './accepts.ts'
+import type { Entry } from './entry.ts'
+import { toTimestamp } from './fields.ts'
 import type { Outbound } from './outbound.ts'
 
 const TIMEOUT_MS = 5_000

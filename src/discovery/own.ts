@@ -2,7 +2,8 @@
 import type { PaymentNetwork } from '../payments/ports.ts'
 import { toRequirements } from '../payments/requirements.ts'
 import type { RegisteredTool, Registry, RestRoute } from '../registry.ts'
-import { type Entry, makeEntry, toTimestamp } from './entry.ts'
+import { type Entry, makeEntry } from './entry.ts'
+import { toTimestamp } from './fields.ts'
 
 export interface OwnParts {
   readonly registry: Registry

@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { DiscoveryFilters } from '../../schemas/discovery.ts'
 import { GatewayError } from '../errors.ts'
 import { parseJson } from '../json.ts'
-import { type Entry, networkId } from './entry.ts'
+import { networkId } from './accepts.ts'
+import type { Entry } from './entry.ts'
 
 /** Where an entry stands in an order: compared part by part, ascending. */
 export type Position = readonly [number, number, string]

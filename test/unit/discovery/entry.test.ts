@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanText, copyData } from '../../../src/discovery/data.ts'
-import { isRouteTemplate, normaliseUrl, readEntry } from '../../../src/discovery/entry.ts'
+import { normaliseUrl, readEntry } from '../../../src/discovery/entry.ts'
+import { isRouteTemplate } from '../../../src/discovery/fields.ts'
 import { acceptV1, acceptV2, itemOf } from '../../support/catalogue.ts'
 
 const FETCHED = Date.parse('2026-11-21T12:00:00.000Z')

@@ -92,12 +92,17 @@ describe('the first of many', () => {
   it('are those that sorting puts first', () => {
     const position = fc.tuple(fc.nat(3), fc.nat(3), fc.stringMatching(/^[ab]$/)) as fc.Arbitrary<Position>
     fc.assert(
-      fc.property(fc.array(position), fc.integer({ min: 1, max: 5 }), fc.option(position), (items, count, after) => {
-        const sorted = items
-          .filter((item) => !after || comparePositions(item, after) > 0)
-          .sort(comparePositions)
-        expect(takeFirst(items, count, (item) => item, after ?? undefined)).toEqual(sorted.slice(0, count))
-      }),
+      fc.property(
+        fc.array(position),
+        fc.integer({ min: 1, max: 5 }),
+        fc.option(position),
+        (items, count, after) => {
+          const sorted = items
+            .filter((item) => !after || comparePositions(item, after) > 0)
+            .sort(comparePositions)
+          expect(takeFirst(items, count, (item) => item, after ?? undefined)).toEqual(sorted.slice(0, count))
+        },
+      ),
     )
   })
 })

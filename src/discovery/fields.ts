@@ -1,0 +1,88 @@
+// Single members of a listing, each taken in the form it should have or left out. Nothing is fetched to judge one.
+import { isIP } from 'node:net'
+import { isLocalName } from '../egress/target.ts'
+import { copyData, isObject } from './data.ts'
+
+const MAX_URL = 2048
+/** Of one extension or schema, in characters. */
+export const MAX_DATA = 8192
+
+export function readExtensions(value: unknown): Record<string, unknown> | undefined {
+  if (!isObject(value)) return undefined
+  const found: Record<string, unknown> = {}
+  for (const [name, raw] of Object.entries(value).slice(0, 16)) {
+    if (!/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/.test(name) || name === 'constructor' || name === 'prototype')
+      continue
+    const data = copyData(raw, MAX_DATA)
+    if (isObject(data)) found[name] = name === 'bazaar' ? withSafeTemplate(data) : data
+  }
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+/** A template that leads out of its own path would make one seller's listing speak for another's. */
+function withSafeTemplate({ routeTemplate, ...rest }: Readonly<Record<string, unknown>>) {
+  return isRouteTemplate(routeTemplate) ? { ...rest, routeTemplate } : rest
+}
+
+export function isRouteTemplate(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length > 512 || !/^\/[a-zA-Z0-9_/:.\-~%]+$/.test(value)) return false
+  try {
+    const decoded = decodeURIComponent(value)
+    return !decoded.includes('..') && !decoded.includes('://')
+  } catch {
+    return false
+  }
+}
+
+export function readUrl(text: string): URL | undefined {
+  if (text.length > MAX_URL || !/^[!-~]+$/.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  // WHATWG drops an empty userinfo: the raw authority is what has to be looked at.
+  if (/^[a-z]+:\/\/[^/?#\\]*@/i.test(text) || text.includes('#')) return undefined
+  return url
+}
+
+/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a look. */
+export const isPublicHost = ({ hostname }: URL): boolean =>
+  !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
+
+export const readWord = (value: unknown) =>
+  typeof value === 'string' && /^[a-z][a-z0-9_-]{0,15}$/.test(value) ? value : undefined
+
+/** Printable ASCII, at most 32 characters; anything else is left out, as the extension says. */
+export const readLabel = (value: unknown) =>
+  typeof value === 'string' && /^[ -~]{1,32}$/.test(value) && value.trim() !== '' ? value : undefined
+
+export function readTags(value: unknown): string[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const tags = value.slice(0, 32).flatMap((tag) => readLabel(tag) ?? [])
+  return tags.length === 0 ? undefined : [...new Set(tags)].slice(0, 5)
+}
+
+export function readIcon(value: unknown): string | undefined {
+  const url = typeof value === 'string' ? readUrl(value) : undefined
+  return url && /^https?:$/.test(url.protocol) && isPublicHost(url) ? url.href : undefined
+}
+
+export const readMimeType = (value: unknown) =>
+  typeof value === 'string' && /^[\w.+-]{1,63}\/[\w.+*-]{1,63}(?:; ?[\w=.+"-]{1,64})?$/.test(value)
+    ? value
+    : undefined
+
+const A_DAY_MS = 24 * 3600 * 1000
+
+/** ISO text or seconds or milliseconds since the epoch; a time that has yet to come is not believed. */
+export function readTime(value: unknown, fetchedAt: number): string {
+  const at =
+    typeof value === 'string' && value.length <= 40
+      ? Date.parse(value)
+      : typeof value === 'number'
+        ? value < 1e11
+          ? value * 1000
+          : value
+        : Number.NaN
+  const isTime = Number.isFinite(at) && at > 0 && at <= fetchedAt + A_DAY_MS
+  return toTimestamp(isTime ? at : fetchedAt)
+}
+
+export const toTimestamp = (at: number): string => new Date(at).toISOString()
