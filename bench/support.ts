@@ -99,10 +99,13 @@ async function fire(client: Client, shot: Shot): Promise<void> {
     throw new Error(`${shot.path}: ${statusCode} ${text.slice(0, 300)}`)
 }
 
-/** Closed loop: every connection sends its next request when the last one was answered. */
+/**
+ * Closed loop: every connection sends its next request when the last one was answered.
+ * @param shot one for all, or what gives the next one
+ */
 export async function closedLoop(
   server: ServerProcess,
-  shot: Shot,
+  shot: Shot | (() => Shot),
   options: { connections: number; requests: number },
 ): Promise<LoadResult> {
   const clients = Array.from({ length: options.connections }, () => new Client(server.url, { pipelining: 1 }))
@@ -113,8 +116,9 @@ export async function closedLoop(
   await Promise.all(
     clients.map(async (client) => {
       while (left-- > 0) {
+        const next = typeof shot === 'function' ? shot() : shot
         const at = performance.now()
-        await fire(client, shot)
+        await fire(client, next)
         latenciesMs.push(performance.now() - at)
       }
     }),
