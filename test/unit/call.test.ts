@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { credits, free } from '../../schemas/money.ts'
+import { credits, free, type Price, x402 } from '../../schemas/money.ts'
 import { type CallRequest, createCallPath } from '../../src/call.ts'
 import { GatewayError } from '../../src/errors.ts'
+import type { PaidCall, PaymentGate, PresentedPayment } from '../../src/payments/ports.ts'
+import { Secret } from '../../src/secret.ts'
 import { createRateLimiter } from '../../src/limits.ts'
 import { createLogger } from '../../src/log.ts'
 import { type AnyTool, type CallerKind, defineTool } from '../../src/registry.ts'
@@ -25,7 +27,7 @@ function toolOf(
     text,
   }),
   caller: CallerKind = 'anyone',
-  price = free,
+  price: Price = free,
 ): AnyTool {
   return defineTool({
     name: 'gateway.test',
@@ -43,11 +45,11 @@ function toolOf(
   }) as unknown as AnyTool
 }
 
-function setUp(options: { rateLimit?: number; maxInFlight?: number } = {}) {
+function setUp(options: { rateLimit?: number; maxInFlight?: number; gate?: PaymentGate } = {}) {
   const lines: string[] = []
   const calls = createCallPath({
     services: {} as Services,
-    gate: noGate,
+    gate: options.gate ?? noGate,
     store: {
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
       findCapability: async () => undefined,
@@ -232,5 +234,107 @@ describe('call path', () => {
     expect((await call(toolOf())).code).toBe('draining')
     gate.resolve()
     expect((await running).code).toBe('ok')
+  })
+})
+
+describe('a paid tool', () => {
+  const TERMS = { amountAtomic: 1000n, networks: ['eip155:84532'], requestDigest: 'd' }
+  const PAYMENT: PresentedPayment = {
+    form: 'header',
+    name: 'payment-signature',
+    value: new Secret('secret-signature'),
+  }
+  const seen: PaidCall[] = []
+  const gate: PaymentGate = {
+    ...noGate,
+    async run(call) {
+      seen.push(call)
+      if (!call.payment) throw new GatewayError('payment_claimed', 'used', { extras: { claim_id: 'clm_2' } })
+      const output = await call.work('clm_1')
+      return {
+        output,
+        json: JSON.stringify(output),
+        settlement: { success: true, transaction: '0x1', network: 'eip155:84532', amount: '1000' },
+        claimId: 'clm_1',
+        replayed: false,
+      }
+    },
+  }
+  const paid = (terms: AnyTool['terms'], handle?: Parameters<typeof toolOf>[0]): AnyTool => ({
+    ...toolOf(handle, 'anyone', x402(1000n)),
+    terms: terms!,
+  })
+
+  it('is handled by way of the gate, which learns what is asked, of whom and for what', async () => {
+    const { call, log } = setUp({ gate })
+    let context: HandlerContext | undefined
+    const abort = new AbortController()
+    const accepted: string[] = []
+    const { result } = await call(
+      paid(
+        () => TERMS,
+        async (_, given) => {
+          context = given
+          abort.abort()
+          return { done: true }
+        },
+      ),
+      {
+        payment: PAYMENT,
+        quote: 'q',
+        resource: { url: 'http://g/t', method: 'POST' },
+        signal: abort.signal,
+        onAccepted: ({ id }) => void accepted.push(id),
+      },
+    )
+    expect(result).toMatchObject({ ok: true, output: { done: true }, paid: { claimId: 'clm_1' } })
+    expect(seen.at(-1)).toMatchObject({
+      tool: { name: 'gateway.test' },
+      terms: TERMS,
+      resource: { url: 'http://g/t', method: 'POST' },
+      payment: PAYMENT,
+      quote: 'q',
+      caller: { kind: 'anonymous' },
+      requestId: 'req_1',
+    })
+    expect(context).toMatchObject({ claimId: 'clm_1', payment: PAYMENT })
+    // Paid work goes on when the buyer has gone.
+    expect(context!.signal.aborted).toBe(false)
+    expect(accepted).toEqual(['anonymous'])
+    expect(log()[0]).toMatchObject({ code: 'ok', price: '1000 eip155:84532', claim_id: 'clm_1' })
+    expect(JSON.stringify(log())).not.toContain('secret-signature')
+  })
+
+  it('does no work that the gate refuses, and the log names the claim', async () => {
+    const { call, log } = setUp({ gate })
+    const handle = vi.fn(async () => ({}))
+    const onAccepted = vi.fn()
+    expect(
+      (
+        await call(
+          paid(() => TERMS, handle),
+          { onAccepted },
+        )
+      ).code,
+    ).toBe('payment_claimed')
+    expect(handle).not.toHaveBeenCalled()
+    expect(onAccepted).not.toHaveBeenCalled()
+    expect(log()[0]).toMatchObject({ code: 'payment_claimed', claim_id: 'clm_2', price: 'x402' })
+  })
+
+  it('has no price for a bad request, nor before the caller is known', async () => {
+    const { call } = setUp({ gate })
+    const terms = vi.fn(() => TERMS)
+    expect((await call(paid(terms), { input: { text: 1 } })).code).toBe('input_wrong_type')
+    expect((await call({ ...paid(terms), caller: 'operator' })).code).toBe('key_required')
+    const inputError = new GatewayError('payment_invalid', 'two payments')
+    expect((await call(paid(terms), { inputError })).code).toBe('payment_invalid')
+    expect(terms).not.toHaveBeenCalled()
+  })
+
+  it('is free where its terms are null', async () => {
+    const { call } = setUp()
+    const { result } = await call(paid(() => null))
+    expect(result).toMatchObject({ ok: true, paid: undefined })
   })
 })
