@@ -86,6 +86,8 @@ export function assertPlain(value: unknown): number {
     characters += part.length
     if (characters > MAX_TEXT_CHARACTERS) throw paymentInvalid('', 'is too large.')
     if (!part.isWellFormed()) throw paymentInvalid('', 'contains half of a surrogate pair.')
+    // Databases do not hold it.
+    if (part.includes('\0')) throw paymentInvalid('', 'contains the character U+0000.')
   }
   const walk = (part: unknown, depth: number): void => {
     if (++nodes > MAX_MEMBERS) throw paymentInvalid('', 'has too many members.')
