@@ -138,7 +138,7 @@ function readAddress(child: ChildProcess): Promise<string> {
       child.off('error', onError)
       resolve(address)
     }
-    const onExit = (code: number | null) => fail(lastLine(said) || `ended with code ${code}`, true)
+    const onExit = (code: number | null) => fail(findReason(said) || `ended with code ${code}`, true)
     const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? 'not executable')
     child.stdout!.on('data', read)
     child.stderr!.on('data', read)
@@ -147,4 +147,14 @@ function readAddress(child: ChildProcess): Promise<string> {
   })
 }
 
-const lastLine = (text: string) => text.trim().split('\n').at(-1)?.trim().slice(0, 200) ?? ''
+/** The line that says what went wrong, or the last one. */
+function findReason(text: string): string {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  return (lines.find((line) => /error|panicked|cannot|failed/i.test(line)) ?? lines.at(-1) ?? '').slice(
+    0,
+    200,
+  )
+}

@@ -12,6 +12,7 @@ import { createLogger } from '../../src/log.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
 import { createNetworks } from '../../src/payments/networks.ts'
+import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { openSandboxChains, type SandboxChains } from '../../src/sandbox/chains.ts'
 import { paymentOf, signForAccount, usdcAt } from '../support/chain.ts'
 
@@ -195,5 +196,28 @@ describe('a chain', () => {
     expect(await usdcAt(await chains.rpcUrl(84532), network, chains.payer.address)).toBe(1_000_000_000n)
     expect(await readFile(`${file}.unreadable`, 'utf8')).toBe('{"block":')
     expect(lines.join('')).toContain('cannot be read')
+  })
+})
+
+describe('where a chain cannot run', () => {
+  const platform = Object.getOwnPropertyDescriptor(process, 'platform')!
+  afterEach(() => void Object.defineProperty(process, 'platform', platform))
+
+  it('everything else starts, and what to install is said when a chain is needed', async () => {
+    Object.defineProperty(process, 'platform', { ...platform, value: 'sunos' })
+    const chains = await open()
+    await expect(chains.rpcUrl(84532)).rejects.toThrow(
+      `no embedded chain for sunos-${process.arch}: install @foundry-rs/anvil-sunos-`,
+    )
+    const chain = createChain({ network, rpcUrl: () => chains.rpcUrl(84532), now: Date.now })
+    await expect(chain.head()).rejects.toMatchObject({ reason: 'unreachable' })
+    expect(chain.state().detail).toContain('install @foundry-rs/anvil-sunos-')
+    await chain.close()
+  })
+
+  it('a node that ends at its start is quoted', async () => {
+    await expect(startAnvil(['--no-such-option'], dataDir)).rejects.toThrow(
+      "the embedded chain did not start: error: unexpected argument '--no-such-option' found",
+    )
   })
 })

@@ -27,6 +27,14 @@ const CHECK_EVERY_MS = 60_000
 const MAX_CALLS_REMOTE = 10
 const MAX_CALLS_LOCAL = 64
 
+const WORDS: Readonly<Record<ChainError['reason'], string>> = {
+  timeout: 'did not answer in time',
+  unreachable: 'cannot be reached',
+  malformed: 'answered something that makes no sense',
+  wrong_chain: 'answers for another chain: check the address',
+  refused: 'refused the question',
+}
+
 interface Node {
   readonly url: string
   readonly rpc: JsonRpc
@@ -48,7 +56,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
   let last: { ok: boolean; at: number; detail: string } | undefined
   let waiting: Question[] = []
 
-  const observe = (error?: ChainError, detail: string = error?.reason ?? 'answers') => {
+  const observe = (error?: ChainError, detail: string = error ? WORDS[error.reason] : 'answers') => {
     last = { ok: error === undefined, at: now(), detail }
   }
 

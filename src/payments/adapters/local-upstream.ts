@@ -94,19 +94,19 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     return chosen
   }
 
-  /** The receipt, or undefined when there is none by `deadline`. A node that does not answer is asked again. */
+  /** The receipt, or undefined when there is none by `deadline` (of performance.now). A node that does not answer is asked again. */
   async function awaitReceipt(
     { rpc }: LocalChain,
     transaction: string,
     deadline: number,
   ): Promise<Receipt | undefined> {
-    const started = now()
+    const started = performance.now()
     for (;;) {
       const [reply] = await rpc.ask([receiptOf(transaction)]).catch(() => [undefined])
       const receipt = reply?.ok ? readReceipt(reply.result) : undefined
       if (receipt) return receipt
-      const pause = pauseMs(now() - started)
-      if (now() + pause >= deadline) return undefined
+      const pause = pauseMs(performance.now() - started)
+      if (performance.now() + pause >= deadline) return undefined
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
@@ -117,7 +117,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     request: UpstreamRequest,
   ): Promise<UpstreamSettlement> {
     if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
-    const deadline = now() + request.deadlineMs
+    const deadline = performance.now() + request.deadlineMs
     const fees = await chain.fees().catch(() => null)
     if (fees === null) return refuse('chain_unreachable')
     if (fees === undefined) return refuse('gas_price_above_cap')
@@ -143,7 +143,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
 
   const patience = (broadcast: Broadcast, deadline: number) =>
     broadcast.state === 'doubtful' && broadcast.reason !== 'already_known'
-      ? Math.min(deadline, now() + DOUBT_MS)
+      ? Math.min(deadline, performance.now() + DOUBT_MS)
       : deadline
 
   return {

@@ -38,6 +38,11 @@ function open(options: Partial<ChainRpcOptions> = {}) {
   return rpc
 }
 
+const DETAILS: Readonly<Record<string, string>> = {
+  malformed: 'answered something that makes no sense',
+  unreachable: 'cannot be reached',
+  wrong_chain: 'answers for another chain: check the address',
+}
 const height = { method: 'eth_blockNumber', params: [] }
 const reply = (id: unknown, result: unknown) => ({ jsonrpc: '2.0', id, result })
 
@@ -105,7 +110,7 @@ describe('a node', () => {
     )
     const rpc = open()
     await expect(rpc.ask([height])).rejects.toMatchObject({ name: 'ChainError', reason })
-    expect(rpc.state()).toMatchObject({ state: 'failing', detail: reason })
+    expect(rpc.state()).toMatchObject({ state: 'failing', detail: DETAILS[reason] })
     expect(node.requests).toBe(1)
   })
 
@@ -127,7 +132,7 @@ describe('a node', () => {
     const rpc = open({ rpcUrl: async () => 'http://user:geheim@127.0.0.1:1/v2/key' })
     const error = (await rpc.ask([height]).catch((thrown: unknown) => thrown)) as Error
     expect(error).toMatchObject({ reason: 'unreachable', message: 'eip155:84532: unreachable' })
-    expect(rpc.state().detail).toBe('unreachable')
+    expect(rpc.state().detail).toBe('cannot be reached')
   })
 
   it('that cannot be started says why where people look', async () => {
