@@ -17,7 +17,7 @@ export type Proof =
   | { readonly state: 'unprovable' }
 
 /** Blocks of the last minute may be replaced by others; a payment that has expired for so long is in none of them. */
-export const REORG_MARGIN_MS = 60_000
+const REORG_MARGIN_MS = 60_000
 /** Chains that mine on demand stand still while nobody pays: their latest block says nothing about the time. */
 const IDLE_CHAIN_MS = 6 * 3600_000
 /** Clocks of chains differ from ours, and a stranger may have submitted the payment before it was shown to us. */

@@ -12,7 +12,7 @@ import type { Payment, UpstreamRequest, UpstreamSettlement, Verdict } from '../p
 import type { ExchangeResult } from './facilitator-exchange.ts'
 
 /** How single facilitators differ from the protocol. */
-export interface Quirks {
+interface Quirks {
   /** Refuses members of a v2 payment besides these, though the protocol has them. */
   readonly payloadMembers?: readonly (keyof PaymentPayloadV2)[]
 }
