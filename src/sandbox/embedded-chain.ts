@@ -28,6 +28,7 @@ const PAYER_USDC = 1_000_000_000n
 const SAVE_EVERY_SECONDS = 30
 /** With transactions: about 40 MB of state file. Payments are decided within minutes. */
 const KEPT_BLOCKS = 5_000
+const SETUP_MS = 20_000
 const PROBE_MS = 1_000
 
 export function openEmbeddedChain(parts: {
@@ -76,9 +77,16 @@ export function openEmbeddedChain(parts: {
   }
 
   async function start(): Promise<string> {
-    const anvil = await launch()
+    const isKept = await exists(stateFile)
+    let anvil = await launchAndNote()
     try {
-      await withRpc(anvil.rpcUrl, 20_000, async (rpc) => {
+      if (isKept && !(await withRpc(anvil.rpcUrl, SETUP_MS, isPrepared))) {
+        // Saved when its setting up was cut short: nobody has paid with it yet.
+        await anvil.stop()
+        await rm(stateFile, { force: true })
+        anvil = await launchAndNote()
+      }
+      await withRpc(anvil.rpcUrl, SETUP_MS, async (rpc) => {
         if (!(await isPrepared(rpc))) await installUsdc(rpc, network, funding)
         await rpc.batch([...funding.gas.map(giveGas), { method: 'anvil_setLoggingEnabled', params: [false] }])
       })
@@ -92,9 +100,14 @@ export function openEmbeddedChain(parts: {
       own = undefined
       if (!isClosed) log.warn({ chain: chainId }, 'an embedded chain ended; it is started again when needed')
     })
+    return anvil.rpcUrl
+  }
+
+  async function launchAndNote(): Promise<Anvil> {
+    const anvil = await launch()
     const running: Running = { owner: process.pid, pid: anvil.pid, rpcUrl: anvil.rpcUrl }
     await writeFile(runningFile, JSON.stringify(running), { mode: 0o600 })
-    return anvil.rpcUrl
+    return anvil
   }
 
   /** With what was saved. What cannot be read is put aside: a broken file must not end the sandbox. */

@@ -1,7 +1,7 @@
 // The embedded chains: on demand, once, across restarts, and never left behind.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { ConfigError } from '../../src/config.ts'
 import { noFault } from '../../src/fault.ts'
 import { createLogger } from '../../src/log.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
+import { createJsonRpc } from '../../src/payments/adapters/json-rpc.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
 import { createNetworks } from '../../src/payments/networks.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
@@ -196,6 +197,21 @@ describe('a chain', () => {
     expect(await usdcAt(await chains.rpcUrl(84532), network, chains.payer.address)).toBe(1_000_000_000n)
     expect(await readFile(`${file}.unreadable`, 'utf8')).toBe('{"block":')
     expect(lines.join('')).toContain('cannot be read')
+  })
+})
+
+describe('a chain whose setting up was cut short', () => {
+  it('is set up anew', async () => {
+    const folder = join(dataDir, 'chains')
+    await mkdir(folder, { recursive: true })
+    const node = await startAnvil(['--chain-id=84532', '--state', join(folder, '84532.json')], folder)
+    const rpc = createJsonRpc({ network: 'eip155:84532', url: node.rpcUrl })
+    // As far as the token, not as far as the end.
+    await rpc.call('anvil_setNonce', ['0x00000000000000000000000000000000005addc0', '0x6'])
+    await rpc.close()
+    await node.stop()
+    const chains = await open()
+    expect(await usdcAt(await chains.rpcUrl(84532), network, chains.payer.address)).toBe(1_000_000_000n)
   })
 })
 
