@@ -240,7 +240,11 @@ describe('offer-receipt', () => {
         extensions: { 'payment-identifier': { info: { required: false, id: 'receipt_0123456789' } } },
       }),
     )
-    const call = callOf({ payment, networks: ['eip155:8453'] })
+    const work = async () => {
+      open.clock.now += 5000
+      return { receipt: null }
+    }
+    const call = callOf({ payment, networks: ['eip155:8453'], work })
     const { settlement } = await open.gate.run(call)
     open.clock.now += 60_000
     expect((await open.gate.run(call)).settlement).toEqual(settlement)

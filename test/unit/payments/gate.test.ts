@@ -464,8 +464,12 @@ describe('a payment that does not fit', () => {
     const resource = { url: `${BASE_URL}/v1/other` }
     const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign({ resource })) })))
     expect(error).toMatchObject({ code: 'payment_rejected', extras: { check: 'resource' } })
-    const ours = present(await open.sign({ resource: { url: RESOURCE.url } }))
+    const extensions = identified()
+    const ours = present(await open.sign({ resource: { url: RESOURCE.url }, extensions }))
     expect((await outcomeOf(open.gate.run(callOf({ payment: ours })))).ok).toBe(true)
+    // Nor does it fetch what was paid for here.
+    const elsewhere = callOf({ payment: present(await open.sign({ resource, extensions })) })
+    expect((await refusalOf(open.gate.run(elsewhere))).code).toBe('payment_rejected')
   })
 
   it('with an extension changed is refused; with members added it is not', async () => {
