@@ -1,6 +1,6 @@
 // When to leave an upstream alone, and when to ask it again. Pure: time is an argument.
 
-export type BreakerState = 'closed' | 'open' | 'half_open'
+type BreakerState = 'closed' | 'open' | 'half_open'
 
 export interface Breaker {
   /** In `half_open` calls may go out again; the first that fails opens it. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { SupportedKind } from '../../schemas/x402.ts'
 import { exactKind } from './payment-fakes.ts'
 
-export interface FacilitatorCall {
+interface FacilitatorCall {
   readonly path: string
   // Tests read what they expect out of it.
   // oxlint-disable-next-line typescript/no-explicit-any

@@ -15,7 +15,7 @@ export type ExchangeResult =
       readonly reason: 'timeout' | 'reset' | 'too_large' | 'encoded' | 'malformed'
     }
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly body?: string | undefined
