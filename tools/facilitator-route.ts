@@ -33,10 +33,12 @@ export const facilitatorRoute = defineTool({
   input: z.strictObject({
     network: z
       .string()
-      .min(1)
-      .max(64)
+      .regex(/^[-_a-zA-Z0-9:]{1,64}$/, 'must be a CAIP-2 id or a network name of x402 v1')
       .describe('CAIP-2 id such as eip155:8453, or a name of x402 v1 such as base'),
-    scheme: z.string().min(1).max(64).default('exact'),
+    scheme: z
+      .string()
+      .regex(/^[-a-z0-9]{1,64}$/, 'must be a scheme name such as exact')
+      .default('exact'),
   }),
   output: RecommendedRoute,
   price: free,
