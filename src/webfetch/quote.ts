@@ -57,7 +57,17 @@ export function termsOf(
 }
 
 export function createQuotes(parts: QuoteParts) {
-  const { signer, baseUrl, economics, now } = parts
+  const { signer, baseUrl, now } = parts
+  const economics = figuresOf(parts.economics)
+  const fixed = new Map<string, ReturnType<typeof termsOf>>()
+
+  /** Of a network they never change, and a quote is made for every unpaid call. */
+  function fixedTerms(prepared: PreparedFetch) {
+    const { network } = prepared.request
+    const known = fixed.get(network) ?? termsOf(parts, prepared)
+    fixed.set(network, known)
+    return known
+  }
 
   function issue(prepared: PreparedFetch): Quote {
     const issuedAt = now()
@@ -73,8 +83,8 @@ export function createQuotes(parts: QuoteParts) {
       tool: WEB_FETCH,
       request: request.url.length <= MAX_QUOTED_URL_CHARS ? request : { ...request, url: null },
       request_digest: prepared.digest,
-      ...termsOf(parts, prepared),
-      economics: figuresOf(economics),
+      ...fixedTerms(prepared),
+      economics,
       issued_at: new Date(issuedAt).toISOString(),
       expires_at: new Date(expiresAt).toISOString(),
       ...(parts.isSandbox && { notice: SANDBOX_NOTICE }),
@@ -96,7 +106,7 @@ export function createQuotes(parts: QuoteParts) {
       if (payload['request_digest'] !== prepared.digest)
         throw refused('X-Gateway-Quote is for another request: this one differs from it.', 'other_request')
       const expiresAt = Date.parse(String(payload['expires_at']))
-      const { amount_atomic, network, asset, pay_to } = termsOf(parts, prepared)
+      const { amount_atomic, network, asset, pay_to } = fixedTerms(prepared)
       const stands =
         payload['amount_atomic'] === amount_atomic &&
         payload['network'] === network &&
