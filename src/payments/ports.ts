@@ -212,6 +212,8 @@ export interface Chain {
     nonce: string
     /** Where to look from; the block time is compared with it. */
     since: Millis
+    /** A transaction that is said to hold it: looked at first, believed only when it does. */
+    transaction?: string | undefined
   }): Promise<AuthorizationFate>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>

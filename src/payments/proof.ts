@@ -24,7 +24,8 @@ const IDLE_CHAIN_MS = 6 * 3600_000
 const LOOK_BACK_MS = 10 * 60_000
 
 export interface Prover {
-  prove(claim: PaymentClaim): Promise<Proof>
+  /** @param transaction where somebody says it is: one question instead of five when that is true */
+  prove(claim: PaymentClaim, transaction?: string): Promise<Proof>
   /** Whether a chain can say anything about it. */
   isProvable(claim: PaymentClaim): boolean
 }
@@ -41,19 +42,25 @@ export function createProver(parts: { chains: ReadonlyMap<string, Chain>; now: (
   return {
     isProvable: (claim) => chainOf(claim) !== undefined,
 
-    async prove(claim) {
+    async prove(claim, transaction) {
       const chain = chainOf(claim)
       if (!chain) return { state: 'unprovable' }
+      const question = {
+        from: claim.payer,
+        to: claim.payTo,
+        value: BigInt(claim.amount),
+        nonce: claim.nonce,
+        since: claim.createdAt - LOOK_BACK_MS,
+      }
       try {
+        // Fresh from its settlement: what matters is whether it is there, not whether it could still come.
+        if (transaction !== undefined) {
+          const proof = judge(await chain.fateOf({ ...question, transaction }))
+          if (proof.state === 'paid') return proof
+        }
         // The time first: a payment that is unused after its last block can never be used.
         const isOver = await hasExpired(claim, chain)
-        const fate = await chain.fateOf({
-          from: claim.payer,
-          to: claim.payTo,
-          value: BigInt(claim.amount),
-          nonce: claim.nonce,
-          since: claim.createdAt - LOOK_BACK_MS,
-        })
+        const fate = await chain.fateOf(question)
         const proof = judge(fate)
         return proof.state === 'unused' && isOver ? { state: 'void', reason: 'authorization_expired' } : proof
       } catch {

@@ -111,12 +111,17 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   }
 
   /** Until the chain knows, or there is no more time. */
-  async function lookRepeatedly(claim: PaymentClaim, delays: Iterable<number>, end: number): Promise<Proof> {
-    let proof = await prover.prove(claim)
+  async function lookRepeatedly(
+    claim: PaymentClaim,
+    delays: Iterable<number>,
+    end: number,
+    named: string | undefined,
+  ): Promise<Proof> {
+    let proof = await prover.prove(claim, named)
     for (const ms of delays) {
       if ((proof.state !== 'unused' && proof.state !== 'unanswered') || now() >= end) break
       await wait(ms)
-      proof = await prover.prove(claim)
+      proof = await prover.prove(claim, named)
     }
     return proof
   }
@@ -133,8 +138,8 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   ): Promise<Settlement> {
     const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
     const delays = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : LOOKS_MS
-    const proof = await lookRepeatedly(claim, delays, end)
     const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
+    const proof = await lookRepeatedly(claim, delays, end, transaction ?? undefined)
     const reason = 'reason' in answer ? answer.reason : null
     // One that says settled is believed when the chain has been asked.
     if (answer.state === 'settled')

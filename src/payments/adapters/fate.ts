@@ -22,6 +22,8 @@ export interface FateQuestion {
   readonly value: bigint
   readonly nonce: string
   readonly since: number
+  /** Where it may be: looked at first, and believed only when the authorization is in it. */
+  readonly transaction?: string | undefined
 }
 
 interface Parts {
@@ -45,6 +47,11 @@ export async function findFate(parts: Parts, question: FateQuestion): Promise<Au
   const { rpc, network, demand } = parts
   const { from, nonce } = question
   const asset = network.asset.address
+  const named = isHash(question.transaction)
+    ? await readFate(parts, question, question.transaction)
+    : undefined
+  if (named?.transferred) return named
+
   const [state, height] = await rpc.ask([
     {
       method: 'eth_call',
@@ -60,11 +67,25 @@ export async function findFate(parts: Parts, question: FateQuestion): Promise<Au
   // The state says used, and no event does: the node's index is behind its state. Ask again later.
   if (event === undefined) throw new ChainError('malformed', network.network)
   if (event.topics[0] === AUTHORIZATION_CANCELED) return { state: 'canceled', transaction: event.transaction }
-  const [reply] = await rpc.ask([receiptOf(event.transaction)])
-  const receipt = demand(reply, readReceipt)
-  const found = receipt?.succeeded ? findTransfer(receipt.logs, asset, question) : undefined
+  const fate = await readFate(parts, question, event.transaction)
   // Gone between two questions: the chain was reorganised.
-  if (!receipt || !found?.used) throw new ChainError('malformed', network.network)
+  if (!fate) throw new ChainError('malformed', network.network)
+  return fate
+}
+
+/** Undefined when the authorization was not used in this transaction, or there is none. */
+async function readFate(
+  { rpc, network, demand }: Parts,
+  question: FateQuestion,
+  transaction: string,
+): Promise<(AuthorizationFate & { state: 'used' }) | undefined> {
+  // What decides about money is asked together with whose chain it is.
+  const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)])
+  if (demand(id, readQuantity) !== BigInt(network.chainId))
+    throw new ChainError('wrong_chain', network.network)
+  const receipt = demand(reply, readReceipt)
+  const found = receipt?.succeeded ? findTransfer(receipt.logs, network.asset.address, question) : undefined
+  if (!receipt || !found?.used) return undefined
   return {
     state: 'used',
     transaction: receipt.transaction,
@@ -73,6 +94,8 @@ export async function findFate(parts: Parts, question: FateQuestion): Promise<Au
     submittedBy: receipt.from,
   }
 }
+
+const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] }
 
 export const receiptOf = (transaction: string): RpcCall => ({
   method: 'eth_getTransactionReceipt',

@@ -50,7 +50,8 @@ const PERMIT2_GAS = 250_000n
 /** After a doubtful broadcast: if the node has it, it shows soon. Beyond that the chain's log decides. */
 const DOUBT_MS = 2_000
 /** Between looks for a receipt: nodes that mine at once, then those that take seconds. */
-const pauseMs = (elapsedMs: number) => (elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250)
+const pauseMs = (elapsedMs: number) =>
+  elapsedMs < 50 ? 2 : elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250
 
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   const { settlerKeys, fault, now } = options
