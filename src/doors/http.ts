@@ -173,27 +173,20 @@ export function sendProblem(
   rate?: RateState,
 ): void {
   const error = toGatewayError(thrown)
-  sendJson(
-    res,
-    error.status,
-    problemOf(error, context, addresses),
-    problemHeaders(error, context.requestId, rate),
-  )
+  sendJson(res, error.status, problemOf(error, context, addresses), {
+    ...problemHeaders(error, context.requestId),
+    ...rateHeaders(rate),
+  })
 }
 
 export const problemOf = (error: GatewayError, context: HttpContext, { baseUrl }: Addresses): Problem =>
   toProblem(error, { requestId: context.requestId, baseUrl, instance: context.path })
 
-export function problemHeaders(
-  error: GatewayError,
-  requestId: string,
-  rate: RateState | undefined,
-): Record<string, string> {
+export function problemHeaders(error: GatewayError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',
     'cache-control': 'no-store',
     'x-request-id': requestId,
-    ...rateHeaders(rate),
   }
   const retry = error.extras.retry_after_seconds
   if (retry !== undefined) headers['retry-after'] = String(retry)

@@ -25,15 +25,15 @@ export function toCanonicalJson(document: unknown): string {
 
 /**
  * The same text for what documents are made of: plain objects and lists of text, numbers and booleans. Twice as fast, and
- * it is on the path of every signature.
+ * it is on the path of every signature. A method such as `toJSON` is for the library.
  * @returns undefined for anything else, which is then judged by the library
  */
 function serializePlain(value: unknown): string | undefined {
   switch (typeof value) {
     case 'string':
-      return value.isWellFormed() ? JSON.stringify(value) : undefined
+      return quote(value)
     case 'number':
-      return Number.isFinite(value) ? JSON.stringify(value) : undefined
+      return Number.isFinite(value) ? `${value}` : undefined
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
@@ -43,6 +43,14 @@ function serializePlain(value: unknown): string | undefined {
       return undefined
   }
 }
+
+/** Printable ASCII without the two characters that are escaped stands as it is. */
+const quote = (text: string): string | undefined =>
+  /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/.test(text)
+    ? `"${text}"`
+    : text.isWellFormed()
+      ? JSON.stringify(text)
+      : undefined
 
 function serializeList(list: readonly unknown[]): string | undefined {
   let text = '['
@@ -56,14 +64,14 @@ function serializeList(list: readonly unknown[]): string | undefined {
 
 function serializeMembers(object: object): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(object)
-  if ((prototype !== Object.prototype && prototype !== null) || 'toJSON' in object) return undefined
+  if (prototype !== Object.prototype && prototype !== null) return undefined
   const members = object as Readonly<Record<string, unknown>>
   let text = '{'
   // The default order of sort is by UTF-16 code units, as RFC 8785 wants it.
   for (const name of Object.keys(members).sort()) {
     const member = members[name]
     if (member === undefined) continue
-    const key = serializePlain(name)
+    const key = quote(name)
     const inner = serializePlain(member)
     if (key === undefined || inner === undefined) return undefined
     text += text === '{' ? `${key}:${inner}` : `,${key}:${inner}`

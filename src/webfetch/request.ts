@@ -1,5 +1,5 @@
 // From a request in any shape to the one that is quoted, paid for and carried out: canonical URL, defaults filled in.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { NormalisedFetch } from '../../schemas/web-fetch.ts'
 import { parseTarget, type TargetOptions } from '../egress/target.ts'
 import { GatewayError } from '../errors.ts'
@@ -50,4 +50,4 @@ export function prepareFetch(input: unknown, rules: TargetOptions): PreparedFetc
 }
 
 export const digestOf = (request: NormalisedFetch): string =>
-  createHash('sha256').update(toCanonicalJson(request)).digest('base64url')
+  hash('sha256', toCanonicalJson(request), 'base64url')

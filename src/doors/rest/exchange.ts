@@ -31,13 +31,22 @@ const EXPOSED =
 const ACCEPTED =
   'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
 
+const NOTHING: Readonly<Record<string, string>> = {}
+const READABLE = { 'access-control-allow-origin': '*' }
+const PAYABLE = { ...READABLE, 'access-control-expose-headers': EXPOSED }
+
+/** What lets pages of other sites read an answer. */
+export const openHeaders = ({ isPaid, isPublic }: Pick<Resource, 'isPaid' | 'isPublic'>) =>
+  isPaid ? PAYABLE : isPublic ? READABLE : NOTHING
+
 /** @throws {GatewayError} method_not_allowed */
 export async function dispatch(resource: Resource, exchange: Exchange): Promise<void> {
   const { req, res, context } = exchange
-  if (resource.isPublic || resource.isPaid) res.setHeader('access-control-allow-origin', '*')
-  if (resource.isPaid) res.setHeader('access-control-expose-headers', EXPOSED)
   const method = req.method === 'HEAD' ? 'GET' : req.method
   const handler = method === 'GET' || method === 'POST' ? resource.methods[method] : undefined
+  // What a tool answers carries these already: set beforehand, they would cost every answer a second round of headers.
+  if (handler && resource.isPaid) return handler(exchange)
+  for (const [name, value] of Object.entries(openHeaders(resource))) res.setHeader(name, value)
   if (handler) return handler(exchange)
 
   const allow = allowedMethods(resource)

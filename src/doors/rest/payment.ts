@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../errors.ts'
-import type { RateState } from '../../limits.ts'
 import type { PresentedPayment } from '../../payments/ports.ts'
 import { Secret } from '../../secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http.ts'
@@ -50,15 +49,18 @@ function settlementHeaders(req: IncomingMessage, settlement: SettleResponse): Re
   }
 }
 
-/** A problem document; where it asks for a payment, also what v2 and v1 buyers and people need to make one. */
+/**
+ * A problem document; where it asks for a payment, also what v2 and v1 buyers and people need to make one.
+ * @param others headers that every answer of this address has
+ */
 export function sendRefusal(
   parts: PaymentPageParts,
   { req, res, context }: Exchange,
   error: GatewayError,
-  rate: RateState | undefined,
+  others: Readonly<Record<string, string>>,
 ): void {
   const problem = problemOf(error, context, parts.addresses)
-  const headers = problemHeaders(error, context.requestId, rate)
+  const headers = { ...problemHeaders(error, context.requestId), ...others }
   const { challenge, settlement } = error.payment ?? {}
   if (settlement) Object.assign(headers, settlementHeaders(req, settlement))
   if (!challenge) return sendJson(res, error.status, problem, headers)

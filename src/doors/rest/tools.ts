@@ -4,7 +4,7 @@ import { toGatewayError } from '../../errors.ts'
 import type { RegisteredTool, RestRoute } from '../../registry.ts'
 import { presentedTokens, rateHeaders, sendJson, sendText } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
-import type { Exchange, Handler, Resource } from './exchange.ts'
+import { type Exchange, type Handler, openHeaders, type Resource } from './exchange.ts'
 import { collectInput } from './input.ts'
 import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment.ts'
 
@@ -19,17 +19,20 @@ export function toolResources(parts: ToolParts): Resource[] {
       const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
       // Only what needs no token and changes nothing is open to other sites' scripts.
       const isPublic = known.isPublic && route.method === 'GET' && entry.tool.caller === 'anyone'
-      const isPaid = known.isPaid && entry.tool.terms !== undefined && entry.tool.caller === 'anyone'
+      const isPaid = known.isPaid && isSoldToAnyone(entry)
       byPath.set(route.path, { ...known, isPublic, isPaid, [route.method]: toolHandler(parts, entry, route) })
     }
   }
   return [...byPath].map(([path, { isPublic, isPaid, ...methods }]) => ({ path, isPublic, isPaid, methods }))
 }
 
+const isSoldToAnyone = ({ tool }: RegisteredTool) => tool.terms !== undefined && tool.caller === 'anyone'
+
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {
   const { calls, addresses } = parts
   const url = `${addresses.baseUrl}${route.path}`
   const hasParameters = route.path.includes('{')
+  const open = isSoldToAnyone(entry) ? openHeaders({ isPublic: false, isPaid: true }) : {}
   return async (exchange) => {
     const { req, res, context } = exchange
     const abort = new AbortController()
@@ -51,12 +54,14 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       },
       quote: presentedQuote(req),
     })
-    if (!result.ok) return sendRefusal(parts, exchange, result.error, result.rate)
+    if (!result.ok)
+      return sendRefusal(parts, exchange, result.error, { ...open, ...rateHeaders(result.rate) })
     const headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': context.requestId,
+      ...open,
       ...rateHeaders(result.rate),
     }
     const status = route.status ?? 200
