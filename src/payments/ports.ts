@@ -197,7 +197,7 @@ export type AuthorizationFate =
 export interface Chain {
   readonly network: PaymentNetwork
   /**
-   * One JSON-RPC batch: state of the nonce, balance of the payer, code at the payer, and a simulated transfer.
+   * Code at the payer and a simulated transfer; where that fails also the state of the nonce and the balance.
    * @throws {ChainError} when the chain does not answer, or answers for another chain id
    */
   probe(authorization: Eip3009Authorization, signature: Secret<string>): Promise<ChainProbe>
@@ -221,9 +221,11 @@ export interface Chain {
   close(): Promise<void>
 }
 
+/** A transfer that would succeed says the rest: its nonce is unused and its payer can pay. */
 export interface ChainProbe {
   readonly nonceUsed: boolean
-  readonly balance: bigint
+  /** Atomic units; null when the transfer would succeed, because then nobody asked. */
+  readonly balance: bigint | null
   /** A contract wallet: an ERC-1271 check decides, not the recovered address. */
   readonly payerHasCode: boolean
   /** Null when the transfer would succeed; else the revert reason in words. */

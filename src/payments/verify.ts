@@ -214,7 +214,7 @@ export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean):
       'invalid_exact_evm_nonce_already_used',
       'This authorization was used or canceled on chain. Sign one with a fresh nonce.',
     )
-  if (probe.balance < value)
+  if (probe.balance !== null && probe.balance < value)
     return refuse(
       'balance',
       'invalid_exact_evm_insufficient_balance',

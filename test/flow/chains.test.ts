@@ -51,7 +51,7 @@ describe('probe', () => {
     const { authorization, signature } = await sign(0)
     expect(await port.probe(authorization, signature)).toEqual({
       nonceUsed: false,
-      balance: 1_000_000_000n,
+      balance: null,
       payerHasCode: false,
       revert: null,
     })

@@ -32,21 +32,27 @@ export function createChain(options: ChainRpcOptions): Chain {
     network,
     async probe(authorization, signature): Promise<ChainProbe> {
       const { from, nonce } = authorization
-      const [state, balance, code, transfer] = await rpc.ask([
-        readToken(packAuthorizationState(from, nonce)),
-        readToken(packBalanceOf(from)),
+      const [code, transfer] = await rpc.ask([
         { method: 'eth_getCode', params: [from, 'latest'] },
         readToken(packTransfer(authorization, signature)),
       ])
-      const revert = transfer!.ok ? null : readRevert(transfer!)
+      const payerHasCode = demand(code, readCode) !== '0x'
+      if (transfer!.ok) {
+        // The function answers nothing. Anything else is no token.
+        if (transfer!.result !== '0x') throw malformed()
+        return { nonceUsed: false, balance: null, payerHasCode, revert: null }
+      }
+      const revert = readRevert(transfer!)
       // The node did not run the transfer: that says nothing about the payment.
       if (revert === undefined) throw new ChainError('refused', network.network)
-      // The function answers nothing. Anything else is no token.
-      if (transfer!.ok && transfer!.result !== '0x') throw malformed()
+      const [state, balance] = await rpc.ask([
+        readToken(packAuthorizationState(from, nonce)),
+        readToken(packBalanceOf(from)),
+      ])
       return {
         nonceUsed: demand(state, readFlag),
         balance: demand(balance, readWord),
-        payerHasCode: demand(code, readCode) !== '0x',
+        payerHasCode,
         revert,
       }
     },
