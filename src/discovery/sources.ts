@@ -60,11 +60,11 @@ export function createSources({ urls, read, onRead, now }: SourcesParts) {
       for (const source of sources)
         if (source.reading === undefined && now() >= source.dueAt)
           source.reading = refresh(source).finally(() => (source.reading = undefined))
-      await Promise.all(sources.map(({ reading }) => reading))
+      await Promise.all(sources.flatMap(({ reading }) => reading ?? []))
     },
     /** Resolves when nothing is being read; starts nothing. */
     async settled(): Promise<void> {
-      await Promise.allSettled(sources.map(({ reading }) => reading))
+      await Promise.allSettled(sources.flatMap(({ reading }) => reading ?? []))
     },
     listings: (): readonly Listing[] => sources.flatMap(({ listing }) => listing ?? []),
     states: (): readonly DiscoverySourceState[] => sources.map((source) => stateOf(source, now())),

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from './wire.ts'
 /** In the request's `_meta`: the payment. */
 export const PAYMENT_META = 'x402/payment'
 /** In the result's `_meta`: how it was settled. */
-export const SETTLEMENT_META = 'x402/payment-response'
+const SETTLEMENT_META = 'x402/payment-response'
 /** In both: the signed quote of a challenge; echoing it is optional. */
 export const QUOTE_META = 'agent-gateway/quote'
 /** Key under `extensions` of the client's capabilities, and of ours. */
