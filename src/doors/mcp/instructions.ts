@@ -44,9 +44,9 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
     needs: [],
     text:
       'A failed call is a result with isError and a problem document: read `code`, do what `detail` says. `fields` names ' +
-      'what is wrong with the input; `repair` holds a request that works as it stands.',
+      'what is wrong with the input; `repair` holds a request that works as it stands. With `retry_after_seconds`, wait ' +
+      'that long, then send the same call again.',
   },
-  { needs: [], text: 'With `retry_after_seconds`, wait that long, then send the same call again.' },
   {
     needs: ['gateway.receipts.get'],
     text: 'Every charged action leaves a signed receipt; {gateway.receipts.get} returns it by its id.',

@@ -1,0 +1,28 @@
+// What a model reads first over MCP, of the product's own tools: short, and every name in it can be called.
+import { describe, expect, it } from 'vitest'
+import { instructions } from '../../../src/doors/mcp/instructions.ts'
+import { createRegistry } from '../../../src/registry.ts'
+import { tools } from '../../../tools/index.ts'
+
+const registry = createRegistry(tools)
+
+describe.each(['dotted', 'portable'] as const)('instructions of the product, %s', (spelling) => {
+  const lines = instructions(registry, spelling).split('\n')
+
+  it('are at most ten lines', () => {
+    expect(lines.length).toBeLessThanOrEqual(10)
+  })
+
+  it('name only tools that exist', () => {
+    const names = lines.join('\n').match(/\bgateway[._][a-z_.]*[a-z]/g) ?? []
+    expect(names.length).toBeGreaterThan(4)
+    for (const name of names) expect(registry.find(name), name).toBeDefined()
+  })
+
+  it.each([/settlement_unknown/, /outcome_ambiguous/, /retry_after_seconds/, /x402\/payment/])(
+    'keep %s',
+    (word) => {
+      expect(lines.join('\n')).toMatch(word)
+    },
+  )
+})
