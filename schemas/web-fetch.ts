@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Receipt } from './receipt.ts'
 
 export const WEB_FETCH = 'gateway.web.fetch'
+export const WEB_FETCH_PRICE_ATOMIC = 1000n
 
 export const TIMEOUT_MS = { min: 1000, max: 10_000, default: 8000 } as const
 export const MAX_BYTES = { min: 1024, max: 131_072, default: 131_072 } as const

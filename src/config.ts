@@ -2,6 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../schemas/money.ts'
 import { parseToken } from './tokens.ts'
 
 /** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
@@ -129,7 +130,7 @@ const Environment = z.object({
   GATEWAY_CREDIT_PRICE_ATOMIC: z
     .string()
     .regex(/^\d{1,18}$/, 'must be a whole number')
-    .default('1000'),
+    .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString()),
   GATEWAY_TOKEN_FILE: z.string().optional(),
   GATEWAY_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

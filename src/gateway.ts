@@ -33,6 +33,7 @@ import { createOutcomes } from './outcomes/index.ts'
 import { createPlainSender } from './discovery/adapters/plain-http.ts'
 import { createDiscovery } from './discovery/index.ts'
 import { createPayments } from './payment-parts.ts'
+import { readPaymentSetup } from './payment-setup.ts'
 import { createReceipts, openSigner } from './receipts/index.ts'
 import { type AnyTool, createRegistry } from './registry.ts'
 import { openSandboxChains } from './sandbox/chains.ts'
@@ -86,6 +87,8 @@ export async function startGateway(
   const now = options.now ?? Date.now
   const bootId = randomUUID()
   const fault = parseFault(config.fault)
+  const { settlerKey, warnings } = await readPaymentSetup(config)
+  for (const warning of warnings) log.warn(`payments: ${warning}`)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
 
   // The port is bound first: with PORT=0 every generated document needs to know it.
@@ -152,7 +155,9 @@ export async function startGateway(
     documents: documentStore,
     signer,
     verifyOwn: signer.verifyOwn,
+    presentationKey: signer.deriveKey('payment-presentation'),
     embedded,
+    settlerKey,
     extraCa: options.extraCa,
     baseUrl: addresses.baseUrl,
     bootId,
@@ -166,7 +171,7 @@ export async function startGateway(
     log.error({ err: thrown }, 'payments could not be reconciled')
   })
 
-  const registry = createRegistry(options.tools ?? productTools)
+  const registry = createRegistry(options.tools ?? productTools, config)
   const documents = createDocuments({
     registry,
     addresses,

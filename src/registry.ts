@@ -50,6 +50,8 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   readonly input: I
   readonly output: O
   readonly price: Price
+  /** The price where the operator's configuration decides it; `price` is that of the defaults. */
+  priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
   readonly caller: CallerKind
   readonly effects: Effects
   readonly rest: readonly RestRoute[]
@@ -134,10 +136,16 @@ export interface Registry {
   find(name: string): RegisteredTool | undefined
 }
 
-/** @throws when two tools share a name, a skill id, an operationId or a route */
-export function createRegistry(tools: readonly AnyTool[]): Registry {
+/**
+ * @param config whose prices are said; without one those of the defaults
+ * @throws when two tools share a name, a skill id, an operationId or a route
+ */
+export function createRegistry(
+  tools: readonly AnyTool[],
+  config?: { readonly creditPriceAtomic: bigint },
+): Registry {
   const registered = tools.map((tool) => ({
-    tool,
+    tool: config && tool.priceUnder ? { ...tool, price: tool.priceUnder(config) } : tool,
     portableName: portableName(tool.name),
     inputSchema: jsonSchema(tool.input, 'input'),
     outputSchema: jsonSchema(tool.output, 'output'),

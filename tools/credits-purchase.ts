@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { x402 } from '../schemas/money.ts'
+import { DEFAULT_CREDIT_PRICE_ATOMIC, x402 } from '../schemas/money.ts'
 import { Receipt } from '../schemas/receipt.ts'
 import { GatewayError } from '../src/errors.ts'
 import { defineTool } from '../src/registry.ts'
 
 const USUAL_CREDITS = 100
+const usualPrice = (creditPriceAtomic: bigint) => x402(BigInt(USUAL_CREDITS) * creditPriceAtomic)
 
 export const creditsPurchase = defineTool({
   name: 'gateway.credits.purchase',
@@ -12,16 +13,14 @@ export const creditsPurchase = defineTool({
   summary:
     'Buys usage credits with an x402 payment in USDC; no person is needed. They go to the account of your service key or ' +
     'capability; without one, to the account of the account_reference that a 402 for credits hands out. ' +
-    'Credits appear when the payment settles. Price: credits times the price of one (0.001 USDC by default).',
+    'Credits appear when the payment settles. The price grows with `credits`.',
   input: z.strictObject({
     credits: z
       .int()
       .min(1)
       .max(100_000)
       .default(USUAL_CREDITS)
-      .describe(
-        '100 credits are 0.10 USDC by default. Stay at 1.00 USDC or less: stock x402 clients refuse to pay more at once',
-      ),
+      .describe('How many. Stay at 1.00 USDC or less: stock x402 clients refuse to pay more at once'),
     account_reference: z
       .string()
       .min(1)
@@ -44,7 +43,8 @@ export const creditsPurchase = defineTool({
     }),
     receipt: Receipt.nullable(),
   }),
-  price: x402(100_000n),
+  price: usualPrice(DEFAULT_CREDIT_PRICE_ATOMIC),
+  priceUnder: ({ creditPriceAtomic }) => usualPrice(creditPriceAtomic),
   caller: 'anyone',
   effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/v1/credits/purchase', operationId: 'purchaseCredits' },

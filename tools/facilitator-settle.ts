@@ -1,5 +1,5 @@
 import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
-import { free } from '../schemas/money.ts'
+import { allowance } from '../schemas/money.ts'
 import { SettleResponse } from '../schemas/x402.ts'
 import { defineTool } from '../src/registry.ts'
 
@@ -8,11 +8,11 @@ export const facilitatorSettle = defineTool({
   title: 'Settle an x402 payment',
   summary:
     'Verifies a payment, settles it once through the best live facilitator and answers when the chain shows the transfer, ' +
-    'with a signed receipt. A payment that was settled before is refused. Free up to a monthly allowance per account ' +
-    '(service key) or per payTo, then one credit each.',
+    'with a signed receipt. A payment that was settled before is refused. The allowance is counted by the month, per ' +
+    'account (service key) or per payTo.',
   input: FacilitatorRequest,
   output: SettleResponse,
-  price: free,
+  price: allowance(1),
   caller: 'anyone',
   effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/settle', operationId: 'settlePayment' },

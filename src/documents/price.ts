@@ -1,8 +1,7 @@
 // The `pricing` object of a catalogue entry, to the field table of the specification.
-import { formatAtomic } from '../../schemas/money.ts'
+import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
 
 const DECIMALS = 6
-const QUOTE_SECONDS = 300
 
 /** @param delivered what the outcome contains */
 export function priceOf(amountAtomic: bigint, delivered: string): Record<string, unknown> {

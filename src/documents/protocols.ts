@@ -38,9 +38,14 @@ function describeTool({ tool, portableName }: RegisteredTool, baseUrl: string): 
   }
 }
 
-/** `free`, `1 credit`, `0.003000 USDC`. */
+/** `free`, `1 credit`, `0.003000 USDC`, `free up to an allowance, then 1 credit`. */
 export function priceWords(price: Price): string {
-  if (price.kind === 'free') return 'free'
-  if (price.kind === 'credits') return `${price.credits} credit${price.credits === 1 ? '' : 's'}`
+  if (price.kind === 'free')
+    return price.creditsBeyondAllowance === undefined
+      ? 'free'
+      : `free up to an allowance, then ${creditWords(price.creditsBeyondAllowance)}`
+  if (price.kind === 'credits') return creditWords(price.credits)
   return `${formatAtomic(price.amountAtomic)} USDC`
 }
+
+const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

@@ -49,6 +49,8 @@ export const isPaid = ({ terms, price }: Pick<AnyTool, 'terms' | 'price'>): bool
 export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>): string {
   if (price.kind === 'x402')
     return ` Costs money, usually ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402. ${HOW_TO_PAY}`
+  if (price.kind === 'free' && price.creditsBeyondAllowance !== undefined)
+    return ` Free up to an allowance, then ${price.creditsBeyondAllowance} credit a call.`
   return terms === undefined ? '' : ` Some calls cost USDC, paid with x402. ${HOW_TO_PAY}`
 }
 

@@ -1,5 +1,6 @@
 // What a fetch costs and whether that price holds: a formula over a configuration. All amounts are whole millionths of
 // a US dollar, which is what one atomic unit of USDC stands for.
+import { WEB_FETCH_PRICE_ATOMIC } from '../../schemas/web-fetch.ts'
 
 export interface EconomicsConfig {
   readonly customerPriceUsdMicros: bigint
@@ -12,7 +13,7 @@ export interface EconomicsConfig {
 }
 
 export const DEFAULT_ECONOMICS: EconomicsConfig = {
-  customerPriceUsdMicros: 1000n,
+  customerPriceUsdMicros: WEB_FETCH_PRICE_ATOMIC,
   providerCostUsdMicros: 0n,
   infrastructureBudgetUsdMicros: 100n,
   paymentBudgetUsdMicros: 0n,

@@ -1,4 +1,5 @@
 // Paid fetch of one public HTTPS URL: shapes, quote, preflight, the fetch.
+import { QUOTE_SECONDS } from '../../schemas/money.ts'
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
@@ -11,7 +12,7 @@ import { computeEconomics, DEFAULT_ECONOMICS, type EconomicsConfig } from './eco
 import { createFetch } from './fetch.ts'
 import { bodyOf, preflight } from './preflight.ts'
 import { pathOf, pricingDocument } from './pricing.ts'
-import { createQuotes, QUOTE_SECONDS, termsOf } from './quote.ts'
+import { createQuotes, termsOf } from './quote.ts'
 import { inspectConfiguration } from './rails.ts'
 import { prepareFetch } from './request.ts'
 import { createTargets, type TargetParts } from './targets.ts'

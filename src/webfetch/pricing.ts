@@ -1,4 +1,5 @@
 // The pricing document (5.1.0), to the field tables of the specification; preflights and quotes say the same.
+import { QUOTE_SECONDS } from '../../schemas/money.ts'
 import {
   FetchMethod,
   FetchMode,
@@ -11,7 +12,6 @@ import {
 import { CATALOGUE_VERSION } from '../config.ts'
 import { type Economics, FORMULA, LEGACY_MARGIN } from './economics.ts'
 import { type FetchNetworkId, inspectRail, pinnedNetwork, railId, type RailParts } from './rails.ts'
-import { QUOTE_SECONDS } from './quote.ts'
 import { PRODUCTION, TESTNET } from './shapes.ts'
 
 export interface PricingParts extends RailParts {

@@ -1,6 +1,6 @@
 // Signed quotes: what one exact request costs, for 300 seconds. They verify without a row and are stored only when
 // somebody asks for one.
-import { formatAtomic } from '../../schemas/money.ts'
+import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -10,7 +10,6 @@ import type { Economics } from './economics.ts'
 import { pinnedNetwork } from './rails.ts'
 import type { PreparedFetch } from './request.ts'
 
-export const QUOTE_SECONDS = 300
 /** A quote travels in a header; what covers a longer URL is the digest. */
 const MAX_QUOTED_URL_CHARS = 2048
 const MAX_PRESENTED_CHARS = 8192
