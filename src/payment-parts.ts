@@ -1,9 +1,8 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
-import { readFile, stat } from 'node:fs/promises'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
 import type { Fault } from './fault.ts'
 import type { Logger } from './log.ts'
-import { Secret } from './secret.ts'
+import type { Secret } from './secret.ts'
 import type { Facilitator, Purchases, Signer } from './services.ts'
 import type { DocumentStore, Store } from './store/ports.ts'
 import { createChain } from './payments/adapters/chain.ts'
@@ -34,6 +33,8 @@ export interface PaymentParts {
   /** Reads back what this installation signed. */
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly embedded: EmbeddedChains | undefined
+  /** Of GATEWAY_SETTLER_KEY_FILE. */
+  readonly settlerKey: Secret<string> | undefined
   readonly extraCa: readonly string[] | undefined
   readonly baseUrl: string
   readonly bootId: string
@@ -55,7 +56,7 @@ export interface Payments {
 }
 
 export function createPayments(parts: PaymentParts): Payments {
-  const { config, store, documents, signer, embedded, baseUrl, bootId, now, log, fault } = parts
+  const { config, store, documents, signer, embedded, settlerKey, baseUrl, bootId, now, log, fault } = parts
   const rpcUrlOf = (chainId: number) => {
     const url = config.rpcUrls[chainId]
     if (url !== undefined) return Promise.resolve(url)
@@ -74,14 +75,12 @@ export function createPayments(parts: PaymentParts): Payments {
   const upstreams: Upstream[] = config.facilitators.map((url) =>
     createHttpUpstream({ url, networks, ca: parts.extraCa, now }),
   )
-  if (upstreams.length === 0 && (config.settlerKeyFile !== undefined || embedded))
+  if (upstreams.length === 0 && (settlerKey || embedded))
     upstreams.push(
       createLocalUpstream({
         chains: networks.all.map((network) => ({ network, rpcUrl: () => rpcUrlOf(network.chainId) })),
         settlerKeys: async () =>
-          config.settlerKeyFile === undefined
-            ? embedded!.settlers.map(({ privateKey }) => privateKey)
-            : [await readKeyFile(config.settlerKeyFile)],
+          settlerKey ? [settlerKey] : embedded!.settlers.map(({ privateKey }) => privateKey),
         fault,
         now,
       }),
@@ -140,15 +139,4 @@ export function createPayments(parts: PaymentParts): Payments {
       await Promise.all([...chains.values()].map((chain) => chain.close()))
     },
   }
-}
-
-/** @throws {ConfigError} */
-async function readKeyFile(file: string): Promise<Secret<string>> {
-  const { mode } = await stat(file)
-  if ((mode & 0o077) !== 0)
-    throw new ConfigError([`${file} holds the settler key: only its owner may read it (chmod 600 ${file})`])
-  const text = (await readFile(file, 'utf8')).trim()
-  if (!/^0x[0-9a-fA-F]{64}$/.test(text))
-    throw new ConfigError([`${file} must hold one private key: 0x and 64 hex digits`])
-  return new Secret(text)
 }

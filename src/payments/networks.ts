@@ -28,6 +28,9 @@ const KNOWN: readonly PaymentNetwork[] = [
   usdc(43114, 'avalanche', 'Avalanche', true, '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E'),
 ]
 
+/** Chains that USDC is pinned on. */
+export const KNOWN_CHAIN_IDS: readonly number[] = KNOWN.map(({ chainId }) => chainId)
+
 /** @param chainIds those with a chain behind them; ids that no asset is pinned for are left out */
 export function createNetworks(chainIds: readonly number[]): Networks {
   const all = KNOWN.filter(({ chainId }) => chainIds.includes(chainId))

@@ -97,6 +97,22 @@ describe('start', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false)
   })
 
+  it('reads the settler key before anything listens, and says what is wrong with it', async () => {
+    const file = join(folder, 'settler.key')
+    writeFileSync(file, `0x${'5a'.repeat(32)}`, { mode: 0o644 })
+    const gateway = serve({ GATEWAY_SETTLER_KEY_FILE: file })
+    expect((await gateway.ended).code).toBe(78)
+    expect(gateway.stderr()).toContain(`- GATEWAY_SETTLER_KEY_FILE: ${file} may be read by others: chmod 600`)
+    expect(gateway.stdout()).toBe('')
+    expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
+
+  it('warns in production that nobody can pay', async () => {
+    const gateway = serve({ GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' })
+    await gateway.listening
+    expect(gateway.stderr()).toMatch(/"level":40.*nobody can pay: set GATEWAY_PAY_TO/)
+  })
+
   it.each([
     ['a fault point that there is not', { GATEWAY_FAULT: 'after_lunch:kill' }, 'GATEWAY_FAULT: use <point>:'],
     [
