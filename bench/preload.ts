@@ -40,11 +40,13 @@ export function preloadClaims(dataDir: string, count: number): void {
   const digest = randomBytes(32)
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN')
   db.exec(`${numbers} INSERT INTO payment_claims (id, origin, network, asset, payer, nonce, pay_to, amount, valid_before,
-      state, tool, method, resource, request_digest, requirement_digest, boot_id, payment_key, upstream, tx,
+      state, tool, method, resource, request_digest, requirement_digest,
+      presentation_digest, boot_id, payment_key, upstream, tx,
       result_sha256, receipt_id, created_at, submitted_at, finished_at)
     SELECT ${id('clm')}, 'tool', '${network}', '${asset}', printf('0x%040x', i % 5000), printf('0x%064x', i), '${asset}',
       '1000', 1, 'settled', 'gateway.web.fetch', 'POST', 'https://gateway.example/v1/tools/web.fetch',
-      '${digest.toString('base64url')}', '${digest.toString('base64url')}', 'old', payment_key(i), 'local',
+      '${digest.toString('base64url')}', '${digest.toString('base64url')}',
+      '${digest.toString('base64url')}', 'old', payment_key(i), 'local',
       printf('0x%064x', i), '${digest.toString('hex')}', ${id('rcp')}, 1, 1, 1 FROM n`)
   db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, '', '${'x'.repeat(700)}', 1 FROM n`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')

@@ -1,4 +1,5 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
+import type { KeyObject } from 'node:crypto'
 import type { Config } from './config.ts'
 import type { Fault } from './fault.ts'
 import type { Logger } from './log.ts'
@@ -12,6 +13,7 @@ import { createFacilitator } from './payments/facilitator.ts'
 import { createPaymentGate } from './payments/gate.ts'
 import { createNetworks } from './payments/networks.ts'
 import type { Chain, Networks, PaymentGate, Router, Settlements, Upstream } from './payments/ports.ts'
+import { createPresentations } from './payments/presentation.ts'
 import { createPurchases } from './payments/purchases.ts'
 import { createRouter } from './payments/router.ts'
 import { createSettlements } from './payments/settlements.ts'
@@ -32,6 +34,7 @@ export interface PaymentParts {
   readonly signer: Signer
   /** Reads back what this installation signed. */
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
+  readonly presentationKey: KeyObject
   readonly embedded: EmbeddedChains | undefined
   /** Of GATEWAY_SETTLER_KEY_FILE. */
   readonly settlerKey: Secret<string> | undefined
@@ -118,7 +121,21 @@ export function createPayments(parts: PaymentParts): Payments {
     baseUrl,
     now,
   })
-  const common = { store, networks, verifier, settlements, signer, payTo, baseUrl, bootId, now, log, fault }
+  const presentations = createPresentations(parts.presentationKey)
+  const common = {
+    store,
+    networks,
+    verifier,
+    settlements,
+    presentations,
+    signer,
+    payTo,
+    baseUrl,
+    bootId,
+    now,
+    log,
+    fault,
+  }
   return {
     networks,
     payTo,

@@ -58,18 +58,24 @@ function members(payment: Payment | undefined, errorReason: string, errorMessage
   }
 }
 
-/** Settled before, whoever asks: never a success, because the result of the first one must not be given out twice. */
-export function replayed(claim: PaymentClaim, payment: Payment, baseUrl: string): GatewayError {
-  const detail = `This payment was settled before. Its receipt is ${claim.receiptId}. Sign a new payment to pay again.`
+/**
+ * Settled before, whoever asks: never a success, because the result of the first one must not be given out twice.
+ * @param baseUrl undefined for a copy that differs: the chain tells everybody enough to make one, and a receipt tells more
+ */
+export function replayed(claim: PaymentClaim, payment: Payment, baseUrl: string | undefined): GatewayError {
+  const named = baseUrl === undefined ? '' : ` Its receipt is ${claim.receiptId}.`
+  const detail = `This payment was settled before.${named} Sign a new payment to pay again.`
   return new GatewayError('settlement_replayed', detail, {
     extras: {
       ...members(payment, NONCE_USED, detail),
       claim_id: claim.id,
-      receipt_id: claim.receiptId,
+      ...(baseUrl !== undefined && { receipt_id: claim.receiptId }),
       extra: {
         claim_id: claim.id,
-        receipt_id: claim.receiptId,
-        receipt_url: `${baseUrl}/v1/receipts/${claim.receiptId}`,
+        ...(baseUrl !== undefined && {
+          receipt_id: claim.receiptId,
+          receipt_url: `${baseUrl}/v1/receipts/${claim.receiptId}`,
+        }),
       },
     },
   })

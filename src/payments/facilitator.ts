@@ -19,6 +19,7 @@ import {
   undecided,
 } from './facilitator-refusals.ts'
 import type { Networks, Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
+import type { Presentations } from './presentation.ts'
 import { noRoute } from './settlements.ts'
 import { decodeFacilitatorRequest } from './wire.ts'
 
@@ -29,6 +30,7 @@ export interface FacilitatorParts {
   readonly verifier: Verifier
   readonly router: Router
   readonly settlements: Settlements
+  readonly presentations: Presentations
   readonly creditsRequired: Purchases['creditsRequired']
   readonly baseUrl: string
   readonly bootId: string
@@ -50,7 +52,8 @@ interface Asked {
 }
 
 export function createFacilitator(parts: FacilitatorParts): Facilitator {
-  const { config, store, networks, verifier, router, settlements, baseUrl, bootId, now, fault } = parts
+  const { config, store, networks, verifier, router, settlements, presentations } = parts
+  const { baseUrl, bootId, now, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   // Settlements of this process, for the copies that wait for them.
   const running = new Map<string, Promise<unknown>>()
@@ -79,6 +82,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         resource,
         requestDigest: digest({ resource, requirements }),
         requirementDigest: digest(requirements),
+        presentationDigest: presentations.digest(payment),
         identifier: null,
         purchase: null,
         accountId: caller.kind === 'operator' ? caller.accountId : null,
@@ -190,7 +194,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       case 'canceled':
         return
       case 'settled':
-        throw replayed(current, payment, baseUrl)
+        throw replayed(current, payment, presentations.isSame(payment, current) ? baseUrl : undefined)
       case 'failed':
         throw failedSettle({ claim: current }, payment)
       default:

@@ -27,6 +27,7 @@ import type {
   Verdict,
   Verifier,
 } from './ports.ts'
+import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, releaseJson, storeResult } from './release.ts'
@@ -40,6 +41,7 @@ export interface GateParts {
   /** Where it is known: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly signer: Signer
+  readonly presentations: Presentations
   /** Who is paid; undefined until the operator says (production): then paid tools are not available. */
   readonly payTo: string | undefined
   readonly baseUrl: string
@@ -66,7 +68,7 @@ interface Offered {
 }
 
 export function createPaymentGate(parts: GateParts): PaymentGate {
-  const { store, verifier, settlements, bootId, now, log, fault } = parts
+  const { store, verifier, settlements, presentations, bootId, now, log, fault } = parts
   const offers = createOffers(parts)
   const challenges = createChallenges({ ...parts, offers })
   const refuse = createRefusals({ challenges, baseUrl: parts.baseUrl })
@@ -103,7 +105,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
     await fault.at('before_claim')
     const offered = { call, payment, requirements, identifier }
-    const claimed = await store.claimPayment({ claim: newClaim(offered, now()), bootId })
+    const claimed = await store.claimPayment({ claim: newClaim(offered), bootId })
     if (!claimed.ok) return repeat(call, payment, claimed.claim, isRetry)
     const { claim } = claimed
     const result = perform(offered, claim).finally(() => running.delete(claim.id))
@@ -194,7 +196,9 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       if (!verdict.ok) throw refuse.verdict(call, verdict)
     }
     const identifier = readIdentifier(payment)
-    if (identifier === null || claim.identifier !== identifier)
+    // The rest of it can be read on the chain, so a copy that differs anywhere may be anyone's.
+    const isCopy = claim.nonce === payment.nonce && !presentations.isSame(payment, claim)
+    if (identifier === null || claim.identifier !== identifier || isCopy)
       throw claim.state === 'failed' ? refuse.settlementFailed(call, claim) : refuse.claimed(claim)
     if (claim.tool !== call.tool.name || claim.requestDigest !== call.terms.requestDigest)
       throw refuse.identifierConflict(claim)
@@ -282,15 +286,38 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     },
   }
 
-  /**
-   * Whoever shows the payment of a claim owns it. The signature of a settled payment can be read on the chain; the
-   * identifier cannot, so where there is one it is part of the proof.
-   */
+  function newClaim({ call, payment, requirements, identifier }: Offered): NewPaymentClaim {
+    const createdAt = now()
+    const { tool, terms, resource } = call
+    return {
+      id: newId('clm', createdAt),
+      origin: 'tool',
+      network: payment.network,
+      asset: requirements.asset.toLowerCase(),
+      payer: payment.payer,
+      nonce: payment.nonce,
+      payTo: requirements.payTo,
+      amount: requirements.amount,
+      validBefore: payment.validBefore,
+      tool: tool.name,
+      method: resource.method,
+      resource: resource.url,
+      requestDigest: terms.requestDigest,
+      requirementDigest: hash('sha256', toCanonicalJson(requirements), 'base64url'),
+      presentationDigest: presentations.digest(payment),
+      identifier,
+      purchase: terms.purchase ?? null,
+      accountId: null,
+      createdAt,
+    }
+  }
+
+  /** Whoever shows the payment of a claim owns it. What the chain tells of a settled one is not all of it. */
   async function isOwner(payment: Payment, claim: PaymentClaim): Promise<boolean> {
     const { network, payer, nonce } = payment
     if (!parts.networks.find(claim.network)) return false
     if (network !== claim.network || payer !== claim.payer || nonce !== claim.nonce) return false
-    if (claim.identifier !== null && readIdentifier(payment) !== claim.identifier) return false
+    if (!presentations.isSame(payment, claim)) return false
     const verdict = await prove(payment, claim)
     if (!verdict.ok && verdict.isRetryable)
       throw new GatewayError(
@@ -318,30 +345,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       isOurs: claim.origin === 'tool',
       skipChain: true,
     })
-  }
-}
-
-function newClaim({ call, payment, requirements, identifier }: Offered, createdAt: number): NewPaymentClaim {
-  const { tool, terms, resource } = call
-  return {
-    id: newId('clm', createdAt),
-    origin: 'tool',
-    network: payment.network,
-    asset: requirements.asset.toLowerCase(),
-    payer: payment.payer,
-    nonce: payment.nonce,
-    payTo: requirements.payTo,
-    amount: requirements.amount,
-    validBefore: payment.validBefore,
-    tool: tool.name,
-    method: resource.method,
-    resource: resource.url,
-    requestDigest: terms.requestDigest,
-    requirementDigest: hash('sha256', toCanonicalJson(requirements), 'base64url'),
-    identifier,
-    purchase: terms.purchase ?? null,
-    accountId: null,
-    createdAt,
   }
 }
 

@@ -116,6 +116,8 @@ export interface Payment {
   readonly nonce: string
   /** When the payment itself expires. Null when it does not say. */
   readonly validBefore: Millis | null
+  /** Every member as it came, whether or not anybody reads it. */
+  readonly presented: Secret<unknown>
   /** As an upstream must get it. */
   readonly wire: Secret<PaymentPayloadV2 | PaymentPayloadV1>
 }

@@ -135,12 +135,12 @@ function readPayment(value: unknown, networks: Networks, at = ''): Payment {
   const version = (value as { x402Version?: unknown } | null)?.x402Version
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw paymentInvalid(at, 'must be a JSON object.')
-  if (version === 2) return readV2(parseShape(PaymentPayloadV2, value, at), at)
-  if (version === 1) return readV1(parseShape(PaymentPayloadV1, value, at), networks, at)
+  if (version === 2) return readV2(parseShape(PaymentPayloadV2, value, at), value, at)
+  if (version === 1) return readV1(parseShape(PaymentPayloadV1, value, at), value, networks, at)
   throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.')
 }
 
-function readV2(wire: PaymentPayloadV2, at: string): Payment {
+function readV2(wire: PaymentPayloadV2, presented: unknown, at: string): Payment {
   const { scheme, network } = wire.accepted
   const content = readContent(scheme, network, wire.payload, join(at, 'payload'))
   return {
@@ -151,11 +151,12 @@ function readV2(wire: PaymentPayloadV2, at: string): Payment {
     resourceUrl: wire.resource?.url ?? null,
     extensions: wire.extensions ?? {},
     ...content.facts,
+    presented: new Secret(presented),
     wire: new Secret({ ...wire, payload: content.payload }),
   }
 }
 
-function readV1(wire: PaymentPayloadV1, networks: Networks, at: string): Payment {
+function readV1(wire: PaymentPayloadV1, presented: unknown, networks: Networks, at: string): Payment {
   const network = toCaip2(wire.network, networks, join(at, 'network'))
   const content = readContent(wire.scheme, network, wire.payload, join(at, 'payload'))
   return {
@@ -166,6 +167,7 @@ function readV1(wire: PaymentPayloadV1, networks: Networks, at: string): Payment
     resourceUrl: null,
     extensions: {},
     ...content.facts,
+    presented: new Secret(presented),
     wire: new Secret({ ...wire, payload: content.payload }),
   }
 }

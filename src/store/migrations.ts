@@ -79,6 +79,7 @@ const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly 
     resource TEXT NOT NULL,
     request_digest TEXT NOT NULL,
     requirement_digest TEXT NOT NULL,
+    presentation_digest TEXT NOT NULL,
     identifier TEXT,
     purchase_account_id ${id},
     purchase_credits ${int} CHECK (purchase_credits > 0),

@@ -149,6 +149,8 @@ export interface PaymentClaim {
   /** base64url SHA-256 of the normalised request, and of the requirement that was accepted. */
   readonly requestDigest: string
   readonly requirementDigest: string
+  /** Keyed digest of the whole payment as presented: who shows it again is its buyer. Says nothing without the key. */
+  readonly presentationDigest: string
   /** `payment-identifier` of the buyer, unique per (tool, payer) while not canceled. */
   readonly identifier: string | null
   /** Credits that settling grants. */

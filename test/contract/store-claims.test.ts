@@ -179,6 +179,13 @@ describe.each(ENGINES)('claims in %s', (engine) => {
     expect(rows).toEqual([{ id: winner!.claim.id }])
   })
 
+  it('keeps what the payment is recognised by, also once it is settled or canceled', async () => {
+    for (const state of ['claimed', 'settled', 'canceled'] as const) {
+      const input = await claimIn(state, { presentationDigest: `presented-${state}` })
+      expect((await store.getClaim(input.id))!.presentationDigest).toBe(`presented-${state}`)
+    }
+  })
+
   it('gives an identifier to one claim of twenty different payments of one payer', async () => {
     const { payer } = newClaim()
     const inputs = times(20, () => newClaim({ payer, identifier: 'identifier-0001' }))

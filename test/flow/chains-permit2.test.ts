@@ -56,6 +56,7 @@ async function pay(payer: number, change: (payload: Record<string, unknown>) => 
     payer: account.address.toLowerCase(),
     nonce: '1',
     validBefore: null,
+    presented: new Secret(wire),
     wire: new Secret(wire),
   }
   return { account, request: { payment, requirements, deadlineMs: 10_000 } }

@@ -72,6 +72,7 @@ async function pay(payer: number, overrides: SignOptions['overrides'] = {}) {
     payer: authorization.from,
     nonce: authorization.nonce,
     validBefore: Number(authorization.validBefore) * 1000,
+    presented: new Secret(payload),
     wire: new Secret(payload),
   }
   const { from, to, value, nonce } = authorization

@@ -168,6 +168,12 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
         claim_id: first.extra.claim_id,
         extra: first.extra,
       })
+      // Whoever reads the chain can rebuild payer, nonce and signature, and is told of no receipt.
+      const rebuilt = { ...body, paymentPayload: { ...body.paymentPayload, extensions: {} } }
+      const copy = await post(gateway, '/settle', rebuilt)
+      expect([copy.status, copy.body.code]).toEqual([400, 'settlement_replayed'])
+      expect(copy.body.claim_id).toBe(first.extra.claim_id)
+      expect(copy.text).not.toContain(first.extra.receipt_id)
       // The nonce of a settled payment is on the chain for everybody to read; its signature by a stranger is not.
       const { nonce, validBefore } = body.paymentPayload.payload['authorization'] as Record<string, string>
       const from = chain.payers[0]!.address

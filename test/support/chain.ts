@@ -390,6 +390,7 @@ export function paymentOf(payload: PaymentPayloadV2, network: PaymentNetwork) {
     payer: authorization.from,
     nonce: authorization.nonce,
     validBefore: Number(authorization.validBefore) * 1000,
+    presented: new Secret(payload),
     wire: new Secret(payload),
   }
   const { from, to, value, nonce } = authorization

@@ -62,6 +62,7 @@ export function makePayment(now: number, overrides: Partial<Payment> = {}): Paym
     payer,
     nonce,
     validBefore,
+    presented: new Secret({ x402Version: 2, accepted: requirements, payload: { signature, authorization } }),
     wire: new Secret({ x402Version: 2, accepted: requirements, payload: { signature, authorization } }),
     ...overrides,
   }
@@ -102,6 +103,7 @@ export async function claimFor(
       resource: 'https://gateway.test/v1/paid?secret=1',
       requestDigest: 'request-digest',
       requirementDigest: 'requirement-digest',
+      presentationDigest: 'presentation-digest',
       identifier: null,
       purchase: null,
       accountId: null,

@@ -20,6 +20,7 @@ import type {
   Settlements,
   UpstreamState,
 } from '../../src/payments/ports.ts'
+import { createPresentations } from '../../src/payments/presentation.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
 import { createVerifier } from '../../src/payments/verify.ts'
 import { openSigner } from '../../src/receipts/index.ts'
@@ -146,6 +147,7 @@ export async function openGate(options: GateOptions = {}) {
     networks,
     settlements,
     signer,
+    presentations: createPresentations(signer.deriveKey('payment-presentation')),
     payTo: 'payTo' in options ? options.payTo : PAY_TO,
     baseUrl,
     bootId,

@@ -253,6 +253,7 @@ export function newClaim(over: Partial<NewPaymentClaim> = {}): NewPaymentClaim {
     resource: 'https://gateway.example/v1/tools/web.fetch',
     requestDigest: 'cmVxdWVzdA',
     requirementDigest: 'cmVxdWlyZW1lbnQ',
+    presentationDigest: 'cHJlc2VudGF0aW9u',
     identifier: null,
     purchase: null,
     accountId: null,

@@ -27,6 +27,7 @@ const beginning = [
   'resource',
   'requestDigest',
   'requirementDigest',
+  'presentationDigest',
   'identifier',
   'purchaseAccountId',
   'purchaseCredits',

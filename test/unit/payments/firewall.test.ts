@@ -83,6 +83,7 @@ function caseOf(change: Change): Case {
       payer: PAYER,
       nonce: authorization.nonce,
       validBefore: null,
+      presented: new Secret(null),
       wire: new Secret({ x402Version: 2, accepted: required, payload: {} }),
       ...change.payment,
     },

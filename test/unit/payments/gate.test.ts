@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../../src/errors.ts'
 import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
+import { toCanonicalJson } from '../../../src/receipts/types.ts'
+import { Secret } from '../../../src/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import {
   BASE_URL,
@@ -561,6 +564,56 @@ describe('reading a claim', () => {
       ['clm_00000000000000000000000000000000000', present(payload)],
     ] as const)
       await expect(open.gate.claim(id, presented)).rejects.toMatchObject({ code: 'payment_not_found' })
+  })
+
+  it('needs every member of the payment: payer, nonce and signature can be read on the chain', async () => {
+    const extensions = { ...identified(), 'x-seen': { info: { offers: ['signed this second'] } } }
+    const payload = await open.sign({ extensions, resource: { url: RESOURCE.url, description: 'one' } })
+    const payment = present(payload)
+    const { claimId, json } = await open.gate.run(callOf({ payment }))
+    const authorization = payload.payload['authorization'] as Record<string, unknown>
+    const copies: Record<string, unknown> = {
+      'without extensions': { ...payload, extensions: undefined },
+      'with an extension more': { ...payload, extensions: { ...extensions, more: {} } },
+      'with another echo': { ...payload, extensions: { ...extensions, 'x-seen': { info: { offers: [] } } } },
+      'without its resource': { ...payload, resource: undefined },
+      'with another description': { ...payload, resource: { url: RESOURCE.url, description: 'two' } },
+      'with a member that nobody reads': { ...payload, note: 1 },
+      'with a member in the authorization': {
+        ...payload,
+        payload: { ...payload.payload, authorization: { ...authorization, note: 1 } },
+      },
+    }
+    for (const [how, copy] of Object.entries(copies)) {
+      const rebuilt = present(copy)
+      await expect(open.gate.claim(claimId, rebuilt), how).rejects.toMatchObject({
+        code: 'payment_not_found',
+      })
+      const error = await refusalOf(open.gate.run(callOf({ payment: rebuilt })))
+      expect([how, error.code, error.extras['claim_id']]).toEqual([how, 'payment_claimed', claimId])
+    }
+    // How its JSON was written, and through which door it came, is not the payment.
+    const reversed = Object.fromEntries(Object.entries(payload).toReversed())
+    for (const same of [
+      payment,
+      present(reversed),
+      { form: 'object', value: new Secret(payload) } as const,
+    ]) {
+      expect((await open.gate.claim(claimId, same)).result).toBe(json)
+      expect((await open.gate.run(callOf({ payment: same }))).json).toBe(json)
+    }
+  })
+
+  it('is asked with the key of this installation, and the row reveals nothing', async () => {
+    const payload = await open.sign()
+    const { claimId } = await open.gate.run(callOf({ payment: present(payload) }))
+    const row = (await open.store.getClaim(claimId))!
+    expect(JSON.stringify(row)).not.toContain(
+      (payload.payload as { signature: string }).signature.slice(2, 40),
+    )
+    const plain = createHash('sha256').update(toCanonicalJson(payload)).digest('base64url')
+    expect(row.presentationDigest).toMatch(/^[\w-]{43}$/)
+    expect(row.presentationDigest).not.toBe(plain)
   })
 
   it('needs the identifier where there is one: the rest can be read on the chain', async () => {

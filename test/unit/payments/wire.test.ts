@@ -88,7 +88,8 @@ describe('decoding a payment', () => {
       extensions: { bazaar: { info: 1 } },
     }
     const payment = decodePayment(inHeader(value), networks)
-    const { kind, wire, ...facts } = payment
+    const { kind, wire, presented, ...facts } = payment
+    expect(presented.use((came) => came)).toEqual(value)
     expect(facts).toEqual({
       x402Version: 2,
       scheme: 'exact',
@@ -302,7 +303,8 @@ describe('decoding a payment', () => {
   })
 })
 
-const facts = ({ wire, kind, ...rest }: Payment) => ({
+/** What it says, however it was presented. */
+const facts = ({ wire, kind, presented: _presented, ...rest }: Payment) => ({
   ...rest,
   wire: wire.use((value) => value),
   kind:
