@@ -7,6 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Finding } from '../../src/cli/doctor/finding.ts'
 import { bareEnv, runCli, startGatewayProcess } from '../support/cli.ts'
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts'
+import { startTestChain } from '../support/chain.ts'
+import { startFacilitator } from '../support/facilitator-server.ts'
+import { exactKind } from '../support/payment-fakes.ts'
 import { databaseFor } from '../support/postgres.ts'
 import { examine } from '../../src/cli/doctor/index.ts'
 
@@ -176,6 +179,62 @@ describe('doctor', () => {
     const wrong = await look({ GATEWAY_DATABASE_URL: 'postgres://somebody:opensesame@127.0.0.1:9/none' })
     expect(found(wrong, 'database')).toMatchObject([{ level: 'fail' }])
     expect(JSON.stringify(wrong)).not.toContain('opensesame')
+  })
+
+  it('looks at payments: who is paid, chains, facilitators, and whether the settler can pay its gas', async () => {
+    const chain = await startTestChain(84532)
+    const facilitator = await startFacilitator({ kinds: [exactKind('eip155:84532')] })
+    try {
+      const sandbox = await look(chain.env)
+      expect(found(sandbox, 'paid to')).toMatchObject([{ level: 'ok', says: chain.payTo }])
+      expect(found(sandbox, 'chain 84532')).toMatchObject([{ level: 'ok' }])
+      expect(found(sandbox, 'settler gas')).toMatchObject([{ level: 'ok' }])
+
+      const production = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'http://127.0.0.1:9' }
+      expect(found(await look({ ...chain.env, ...production }), 'chain 84532')).toMatchObject([
+        { level: 'fail', says: expect.stringContaining('development chain') },
+      ])
+
+      const poor = join(folder, 'poor.key')
+      writeFileSync(poor, `0x${'5a'.repeat(32)}`, { mode: 0o600 })
+      const broke = await look({ ...chain.env, GATEWAY_SETTLER_KEY_FILE: poor })
+      expect(found(broke, 'settler gas')).toMatchObject([
+        {
+          level: 'fail',
+          todo: expect.stringMatching(/^Send native coin for gas to 0x[0-9a-fA-F]{40} on Base Sepolia/),
+        },
+      ])
+      expect(JSON.stringify(broke)).not.toContain('5a5a5a5a')
+
+      const { GATEWAY_SETTLER_KEY_FILE: _, ...upstream } = chain.env
+      const routed = await look({
+        ...upstream,
+        GATEWAY_FACILITATORS: `${facilitator.url},http://127.0.0.1:9`,
+      })
+      expect(found(routed, 'facilitator')).toMatchObject([
+        { level: 'ok', says: expect.stringContaining('Base Sepolia') },
+        { level: 'fail', todo: expect.stringContaining('GATEWAY_FACILITATORS') },
+      ])
+      const elsewhere = await look({ GATEWAY_RPC_8453: chain.rpcUrl, GATEWAY_FACILITATORS: facilitator.url })
+      expect(found(elsewhere, 'chain 8453')).toMatchObject([
+        { level: 'fail', says: expect.stringContaining('another chain') },
+      ])
+      expect(found(elsewhere, 'facilitator')).toMatchObject([{ level: 'warn' }])
+    } finally {
+      await facilitator.close()
+      await chain.close()
+    }
+  })
+
+  it('says in production what is missing to be paid, and what keeps the gateway from starting', async () => {
+    const production = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'http://127.0.0.1:9' }
+    const bare = found(await look(production), 'payments')
+    expect(bare.map(({ level }) => level)).toEqual(['warn', 'warn', 'warn'])
+    const broken = await look({ ...production, GATEWAY_SETTLER_KEY_FILE: join(folder, 'none') })
+    expect(found(broken, 'payments').filter(({ level }) => level === 'fail')).toMatchObject([
+      { says: expect.stringContaining('no chain to settle on') },
+      { says: expect.stringContaining('does not exist') },
+    ])
   })
 
   it('lists the problems of the configuration and ends with 1', async () => {

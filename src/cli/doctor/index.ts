@@ -9,6 +9,7 @@ import { checkDatabase } from './database.ts'
 import { checkDataDirectory, checkKeyFiles } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok } from './finding.ts'
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
+import { checkPayments } from './payments.ts'
 import { checkClock, checkExtraCertificates, checkRuntime } from './runtime.ts'
 
 const CHECKS: readonly Check[] = [
@@ -22,12 +23,15 @@ const CHECKS: readonly Check[] = [
   checkPort,
   checkBaseUrl,
   checkEgress,
+  checkPayments,
 ]
 
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, keys, database, clock, DNS, ports and addresses; say what to do')
+    .description(
+      'check configuration, keys, database, clock, DNS, ports, addresses and payments; say what to do',
+    )
     .addOption(jsonOption())
     .addHelpText(
       'after',

@@ -1,0 +1,175 @@
+// Money: who is paid, the chains that prove it, who settles, and whether the settling account can still pay its gas.
+// Addresses of nodes are not shown: providers put their keys into them.
+import type { Hex } from 'ox/Hex'
+import { type Config, ConfigError } from '../../config.ts'
+import { createChainRpc } from '../../payments/adapters/chain-rpc.ts'
+import { createHttpUpstream } from '../../payments/adapters/http-upstream.ts'
+import { readQuantity } from '../../payments/adapters/usdc-abi.ts'
+import { createNetworks } from '../../payments/networks.ts'
+import type { PaymentNetwork } from '../../payments/ports.ts'
+import { listWarnings, readPaymentSetup } from '../../payment-setup.ts'
+import { findAnvil } from '../../sandbox/anvil.ts'
+import type { Secret } from '../../secret.ts'
+import { type Check, fail, type Finding, ok, warn } from './finding.ts'
+
+const DEADLINE_MS = 5_000
+/** What one settlement burns at most (an EIP-3009 transfer). */
+const SETTLEMENT_GAS = 120_000n
+const FEW_SETTLEMENTS = 100n
+const EMBEDDED_CHAINS = [8453, 84532]
+const DEVELOPMENT_NODE = /^(anvil|hardhat|ganache|ethereumjs)/i
+
+export const checkPayments: Check = async ({ config }) => {
+  const findings = listWarnings(config).map((says) =>
+    warn('payments', says, 'Until then paid tools answer 503; free tools and credentials work.'),
+  )
+  let settler: Secret<string> | undefined
+  try {
+    settler = (await readPaymentSetup(config)).settlerKey
+    if (config.settlerKeyFile !== undefined) findings.push(ok('settler key', config.settlerKeyFile))
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown
+    for (const problem of thrown.problems)
+      findings.push(fail('payments', problem, 'The gateway does not start until this is corrected.'))
+  }
+  if (config.payTo !== undefined) findings.push(ok('paid to', config.payTo))
+  else if (config.mode === 'sandbox') findings.push(ok('paid to', 'an account of the sandbox'))
+  findings.push(...checkEmbedded(config))
+  const networks = createNetworks(Object.keys(config.rpcUrls).map(Number))
+  const settling = config.facilitators.length === 0 ? settler : undefined
+  for (const found of await Promise.all([
+    ...networks.all.map((network) => checkChain(network, config, settling)),
+    ...config.facilitators.map((url) => checkFacilitator(url, config)),
+  ]))
+    findings.push(...found)
+  return findings
+}
+
+/** Only where the sandbox would start one of its own. */
+function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
+  if (mode !== 'sandbox' || EMBEDDED_CHAINS.every((chainId) => rpcUrls[chainId] !== undefined)) return []
+  try {
+    findAnvil()
+    return [ok('embedded chains', 'started when the first payment needs them')]
+  } catch (thrown) {
+    return [
+      warn(
+        'embedded chains',
+        thrown instanceof Error ? thrown.message : 'no node',
+        'Run npm ci without --omit=optional, or set GATEWAY_RPC_8453 and GATEWAY_RPC_84532. Everything but payments works without.',
+      ),
+    ]
+  }
+}
+
+async function checkChain(
+  network: PaymentNetwork,
+  { rpcUrls, mode }: Config,
+  settler: Secret<string> | undefined,
+): Promise<readonly Finding[]> {
+  const check = `chain ${network.chainId}`
+  const variable = `GATEWAY_RPC_${network.chainId}`
+  const rpc = createChainRpc({
+    network,
+    rpcUrl: () => Promise.resolve(rpcUrls[network.chainId]!),
+    now: Date.now,
+    deadlineMs: DEADLINE_MS,
+  })
+  try {
+    const account = settler && (await addressOf(settler))
+    const [client, code, price, balance] = await rpc.ask([
+      { method: 'web3_clientVersion', params: [] },
+      { method: 'eth_getCode', params: [network.asset.address, 'latest'] },
+      { method: 'eth_gasPrice', params: [] },
+      ...(account ? [{ method: 'eth_getBalance', params: [account, 'latest'] }] : []),
+    ])
+    if (!code!.ok || typeof code!.result !== 'string' || code!.result.length <= 2)
+      return [fail(check, `${network.name} has no USDC at ${network.asset.address}`, `Check ${variable}.`)]
+    const findings =
+      mode === 'production' && client!.ok && DEVELOPMENT_NODE.test(String(client!.result))
+        ? [
+            fail(
+              check,
+              'is a development chain: its money is worth nothing',
+              `Set ${variable} to a real node.`,
+            ),
+          ]
+        : [ok(check, `${network.name} answers, USDC is there`)]
+    if (account)
+      findings.push(
+        judgeGas(
+          account,
+          network,
+          balance?.ok ? readQuantity(balance.result) : undefined,
+          price!.ok ? readQuantity(price!.result) : undefined,
+        ),
+      )
+    return findings
+  } catch {
+    return [
+      fail(
+        check,
+        `${network.name}: the node ${rpc.state().detail}`,
+        `${variable} must be a JSON-RPC endpoint of chain ${network.chainId} that this machine reaches.`,
+      ),
+    ]
+  } finally {
+    await rpc.close()
+  }
+}
+
+function judgeGas(
+  account: string,
+  network: PaymentNetwork,
+  balance: bigint | undefined,
+  price: bigint | undefined,
+): Finding {
+  const check = 'settler gas'
+  const where = `${account} on ${network.name}`
+  const todo = `Send native coin for gas to ${where}.`
+  if (balance === undefined || price === undefined)
+    return warn(check, `${where}: the node does not say`, 'Look at the balance in an explorer.')
+  const settlements = balance / (SETTLEMENT_GAS * (price > 0n ? price : 1n))
+  if (settlements === 0n) return fail(check, `${where} cannot pay for a single settlement`, todo)
+  return settlements < FEW_SETTLEMENTS
+    ? warn(check, `${where} pays for about ${settlements} settlements`, todo)
+    : ok(check, where)
+}
+
+async function checkFacilitator(url: string, { rpcUrls }: Config): Promise<readonly Finding[]> {
+  const check = 'facilitator'
+  const networks = createNetworks(Object.keys(rpcUrls).map(Number))
+  const upstream = createHttpUpstream({ url, networks, now: Date.now })
+  try {
+    const { kinds } = await upstream.supported(DEADLINE_MS)
+    const taken = networks.all.filter((network) =>
+      kinds.some((kind) => kind.scheme === 'exact' && networks.find(kind.network) === network),
+    )
+    return [
+      taken.length > 0
+        ? ok(check, `${upstream.id} settles on ${taken.map(({ name }) => name).join(', ')}`)
+        : warn(
+            check,
+            `${upstream.id} settles on no chain that is configured here`,
+            'Set GATEWAY_RPC_<chain id> for a chain that it names at /supported, or use another facilitator.',
+          ),
+    ]
+  } catch {
+    return [
+      fail(
+        check,
+        `${upstream.id} does not say what it supports`,
+        'Check GATEWAY_FACILITATORS: GET /supported below that URL must answer, from this machine.',
+      ),
+    ]
+  } finally {
+    await upstream.close()
+  }
+}
+
+async function addressOf(key: Secret<string>): Promise<string> {
+  const [Address, Secp256k1] = await Promise.all([import('ox/Address'), import('ox/Secp256k1')])
+  return key.use((privateKey) =>
+    Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex }), { checksum: true }),
+  )
+}
