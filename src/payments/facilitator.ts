@@ -186,15 +186,19 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
    * @returns when the claim was canceled and the payment is free again
    */
   async function refuseCopy(held: PaymentClaim, { payment, requirements }: Asked): Promise<void> {
-    const verdict = await verifier.verify(payment, requirements, { claimId: held.id, skipChain: true })
-    if (!verdict.ok) throw blockedSettle(verdict, payment)
+    const isSame = presentations.isSame(payment, held)
+    // The very payment was judged before; what others judge (contract wallets, Permit2) is not judged here again.
+    if (!isSame) {
+      const verdict = await verifier.verify(payment, requirements, { claimId: held.id, skipChain: true })
+      if (!verdict.ok) throw blockedSettle(verdict, payment)
+    }
     const waited = await waitFor(held)
     const current = await settlements.reconcileOne(waited)
     switch (current.state) {
       case 'canceled':
         return
       case 'settled':
-        throw replayed(current, payment, presentations.isSame(payment, current) ? baseUrl : undefined)
+        throw replayed(current, payment, isSame ? baseUrl : undefined)
       case 'failed':
         throw failedSettle({ claim: current }, payment)
       default:

@@ -191,13 +191,15 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     claim: PaymentClaim,
     isRetry: boolean,
   ): Promise<PaidResult> {
-    if (claim.nonce === payment.nonce) {
+    const isSame = presentations.isSame(payment, claim)
+    // The very payment was judged when it was claimed, by its payer's contract where it has one.
+    if (claim.nonce === payment.nonce && !isSame) {
       const verdict = await prove(payment, claim)
       if (!verdict.ok) throw refuse.verdict(call, verdict)
     }
     const identifier = readIdentifier(payment)
     // The rest of it can be read on the chain, so a copy that differs anywhere may be anyone's.
-    const isCopy = claim.nonce === payment.nonce && !presentations.isSame(payment, claim)
+    const isCopy = claim.nonce === payment.nonce && !isSame
     if (identifier === null || claim.identifier !== identifier || isCopy)
       throw claim.state === 'failed' ? refuse.settlementFailed(call, claim) : refuse.claimed(claim)
     if (claim.tool !== call.tool.name || claim.requestDigest !== call.terms.requestDigest)
@@ -270,7 +272,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     async claim(claimId, presented) {
       const payment = presented && decodePayment(presented, parts.networks)
       const found = await store.getClaim(claimId)
-      if (!payment || !found || !(await isOwner(payment, found))) throw refuse.notFound()
+      // Not the payer, nonce and signature alone: of a settled payment the chain tells those to everybody.
+      if (!payment || !found || !presentations.isSame(payment, found)) throw refuse.notFound()
       const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
       if (claim.state !== 'settled') return { claim, result: null, receipt: null }
       const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
@@ -310,22 +313,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       accountId: null,
       createdAt,
     }
-  }
-
-  /** Whoever shows the payment of a claim owns it. What the chain tells of a settled one is not all of it. */
-  async function isOwner(payment: Payment, claim: PaymentClaim): Promise<boolean> {
-    const { network, payer, nonce } = payment
-    if (!parts.networks.find(claim.network)) return false
-    if (network !== claim.network || payer !== claim.payer || nonce !== claim.nonce) return false
-    if (!presentations.isSame(payment, claim)) return false
-    const verdict = await prove(payment, claim)
-    if (!verdict.ok && verdict.isRetryable)
-      throw new GatewayError(
-        'payments_unavailable',
-        'The payment cannot be checked right now. Try again with the same payment.',
-        { reason: verdict.reason, extras: { retry_after_seconds: 5 } },
-      )
-    return verdict.ok
   }
 
   /** Signature and shape against what was claimed, whatever is asked for today. */

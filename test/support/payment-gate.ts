@@ -142,12 +142,13 @@ export async function openGate(options: GateOptions = {}) {
       return claim
     },
   }
+  const presentations = createPresentations(signer.deriveKey('payment-presentation'))
   const parts = {
     store,
     networks,
     settlements,
     signer,
-    presentations: createPresentations(signer.deriveKey('payment-presentation')),
+    presentations,
     payTo: 'payTo' in options ? options.payTo : PAY_TO,
     baseUrl,
     bootId,
@@ -182,6 +183,7 @@ export async function openGate(options: GateOptions = {}) {
     sibling: (): PaymentGate => createPaymentGate(parts),
     store,
     signer,
+    presentations,
     networks,
     clock,
     world,

@@ -604,6 +604,21 @@ describe('reading a claim', () => {
     }
   })
 
+  it('of a contract wallet is read and refused like any other: its signature is not recovered here again', async () => {
+    const payload = await open.sign()
+    const { claimId, json } = await open.gate.run(callOf({ payment: present(payload) }))
+    const made = (await open.store.getClaim(claimId))!
+    const signature = `0x${'5a'.repeat(97)}`
+    const wallet = { ...payload, payload: { ...payload.payload, signature } }
+    const presentationDigest = open.presentations.digest({ presented: new Secret(wallet) })
+    // As it would stand had the wallet paid.
+    vi.spyOn(open.store, 'getClaim').mockResolvedValue({ ...made, presentationDigest })
+    vi.spyOn(open.store, 'findClaim').mockResolvedValue({ ...made, presentationDigest })
+    expect((await open.gate.claim(claimId, present(wallet))).result).toBe(json)
+    const error = await refusalOf(open.gate.run(callOf({ payment: present(wallet) })))
+    expect([error.code, error.extras['claim_id']]).toEqual(['payment_claimed', claimId])
+  })
+
   it('is asked with the key of this installation, and the row reveals nothing', async () => {
     const payload = await open.sign()
     const { claimId } = await open.gate.run(callOf({ payment: present(payload) }))

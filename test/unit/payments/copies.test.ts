@@ -1,0 +1,89 @@
+// Copies of payments that are not judged here, sent to /settle: what became of the first one, never "invalid".
+import { createSecretKey, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Config } from '../../../src/config.ts'
+import { noFault } from '../../../src/fault.ts'
+import { createLogger } from '../../../src/log.ts'
+import { createFacilitator } from '../../../src/payments/facilitator.ts'
+import { createPresentations } from '../../../src/payments/presentation.ts'
+import { createRouter } from '../../../src/payments/router.ts'
+import { createSettlements } from '../../../src/payments/settlements.ts'
+import { createVerifier } from '../../../src/payments/verify.ts'
+import { exactKind, fakeUpstream, networks, SOLANA } from '../../support/payment-fakes.ts'
+import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+
+const anyone = { kind: 'anonymous', id: 'anonymous', address: '192.0.2.1' } as const
+const TX = '5'.repeat(88)
+let temp: TempStore
+beforeAll(async () => {
+  temp = await openTempStore()
+})
+afterAll(() => temp.close())
+
+const accepted = {
+  scheme: 'exact',
+  network: SOLANA,
+  amount: '1000',
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+  maxTimeoutSeconds: 60,
+  extra: {},
+}
+/** One empty signature, then the message. */
+const transactionOf = (message: string) =>
+  Buffer.concat([Buffer.from([1]), Buffer.alloc(64), Buffer.from(message)]).toString('base64')
+const bodyOf = (message: string) => ({
+  paymentPayload: { x402Version: 2, accepted, payload: { transaction: transactionOf(message) } },
+  paymentRequirements: accepted,
+})
+
+function arrange(answer: 'settled' | 'unknown') {
+  const { store } = temp
+  const log = createLogger('silent')
+  const now = Date.now
+  const upstream = fakeUpstream('solana', {
+    kinds: [exactKind(SOLANA)],
+    verdict: { ok: true, payer: 'payer' },
+    answer:
+      answer === 'settled' ? { state: 'settled', transaction: TX } : { state: 'unknown', reason: 'timeout' },
+  })
+  const router = createRouter({ upstreams: [upstream], networks, now, log })
+  const base = { store, router, networks, now, log, fault: noFault, bootId: randomUUID() }
+  const common = { ...base, baseUrl: 'https://gateway.test', wait: async () => {} }
+  const chains = new Map()
+  const sign = (typ: string, payload: object) =>
+    [{ typ }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.s'
+  const facilitator = createFacilitator({
+    ...common,
+    config: { settleFreeAllowance: 100 } as Config,
+    verifier: createVerifier({
+      ...base,
+      chains,
+      documents: { read: async ({ initial }) => ({ value: initial }) },
+    }),
+    settlements: createSettlements({ ...common, chains, signer: { kid: 'k', sign } }),
+    presentations: createPresentations(createSecretKey(Buffer.alloc(32, 7))),
+    creditsRequired: () => Promise.reject(new Error('not asked for')),
+  })
+  return { facilitator, upstream }
+}
+
+it('is told as settled, with its receipt, and sent once', async () => {
+  const { facilitator, upstream } = arrange('settled')
+  const body = bodyOf('one')
+  const first = await facilitator.settle(body, anyone)
+  expect(first).toMatchObject({ success: true, transaction: TX })
+  await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({
+    code: 'settlement_replayed',
+    extras: { receipt_id: first.extra!['receipt_id'] },
+  })
+  expect(upstream.settled).toHaveLength(1)
+})
+
+it('is told as not decided while nobody knows: no invitation to sign another', async () => {
+  const { facilitator, upstream } = arrange('unknown')
+  const body = bodyOf('two')
+  for (let copies = 0; copies < 2; copies++)
+    await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({ code: 'settlement_unknown' })
+  expect(upstream.settled).toHaveLength(1)
+})
