@@ -10,6 +10,15 @@ import {
   type RestRoute,
   takesCapabilityArgument,
 } from '../registry.ts'
+import {
+  isPaid,
+  paidHeaders,
+  PAYMENT_MEMBERS,
+  PAYMENT_SCHEMES,
+  quoteParameters,
+  refusalHeaders,
+  securityOf,
+} from './payments.ts'
 import { errorsOf, sampleProblem } from './problems.ts'
 import { priceWords } from './protocols.ts'
 import { sampleOf } from './sample.ts'
@@ -48,15 +57,15 @@ export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
 
 function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json {
   const { tool } = entry
-  const parameters = parametersOf(entry, route)
+  const parameters = [...parametersOf(entry, route), ...quoteParameters(tool)]
   const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
   const output = hoist(entry.outputSchema, `${entry.portableName}_output`, schemas)
   return {
     operationId: route.operationId,
     summary: tool.title,
-    description: `${tool.summary}\n\nPrice: ${priceWords(tool.price)}.`,
+    description: descriptionOf(tool, route),
     tags: [tagOf(tool)],
-    security: SECURITY[tool.caller],
+    security: securityOf(tool, tokensOf(tool)),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
@@ -64,13 +73,26 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
         description: 'Done.',
         headers: {
           'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when asking for help.' },
+          ...paidHeaders(tool),
         },
         content: { 'application/json': { schema: output, examples: answersOf(entry) } },
       },
-      ...problemsOf(errorsOf(tool, route)),
+      ...problemsOf(tool, errorsOf(tool, route)),
     },
   }
 }
+
+function descriptionOf(tool: AnyTool, { fixed }: RestRoute): string {
+  const price = `Price: ${priceWords(tool.price)}${isPaid(tool) ? `. ${HOW_TO_PAY}` : '.'}`
+  const set = Object.entries(fixed ?? {}).map(
+    ([name, value]) => `Here \`${name}\` is always \`${JSON.stringify(value)}\`.`,
+  )
+  return [tool.summary, ...set, price].join('\n\n')
+}
+
+const HOW_TO_PAY =
+  'It is paid with x402: without a payment nothing is done, and the answer is a 402 that says the exact price. Repeat the ' +
+  'identical request with `Payment-Signature` (or `X-PAYMENT` of v1).'
 
 function answersOf(entry: RegisteredTool): Json {
   const given = entry.tool.examples.filter(({ output }) => output !== undefined)
@@ -160,7 +182,7 @@ function hoist(schema: JsonSchema, name: string, schemas: Json): Json {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-function problemsOf(codes: readonly ErrorCode[]): Json {
+function problemsOf(tool: AnyTool, codes: readonly ErrorCode[]): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of codes)
     byStatus.set(ERRORS[code].status, [...(byStatus.get(ERRORS[code].status) ?? []), code])
@@ -169,6 +191,7 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
       status,
       {
         description: list.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+        ...withHeaders(refusalHeaders(tool, list)),
         content: {
           'application/problem+json': {
             schema: { $ref: '#/components/schemas/Problem' },
@@ -181,6 +204,8 @@ function problemsOf(codes: readonly ErrorCode[]): Json {
     ]),
   )
 }
+
+const withHeaders = (headers: Json) => (Object.keys(headers).length > 0 ? { headers } : {})
 
 function problemExamples(codes: ReadonlySet<ErrorCode>, baseUrl: string): Json {
   return Object.fromEntries(
@@ -215,6 +240,10 @@ const slug = (title: string) =>
     .replaceAll(/[^a-z0-9]+/g, '_')
     .replaceAll(/^_|_$/g, '')
 
+/** Whoever may call, some say with a token whose account is meant. */
+const tokensOf = ({ caller, errors }: AnyTool): readonly Json[] =>
+  caller === 'anyone' && errors.includes('key_required') ? [{}, ...SECURITY.account] : SECURITY[caller]
+
 const SECURITY: Readonly<Record<AnyTool['caller'], readonly Json[]>> = {
   anyone: [],
   capability: [{ capability: [] }, { capabilityHeader: [] }],
@@ -232,6 +261,7 @@ const SECURITY_SCHEMES = {
     name: 'X-Gateway-Capability',
     description: 'The same capability, where the Authorization header is taken',
   },
+  ...PAYMENT_SCHEMES,
 }
 
 const PROBLEM: Json = {
@@ -258,5 +288,6 @@ const PROBLEM: Json = {
     retry_after_seconds: { type: 'integer', minimum: 0 },
     attempt_id: { type: 'string' },
     idempotency_key: { type: 'string' },
+    ...PAYMENT_MEMBERS,
   },
 }

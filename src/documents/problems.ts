@@ -1,6 +1,7 @@
 // Which errors a call can end in beyond the ones its tool plans for, and what one looks like.
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { AnyTool, RestRoute } from '../registry.ts'
+import { paymentSample } from './payments.ts'
 
 const INPUT: readonly ErrorCode[] = [
   'input_invalid',
@@ -51,6 +52,7 @@ export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, 
     instance: '/v1/execute',
     code,
     request_id: 'req_01k3c9x7q0123456789abcdefghjkmnpqr',
+    ...paymentSample(code, baseUrl),
   }
 }
 

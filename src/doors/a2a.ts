@@ -22,7 +22,8 @@ import { toolWork, type ToolWorkParts, wantsText, type Work } from './a2a/work.t
 import type { WireMessage } from './a2a/wire.ts'
 import { type HttpHandler, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
-import { isPaid, MAX_PAYMENT_BYTES } from './payment.ts'
+import { isPaid } from '../documents/payments.ts'
+import { MAX_PAYMENT_BYTES } from './payment.ts'
 
 export interface A2aDoor {
   /** `/a2a` and everything below it. */

@@ -41,10 +41,6 @@ export function readPayment(value: unknown, place: string): ReadPayment {
   return { payment: { form: 'object', value: new Secret(value) }, inputError: undefined }
 }
 
-/** Some of its calls cost money at once, without an account. */
-export const isPaid = ({ terms, price }: Pick<AnyTool, 'terms' | 'price'>): boolean =>
-  terms !== undefined || price.kind === 'x402'
-
 /** What a model should know before it calls; empty for what is free. */
 export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>): string {
   if (price.kind === 'x402')

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PaymentRequirementsV1 } from '../../schemas/x402.ts'
 import { openApiOf } from '../../src/documents/openapi.ts'
 import { errorsOf } from '../../src/documents/problems.ts'
 import { ERRORS } from '../../src/errors.ts'
@@ -15,6 +16,12 @@ import { at, type Json, keysAt } from '../support/tree.ts'
 const baseUrl = 'http://127.0.0.1:8402'
 const registry = createRegistry(tools)
 const openApi = openApiOf(registry, { baseUrl, siteUrl: baseUrl, mcpUrl: `${baseUrl}/mcp` })
+
+const routes = registry.tools
+  .filter(({ tool }) => tool.doors.includes('rest'))
+  .flatMap((entry) =>
+    entry.tool.rest.map((route) => ({ entry, route, name: `${route.method} ${route.path}` })),
+  )
 
 let folder: string
 beforeAll(async () => {
@@ -77,12 +84,6 @@ describe('the description', () => {
     expect(at(openApi, 'info', 'version')).toBe('5.0.2')
   })
 
-  const routes = registry.tools
-    .filter(({ tool }) => tool.doors.includes('rest'))
-    .flatMap((entry) =>
-      entry.tool.rest.map((route) => ({ entry, route, name: `${route.method} ${route.path}` })),
-    )
-
   it('has an operation for each route and no other', () => {
     const operations = keysAt(openApi, 'paths').flatMap((path) =>
       keysAt(openApi, 'paths', path).map((method) => `${method.toUpperCase()} ${path}`),
@@ -135,5 +136,78 @@ describe('the description', () => {
       const target = at(openApi, ...ref.split('/').slice(1))
       expect(target, ref).toBeDefined()
     }
+  })
+})
+
+describe('payment', () => {
+  const operation = (path: string, method = 'post') => at(openApi, 'paths', path, method) as Json
+  const paid = ['/v1/tools/web.fetch', '/v1/tools/web.fetch/testnet', '/v1/credits/purchase']
+
+  it.each(paid)('of %s is described: the challenge, how it is sent, what comes back', (path) => {
+    const { security, responses, description } = operation(path)
+    const schemes = (security as Json[]).flatMap((entry) => Object.keys(entry))
+    expect(schemes).toContain('payment')
+    expect(schemes).toContain('paymentV1')
+    for (const entry of security as Json[])
+      expect(Object.keys(entry).filter((name) => name.startsWith('payment'))).toHaveLength(1)
+    expect(keysAt(responses, '402', 'headers')).toContain('Payment-Required')
+    expect(keysAt(responses, '200', 'headers')).toContain('Payment-Response')
+    expect(description).toMatch(/Price: 0\.\d{6} USDC\. It is paid with x402/)
+  })
+
+  it('names the header of each version of the protocol', () => {
+    const schemes = at(openApi, 'components', 'securitySchemes')
+    expect(at(schemes, 'payment')).toMatchObject({ in: 'header', name: 'Payment-Signature' })
+    expect(at(schemes, 'paymentV1')).toMatchObject({ in: 'header', name: 'X-PAYMENT' })
+  })
+
+  it('takes a quote where one is given, and nowhere else', () => {
+    const takers = routes.filter(({ route }) =>
+      ((at(openApi, 'paths', route.path, route.method.toLowerCase(), 'parameters') ?? []) as Json[]).some(
+        ({ name }) => name === 'X-Gateway-Quote',
+      ),
+    )
+    expect(takers.map(({ route }) => route.path)).toEqual(paid.slice(0, 2))
+    for (const { route } of takers)
+      expect(keysAt(operation(route.path), 'responses', '402', 'headers')).toContain('X-Gateway-Quote')
+    expect(keysAt(operation(paid[2]!), 'responses', '402', 'headers')).not.toContain('X-Gateway-Quote')
+  })
+
+  it('is not asked for in a header by a 402 for credits, whose offer is for another address', () => {
+    for (const path of ['/v1/egress/fetch', '/settle'])
+      expect(at(operation(path), 'responses', '402', 'headers')).toBeUndefined()
+    const example = at(openApi, 'components', 'examples', 'credits_required', 'value') as Json
+    expect(example['offer']).toMatchObject({
+      resource: { url: `${baseUrl}/v1/credits/purchase` },
+      accepts: example['accepts'],
+    })
+  })
+
+  it('is shown with the v1 body that stock clients read', () => {
+    const example = at(openApi, 'components', 'examples', 'payment_required', 'value') as Json
+    expect(example).toMatchObject({ x402Version: 1, error: 'Payment required' })
+    expect(PaymentRequirementsV1.array().min(1).safeParse(example['accepts']).error).toBeUndefined()
+  })
+
+  it('is shown again to read what became of it', () => {
+    expect(operation('/v1/payments/{claim_id}', 'get')['security']).toEqual([
+      { payment: [] },
+      { paymentV1: [] },
+    ])
+    expect(operation('/v1/pricing', 'get')['security']).toEqual([])
+  })
+
+  it('says what a fixed address sets', () => {
+    expect(operation(paid[1]!)['description']).toContain('Here `testnet` is always `true`.')
+  })
+
+  it.each([
+    ['isValid', 'invalidReason', 'payer'],
+    ['success', 'errorReason', 'transaction', 'network'],
+    ['offer', 'accepts', 'balance', 'payment_url', 'claim_id'],
+  ])('names the members of refusals: %s …', (...names) => {
+    expect(keysAt(openApi, 'components', 'schemas', 'Problem', 'properties')).toEqual(
+      expect.arrayContaining(names),
+    )
   })
 })
