@@ -3,6 +3,7 @@ import { API_VERSION } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
 import { ERRORS } from '../errors.ts'
 import type { AnyTool, Registry } from '../registry.ts'
+import { isPaid } from './payments.ts'
 import { priceWords } from './protocols.ts'
 
 const WHO: Readonly<Record<AnyTool['caller'], string>> = {
@@ -31,6 +32,7 @@ export function toolTable(registry: Registry): string {
 
 /** `/agent.txt`: short enough to paste into a prompt. */
 export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): string {
+  const paid = registry.tools.filter(({ tool }) => isPaid(tool)).map(({ tool }) => tool.name)
   const tools = registry.tools.map(({ tool, portableName }) => {
     const [route] = tool.doors.includes('rest') ? tool.rest : []
     const address = route ? `${route.method} ${route.path}` : portableName
@@ -57,8 +59,16 @@ the tool argument "capability". It names hosts, paths and methods, and expires.
 The upstream secret itself stays in the gateway. Never ask for it and never send it in a request.
 
 ## Paying
+What is marked free is free.
+USDC, with x402 v2, no account, the payer must be funded: ${paid.join(', ')}.
+1. Send the request. The answer is 402 with Payment-Required: base64 of {x402Version, resource, accepts}. Nothing is charged.
+2. Sign one of accepts and send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
+3. 200 comes with Payment-Response and a receipt. A failed call is not charged. On settlement_unknown or payment_claimed
+   do not pay again: first GET payment_url with the same Payment-Signature. "testnet":true pays with test money only.
+v1 buyers: accepts is in the 402 body, send X-PAYMENT. MCP: _meta["x402/payment"]. A2A: metadata x402.payment.*.
+Prices and rails now: ${baseUrl}/v1/pricing. Check first, free: POST ${baseUrl}/v1/preflight.
 Credits pay for outbound requests: 1 for each attempt, taken before anything is sent. GET ${baseUrl}/v1/credits shows
-the balance; a 402 says how to get more. What is marked free is free.
+the balance. A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
 
 ## Tools: name | HTTP | price | who may call | what
 ${tools.join('\n')}
@@ -100,6 +110,11 @@ ${[
     `${baseUrl}/v1/capabilities`,
     'schemas, exact prices and examples that work unchanged',
   ),
+  link(
+    'Prices and how to pay',
+    `${baseUrl}/v1/pricing`,
+    'what is paid with x402, the request shapes, and the payment rails as they are now',
+  ),
 ].join('\n')}
 
 ## Interfaces
@@ -110,6 +125,8 @@ ${[
   link('Agent card', `${baseUrl}/.well-known/agent-card.json`, 'A2A skills'),
   link('Ways in', `${baseUrl}/v1/protocols`, 'each tool over each protocol'),
   link('Egress manifest', `${baseUrl}/v1/egress`, 'credentials, capabilities and what is guaranteed'),
+  link('Facilitator', `${baseUrl}/facilitator`, 'verifies and settles x402 payments of others'),
+  link('Paid resources', `${baseUrl}/discovery/resources`, 'x402 resources of this gateway and its sources'),
 ].join('\n')}
 
 ## Capabilities

@@ -258,6 +258,19 @@ describe('agent.txt', () => {
     for (const code of Object.keys(ERRORS)) expect(text).toMatch(new RegExp(`\\b${code}\\b`))
   })
 
+  it('says how to pay: headers, tools, and what never to do twice', () => {
+    for (const word of [
+      'Payment-Required',
+      'Payment-Signature',
+      'X-Gateway-Quote',
+      'X-PAYMENT',
+      '/v1/pricing',
+    ])
+      expect(text).toContain(word)
+    expect(text).toContain('the payer must be funded: gateway.web.fetch, gateway.credits.purchase.')
+    expect(text).toMatch(/do not pay again: first GET payment_url/)
+  })
+
   it('is short enough to paste', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(8192)
   })
