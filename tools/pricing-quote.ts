@@ -10,6 +10,7 @@ const Quote = z.object({
   issued_at: Timestamp,
   expires_at: Timestamp,
   valid_for_seconds: z.int(),
+  notice: z.string().optional().describe('In a sandbox: that this is test money'),
   tool: z.string(),
   request: NormalisedFetch,
   request_digest: z.string().describe('Base64url SHA-256 over the RFC 8785 form of `request`'),

@@ -63,7 +63,7 @@ const DETAILS: Readonly<Record<TargetReason, string>> = {
   not_printable_ascii:
     'Use printable ASCII only: percent-encode the path and query, write host names as A-labels.',
   unparsable: 'Use a URL of the form https://host/path?query.',
-  userinfo: 'Leave out user name and password: the gateway adds the credential.',
+  userinfo: 'Leave out user name and password: what a URL carries of them is never sent.',
   fragment: 'Leave out the #fragment: it is never sent.',
   host_not_canonical:
     'Write the host as a lower-case name of two or more labels, without a trailing dot or escapes.',

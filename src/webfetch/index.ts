@@ -12,7 +12,7 @@ import { computeEconomics, DEFAULT_ECONOMICS, type EconomicsConfig } from './eco
 import { createFetch } from './fetch.ts'
 import { bodyOf, preflight } from './preflight.ts'
 import { pathOf, pricingDocument } from './pricing.ts'
-import { createQuotes, termsOf } from './quote.ts'
+import { createQuotes, SANDBOX_NOTICE, termsOf } from './quote.ts'
 import { inspectConfiguration } from './rails.ts'
 import { prepareFetch } from './request.ts'
 import { createTargets, type TargetParts } from './targets.ts'
@@ -92,6 +92,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
         issued_at: new Date(issuedAt).toISOString(),
         expires_at: new Date(expiresAt).toISOString(),
         valid_for_seconds: QUOTE_SECONDS,
+        ...(isSandbox && { notice: SANDBOX_NOTICE }),
         tool: WEB_FETCH,
         request: prepared.request,
         request_digest: prepared.digest,

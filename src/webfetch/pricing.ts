@@ -11,7 +11,14 @@ import {
 } from '../../schemas/web-fetch.ts'
 import { CATALOGUE_VERSION } from '../config.ts'
 import { type Economics, FORMULA, LEGACY_MARGIN } from './economics.ts'
-import { type FetchNetworkId, inspectRail, pinnedNetwork, railId, type RailParts } from './rails.ts'
+import {
+  type FetchNetworkId,
+  inspectConfiguration,
+  inspectRail,
+  pinnedNetwork,
+  railId,
+  type RailParts,
+} from './rails.ts'
 import { PRODUCTION, TESTNET } from './shapes.ts'
 
 export interface PricingParts extends RailParts {
@@ -51,7 +58,7 @@ function toolPrice(parts: PricingParts, isConfigured: boolean, isTestConfigured:
   const production = pinnedNetwork(PRODUCTION)
   const test = pinnedNetwork(TESTNET)
   return {
-    available: economics.available,
+    available: economics.available && inspectConfiguration(parts, PRODUCTION).ready,
     payment_environment: 'production',
     formula: FORMULA,
     economics,

@@ -296,6 +296,20 @@ describe('POST /v1/preflight', () => {
   })
 })
 
+describe('what a sandbox says of a fetch', () => {
+  it('is marked in a quote as test money, for those who do not open its signature too', async () => {
+    const { body } = await gw.rest('POST', '/v1/pricing/quote', { url: gw.url('/') }, '')
+    expect(body.notice).toBe('SANDBOX: test money and test keys only')
+  })
+
+  it('never tells to leave a credential to the gateway, which sends none', async () => {
+    const { status, body } = await gw.rest('POST', '/v1/preflight', { url: 'https://a:b@example.com/' }, '')
+    expect([status, body.code]).toEqual([400, 'target_invalid'])
+    expect(body.detail).toMatch(/Leave out user name and password/)
+    expect(body.detail).not.toMatch(/adds the credential/)
+  })
+})
+
 describe('a gateway that nobody can pay', () => {
   it('says so everywhere, instead of asking for money', async () => {
     const closed = await startTestGateway({
@@ -304,6 +318,7 @@ describe('a gateway that nobody can pay', () => {
     const { rest } = createClient(`http://127.0.0.1:${closed.gateway.port}`, closed)
     try {
       const { tools } = (await rest('GET', '/v1/pricing')).body
+      expect(tools[WEB_FETCH]).toMatchObject({ available: false, economics: { available: true } })
       expect(tools[WEB_FETCH].payment_rails[0].configured).toBe(false)
       expect(tools[WEB_FETCH].testnet.configured).toBe(false)
       const checked = (await rest('POST', '/v1/preflight', { url: closed.url('/') })).body
