@@ -1,5 +1,7 @@
 // The 402: what must be paid, in the words of v2 and of v1. What does not change from call to call is put together once for
-// each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that.
+// each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that. Only 128 random
+// bits are of one challenge alone: who pays sends them back, and nobody else can say them.
+import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import type {
   PaymentRequired,
@@ -44,6 +46,8 @@ export interface Challenges {
 }
 
 const UNPAID = 'Payment required'
+/** As long as what takes its place. */
+const PLACEHOLDER = '~'.repeat(22)
 
 interface Remembered {
   readonly resource: ResourceInfo
@@ -51,9 +55,9 @@ interface Remembered {
   second: number
   accepts: readonly PaymentRequirements[]
   acceptsV1: Challenge['acceptsV1']
-  required: PaymentRequired
-  json: string
-  header: string
+  required: (challenge: string) => PaymentRequired
+  /** JSON text before and after the random part. */
+  json: readonly [string, string]
 }
 
 export function createChallenges(parts: ChallengeParts): Challenges {
@@ -82,19 +86,34 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       description: describe(call.tool),
       mimeType: 'application/json',
     }
-    const signed = { [OFFER_RECEIPT]: offers.advertise(resource.url, accepts, second * 1000) }
+    const offered = offers.advertise(resource.url, accepts, second * 1000, PLACEHOLDER)
     const withExtensions = (extensions: object): PaymentRequired => ({
       x402Version: 2,
       error: UNPAID,
       resource,
       accepts,
-      extensions: { ...extensions, ...signed },
+      extensions: { ...extensions, [OFFER_RECEIPT]: offered },
     })
     const extensions = known?.extensions ?? fitExtensions(call, withExtensions)
-    const required = withExtensions(extensions)
-    const json = JSON.stringify(required)
-    const acceptsV1 = networks.flatMap((network, at) => v1Of(call, network, accepts[at]!))
-    return { resource, extensions, second, accepts, acceptsV1, required, json, header: base64(json) }
+    const template = withExtensions(extensions)
+    const text = JSON.stringify(template)
+    // The last one: a buyer's URL could hold it too.
+    const at = text.lastIndexOf(PLACEHOLDER)
+    const required = (challenge: string): PaymentRequired => {
+      const { info, ...rest } = offered as { info: object }
+      const own = { info: { ...info, challenge }, ...rest }
+      return { ...template, extensions: { ...template.extensions, [OFFER_RECEIPT]: own } }
+    }
+    const acceptsV1 = networks.flatMap((network, index) => v1Of(call, network, accepts[index]!))
+    return {
+      resource,
+      extensions,
+      second,
+      accepts,
+      acceptsV1,
+      required,
+      json: [text.slice(0, at), text.slice(at + PLACEHOLDER.length)],
+    }
   }
 
   /** @throws {GatewayError} payments_unavailable */
@@ -118,10 +137,9 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
       const { acceptsV1 } = known
-      if (error === UNPAID)
-        return { required: known.required, json: known.json, header: known.header, quote, acceptsV1 }
-      const required = { ...known.required, error }
-      const json = JSON.stringify(required)
+      const own = randomBytes(16).toString('base64url')
+      const required = { ...known.required(own), error }
+      const json = error === UNPAID ? known.json.join(own) : JSON.stringify(required)
       return { required, json, header: base64(json), quote, acceptsV1 }
     },
   }

@@ -33,7 +33,7 @@ export function readIdentifier({ extensions }: Pick<Payment, 'extensions'>): str
 }
 
 /** Members of `info` that are signed anew for each challenge: an echo of an earlier one is as good. */
-const DYNAMIC: Readonly<Record<string, readonly string[]>> = { [OFFER_RECEIPT]: ['offers'] }
+const DYNAMIC: Readonly<Record<string, readonly string[]>> = { [OFFER_RECEIPT]: ['offers', 'challenge'] }
 
 /** Name of the first extension whose echo changes or drops what we advertised; undefined when all is well. */
 export function findChangedEcho(

@@ -20,14 +20,22 @@ const SIGNED = {
 }
 const OFFERS_SCHEMA = {
   type: 'object',
-  properties: { offers: { type: 'array', items: SIGNED } },
+  properties: { offers: { type: 'array', items: SIGNED }, challenge: { type: 'string' } },
   required: ['offers'],
 }
 const RECEIPT_SCHEMA = { type: 'object', properties: { receipt: SIGNED }, required: ['receipt'] }
 
 export interface Offers {
-  /** One signed offer for each entry of `accepts`, in its order. */
-  advertise(resourceUrl: string, accepts: readonly PaymentRequirements[], now: Millis): object
+  /**
+   * One signed offer for each entry of `accepts`, in its order.
+   * @param challenge what tells this challenge from all others
+   */
+  advertise(
+    resourceUrl: string,
+    accepts: readonly PaymentRequirements[],
+    now: Millis,
+    challenge: string,
+  ): object
   /** How a settled claim is told to its buyer. */
   settled(claim: PaymentClaim): SettleResponse
 }
@@ -35,7 +43,7 @@ export interface Offers {
 export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: string }): Offers {
   const kid = `${didOf(baseUrl)}#${signer.kid}`
   return {
-    advertise(resourceUrl, accepts, now) {
+    advertise(resourceUrl, accepts, now, challenge) {
       const issuedAt = Math.floor(now / 1000)
       const offers = accepts.map(
         ({ scheme, network, asset, payTo, amount, maxTimeoutSeconds }, acceptIndex) => ({
@@ -57,7 +65,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
           ),
         }),
       )
-      return { info: { offers }, schema: OFFERS_SCHEMA }
+      return { info: { offers, challenge }, schema: OFFERS_SCHEMA }
     },
     settled(claim) {
       const { network, resource, payer, amount } = claim

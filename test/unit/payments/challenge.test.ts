@@ -43,6 +43,10 @@ async function challengeOf(over: Parameters<typeof callOf>[0] = {}, gate = open)
   return payment!.challenge!
 }
 
+/** What a challenge alone holds. */
+const ownOf = ({ extensions }: PaymentRequired) =>
+  (extensions!['offer-receipt'] as { info: { challenge: string } }).info.challenge
+
 describe('a challenge', () => {
   it('is a valid PaymentRequired of v2, in our words and in those of the protocol', async () => {
     const { required, json, header } = await challengeOf({ networks: ['eip155:8453', 'eip155:84532'] })
@@ -92,12 +96,28 @@ describe('a challenge', () => {
     expect(required.accepts.map(({ network }) => network)).toEqual(['eip155:84532'])
   })
 
+  it('is never the same twice, so that nobody else can say what its buyer will send back', async () => {
+    const url = `${BASE_URL}/v1/${'~'.repeat(40)}`
+    const call = { networks: ['eip155:8453'], resource: { url, method: 'POST' } }
+    const own = new Set<unknown>()
+    for (let times = 0; times < 20; times++) {
+      const { required, json, header } = await challengeOf(call)
+      expect(JSON.parse(json)).toEqual(required)
+      expect(Buffer.from(header, 'base64').toString()).toBe(json)
+      expect(required.resource.url).toBe(url)
+      own.add(ownOf(required))
+    }
+    expect(own.size).toBe(20)
+    for (const one of own) expect(one).toMatch(/^[\w-]{22}$/)
+  })
+
   it('is put together and signed once a second', async () => {
     const call = { networks: ['eip155:8453'], resource: { url: `${BASE_URL}/v1/once`, method: 'POST' } }
     const first = await challengeOf(call)
     const sign = vi.spyOn(open.signer, 'sign')
     open.clock.now = Math.floor(open.clock.now / 1000) * 1000 + 999
-    expect((await challengeOf(call)).header).toBe(first.header)
+    const again = await challengeOf(call)
+    expect(again.json.replace(ownOf(again.required), ownOf(first.required))).toBe(first.json)
     expect(sign).not.toHaveBeenCalled()
     open.clock.now += 1
     expect((await challengeOf(call)).header).not.toBe(first.header)
