@@ -291,6 +291,9 @@ describe('methods', () => {
     const read = await call('/openapi.json', { method: 'OPTIONS', headers: { origin: 'https://a.example' } })
     expect(read.status).toBe(204)
     expect(read.headers.get('access-control-allow-origin')).toBe('*')
+    // A page that paid shows the payment again to read what became of it.
+    for (const name of ['payment-signature', 'x-payment'])
+      expect(read.headers.get('access-control-allow-headers')).toContain(name)
     const act = await call('/v1/shout', { method: 'OPTIONS', headers: { origin: 'https://a.example' } })
     expect(act.status).toBe(204)
     expect(act.headers.get('allow')).toBe('POST, OPTIONS')

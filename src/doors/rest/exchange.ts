@@ -30,6 +30,8 @@ const EXPOSED =
 /** What a page may send; clients of the protocol send the last one, though it means nothing in a request. */
 const ACCEPTED =
   'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
+/** Who paid shows the payment again, to read what became of it. */
+const ACCEPTED_TO_READ = 'accept, payment-signature, x-payment, traceparent'
 
 const NOTHING: Readonly<Record<string, string>> = {}
 const READABLE = { 'access-control-allow-origin': '*' }
@@ -57,7 +59,7 @@ export async function dispatch(resource: Resource, exchange: Exchange): Promise<
     'x-request-id': context.requestId,
     ...((resource.isPublic || resource.isPaid) && {
       'access-control-allow-methods': resource.isPaid ? allow.join(', ') : 'GET, HEAD',
-      'access-control-allow-headers': resource.isPaid ? ACCEPTED : 'accept, traceparent',
+      'access-control-allow-headers': resource.isPaid ? ACCEPTED : ACCEPTED_TO_READ,
       'access-control-max-age': '3600',
     }),
   })
