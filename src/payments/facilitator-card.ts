@@ -63,7 +63,7 @@ export function createFacilitatorCard(
           verify: address('/verify'),
           settle: address('/settle'),
           supported: address('/supported'),
-          route: address('/v1/facilitator/route'),
+          route: address('/v1/facilitator/route?network={network}&scheme={scheme}'),
           payment: address('/v1/payments/{claim_id}'),
           receipt: address('/v1/receipts/{receipt_id}'),
         },
