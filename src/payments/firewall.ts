@@ -68,7 +68,9 @@ export function checkNetwork({ payment, requirements, networks }: Case): CheckVe
     )
   if (!isEvm(payment.network) || networks.find(payment.network)) return PASSED
   const offered = networks.all.map(({ network }) => network).join(', ')
-  return refuse('network', 'invalid_network', `${payment.network} is not served here. Pay on ${offered}.`)
+  const instead =
+    offered === '' ? 'No network is configured: GET /supported lists what is taken.' : `Pay on ${offered}.`
+  return refuse('network', 'invalid_network', `${payment.network} is not served here. ${instead}`)
 }
 
 /** The asset and its signing domain are pinned: a token of another name at another address is not money. */

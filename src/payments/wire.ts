@@ -279,7 +279,9 @@ function parseShape<T>(schema: z.ZodType<T>, value: unknown, at: string): T {
 
 function problemOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_type') return `${issue.message}.`
-  return issue.message.startsWith('must') ? `${issue.message}.` : `must be ${withArticle(issue.expected)}.`
+  return issue.message.startsWith('must')
+    ? `${issue.message}.`
+    : `must be ${withArticle(issue.expected === 'record' ? 'object' : issue.expected)}.`
 }
 
 const withArticle = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)

@@ -9,6 +9,7 @@ import { createLogger } from '../../log.ts'
 import { createNetworks } from '../../payments/networks.ts'
 import { JWS_TYPES, verifyJws } from '../../receipts/types.ts'
 import type { AnyTool, RestRoute } from '../../registry.ts'
+import { AnvilError } from '../../sandbox/anvil.ts'
 import { openSandboxChains, type SandboxChains } from '../../sandbox/chains.ts'
 import { type Client, connect } from '../client.ts'
 import { startEmbeddedSandbox } from '../embedded.ts'
@@ -60,6 +61,10 @@ async function runDemo(config: Config, options: ConnectionOptions): Promise<void
   })
   try {
     await payForEverything(config, gateway, chains, options)
+  } catch (thrown) {
+    // Its words say what to install.
+    if (thrown instanceof AnvilError) throw new CommandFailure(Exit.failed, `${thrown.message}.`)
+    throw thrown
   } finally {
     await chains.close()
   }
