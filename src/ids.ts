@@ -33,10 +33,12 @@ function takeRandom(): Buffer {
   return pool.subarray(used - RANDOM_PER_ID, used)
 }
 
-export function newId(prefix: IdPrefix, now: number = Date.now()): string {
-  const random = takeRandom()
+/** 26 characters of 5 bits: 130 bits, of which 128 were asked for. */
+export function randomText(): string {
   let text = ''
-  // 26 characters of 5 bits: 130 bits, of which 128 were asked for.
-  for (const byte of random) text += ALPHABET[byte & 31]
-  return `${prefix}_${timeChars(now)}${text}`
+  for (const byte of takeRandom()) text += ALPHABET[byte & 31]
+  return text
 }
+
+export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
+  `${prefix}_${timeChars(now)}${randomText()}`

@@ -1,8 +1,8 @@
 // The 402: what must be paid, in the words of v2 and of v1. What does not change from call to call is put together once for
 // each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that. Only 128 random
 // bits are of one challenge alone: who pays sends them back, and nobody else can say them.
-import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
+import { randomText } from '../ids.ts'
 import type {
   PaymentRequired,
   PaymentRequirements,
@@ -47,7 +47,7 @@ export interface Challenges {
 
 const UNPAID = 'Payment required'
 /** As long as what takes its place. */
-const PLACEHOLDER = '~'.repeat(22)
+const PLACEHOLDER = '~'.repeat(26)
 
 interface Remembered {
   readonly resource: ResourceInfo
@@ -137,7 +137,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
       const { acceptsV1 } = known
-      const own = randomBytes(16).toString('base64url')
+      const own = randomText()
       const required = { ...known.required(own), error }
       const json = error === UNPAID ? known.json.join(own) : JSON.stringify(required)
       return { required, json, header: base64(json), quote, acceptsV1 }
