@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Fault } from '../fault.ts'
 import { newId } from '../ids.ts'
+import { LogField, type Logger } from '../log.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { Caller, Facilitator, Purchases } from '../services.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
@@ -20,6 +21,7 @@ import {
 } from './facilitator-refusals.ts'
 import type { Networks, Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
 import type { Presentations } from './presentation.ts'
+import { retryLater } from './retry.ts'
 import { noRoute } from './settlements.ts'
 import { decodeFacilitatorRequest } from './wire.ts'
 
@@ -35,6 +37,7 @@ export interface FacilitatorParts {
   readonly baseUrl: string
   readonly bootId: string
   readonly now: () => number
+  readonly log: Logger
   readonly fault: Fault
   /** For tests: waits between two looks at a payment that another request is settling. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
@@ -53,7 +56,7 @@ interface Asked {
 
 export function createFacilitator(parts: FacilitatorParts): Facilitator {
   const { config, store, networks, verifier, router, settlements, presentations } = parts
-  const { baseUrl, bootId, now, fault } = parts
+  const { baseUrl, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   // Settlements of this process, for the copies that wait for them.
   const running = new Map<string, Promise<unknown>>()
@@ -120,12 +123,25 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     )
   }
 
-  async function settleClaimed(held: PaymentClaim, asked: Asked, caller: Caller): Promise<SettleResponse> {
-    const release = async (reason: string) => {
+  /** Never throws: why nothing was settled is what the caller needs to hear. */
+  async function giveBack({ id }: PaymentClaim, reason: string): Promise<void> {
+    const free = async () => {
       const at = now()
-      await store.returnSettlement({ claimId: held.id, transactionId: newId('txn', at), now: at })
-      await store.cancelClaim({ id: held.id, bootId, reason, now: at })
+      await store.returnSettlement({ claimId: id, transactionId: newId('txn', at), now: at })
+      await store.cancelClaim({ id, bootId, reason, now: at })
     }
+    try {
+      await free()
+    } catch (first) {
+      log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
+      void retryLater(free).catch((err: unknown) =>
+        log.error({ [LogField.claim]: id, err }, 'a claim could not be given back: a restart does it'),
+      )
+    }
+  }
+
+  async function settleClaimed(held: PaymentClaim, asked: Asked, caller: Caller): Promise<SettleResponse> {
+    const release = (reason: string) => giveBack(held, reason)
     try {
       await fault.at('after_claim')
       await charge(held, caller)

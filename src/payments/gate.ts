@@ -31,6 +31,7 @@ import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, releaseJson, storeResult } from './release.ts'
+import { retryLater } from './retry.ts'
 import { decodePayment } from './wire.ts'
 
 export interface GateParts {
@@ -54,7 +55,6 @@ export interface GateParts {
 /** How long a copy of a payment waits for the one that is being worked on. */
 const WAIT_MS = 20_000
 const POLL_MS = 200
-const CANCEL_RETRY_MS = [1000, 5000, 30_000]
 
 /** Checks that a good payment fails once a copy of it went ahead. */
 const MADE_BY_COPIES: readonly Check[] = ['claim', 'authorization_state', 'balance', 'simulation']
@@ -177,7 +177,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       return (await cancel()) || (await store.getClaim(id))?.state === 'canceled'
     } catch (first) {
       log.error({ [LogField.claim]: id, err: first }, 'a claim could not be given back yet')
-      void retry(cancel).catch((err: unknown) =>
+      void retryLater(cancel).catch((err: unknown) =>
         log.error({ [LogField.claim]: id, err }, 'a claim could not be given back: a restart does it'),
       )
       return undefined
@@ -348,17 +348,5 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined
     ])
   } finally {
     timer.abort()
-  }
-}
-
-async function retry(action: () => Promise<unknown>): Promise<void> {
-  for (const [at, ms] of CANCEL_RETRY_MS.entries()) {
-    await new Promise((resolve) => setTimeout(resolve, ms).unref())
-    try {
-      await action()
-      return
-    } catch (thrown) {
-      if (at === CANCEL_RETRY_MS.length - 1) throw thrown
-    }
   }
 }

@@ -1,7 +1,8 @@
 // Copies of payments that are not judged here, sent to /settle: what became of the first one, never "invalid".
 import { createSecretKey, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
 import type { Config } from '../../../src/config.ts'
+import { GatewayError } from '../../../src/errors.ts'
 import { noFault } from '../../../src/fault.ts'
 import { createLogger } from '../../../src/log.ts'
 import { createFacilitator } from '../../../src/payments/facilitator.ts'
@@ -9,6 +10,7 @@ import { createPresentations } from '../../../src/payments/presentation.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements } from '../../../src/payments/settlements.ts'
 import { createVerifier } from '../../../src/payments/verify.ts'
+import type { Store } from '../../../src/store/ports.ts'
 import { exactKind, fakeUpstream, networks, SOLANA } from '../../support/payment-fakes.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
@@ -37,8 +39,8 @@ const bodyOf = (message: string) => ({
   paymentRequirements: accepted,
 })
 
-function arrange(answer: 'settled' | 'unknown') {
-  const { store } = temp
+function arrange(answer: 'settled' | 'unknown', failing: Partial<Store> = {}) {
+  const store = { ...temp.store, ...failing }
   const log = createLogger('silent')
   const now = Date.now
   const upstream = fakeUpstream('solana', {
@@ -86,4 +88,32 @@ it('is told as not decided while nobody knows: no invitation to sign another', a
   for (let copies = 0; copies < 2; copies++)
     await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({ code: 'settlement_unknown' })
   expect(upstream.settled).toHaveLength(1)
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+it('gives a payment back as soon as the store can, and says meanwhile why nothing was settled', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  const { store } = temp
+  let claimId = ''
+  let tries = 0
+  const broken = () => Promise.reject(new Error('the disk is full'))
+  const { facilitator, upstream } = arrange('settled', {
+    takeSettlement: (input) => {
+      claimId = input.claimId
+      return Promise.reject(new GatewayError('credits_required', 'None left.'))
+    },
+    cancelClaim: (input) => (++tries < 3 ? broken() : store.cancelClaim(input)),
+  })
+  await expect(facilitator.settle(bodyOf('three'), anyone)).rejects.toMatchObject({
+    code: 'credits_required',
+  })
+  expect((await store.getClaim(claimId))!.state).toBe('claimed')
+  await vi.advanceTimersByTimeAsync(1_000)
+  await vi.waitFor(() => expect(tries).toBe(2))
+  await vi.advanceTimersByTimeAsync(5_000)
+  await vi.waitFor(async () => expect((await store.getClaim(claimId))!.state).toBe('canceled'))
+  expect(upstream.settled).toHaveLength(0)
 })
