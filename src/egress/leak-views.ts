@@ -79,7 +79,6 @@ const PERCENT = 0x25
 const BACKSLASH = 0x5c
 const AMPERSAND = 0x26
 const EQUALS = 0x3d
-const SEMICOLON = 0x3b
 
 const hexValue = new Int8Array(256).fill(-1)
 for (const [value, char] of [...'0123456789abcdef'].entries()) {
@@ -234,7 +233,7 @@ const decodeQuotedPrintable = decodeEscapes(EQUALS, (bytes, at) => {
   if (bytes[at + 1] === 0x0a) return { code: -1, length: 2 }
   if (bytes[at + 1] === 0x0d && bytes[at + 2] === 0x0a) return { code: -1, length: 3 }
   const code = readHex(bytes, at + 1, 2)
-  return code < 0 || bytes[at + 3] === SEMICOLON ? undefined : { code, length: 3, isByte: true }
+  return code < 0 ? undefined : { code, length: 3, isByte: true }
 })
 
 const DECODERS: readonly (readonly [name: string, decode: Decoder])[] = [

@@ -174,6 +174,19 @@ test('finds random secrets in random places, in every encoding', () => {
   )
 })
 
+test.each(['=;!!!!!!!!!!!!!!!!', 'a=;!!!!!!!!!!!!!!!', '=;;;;;;;;;;;;;;;;;', '=3D;=3D;=3D;=3D;ab'])(
+  'finds %s in quoted-printable, whatever follows the escape',
+  (value) => {
+    for (const name of ['quoted-printable with a soft break', 'quoted-printable'])
+      expect(
+        gateOf(value).inspect(withBody(Buffer.from(encoders[name]!(value) as string))),
+        name,
+      ).toMatchObject({
+        ok: false,
+      })
+  },
+)
+
 test('does not take random bodies for the secret', () => {
   const gate = gateOf(PLAIN)
   for (let i = 0; i < 20; i++) {
