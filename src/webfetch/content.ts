@@ -2,8 +2,9 @@
 // met, the bytes come another way and `parse_error` says why.
 import { parseJson } from '../json.ts'
 import { GatewayError } from '../errors.ts'
-import { type Decoded, decodeText, isUtf8 } from './charset.ts'
-import { hasInexactNumber } from './numbers.ts'
+import { type Decoded, decodeText, isUtf8 } from '../outbound/charset.ts'
+import { type ContentType, isJson, isTextual, parseContentType } from '../outbound/media-type.ts'
+import { hasInexactNumber } from '../outbound/numbers.ts'
 
 export interface ContentRequest {
   readonly body: Buffer
@@ -75,26 +76,9 @@ const base64 = (body: Buffer): Content => ({
   charset: null,
 })
 
-interface ContentType {
-  /** `type/subtype` in lower case; empty where there is none that can be read. */
-  readonly essence: string
-  readonly charset: string | undefined
-}
-
-export function parseContentType(header: string | undefined): ContentType {
-  const [, essence = ''] = /^\s*([\w!#$&^.+-]+\/[\w!#$&^.+-]+)\s*(?:;|$)/.exec(header ?? '') ?? []
-  const charset = /;\s*charset\s*=\s*(?:"([^"]{1,40})"|([^\s;"]{1,40}))/i.exec(header ?? '')
-  return { essence: essence.toLowerCase(), charset: (charset?.[1] ?? charset?.[2])?.trim() }
-}
-
-const isJson = (essence: string) => /^(?:application|text)\/json$|\+json$/.test(essence)
-
-const TEXTUAL =
-  /^text\/|[/+](?:xml|yaml)$|^application\/(?:javascript|ecmascript|x-javascript|x-yaml|x-ndjson|ndjson|jsonl|graphql|sql|toml|x-www-form-urlencoded|x-sh|rtf|manifest\+json)$/
-
 /** Without a type, or with the one for no type at all: text if it is UTF-8 and has none of what text does not hold. */
 function isText(essence: string, { body, isCut }: ContentRequest): boolean {
-  if (TEXTUAL.test(essence)) return true
+  if (isTextual(essence)) return true
   if (essence !== '' && essence !== 'application/octet-stream') return false
   // oxlint-disable-next-line no-control-regex
   return isUtf8(body, isCut) && !/[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(body.toString('latin1'))

@@ -96,3 +96,11 @@ const ceilDivide = (dividend: bigint, divisor: bigint) => (dividend + divisor - 
 /** Towards minus infinity: a loss is not rounded away. */
 const floorDivide = (dividend: bigint, divisor: bigint) =>
   dividend >= 0n ? dividend / divisor : -ceilDivide(-dividend, divisor)
+
+/** The numbers, without the sentences around them: a header is short. */
+export const figuresOf = (economics: Economics) =>
+  Object.fromEntries(
+    Object.entries(economics).filter(
+      ([name, value]) => value !== null && name !== 'basis' && !name.endsWith('_basis'),
+    ),
+  )

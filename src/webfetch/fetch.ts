@@ -5,15 +5,15 @@ import { formatAtomic } from '../../schemas/money.ts'
 import { type AddressClass, WEB_FETCH, type WebFetchResult } from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { ACCEPT_ENCODING, codingsOf, decodeBody } from '../outbound/encoding.ts'
+import type { Targets } from '../outbound/targets.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import { Secret } from '../secret.ts'
 import type { Signer } from '../services.ts'
 import type { OutboundResponse, Sender, SendFailure } from '../egress/ports.ts'
 import { readContent } from './content.ts'
-import { ACCEPT_ENCODING, codingsOf, decodeBody } from './encoding.ts'
 import { pinnedNetwork } from './rails.ts'
 import type { PreparedFetch } from './request.ts'
-import type { Targets } from './targets.ts'
 
 export interface FetchParts {
   readonly targets: Targets

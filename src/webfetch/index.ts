@@ -5,17 +5,17 @@ import type { Config } from '../config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver, Sender } from '../egress/ports.ts'
 import { GatewayError } from '../errors.ts'
+import { createTargets, type TargetParts } from '../outbound/targets.ts'
 import type { Networks, Router } from '../payments/ports.ts'
+import { createQuotes, type Quotable, SANDBOX_NOTICE, termsOf } from '../payments/quotes.ts'
 import type { Signer, WebFetch } from '../services.ts'
 import type { Store } from '../store/ports.ts'
-import { computeEconomics, DEFAULT_ECONOMICS, type EconomicsConfig } from './economics.ts'
+import { computeEconomics, DEFAULT_ECONOMICS, type EconomicsConfig, figuresOf } from './economics.ts'
 import { createFetch } from './fetch.ts'
 import { bodyOf, preflight } from './preflight.ts'
 import { pathOf, pricingDocument } from './pricing.ts'
-import { createQuotes, SANDBOX_NOTICE, termsOf } from './quote.ts'
 import { inspectConfiguration } from './rails.ts'
-import { prepareFetch } from './request.ts'
-import { createTargets, type TargetParts } from './targets.ts'
+import { type PreparedFetch, prepareFetch } from './request.ts'
 
 export interface WebFetchParts {
   readonly config: Pick<Config, 'mode' | 'egressPorts'>
@@ -49,6 +49,17 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
   const fetch = createFetch(parts)
   const rules = { ports: given.config.egressPorts, allowSandboxName: isSandbox }
   const prepare = (input: unknown) => prepareFetch(input, rules)
+  const facts = { economics: figuresOf(parts.economics) }
+
+  const quotableOf = ({ request, digest }: PreparedFetch): Quotable => ({
+    tool: WEB_FETCH,
+    request,
+    shorter: { ...request, url: null },
+    digest,
+    network: request.network,
+    amountAtomic: parts.amountAtomic,
+    facts,
+  })
 
   function requireOffer(): void {
     if (parts.economics.available) return
@@ -70,11 +81,12 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
       const prepared = prepare(input)
       await parts.targets.check(prepared)
       requireOffer()
+      const quotable = quotableOf(prepared)
       return {
         amountAtomic: parts.amountAtomic,
         networks: [prepared.request.network],
         requestDigest: prepared.digest,
-        quote: (presented) => quotes.accept(prepared, presented),
+        quote: (presented) => quotes.accept(quotable, presented),
       }
     },
 
@@ -84,7 +96,8 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
       requireOffer()
       const rail = inspectConfiguration(parts, prepared.request.network)
       if (!rail.ready) throw new GatewayError('payments_unavailable', rail.detail!, { reason: rail.reason! })
-      const { id, jws, issuedAt, expiresAt } = quotes.issue(prepared)
+      const quotable = quotableOf(prepared)
+      const { id, jws, issuedAt, expiresAt } = quotes.issue(quotable)
       await parts.store.saveQuote({ id, jws, createdAt: issuedAt, expiresAt })
       return {
         quote_id: id,
@@ -96,7 +109,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
         tool: WEB_FETCH,
         request: prepared.request,
         request_digest: prepared.digest,
-        terms: termsOf(parts, prepared),
+        terms: termsOf(parts.payTo, quotable),
         economics: parts.economics,
         how_to_pay: {
           method: 'POST',

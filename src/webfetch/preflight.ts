@@ -1,11 +1,11 @@
 // What would happen, for free: is the target safe, can it be paid, what does it cost. Asks DNS and the facilitators, and
 // opens no connection to the target.
+import type { Targets } from '../outbound/targets.ts'
+import { termsOf } from '../payments/quotes.ts'
 import type { Economics } from './economics.ts'
 import { pathOf } from './pricing.ts'
-import { termsOf } from './quote.ts'
 import { inspectRail, railId, type RailParts } from './rails.ts'
 import type { PreparedFetch } from './request.ts'
-import type { Targets } from './targets.ts'
 
 export interface PreflightParts extends RailParts {
   readonly targets: Targets
@@ -42,7 +42,11 @@ export async function preflight(parts: PreflightParts, prepared: PreparedFetch) 
       addresses: target.ok ? target.addresses.length : 0,
       contacted: false as const,
     },
-    payment: { ...termsOf(parts, prepared), rail: railId(request.network), ready: rail.ready },
+    payment: {
+      ...termsOf(parts.payTo, { network: request.network, amountAtomic: parts.amountAtomic }),
+      rail: railId(request.network),
+      ready: rail.ready,
+    },
     economics: parts.economics,
     findings,
     next: {

@@ -12,7 +12,17 @@ interface Arrow {
   readonly typeOnly: boolean
 }
 
-const PARTS = ['egress', 'outcomes', 'receipts', 'accounts', 'store', 'payments', 'webfetch', 'discovery']
+const PARTS = [
+  'egress',
+  'outcomes',
+  'receipts',
+  'accounts',
+  'store',
+  'payments',
+  'webfetch',
+  'discovery',
+  'outbound',
+]
 // Files of a part that touch the world outside its adapters folder.
 const ADAPTERS = ['src/receipts/signer.ts']
 const VOCABULARY = ['errors', 'secret', 'tokens', 'ids', 'log', 'config', 'json', 'fault', 'issues', 'curl']
@@ -53,6 +63,12 @@ const SHARED: Readonly<Record<string, string>> = {
   'src/egress/providers.ts': 'the nine providers',
   'src/egress/target.ts': 'what a target is, in every part that goes out',
   'src/egress/address.ts': 'which addresses are public, in every part that goes out',
+  'src/outbound/charset.ts': 'bytes as text, in every part that reads public pages',
+  'src/outbound/encoding.ts': 'content codings, in every part that reads public pages',
+  'src/outbound/media-type.ts': 'what a Content-Type says',
+  'src/outbound/numbers.ts': 'numbers that a double cannot hold',
+  'src/outbound/targets.ts': 'where a request may lead, in every part that reads public pages',
+  'src/payments/quotes.ts': 'signed quotes, in every part that sells',
   'src/payments/networks.ts': 'the pinned networks and assets',
   'src/payments/requirements.ts': 'a price as the requirement that is signed for',
   'src/receipts/types.ts': 'types of signed documents',

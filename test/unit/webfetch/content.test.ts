@@ -1,10 +1,11 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeText } from '../../../src/webfetch/charset.ts'
-import { parseContentType, readContent } from '../../../src/webfetch/content.ts'
-import { codingsOf, decodeBody } from '../../../src/webfetch/encoding.ts'
-import { hasInexactNumber } from '../../../src/webfetch/numbers.ts'
+import { decodeText } from '../../../src/outbound/charset.ts'
+import { parseContentType } from '../../../src/outbound/media-type.ts'
+import { readContent } from '../../../src/webfetch/content.ts'
+import { codingsOf, decodeBody } from '../../../src/outbound/encoding.ts'
+import { hasInexactNumber } from '../../../src/outbound/numbers.ts'
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
 const whole = { isCut: false, markup: undefined } as const

@@ -1,10 +1,15 @@
-// Where a fetch may lead: what the operator denies, what its name resolves to, what class those addresses are of.
+// Where a request may lead: what the operator denies, what its name resolves to, what class those addresses are of.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { ResolveError, Resolver } from '../egress/ports.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import { GatewayError } from '../errors.ts'
-import type { PreparedFetch } from './request.ts'
+
+/** A canonical target, and why it may not be reached, as far as the URL itself tells. */
+export interface Target {
+  readonly host: string
+  readonly blocked: { readonly reason: string; readonly detail: string } | undefined
+}
 
 export interface TargetParts {
   readonly resolver: Resolver
@@ -36,7 +41,7 @@ const strict = createAddressPolicy([])
 
 export function createTargets(parts: TargetParts) {
   /** What can be told without DNS. */
-  async function findObstacle({ blocked, host }: PreparedFetch): Promise<Obstacle | undefined> {
+  async function findObstacle({ blocked, host }: Target): Promise<Obstacle | undefined> {
     if (blocked) return { code: 'target_blocked', ...blocked }
     const verdict = await parts.checkHost(host)
     if (verdict.ok) return undefined
@@ -46,14 +51,14 @@ export function createTargets(parts: TargetParts) {
   }
 
   /** One question; one address that is not public refuses the whole answer. */
-  async function inspect(prepared: PreparedFetch, timeoutMs: number): Promise<Resolution> {
-    const obstacle = await findObstacle(prepared)
+  async function inspect(target: Target, timeoutMs: number): Promise<Resolution> {
+    const obstacle = await findObstacle(target)
     if (obstacle) return { ok: false, ...obstacle }
-    if (parts.allowSandboxName && prepared.host === SANDBOX_HOST)
+    if (parts.allowSandboxName && target.host === SANDBOX_HOST)
       return { ok: true, addresses: [SANDBOX_ADDRESS], addressClass: 'sandbox' }
     let addresses: readonly string[]
     try {
-      addresses = await parts.resolver.resolve(prepared.host, timeoutMs)
+      addresses = await parts.resolver.resolve(target.host, timeoutMs)
     } catch (thrown) {
       if (!isResolveError(thrown)) throw thrown
       return {
@@ -82,13 +87,13 @@ export function createTargets(parts: TargetParts) {
   return {
     inspect,
     /** @throws {GatewayError} target_blocked, egress_paused */
-    async check(prepared: PreparedFetch): Promise<void> {
-      const obstacle = await findObstacle(prepared)
+    async check(target: Target): Promise<void> {
+      const obstacle = await findObstacle(target)
       if (obstacle) throw toError(obstacle)
     },
     /** @throws {GatewayError} target_blocked, egress_paused, upstream_unreachable */
-    async resolve(prepared: PreparedFetch, timeoutMs: number): Promise<Resolution & { ok: true }> {
-      const resolution = await inspect(prepared, timeoutMs)
+    async resolve(target: Target, timeoutMs: number): Promise<Resolution & { ok: true }> {
+      const resolution = await inspect(target, timeoutMs)
       if (!resolution.ok) throw toError(resolution)
       return resolution
     },

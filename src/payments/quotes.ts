@@ -1,17 +1,14 @@
 // Signed quotes: what one exact request costs, for 300 seconds. They verify without a row and are stored only when
 // somebody asks for one.
 import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
-import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../services.ts'
-import type { Economics } from './economics.ts'
-import { pinnedNetwork } from './rails.ts'
-import type { PreparedFetch } from './request.ts'
+import { createNetworks, KNOWN_CHAIN_IDS } from './networks.ts'
 
-/** A quote travels in a header; what covers a longer URL is the digest. */
-const MAX_QUOTED_URL_CHARS = 2048
+/** A quote travels in a header; what covers a longer request is the digest. */
+const MAX_QUOTED_REQUEST_CHARS = 2560
 const MAX_PRESENTED_CHARS = 8192
 
 export interface QuoteParts {
@@ -19,10 +16,23 @@ export interface QuoteParts {
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly payTo: string | undefined
   readonly baseUrl: string
-  readonly economics: Economics
-  readonly amountAtomic: bigint
   readonly isSandbox: boolean
   readonly now: () => number
+}
+
+/** One exact request and its price. */
+export interface Quotable {
+  readonly tool: string
+  /** Normalised request, canonical JSON; what is too long is quoted as `shorter`. */
+  readonly request: Readonly<Record<string, unknown>>
+  readonly shorter?: Readonly<Record<string, unknown>> | undefined
+  /** base64url SHA-256 over the RFC 8785 form of the normalised request. */
+  readonly digest: string
+  /** CAIP-2. */
+  readonly network: string
+  readonly amountAtomic: bigint
+  /** Further members of the quote, the same for every request of this tool. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface Quote {
@@ -34,15 +44,17 @@ export interface Quote {
 
 export const SANDBOX_NOTICE = 'SANDBOX: test money and test keys only'
 
-/** What is paid where: the same members in quotes, quote answers and preflights. */
+const pinned = createNetworks(KNOWN_CHAIN_IDS)
+
+/** What is paid where: the same members in quotes, quote answers, preflights and costs. */
 export function termsOf(
-  { payTo, amountAtomic }: Pick<QuoteParts, 'payTo' | 'amountAtomic'>,
-  { request }: PreparedFetch,
+  payTo: string | undefined,
+  { network, amountAtomic }: Pick<Quotable, 'network' | 'amountAtomic'>,
 ) {
-  const { asset, revenue } = pinnedNetwork(request.network)
+  const { asset, revenue } = pinned.find(network)!
   return {
     scheme: 'exact',
-    network: request.network,
+    network,
     asset: asset.address,
     amount_atomic: amountAtomic.toString(),
     amount: formatAtomic(amountAtomic),
@@ -56,34 +68,33 @@ export function termsOf(
 }
 
 export function createQuotes(parts: QuoteParts) {
-  const { signer, baseUrl, now } = parts
-  const economics = figuresOf(parts.economics)
+  const { signer, baseUrl, payTo, now } = parts
   const fixed = new Map<string, ReturnType<typeof termsOf>>()
 
-  /** Of a network they never change, and a quote is made for every unpaid call. */
-  function fixedTerms(prepared: PreparedFetch) {
-    const { network } = prepared.request
-    const known = fixed.get(network) ?? termsOf(parts, prepared)
-    fixed.set(network, known)
+  /** Of a network and a price they never change, and a quote is made for every unpaid call. */
+  function fixedTerms(quotable: Quotable) {
+    const key = `${quotable.network} ${quotable.amountAtomic}`
+    const known = fixed.get(key) ?? termsOf(payTo, quotable)
+    fixed.set(key, known)
     return known
   }
 
-  function issue(prepared: PreparedFetch): Quote {
+  function issue(quotable: Quotable): Quote {
     const issuedAt = now()
     const expiresAt = issuedAt + QUOTE_SECONDS * 1000
     const id = newId('qte', issuedAt)
-    const { request } = prepared
+    const { request, shorter } = quotable
     const jws = signer.sign(JWS_TYPES.quote, {
       iss: baseUrl,
       jti: id,
       iat: Math.floor(issuedAt / 1000),
       exp: Math.floor(expiresAt / 1000),
       quote_id: id,
-      tool: WEB_FETCH,
-      request: request.url.length <= MAX_QUOTED_URL_CHARS ? request : { ...request, url: null },
-      request_digest: prepared.digest,
-      ...fixedTerms(prepared),
-      economics,
+      tool: quotable.tool,
+      request: JSON.stringify(request).length <= MAX_QUOTED_REQUEST_CHARS ? request : (shorter ?? null),
+      request_digest: quotable.digest,
+      ...fixedTerms(quotable),
+      ...quotable.facts,
       issued_at: new Date(issuedAt).toISOString(),
       expires_at: new Date(expiresAt).toISOString(),
       ...(parts.isSandbox && { notice: SANDBOX_NOTICE }),
@@ -97,21 +108,21 @@ export function createQuotes(parts: QuoteParts) {
      * The quote that applies to a request: the one that was presented while it holds, else a new one.
      * @throws {GatewayError} quote_invalid when what was presented is no quote of ours, or of another request
      */
-    accept(prepared: PreparedFetch, presented: string | undefined): Pick<Quote, 'jws' | 'expiresAt'> {
-      if (presented === undefined) return issue(prepared)
+    accept(quotable: Quotable, presented: string | undefined): Pick<Quote, 'jws' | 'expiresAt'> {
+      if (presented === undefined) return issue(quotable)
       const payload =
         presented.length <= MAX_PRESENTED_CHARS ? parts.verifyOwn(presented, JWS_TYPES.quote) : undefined
       if (!payload) throw refused('X-Gateway-Quote is not a quote that this gateway signed.', 'not_a_quote')
-      if (payload['request_digest'] !== prepared.digest)
+      if (payload['tool'] !== quotable.tool || payload['request_digest'] !== quotable.digest)
         throw refused('X-Gateway-Quote is for another request: this one differs from it.', 'other_request')
       const expiresAt = Date.parse(String(payload['expires_at']))
-      const { amount_atomic, network, asset, pay_to } = fixedTerms(prepared)
+      const { amount_atomic, network, asset, pay_to } = fixedTerms(quotable)
       const stands =
         payload['amount_atomic'] === amount_atomic &&
         payload['network'] === network &&
         payload['asset'] === asset &&
         payload['pay_to'] === pay_to
-      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issue(prepared)
+      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issue(quotable)
     },
   }
 }
@@ -122,12 +133,4 @@ const refused = (why: string, reason: string) =>
     'quote_invalid',
     `${why} Leave the header out, or send the quote that came with the 402 of this very request.`,
     { reason },
-  )
-
-/** The numbers, without the sentences around them: a header is short. */
-const figuresOf = (economics: Economics) =>
-  Object.fromEntries(
-    Object.entries(economics).filter(
-      ([name, value]) => value !== null && name !== 'basis' && !name.endsWith('_basis'),
-    ),
   )

@@ -1,0 +1,20 @@
+// What a Content-Type says.
+
+export interface ContentType {
+  /** `type/subtype` in lower case; empty where there is none that can be read. */
+  readonly essence: string
+  readonly charset: string | undefined
+}
+
+export function parseContentType(header: string | undefined): ContentType {
+  const [, essence = ''] = /^\s*([\w!#$&^.+-]+\/[\w!#$&^.+-]+)\s*(?:;|$)/.exec(header ?? '') ?? []
+  const charset = /;\s*charset\s*=\s*(?:"([^"]{1,40})"|([^\s;"]{1,40}))/i.exec(header ?? '')
+  return { essence: essence.toLowerCase(), charset: (charset?.[1] ?? charset?.[2])?.trim() }
+}
+
+export const isJson = (essence: string) => /^(?:application|text)\/json$|\+json$/.test(essence)
+
+const TEXTUAL =
+  /^text\/|[/+](?:xml|yaml)$|^application\/(?:javascript|ecmascript|x-javascript|x-yaml|x-ndjson|ndjson|jsonl|graphql|sql|toml|x-www-form-urlencoded|x-sh|rtf|manifest\+json)$/
+
+export const isTextual = (essence: string) => TEXTUAL.test(essence)
