@@ -6,12 +6,19 @@ export type Price =
       readonly kind: 'free'
       /** What a call costs once an allowance is used up. */
       readonly creditsBeyondAllowance?: number
+      /** What some calls cost at once, in atomic USDC; `terms` say which. */
+      readonly sometimes?: { readonly fromAtomic: bigint; readonly toAtomic: bigint }
     }
   | { readonly kind: 'credits'; readonly credits: number }
   /** The tool's `terms` say what a very call costs; this is the usual amount. */
   | { readonly kind: 'x402'; readonly amountAtomic: bigint }
 
 export const free: Price = { kind: 'free' }
+/** Free, unless the call asks for what costs between these. */
+export const freeOr = (fromAtomic: bigint, toAtomic: bigint): Price => ({
+  kind: 'free',
+  sometimes: { fromAtomic, toAtomic },
+})
 /** Free up to an allowance, then credits. */
 export const allowance = (creditsBeyondAllowance: number): Price => ({ kind: 'free', creditsBeyondAllowance })
 export const credits = (count: number): Price => ({ kind: 'credits', credits: count })

@@ -32,6 +32,8 @@ export interface Config {
   readonly settleFreeAllowance: number
   /** x402 catalogues that discovery reads. */
   readonly discoverySources: readonly string[]
+  /** Feeds of a feed-digest that names none. */
+  readonly feedSources: readonly string[]
   readonly dnsServers: readonly string[]
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
@@ -86,6 +88,15 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((text) => text.replace(/\/+$/, ''))
 
+/** In a sandbox nothing needs the internet: its own site has two. */
+const DEFAULT_FEEDS = {
+  sandbox: [
+    'https://sandbox.agent-gateway.test/feeds/hardware.xml',
+    'https://sandbox.agent-gateway.test/feeds/software.xml',
+  ],
+  production: ['https://news.ycombinator.com/rss', 'https://feeds.arstechnica.com/arstechnica/index'],
+} as const
+
 const Environment = z.object({
   PORT: integer(0, 65535).default(8402),
   HOST: z.string().default('127.0.0.1'),
@@ -114,6 +125,7 @@ const Environment = z.object({
   GATEWAY_SETTLER_KEY_FILE: z.string().optional(),
   GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000),
   GATEWAY_DISCOVERY_SOURCES: list,
+  GATEWAY_FEED_SOURCES: list,
   GATEWAY_DNS_SERVERS: list,
   GATEWAY_EGRESS_PORTS: list,
   GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
@@ -178,6 +190,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
     })
+  e.GATEWAY_FEED_SOURCES.forEach((url, i) => {
+    if (!isHttpUrl(url) || !url.startsWith('https:'))
+      problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} is not an https URL`)
+  })
+  if (e.GATEWAY_FEED_SOURCES.length > 3) problems.push('GATEWAY_FEED_SOURCES: at most 3 feeds')
   // A signed payment is money to whoever reads it on the way.
   e.GATEWAY_FACILITATORS.forEach((url, i) => {
     if (isHttpUrl(url) && url.startsWith('http:') && !isLoopbackHost(new URL(url).hostname))
@@ -221,6 +238,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rpcUrls: rpc.urls,
     settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
     settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
+    feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
     discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
     dnsServers: e.GATEWAY_DNS_SERVERS,
     egressPorts: egressPorts.length > 0 ? egressPorts : [443],

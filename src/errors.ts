@@ -59,6 +59,7 @@ export const ERRORS = {
   internal: { status: 500, title: 'The gateway failed' },
   secret_reflected: { status: 502, title: 'The upstream response contained the credential' },
   response_too_large: { status: 502, title: 'The upstream response is larger than allowed' },
+  sources_unusable: { status: 502, title: 'No source gave anything usable' },
   response_unacceptable: { status: 502, title: 'The upstream response cannot be passed on' },
   outcome_ambiguous: { status: 503, title: 'The outcome is not known' },
   upstream_unreachable: { status: 503, title: 'The upstream was not reached' },

@@ -29,7 +29,10 @@ import { createRateLimiter } from './limits.ts'
 import { claimInstallation } from './installation.ts'
 import type { Logger } from './log.ts'
 import { descriptors } from './outcomes/descriptors.ts'
+import { createAnalyserPool } from './outcomes/adapters/pool.ts'
 import { createOutcomes } from './outcomes/index.ts'
+import { createTargets } from './outbound/targets.ts'
+import { createQuotes } from './payments/quotes.ts'
 import { createPlainSender } from './discovery/adapters/plain-http.ts'
 import { createDiscovery } from './discovery/index.ts'
 import { createPayments } from './payment-parts.ts'
@@ -201,12 +204,31 @@ export async function startGateway(
     store,
     log,
   })
+  const isSandbox = config.mode === 'sandbox'
+  const analyser = createAnalyserPool()
+  const outcomes = createOutcomes({
+    targets: createTargets({ ...outbound, checkHost: egress.checkHost, allowSandboxName: isSandbox }),
+    sender,
+    analyser,
+    quotes: createQuotes({
+      signer,
+      verifyOwn: signer.verifyOwn,
+      payTo: payments.payTo,
+      baseUrl: addresses.baseUrl,
+      isSandbox,
+      now,
+    }),
+    baseUrl: addresses.baseUrl,
+    rules: { ports: config.egressPorts, allowSandboxName: isSandbox },
+    feedSources: config.feedSources,
+    now,
+  })
   const services: Services = {
     egress,
     accounts,
     receipts: createReceipts({ store }),
     documents,
-    outcomes: createOutcomes(),
+    outcomes,
     payments: payments.gate,
     facilitator: payments.facilitator,
     webFetch,
@@ -295,6 +317,7 @@ export async function startGateway(
       await new Promise((resolve) => setTimeout(resolve, 20))
     await payments.close()
     await discovery.close()
+    await analyser.close()
     await embedded?.close()
     await sender.close()
     await documentStore.close()

@@ -175,11 +175,17 @@ export interface Outcomes {
   /**
    * @param input of gateway_execute, checked against its schema; what is wrapped inside it is checked here
    * @throws {GatewayError} intent_unknown and outcome_not_live with repair guidance, input_conflict,
-   * input_missing_field, input_wrong_type, input_unknown_property, input_invalid
+   * input_missing_field, input_wrong_type, input_unknown_property, input_invalid; target_invalid and target_blocked when
+   * no source could ever be reached
+   * @returns null where the job is free
+   */
+  terms(input: Readonly<Record<string, unknown>>): Terms | null
+  /**
+   * @throws {GatewayError} as `terms`, and sources_unusable when there is nothing to deliver
    */
   execute(
     input: Readonly<Record<string, unknown>>,
-    context: { caller: Caller; signal: AbortSignal },
+    context: { caller: Caller; signal: AbortSignal; claimId?: string | undefined },
   ): Promise<Execution>
 }
 

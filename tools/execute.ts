@@ -1,4 +1,4 @@
-import { free } from '../schemas/money.ts'
+import { freeOr } from '../schemas/money.ts'
 import { ExecuteRequest } from '../schemas/execute-request.ts'
 import { Execution } from '../schemas/outcome.ts'
 import { descriptors } from '../src/outcomes/descriptors.ts'
@@ -17,7 +17,7 @@ export const execute = defineTool({
   input: ExecuteRequest,
   output: Execution,
 
-  price: free,
+  price: freeOr(2000n, 6000n),
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'POST', path: '/v1/execute', operationId: 'gatewayExecute' },
@@ -28,7 +28,24 @@ export const execute = defineTool({
     tags,
     examples: phrases,
   })),
-  errors: ['intent_unknown', 'input_conflict', 'outcome_not_live'],
+  errors: [
+    'intent_unknown',
+    'input_conflict',
+    'target_invalid',
+    'quote_invalid',
+    'payment_invalid',
+    'payment_required',
+    'payment_rejected',
+    'settlement_failed',
+    'target_blocked',
+    'payment_claimed',
+    'payment_identifier_conflict',
+    'sources_unusable',
+    'settlement_unknown',
+    'payments_unavailable',
+    'no_route',
+    'overloaded',
+  ],
   examples: [
     { title: 'A labelled sample, free', input: { intent: 'demo' } },
     ...descriptors.map(({ name, example }) => ({ title: name, input: example })),
@@ -36,7 +53,7 @@ export const execute = defineTool({
   // A JSON escape takes up to 12 bytes a character: 12,288 of HTML and 3,000 of intent still fit.
   maxBodyBytes: 192 * 1024,
 
-  async handle(input, { outcomes, caller, signal }) {
-    return outcomes.execute(input, { caller, signal })
-  },
+  terms: (input, { outcomes }) => outcomes.terms(input),
+  handle: (input, { outcomes, caller, signal, claimId }) =>
+    outcomes.execute(input, { caller, signal, claimId }),
 })

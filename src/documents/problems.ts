@@ -76,6 +76,8 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     'Do not pay again: the chain is being asked. Read `payment_url` with the same Payment-Signature.',
   payments_unavailable:
     'The chain or the facilitator does not answer. Nothing was charged; try again with the same payment.',
+  sources_unusable:
+    '`coverage` says for each source what happened. Nothing was charged: send other sources, or try again later with the same payment.',
   tool_unavailable: 'The operator has to correct the configuration of its price. GET /v1/pricing says why.',
   no_route: 'Choose a network and scheme that GET /supported lists, or try again later.',
   json_invalid: 'Send a body that is valid JSON in UTF-8.',

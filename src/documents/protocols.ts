@@ -40,6 +40,7 @@ function describeTool({ tool, portableName }: RegisteredTool, baseUrl: string): 
 
 /** `free`, `1 credit`, `0.003000 USDC`, `free up to an allowance, then 1 credit`. */
 export function priceWords(price: Price): string {
+  if (price.kind === 'free' && price.sometimes) return `free, or ${rangeWords(price.sometimes)}`
   if (price.kind === 'free')
     return price.creditsBeyondAllowance === undefined
       ? 'free'
@@ -47,5 +48,9 @@ export function priceWords(price: Price): string {
   if (price.kind === 'credits') return creditWords(price.credits)
   return `${formatAtomic(price.amountAtomic)} USDC`
 }
+
+/** `0.002000 to 0.006000 USDC`. */
+const rangeWords = ({ fromAtomic, toAtomic }: { fromAtomic: bigint; toAtomic: bigint }) =>
+  `${formatAtomic(fromAtomic)} to ${formatAtomic(toAtomic)} USDC`
 
 const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

@@ -47,6 +47,8 @@ export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>
     return ` Costs money, usually ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402. ${HOW_TO_PAY}`
   if (price.kind === 'free' && price.creditsBeyondAllowance !== undefined)
     return ` Free up to an allowance, then ${price.creditsBeyondAllowance} credit a call.`
+  if (price.kind === 'free' && price.sometimes)
+    return ` Some calls cost ${formatAtomic(price.sometimes.fromAtomic)} to ${formatAtomic(price.sometimes.toAtomic)} USDC, paid with x402. ${HOW_TO_PAY}`
   return terms === undefined ? '' : ` Some calls cost USDC, paid with x402. ${HOW_TO_PAY}`
 }
 

@@ -1,6 +1,7 @@
 // What the catalogue says about each live outcome. Data only: a capability is listed here when it works, not before.
 import { z } from 'zod'
-import { type OutcomeId, PreviewResult } from '../../schemas/outcome.ts'
+import { PreviewResult } from '../../schemas/extract-preview.ts'
+import type { OutcomeId } from '../../schemas/outcome.ts'
 
 export interface CapabilityFacts {
   readonly id: OutcomeId

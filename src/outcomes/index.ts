@@ -1,112 +1,161 @@
-// The story of gateway_execute: read the claims, resolve them to one job, run it, add digests and cost.
+// The story of gateway_execute: read the claims, resolve them to one job, say what it costs, run it, add digests and cost.
+import { hash } from 'node:crypto'
 import { toUSVString } from 'node:util'
 import { formatAtomic } from '../../schemas/money.ts'
-import type { Execution, OutcomeId, PreviewResult } from '../../schemas/outcome.ts'
+import type { Cost, Execution } from '../../schemas/outcome.ts'
+import type { Sender } from '../egress/ports.ts'
 import { GatewayError } from '../errors.ts'
+import type { Targets } from '../outbound/targets.ts'
+import type { Quotable, Quotes } from '../payments/quotes.ts'
+import { toCanonicalJson } from '../receipts/types.ts'
 import type { Outcomes } from '../services.ts'
-import { type ClaimField, readClaims } from './claims.ts'
+import { createFeedDigest } from './capabilities/feed-digest.ts'
+import { extractPreview } from './capabilities/extract-preview.ts'
+import { productOffers } from './capabilities/product-offers.ts'
+import { webExtraction } from './capabilities/web-extraction.ts'
+import { readClaims } from './claims.ts'
 import { findDescriptor } from './descriptors.ts'
-import { digestJson, digestText } from './digest.ts'
+import { digestJson } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
-import { extractPreview } from './preview.ts'
+import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
 import { toRefusal } from './repair.ts'
-import { type CapabilityUse, resolveJob } from './resolve.ts'
-import { SAMPLE_BASE_URL, SAMPLE_HTML } from './sample.ts'
+import { type Resolution, resolveJob } from './resolve.ts'
+import { createGather } from './sources/gather.ts'
+import { createReader } from './sources/reader.ts'
+import { createSampleReader } from './sources/sample.ts'
 
-interface Delivered {
-  readonly result: PreviewResult
-  /** What the source digest is taken over. */
-  readonly source: string
-  readonly text: string
-  /** Normalised request as shown back; large sources stand as digests. */
-  readonly request: Record<string, unknown>
-}
-
-/** A capability as it runs: adding one is adding an entry here and a descriptor. */
-interface Capability extends CapabilityUse {
-  run(
-    claims: ReadonlyMap<ClaimField, unknown>,
-    context: { isDemo: boolean; signal: AbortSignal },
-  ): Promise<Delivered>
-}
-
-const preview: Capability = {
-  id: 'extract-preview',
-  needs: ['html'],
-  uses: ['html', 'url'],
-  async run(claims, { isDemo }) {
-    // Half a surrogate pair has no UTF-8: as a digest would, the text takes U+FFFD for it.
-    const html = isDemo ? SAMPLE_HTML : toUSVString(String(claims.get('html')))
-    const baseUrl = isDemo ? SAMPLE_BASE_URL : (claims.get('url') as string | undefined)
-    const result = extractPreview({ html, baseUrl, isSample: isDemo })
-    return {
-      result,
-      source: html,
-      text: result.document.text,
-      request: {
-        source: result.source.origin,
-        html_sha256: digestText(html),
-        html_characters: result.source.characters,
-        base_url: baseUrl !== undefined && /^https?:/i.test(baseUrl) ? baseUrl : null,
-      },
-    }
-  },
+export interface OutcomeParts {
+  readonly targets: Targets
+  readonly sender: Sender
+  readonly analyser: Analyser
+  readonly quotes: Pick<Quotes, 'accept'>
+  readonly baseUrl: string
+  /** Ports that sources may be on, and whether the sample site may be one. */
+  readonly rules: { readonly ports: readonly number[]; readonly allowSandboxName: boolean }
+  /** Feeds of a digest that names none. */
+  readonly feedSources: readonly string[]
+  readonly now: () => number
 }
 
 const MAX_ECHO_CHARACTERS = 3000
-const capabilities: readonly Capability[] = [preview]
+/** Of tools in quotes. */
+const TOOL = 'gateway_execute'
+const MAINNET = 'eip155:8453'
+const TESTNET = 'eip155:84532'
 
-export function createOutcomes(): Outcomes {
+interface Job {
+  readonly resolution: Resolution & { readonly ok: true }
+  readonly prepared: PreparedJob
+  /** 0 where it is free. */
+  readonly amountAtomic: bigint
+  /** CAIP-2; null where it is free. */
+  readonly network: string | null
+}
+
+export function createOutcomes(parts: OutcomeParts): Outcomes {
+  const { analyser, now } = parts
+  const capabilities: readonly Capability[] = [
+    extractPreview,
+    webExtraction,
+    productOffers,
+    createFeedDigest({ defaults: parts.feedSources }),
+  ]
+  const gather = createGather({ reader: createReader(parts), now })
+  const gatherSamples = createGather({ reader: createSampleReader(now), now })
+
+  function prepare(input: Parameters<Outcomes['execute']>[0]): Job {
+    const reading = readClaims(input)
+    if (!reading.ok)
+      throw new GatewayError(
+        reading.code,
+        `${reading.detail} The fields are in the schema of gateway_execute.`,
+        { extras: { fields: reading.fields } },
+      )
+    const resolution = resolveJob(reading.claims, capabilities)
+    if (!resolution.ok) throw toRefusal(resolution, reading.claims)
+    const capability = capabilities.find(({ id }) => id === resolution.capability)!
+    const isDemo = resolution.kind === 'demo'
+    const prepared = capability.prepare(resolution.claims, { isDemo })
+    const amountAtomic = isDemo ? 0n : findDescriptor(capability.id)!.amountAtomic
+    const network = amountAtomic === 0n ? null : resolution.testnet ? TESTNET : MAINNET
+    return { resolution, prepared, amountAtomic, network }
+  }
+
   return {
-    async execute(input, { signal }) {
-      const reading = readClaims(input)
-      if (!reading.ok)
-        throw new GatewayError(
-          reading.code,
-          `${reading.detail} The fields are in the schema of gateway_execute.`,
-          {
-            extras: { fields: reading.fields },
-          },
-        )
-      const job = resolveJob(reading.claims, capabilities)
-      if (!job.ok) throw toRefusal(job, reading.claims)
-      const capability = capabilities.find(({ id }) => id === job.capability)!
-      const delivered = await capability.run(job.claims, { isDemo: job.kind === 'demo', signal })
+    terms(input) {
+      const { resolution, prepared, amountAtomic, network } = prepare(input)
+      if (network === null) return null
+      const request = { capability: resolution.capability, ...prepared.request, network }
+      const quotable: Quotable = {
+        tool: TOOL,
+        request,
+        shorter: { capability: resolution.capability, network },
+        digest: hash('sha256', toCanonicalJson(request), 'base64url'),
+        network,
+        amountAtomic,
+      }
+      return {
+        amountAtomic,
+        networks: [network],
+        requestDigest: quotable.digest,
+        quote: (presented) => parts.quotes.accept(quotable, presented),
+      }
+    },
+
+    async execute(input, { signal, claimId }) {
+      const job = prepare(input)
+      const { resolution, prepared } = job
+      const delivered = await prepared.run({
+        signal,
+        analyser,
+        gather: resolution.kind === 'demo' ? gatherSamples : gather,
+      })
       return {
         ok: true,
         intent: {
-          kind: job.kind,
-          capability: job.capability,
-          text: job.words === null ? null : cutText(toUSVString(job.words), MAX_ECHO_CHARACTERS),
-          read_from: [...job.readFrom],
-          request: delivered.request,
-          ignored: [...job.ignored],
+          kind: resolution.kind,
+          capability: resolution.capability,
+          text:
+            resolution.words === null ? null : cutText(toUSVString(resolution.words), MAX_ECHO_CHARACTERS),
+          read_from: [...resolution.readFrom],
+          request: prepared.request,
+          ignored: [...resolution.ignored],
         },
-        capability: job.capability,
+        capability: resolution.capability,
         result: delivered.result,
-        verification: {
-          algorithm: 'sha-256',
-          encoding: 'hex',
-          source_sha256: digestText(delivered.source),
-          text_sha256: digestText(delivered.text),
-          result_sha256: digestJson(delivered.result),
-          normaliser: NORMALISER,
-          deterministic: true,
-        },
-        cost: costOf(job.capability),
+        verification: verificationOf(prepared, delivered),
+        cost: costOf(job, claimId, parts.baseUrl),
         receipt: null,
       }
     },
   }
 }
 
-function costOf(id: OutcomeId): Execution['cost'] {
-  const amount = findDescriptor(id)!.amountAtomic
+const verificationOf = ({ request }: PreparedJob, delivered: Delivered): Execution['verification'] => ({
+  algorithm: 'sha-256',
+  encoding: 'hex',
+  source_sha256: delivered.sourceSha256,
+  text_sha256: delivered.textSha256,
+  result_sha256: digestJson(delivered.result),
+  request_sha256: digestJson(request),
+  sources: [...delivered.sources],
+  parts: [...delivered.parts],
+  normaliser: NORMALISER,
+  deterministic: delivered.deterministic,
+})
+
+function costOf({ amountAtomic, network }: Job, claimId: string | undefined, baseUrl: string): Cost {
   return {
-    amount_atomic: amount.toString(),
-    amount: formatAtomic(amount),
+    amount_atomic: amountAtomic.toString(),
+    amount: formatAtomic(amountAtomic),
     currency: 'USDC',
     decimals: 6,
-    paid: amount > 0n,
+    paid: amountAtomic > 0n,
+    network,
+    revenue: network === MAINNET,
+    settlement:
+      claimId === undefined
+        ? null
+        : { scheme: 'exact', claim_id: claimId, url: `${baseUrl}/v1/payments/${claimId}` },
   }
 }

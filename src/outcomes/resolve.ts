@@ -3,15 +3,7 @@
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type Claim, type ClaimField, OPTION_FIELDS, SOURCE_FIELDS } from './claims.ts'
 import { understand } from './phrases.ts'
-
-/** What a capability reads of a request. */
-export interface CapabilityUse {
-  readonly id: OutcomeId
-  /** Fields it cannot work without: at least one of them. */
-  readonly needs: readonly ClaimField[]
-  /** Fields it has a use for. Another source field is a conflict, another option is ignored and reported. */
-  readonly uses: readonly ClaimField[]
-}
+import type { CapabilityUse } from './ports.ts'
 
 export type Resolution =
   | {
@@ -19,6 +11,8 @@ export type Resolution =
       readonly kind: 'demo' | 'capability'
       readonly capability: OutcomeId
       readonly claims: ReadonlyMap<ClaimField, unknown>
+      /** Paid with test money. */
+      readonly testnet: boolean
       readonly words: string | null
       readonly readFrom: readonly string[]
       readonly ignored: readonly string[]
@@ -74,6 +68,7 @@ export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUs
       kind: 'demo',
       capability,
       claims: new Map(),
+      testnet: false,
       words,
       readFrom: [demo.pointer, ...pointersOf('capability')],
       ignored: pointersOf(...OPTION_FIELDS),
@@ -118,7 +113,7 @@ export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUs
       [...pointersOf('capability', ...use.needs), ...misplaced],
       `${capability} has no use for that source`,
     )
-  if (!use.needs.some((field) => value.has(field)))
+  if (use.needs.length > 0 && !use.needs.some((field) => value.has(field)))
     return { ok: false, reason: 'missing', capability, needs: use.needs }
 
   const decisive: ClaimField[] = ['capability', ...use.uses]
@@ -127,6 +122,7 @@ export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUs
     ok: true,
     kind: 'capability',
     capability,
+    testnet: value.get('testnet') === true,
     claims: new Map([...value].filter(([field]) => use.uses.includes(field))),
     words,
     readFrom: [...pointersOf(...decisive), ...(decidedByWords ? named.map(({ pointer }) => pointer) : [])],

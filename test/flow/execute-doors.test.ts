@@ -1,6 +1,7 @@
 // The same page through REST, MCP and A2A on the whole gateway: one answer, byte for byte where it counts.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Execution } from '../../schemas/outcome.ts'
+import { previewOf } from '../support/outcomes.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway
@@ -41,7 +42,7 @@ async function viaA2a(input: unknown) {
 
 it('gives the same execution through every door', async () => {
   const rest = Execution.parse(await viaRest(INPUT))
-  expect(rest.result.document.text).toBe('Tea\n\nSteep it.')
+  expect(previewOf(rest).document.text).toBe('Tea\n\nSteep it.')
   expect(await viaMcp(INPUT)).toEqual(rest)
   expect(await viaA2a(INPUT)).toEqual(rest)
 })

@@ -4,13 +4,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import canonicalize from 'canonicalize'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Execution } from '../../schemas/outcome.ts'
-import { createOutcomes } from '../../src/outcomes/index.ts'
+import { createTestOutcomes, previewOf } from '../support/outcomes.ts'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
 
 const MAX = 12_288
 let gateway: Harness
 beforeAll(async () => {
-  gateway = await startRestHarness({ services: { outcomes: createOutcomes() } })
+  gateway = await startRestHarness({ services: { outcomes: createTestOutcomes() } })
 })
 afterAll(() => gateway.close())
 
@@ -46,7 +46,9 @@ describe('execute over HTTP', () => {
 
   it('returns digests that recompute from the answer alone', async () => {
     const { body } = await execute({ intent: 'demo' })
-    const { result, verification } = Execution.parse(body)
+    const execution = Execution.parse(body)
+    const result = previewOf(execution)
+    const { verification } = execution
     expect(verification.source_sha256).toBe(sha256(result.source.html!))
     expect(verification.text_sha256).toBe(sha256(result.document.text))
     // The body as received, not as parsed by our schema: a caller has nothing else.

@@ -1,5 +1,5 @@
 // Parsed page -> normalised document. Pure: the same HTML and base give the same bytes, whoever asks and whenever.
-import type { ContentWarning, ExtractedDocument } from '../../../schemas/outcome.ts'
+import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
 import { type Block, readBlocks, textOfBlocks, textOfRuns } from './blocks.ts'
 import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
 import { baseOf, resolveLink } from './links.ts'

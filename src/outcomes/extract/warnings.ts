@@ -1,5 +1,5 @@
 // Signs that a page tries to tell a model something it does not tell a person. Reports them; removing is cleanText's job.
-import type { ContentWarning } from '../../../schemas/outcome.ts'
+import type { ContentWarning } from '../../../schemas/document.ts'
 import { cleanText, collapseSpaces, countMatches, invisible } from './text.ts'
 import type { ParsedPage } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { extractPreview } from '../../../src/outcomes/preview.ts'
+import { previewHtml } from '../../../src/outcomes/capabilities/extract-preview.ts'
 
-const preview = (html: string, baseUrl?: string) => extractPreview({ html, baseUrl, isSample: false })
+const preview = (html: string, baseUrl?: string) => previewHtml({ html, baseUrl, isSample: false })
 const documentOf = (html: string, baseUrl?: string) => preview(html, baseUrl).document
 const textOf = (html: string) => documentOf(html).text
 

@@ -2,15 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import { descriptors } from '../../../src/outcomes/descriptors.ts'
 import { GatewayError } from '../../../src/errors.ts'
-import { createOutcomes } from '../../../src/outcomes/index.ts'
+import { createTestOutcomes, previewOf } from '../../support/outcomes.ts'
 
 const HTML = '<p>Hello</p>'
-const outcomes = createOutcomes()
+const outcomes = createTestOutcomes()
 const context = {
   caller: { kind: 'anonymous', id: 'anonymous', address: '127.0.0.1' } as const,
   signal: new AbortController().signal,
 }
-const execute = (input: unknown) => outcomes.execute(ExecuteRequest.parse(input), context)
+async function execute(input: unknown) {
+  const execution = await outcomes.execute(ExecuteRequest.parse(input), context)
+  return { ...execution, result: previewOf(execution) }
+}
 
 async function refusalOf(input: unknown): Promise<GatewayError> {
   try {

@@ -1,0 +1,67 @@
+// One page in normalised form, as previews and paid extractions return it.
+import { z } from 'zod'
+
+const Link = z.object({
+  url: z.string().describe('Absolute where the page or the request gave a base, else as written'),
+  absolute: z.boolean(),
+  text: z.string(),
+})
+
+const DataTable = z.object({
+  caption: z.string().nullable(),
+  header: z.array(z.string()).describe('Cells of the header row; empty when there is none'),
+  rows: z.array(z.array(z.string())),
+})
+
+const OfferSummary = z.object({
+  price: z.string().nullable().describe('Decimal text as stated, never rounded'),
+  currency: z.string().nullable(),
+  availability: z.string().nullable().describe('Last segment of the schema.org value, such as InStock'),
+})
+
+const ProductSummary = z.object({
+  name: z.string().nullable(),
+  brand: z.string().nullable(),
+  sku: z.string().nullable(),
+  gtin: z.string().nullable(),
+  offers: z.array(OfferSummary),
+})
+
+/** One page in normalised form. Everything in it is quoted from the source and as trustworthy as the source. */
+export const ExtractedDocument = z.object({
+  title: z.string().nullable(),
+  byline: z.string().nullable(),
+  site_name: z.string().nullable(),
+  language: z.string().nullable().describe('BCP 47 tag as the page declares it'),
+  description: z.string().nullable(),
+  canonical_url: z.string().nullable().describe('As the page declares it; not checked'),
+  published_time: z.string().nullable().describe('ISO 8601 as stated by the page'),
+  modified_time: z.string().nullable(),
+  headings: z.array(z.object({ level: z.int().min(1).max(6), text: z.string() })),
+  text: z.string().describe('Main text: NFC, single spaces, blocks separated by a blank line'),
+  markdown: z.string(),
+  word_count: z.int().min(0),
+  links: z.array(Link),
+  tables: z.array(DataTable),
+  structured_data: z.object({
+    types: z.array(z.string()).describe('schema.org types found in JSON-LD, sorted'),
+    products: z.array(ProductSummary),
+    invalid_scripts: z.int().min(0).describe('JSON-LD scripts that are not valid JSON'),
+  }),
+})
+export type ExtractedDocument = z.infer<typeof ExtractedDocument>
+
+const WARNING_CODES = [
+  'zero_width_characters',
+  'bidi_controls',
+  'tag_characters',
+  'hidden_text',
+  'hidden_instructions',
+  'instructions_in_text',
+] as const
+export const ContentWarning = z.object({
+  code: z.enum(WARNING_CODES),
+  count: z.int().min(1),
+  message: z.string(),
+})
+export type ContentWarning = z.infer<typeof ContentWarning>

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { Coverage } from './sources.ts'
+
+/** Where a value was stated; JSON-LD comes first, the others are labelled because they are read less surely. */
+export const PRODUCT_SOURCES = ['json-ld', 'microdata', 'rdfa', 'opengraph'] as const
+
+const Decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
+
+const Money = z.object({
+  amount: Decimal.describe('Exact decimal as stated, never rounded'),
+  currency: z.string().nullable().describe('ISO 4217; null when the page does not say'),
+  minor_units: z
+    .string()
+    .nullable()
+    .describe('Whole minor units (cents, fils) where amount and currency allow it'),
+  raw: z.string().describe('As it stood in the page'),
+})
+
+const Shipping = z.object({
+  amount: Money.nullable(),
+  destination: z.string().nullable(),
+  free: z.boolean().nullable(),
+})
+
+const Offer = z.object({
+  price: Money.nullable(),
+  list_price: Money.nullable().describe('A struck-through or recommended price, when stated'),
+  low_price: Money.nullable().describe('Of an aggregate'),
+  high_price: Money.nullable(),
+  offer_count: z.int().nullable(),
+  availability: z.string().nullable().describe('schema.org value without its address, such as `InStock`'),
+  condition: z.string().nullable().describe('Such as `NewCondition`'),
+  seller: z.string().nullable(),
+  url: z.string().nullable(),
+  valid_until: z.string().nullable(),
+  shipping: z.array(Shipping),
+  issues: z
+    .array(z.string())
+    .describe('Such as `offer_without_price`, `currency_missing`, `aggregate_only`, `ambiguous_decimal`'),
+})
+
+const Identifier = z.object({
+  kind: z.enum(['gtin', 'mpn', 'sku', 'isbn', 'asin', 'product_id']),
+  value: z.string().describe('As stated'),
+  normalised: z.string().nullable().describe('GTIN-14, or folded; null when it is not valid'),
+  valid: z.boolean(),
+  reason: z.string().nullable().describe('Why it is not valid, such as `check_digit`'),
+})
+
+const Product = z.object({
+  id: z.string().describe('`p1`, `p2`, …'),
+  source: z.int().min(0).describe('Index in `coverage.sources`'),
+  url: z.string(),
+  stated_in: z.enum(PRODUCT_SOURCES),
+  main: z.boolean().describe('The product that the page is about'),
+  name: z.string().nullable(),
+  brand: z.string().nullable(),
+  description: z.string().nullable(),
+  image: z.string().nullable(),
+  variant_of: z.string().nullable().describe('Name or id of the product group'),
+  attributes: z.record(z.string(), z.string()).describe('Such as color, size, material'),
+  identifiers: z.array(Identifier),
+  offers: z.array(Offer),
+  issues: z.array(z.string()).describe('Such as `identifier_missing`, `gtin_invalid`, `no_offer`'),
+})
+export type Product = z.infer<typeof Product>
+
+const ComparableGroup = z.object({
+  key: z.string().describe('`gtin:…`, or `brand+mpn:…`: the validated identifier they share'),
+  currency: z.string(),
+  entries: z
+    .array(
+      z.object({
+        product: z.string(),
+        offer: z.int().min(0),
+        price: Money,
+        availability: z.string().nullable(),
+        condition: z.string().nullable(),
+      }),
+    )
+    .min(2)
+    .describe('Lowest price first'),
+})
+
+export const ProductOffersResult = z.object({
+  sample: z.boolean(),
+  sample_notice: z.string().nullable(),
+  products: z.array(Product),
+  groups: z.array(ComparableGroup).describe('Same validated identifier and same currency only'),
+  unranked: z
+    .array(z.object({ product: z.string(), reason: z.string() }))
+    .describe(
+      'Products in no group, and why: `identifier_missing`, `only_one_offer`, `currency_missing`, `currency_differs`, …',
+    ),
+  missing_identifiers: z.array(z.string()).describe('Ids of products without a valid identifier'),
+  unsupported_pages: z
+    .array(z.object({ url: z.string(), reason: z.string() }))
+    .describe('Pages without a product in a form that can be read'),
+  truncated: z.array(z.string()),
+  coverage: Coverage,
+})
+export type ProductOffersResult = z.infer<typeof ProductOffersResult>

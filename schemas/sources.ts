@@ -1,0 +1,95 @@
+// What became of the public sources of an outcome: the same words for pages, shops and feeds.
+import { z } from 'zod'
+
+/** Why a source gave nothing. Add freely, rename never. */
+export const SOURCE_REASONS = [
+  // The address itself
+  'target_invalid',
+  'target_blocked',
+  'egress_paused',
+  // On the way
+  'name_not_found',
+  'name_unresolved',
+  'connect_failed',
+  'tls_failed',
+  'timeout',
+  'connection_lost',
+  'malformed_response',
+  // What was answered
+  'http_status',
+  'redirected',
+  'empty',
+  'encoding_unsupported',
+  'encoding_malformed',
+  'type_unsupported',
+  'binary',
+  'invalid_json',
+  'not_a_feed',
+  'feed_is_html',
+  'invalid_xml',
+  'no_content',
+  'no_product',
+  // What reading it took
+  'budget_exceeded',
+  'unreadable',
+] as const
+export const SourceReason = z.enum(SOURCE_REASONS)
+export type SourceReason = z.infer<typeof SourceReason>
+
+export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+export const SourceAttempt = z.object({
+  url: z.string(),
+  role: z.enum(['source', 'fallback']),
+  ok: z.boolean(),
+  reason: SourceReason.nullable(),
+  detail: z.string().nullable().describe('For people: what happened and what to send instead'),
+  http_status: z.int().nullable(),
+  redirect_to: z.string().nullable().describe('Where a redirect pointed; it was not followed'),
+  duration_ms: z.int().min(0),
+})
+export type SourceAttempt = z.infer<typeof SourceAttempt>
+
+/** What was read, when, and what it hashes to. */
+export const RetrievedSource = z.object({
+  url: z.string().describe('The address that answered: the source itself or its fallback'),
+  http_status: z.int(),
+  retrieved_at: z.string().describe('RFC 3339, UTC: when the source last said so'),
+  age_seconds: z.int().min(0),
+  cache: z.enum(['miss', 'hit', 'revalidated']),
+  content_type: z.string().nullable().describe('As sent'),
+  format: z.enum(['html', 'text', 'json', 'feed']),
+  charset: z
+    .object({
+      name: z.string(),
+      from: z.enum(['bom', 'header', 'meta', 'content']),
+      replaced: z.int().min(0).describe('Characters whose bytes mean nothing in this charset'),
+    })
+    .nullable(),
+  bytes: z.int().min(0).describe('Read, after decompression'),
+  truncated: z.boolean().describe('The source is longer than what is read (2 MiB)'),
+  etag: z.string().nullable(),
+  last_modified: z.string().nullable(),
+  source_sha256: Sha256.describe('Of the raw bytes, after decompression'),
+  text_sha256: Sha256.nullable().describe('Of the normalised text; null where there is none'),
+})
+export type RetrievedSource = z.infer<typeof RetrievedSource>
+
+export const SourceCoverage = z.object({
+  requested: z.string(),
+  ok: z.boolean(),
+  fallback_used: z.boolean(),
+  reason: SourceReason.nullable().describe('Of the first address, where nothing was usable'),
+  attempts: z.array(SourceAttempt),
+  retrieved: RetrievedSource.nullable(),
+})
+export type SourceCoverage = z.infer<typeof SourceCoverage>
+
+export const Coverage = z.object({
+  asked: z.int().min(0),
+  usable: z.int().min(0),
+  failed: z.int().min(0),
+  complete: z.boolean().describe('Every source was usable, and none of them was cut'),
+  sources: z.array(SourceCoverage).describe('In the order of the request'),
+})
+export type Coverage = z.infer<typeof Coverage>

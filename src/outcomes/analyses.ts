@@ -1,0 +1,16 @@
+// Everything that is read out of untrusted bytes, by name: what a worker thread runs. Pure functions, no clock, no network.
+import { readPage } from './extract/page.ts'
+import { readFeed } from './feeds/feed.ts'
+import { readProducts } from './products/page.ts'
+import { relate } from './text/relate.ts'
+
+export const analyses = {
+  /** A page, text or JSON document as a normalised document. */
+  page: readPage,
+  /** Products and offers that a page states in a structured form. */
+  products: readProducts,
+  /** Entries of a feed. */
+  feed: readFeed,
+  /** Duplicates among documents, and passages that a query is about. */
+  relate,
+}

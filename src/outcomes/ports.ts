@@ -1,0 +1,173 @@
+// What the parts of an outcome are to each other. Types only.
+//
+//   request -> claims -> one job (resolve) -> prepared job: normalised request, digest, price
+//   prepared job -> gather: every source in parallel, each with its fallback and its own deadline
+//                     reader:   one address -> bytes, through the gateway's safe outbound path, or a reason
+//                     analyser: bytes -> data, in a worker thread with a budget, or a reason
+//                -> the capability puts the readings together: duplicates, groups, digest
+//                -> result, digests, cost; without one usable source it throws and nothing is charged
+import type { OutcomeId, OutcomeResult } from '../../schemas/outcome.ts'
+import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sources.ts'
+import type { ClaimField } from './claims.ts'
+
+// jobs -------------------------------------------------------------------------------------------------------------
+
+/** What a capability reads of a request. */
+export interface CapabilityUse {
+  readonly id: OutcomeId
+  /** Fields it cannot work without: at least one of them. Empty where it has sources of its own. */
+  readonly needs: readonly ClaimField[]
+  /** Fields it has a use for. Another source field is a conflict, another option is ignored and reported. */
+  readonly uses: readonly ClaimField[]
+}
+
+/** A capability as it runs: adding one is adding an entry in index.ts and a descriptor. */
+export interface Capability extends CapabilityUse {
+  /**
+   * From claims to the one normalised request. Pure.
+   * @throws {GatewayError} input_invalid and its kin for what can be told from the request alone; target_invalid or
+   * target_blocked when no source could be reached whatever happens
+   */
+  prepare(claims: ReadonlyMap<ClaimField, unknown>, options: { isDemo: boolean }): PreparedJob
+}
+
+export interface PreparedJob {
+  /** As shown back in `intent.request` and as the quote and the payment are bound to it: JSON, defaults filled in. */
+  readonly request: Readonly<Record<string, unknown>>
+  /**
+   * @throws {GatewayError} sources_unusable when there is nothing to deliver; then nothing is charged
+   */
+  run(context: RunContext): Promise<Delivered>
+}
+
+export interface RunContext {
+  readonly signal: AbortSignal
+  /** Reads the sample pages instead of the world where the job is a demo. */
+  readonly gather: Gather
+  readonly analyser: Analyser
+}
+
+export interface Delivered {
+  readonly result: OutcomeResult
+  /** Of the HTML that was sent; null where sources were fetched. */
+  readonly sourceSha256: string | null
+  readonly textSha256: string | null
+  readonly sources: readonly { readonly url: string; readonly bytes: number; readonly sha256: string }[]
+  /** JSON Pointers into `result`, with the SHA-256 of the string found there. */
+  readonly parts: readonly { readonly pointer: string; readonly sha256: string }[]
+  readonly deterministic: boolean
+}
+
+// sources ----------------------------------------------------------------------------------------------------------
+
+/** A source as it was asked for. Whether an address is any good is found out when it is read. */
+export interface SourceRequest {
+  /** Canonical where it is a target, else as written. */
+  readonly url: string
+  /** At most one. */
+  readonly fallbacks: readonly string[]
+}
+
+/** What the Accept header asks for. */
+export type Wanted = 'page' | 'product' | 'feed'
+
+/** Bytes of one address, decompressed and cut at the cap. */
+export interface FetchedSource {
+  readonly url: string
+  /** Always 2xx. */
+  readonly status: number
+  readonly contentType: string | null
+  readonly contentLanguage: string | null
+  readonly etag: string | null
+  readonly lastModified: string | null
+  readonly body: Buffer
+  /** The source is longer than what was read. */
+  readonly isCut: boolean
+  /** Lower-case hex SHA-256 of `body`. */
+  readonly sha256: string
+  /** When the source last said so: a 304 counts. Milliseconds. */
+  readonly retrievedAt: number
+  readonly ageSeconds: number
+  readonly cache: RetrievedSource['cache']
+}
+
+export interface SourceFailure {
+  readonly ok: false
+  readonly reason: SourceReason
+  /** For people: what happened and what to send instead. Nothing that an upstream or a library said. */
+  readonly detail: string
+  readonly httpStatus?: number | undefined
+  readonly redirectTo?: string | undefined
+}
+
+export interface SourceReader {
+  /**
+   * One address, once, without following redirects. Never throws.
+   * @param options.maxAgeSeconds a stored answer may be that old; 0 asks the source again
+   * @param options.timeoutMs for name, connection and answer together
+   */
+  read(
+    url: string,
+    options: { wanted: Wanted; maxAgeSeconds: number; timeoutMs: number; signal: AbortSignal },
+  ): Promise<{ readonly ok: true; readonly source: FetchedSource } | SourceFailure>
+}
+
+/** A usable source with what was read out of it. */
+export interface Gathered<T> {
+  /** Index in `coverage.sources`. */
+  readonly source: number
+  readonly fetched: FetchedSource
+  readonly reading: Reading<T> & { readonly ok: true }
+}
+
+export type Gather = <T>(
+  sources: readonly SourceRequest[],
+  options: { wanted: Wanted; maxAgeSeconds: number; signal: AbortSignal },
+  /** Decides whether bytes are usable: what is not sends the reader to the fallback. */
+  analyse: (input: PageInput) => Promise<Reading<T>>,
+) => Promise<{ readonly coverage: Coverage; readonly usable: readonly Gathered<T>[] }>
+
+// analysis ---------------------------------------------------------------------------------------------------------
+
+/** Everything an analysis may look at: no clock, no network. */
+export interface PageInput {
+  readonly body: Uint8Array
+  readonly isCut: boolean
+  /** As sent. */
+  readonly contentType: string | null
+  readonly contentLanguage: string | null
+  readonly url: string
+}
+
+export type Charset = NonNullable<RetrievedSource['charset']>
+
+/** What bytes turned out to be. */
+export type Reading<T> =
+  | {
+      readonly ok: true
+      readonly format: RetrievedSource['format']
+      readonly charset: Charset | null
+      /** Of the normalised text; null where there is none. */
+      readonly textSha256: string | null
+      readonly value: T
+    }
+  | { readonly ok: false; readonly reason: SourceReason; readonly detail: string }
+
+export type AnalysisResult<T> =
+  | { readonly ok: true; readonly value: T }
+  /** The work was cut off, or failed on this very input. */
+  | { readonly ok: false; readonly reason: 'budget_exceeded' | 'unreadable' }
+
+/**
+ * Pure functions of `analyses.ts` by name, run in a worker thread: a page made to be slow is cut off and blocks nobody.
+ * @throws {GatewayError} overloaded when too many are waiting
+ */
+export interface Analyser {
+  run<K extends keyof Analyses>(
+    name: K,
+    input: Parameters<Analyses[K]>[0],
+  ): Promise<AnalysisResult<ReturnType<Analyses[K]>>>
+  close(): Promise<void>
+}
+
+export type Analyses = typeof import('./analyses.ts').analyses
