@@ -32,10 +32,20 @@ export const ExtractedDocument = z.object({
   title: z.string().nullable(),
   byline: z.string().nullable(),
   site_name: z.string().nullable(),
-  language: z.string().nullable().describe('BCP 47 tag as the page declares it'),
+  language: z.string().nullable().describe('BCP 47 tag'),
+  language_source: z
+    .enum(['html', 'meta', 'header', 'text'])
+    .nullable()
+    .describe('Where it is from: declared, or told from the text where nothing true is declared'),
   description: z.string().nullable(),
-  canonical_url: z.string().nullable().describe('As the page declares it; not checked'),
-  published_time: z.string().nullable().describe('ISO 8601 as stated by the page'),
+  canonical_url: z
+    .string()
+    .nullable()
+    .describe('As the page declares it; on another registrable domain than the page it is left out'),
+  published_time: z
+    .string()
+    .nullable()
+    .describe('ISO 8601 with the zone as stated by the page; no zone where it states none'),
   modified_time: z.string().nullable(),
   headings: z.array(z.object({ level: z.int().min(1).max(6), text: z.string() })),
   text: z.string().describe('Main text: NFC, single spaces, blocks separated by a blank line'),

@@ -2,6 +2,7 @@
 import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
 import { type Block, readBlocks, textOfBlocks, textOfRuns } from './blocks.ts'
 import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
+import type { ExtractionLimits } from './limits.ts'
 import { baseOf, resolveLink } from './links.ts'
 import { toMarkdown } from './markdown.ts'
 import { readMetadata } from './metadata.ts'
@@ -10,15 +11,6 @@ import { attribute, type Element, parsePage, type ParsedPage, textOf } from './t
 import { findWarnings } from './warnings.ts'
 
 type ExtractionMode = 'main' | 'body' | 'everything' | 'empty'
-
-/** Output stays bounded whatever the input repeats: characters of text, entries of lists. */
-export interface ExtractionLimits {
-  readonly textCharacters: number
-  readonly links: number
-  readonly headings: number
-  readonly tables: number
-  readonly cells: number
-}
 
 export interface Extraction {
   readonly document: ExtractedDocument
@@ -39,6 +31,7 @@ export function extractDocument(
   html: string,
   requestedBase: string | undefined,
   limits: ExtractionLimits,
+  { contentLanguage = null }: { contentLanguage?: string | null } = {},
 ): Extraction {
   const page = parsePage(html)
   const baseUrl = baseOf(page, requestedBase)
@@ -71,7 +64,7 @@ export function extractDocument(
   if (jsonLd.truncated) truncated.add('structured_data')
 
   const document: ExtractedDocument = {
-    ...readMetadata(page, jsonLd, { base: baseUrl, firstHeading: headings[0]?.text }),
+    ...readMetadata(page, jsonLd, { base: baseUrl, firstHeading: headings[0]?.text, contentLanguage, text }),
     headings: capped('headings', headings, limits.headings),
     text,
     markdown: cut('markdown', markdown),

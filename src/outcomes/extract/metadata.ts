@@ -1,5 +1,6 @@
 // What a page says about itself. Structured data first, then meta tags, then what readers see; never a guess.
 import { isArticle, type JsonLd, textValue } from './json-ld.ts'
+import { detectLanguage, type Language } from './language.ts'
 import { type ResolvedLink, resolveLink } from './links.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
 import { attribute, type ParsedPage, textOf } from './tree.ts'
@@ -9,22 +10,29 @@ export interface Metadata {
   byline: string | null
   site_name: string | null
   language: string | null
+  language_source: Language['language_source']
   description: string | null
   canonical_url: string | null
   published_time: string | null
   modified_time: string | null
 }
 
-const MAX_CHARACTERS = { title: 500, byline: 200, site_name: 200, description: 1000, language: 35, time: 40 }
+const MAX_CHARACTERS = { title: 500, byline: 200, site_name: 200, description: 1000, time: 40 }
 
 export function readMetadata(
   page: ParsedPage,
   jsonLd: JsonLd,
-  context: { base: string | undefined; firstHeading: string | undefined },
+  context: {
+    base: string | undefined
+    firstHeading: string | undefined
+    contentLanguage: string | null
+    text: string
+  },
 ): Metadata {
   const meta = readMeta(page)
   const article = jsonLd.nodes.find(isArticle)
   const ld = (key: string) => (article && Object.hasOwn(article, key) ? textValue(article[key]) : null)
+  const html = page.head.find(({ name }) => name === 'html')
   const titleElement = page.head.find(({ name }) => name === 'title')
 
   const pick = (max: number, ...candidates: (string | null | undefined)[]): string | null => {
@@ -54,7 +62,15 @@ export function readMetadata(
       notAddress(meta('article:author')),
     ),
     site_name: pick(MAX_CHARACTERS.site_name, meta('og:site_name'), meta('application-name')),
-    language: language(page, meta),
+    ...detectLanguage({
+      declared: [
+        [html && (attribute(html.attributes, 'lang') ?? attribute(html.attributes, 'xml:lang')), 'html'],
+        [meta('content-language'), 'meta'],
+        [context.contentLanguage, 'header'],
+        [meta('og:locale'), 'meta'],
+      ],
+      text: context.text,
+    }),
     description: pick(
       MAX_CHARACTERS.description,
       meta('description'),
@@ -109,21 +125,6 @@ function timeElement(page: ParsedPage): string | undefined {
     if (value !== undefined && isIsoTime(value.trim())) return value
   }
   return undefined
-}
-
-function language(page: ParsedPage, meta: (name: string) => string | undefined): string | null {
-  const html = page.head.find(({ name }) => name === 'html')
-  const candidates = [
-    html && (attribute(html.attributes, 'lang') ?? attribute(html.attributes, 'xml:lang')),
-    meta('content-language'),
-    meta('og:locale')?.replaceAll('_', '-'),
-  ]
-  for (const candidate of candidates) {
-    const tag = candidate?.trim()
-    if (tag && tag.length <= MAX_CHARACTERS.language && /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(tag))
-      return tag
-  }
-  return null
 }
 
 function canonical(

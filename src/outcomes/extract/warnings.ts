@@ -18,7 +18,15 @@ const INSTRUCTIONS = new RegExp(
   'giu',
 )
 
-export function findWarnings(html: string, page: ParsedPage, visibleText: string): ContentWarning[] {
+/** Of sources without markup: nothing can be hidden but by characters. */
+export const findTextWarnings = (source: string, text: string): ContentWarning[] =>
+  findWarnings(source, { hiddenText: '', comments: '' }, text)
+
+export function findWarnings(
+  html: string,
+  page: Pick<ParsedPage, 'hiddenText' | 'comments'>,
+  visibleText: string,
+): ContentWarning[] {
   // Counted in the decoded text as well: `&#8203;` hides as well as the character itself.
   const decoded = `${visibleText}\n${page.hiddenText}`
   const count = (pattern: RegExp) => Math.max(countMatches(html, pattern), countMatches(decoded, pattern))

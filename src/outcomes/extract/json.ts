@@ -1,0 +1,89 @@
+// JSON source -> its value where it is small, and a linear form of it that people and models can read: one line a value.
+import { hasInexactNumber } from '../../outbound/numbers.ts'
+import type { PageInput } from '../ports.ts'
+import { emptyDocument } from './empty.ts'
+import { PAGE_LIMITS } from './limits.ts'
+import { toMarkdown } from './markdown.ts'
+import type { PageReading } from './page.ts'
+import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
+import { findTextWarnings } from './warnings.ts'
+
+/** Characters of JSON that are sent along as they are, and how deep. */
+const MAX_VALUE_CHARACTERS = 64 * 1024
+const MAX_VALUE_DEPTH = 32
+const MAX_PATH_CHARACTERS = 200
+const MAX_LINES = 20_000
+
+/**
+ * `truncated` names `json` where the value is too large or too deep, `text` where the linear form is cut, and
+ * `json_numbers` where a number is more exact than a double, so that what is sent along is rounded.
+ */
+export function readJson(
+  source: string,
+  { isCut }: Pick<PageInput, 'isCut'>,
+): PageReading | { reason: 'invalid_json' | 'no_content'; detail: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(source.replace(/^\uFEFF/, ''))
+  } catch {
+    const detail = isCut
+      ? 'The JSON is longer than what is read of a source, so its end is missing. Ask the source for less at once.'
+      : 'The source says JSON and is none. Send an address that answers with a JSON document, or with HTML.'
+    return { reason: 'invalid_json', detail }
+  }
+  const { lines, depth, isComplete } = linearise(value)
+  const truncated: string[] = []
+  const fits = source.length <= MAX_VALUE_CHARACTERS && depth <= MAX_VALUE_DEPTH
+  if (!fits) truncated.push('json')
+  if (fits && hasInexactNumber(source)) truncated.push('json_numbers')
+  const full = lines.join('\n')
+  if (!isComplete || full.length > PAGE_LIMITS.textCharacters) truncated.push('text')
+  const text = cutText(full, PAGE_LIMITS.textCharacters).trimEnd()
+  if (text === '') return { reason: 'no_content', detail: 'The JSON holds no value. Send another address.' }
+  const block = { kind: 'code' as const, text }
+  return {
+    document: {
+      ...emptyDocument(),
+      text,
+      markdown: toMarkdown([block], () => undefined),
+      word_count: countWords(text),
+    },
+    ...(fits ? { json: value } : {}),
+    mode: 'json',
+    truncated,
+    warnings: findTextWarnings(source, text),
+  }
+}
+
+/** `a.b[0]: text`, depth first in the order of the source, without recursion. */
+function linearise(value: unknown): { lines: string[]; depth: number; isComplete: boolean } {
+  const lines: string[] = []
+  let depth = 0
+  let characters = 0
+  const stack: { path: string; value: unknown; depth: number }[] = [{ path: '', value, depth: 1 }]
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    depth = Math.max(depth, item.depth)
+    if (lines.length >= MAX_LINES || characters > PAGE_LIMITS.textCharacters) continue
+    if (typeof item.value === 'object' && item.value !== null) {
+      const isList = Array.isArray(item.value)
+      const entries = Object.entries(item.value)
+      for (let i = entries.length - 1; i >= 0; i--) {
+        const [key, child] = entries[i]!
+        stack.push({ path: stepInto(item.path, key, isList), value: child, depth: item.depth + 1 })
+      }
+      continue
+    }
+    const text = collapseSpaces(cleanText(String(item.value)))
+    const line = item.path === '' ? text : `${item.path}: ${text}`
+    lines.push(line)
+    characters += line.length + 1
+  }
+  return { lines, depth, isComplete: lines.length < MAX_LINES && characters <= PAGE_LIMITS.textCharacters }
+}
+
+function stepInto(path: string, key: string, isList: boolean): string {
+  if (path.length > MAX_PATH_CHARACTERS) return path
+  if (isList) return `${path}[${key}]`
+  const name = cutText(collapseSpaces(cleanText(key)), MAX_PATH_CHARACTERS)
+  return path === '' ? name : `${path}.${name}`
+}

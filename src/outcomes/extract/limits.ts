@@ -1,0 +1,20 @@
+// How much of a page goes into an answer. Output stays bounded whatever the input repeats.
+
+export interface ExtractionLimits {
+  readonly textCharacters: number
+  /** Entries of lists. */
+  readonly links: number
+  readonly headings: number
+  readonly tables: number
+  /** Of all tables together. */
+  readonly cells: number
+}
+
+/** Of paid documents: more than any page that people read has. */
+export const PAGE_LIMITS: ExtractionLimits = {
+  textCharacters: 200_000,
+  links: 500,
+  headings: 500,
+  tables: 100,
+  cells: 10_000,
+}
