@@ -4,7 +4,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { samplePages } from '../data/samples/index.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
+import { ARTICLE } from './article.ts'
 
 export interface SampleSite {
   /** Starts the server on the first call. `ca` is the only authority that vouches for it. */
@@ -52,26 +54,6 @@ const json = (res: ServerResponse, status: number, body: unknown) =>
 
 const html = (res: ServerResponse, body: string) =>
   res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(body)
-
-const ARTICLE = `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <title>How green tea is steeped</title>
-    <meta name="author" content="A. Sample" />
-  </head>
-  <body>
-    <main>
-      <article>
-        <h1>How green tea is steeped</h1>
-        <p>By A. Sample, <time datetime="2026-01-15">15 January 2026</time></p>
-        <p>Green tea is steeped for three minutes at eighty degrees. Hotter water makes it bitter, and a longer wait does too.</p>
-        <p>Two grams of leaves are enough for a cup. They can be used a second time, for half as long.</p>
-      </article>
-    </main>
-  </body>
-</html>
-`
 
 const pages: Readonly<Record<string, Page>> = {
   '/api/whoami': (req, res) => {
@@ -122,12 +104,26 @@ const pages: Readonly<Record<string, Page>> = {
   '/fail': (req) => void req.socket.destroy(),
   '/redirect': (_req, res) => void res.writeHead(302, { location: 'https://127.0.0.1/' }).end(),
   '/': (_req, res) =>
-    void json(res, 200, { site: SANDBOX_HOST, try: Object.keys(pages).filter((path) => path !== '/') }),
+    void json(res, 200, {
+      site: SANDBOX_HOST,
+      try: [...Object.keys(pages).filter((path) => path !== '/'), ...samples.keys()],
+    }),
 }
+
+/** Articles, shops and feeds for the paid outcomes. */
+const samples = samplePages(`https://${SANDBOX_HOST}`)
 
 function answer(req: IncomingMessage, res: ServerResponse): void {
   const url = new URL(req.url ?? '/', `https://${SANDBOX_HOST}`)
   const page = Object.hasOwn(pages, url.pathname) ? pages[url.pathname] : undefined
+  const sample = samples.get(url.pathname)
   if (page) page(req, res, url)
-  else json(res, 404, { error: 'no such page' })
+  else if (sample) {
+    const { contentType, contentLanguage, body } = sample
+    res.writeHead(200, {
+      'content-type': contentType,
+      ...(contentLanguage !== undefined && { 'content-language': contentLanguage }),
+    })
+    res.end(body)
+  } else json(res, 404, { error: 'no such page' })
 }
