@@ -5,10 +5,9 @@ import { formatAtomic } from '../../schemas/money.ts'
 import { type AddressClass, WEB_FETCH, type WebFetchResult } from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { ACCEPT_ENCODING, codingsOf, decodeBody } from '../outbound/encoding.ts'
+import { decodeResponse, headerOf, resolveLocation, sendPublic } from '../outbound/public-request.ts'
 import type { Targets } from '../outbound/targets.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import { Secret } from '../secret.ts'
 import type { Signer } from '../services.ts'
 import type { OutboundResponse, Sender, SendFailure } from '../egress/ports.ts'
 import { readContent } from './content.ts'
@@ -47,21 +46,15 @@ export function createFetch(parts: FetchParts) {
     const { addresses, addressClass } = await parts.targets.resolve(prepared, left())
     const resolvedAt = now()
     // A paid fetch is not given up when its caller goes away: the result is stored for whoever paid.
-    const sent = await parts.sender.send({
+    const sent = await sendPublic(parts.sender, {
       method: request.method,
       url: prepared.url,
       addresses,
-      headers: new Secret<readonly (readonly [string, string])[]>([
-        ['accept', ACCEPT[request.mode]!],
-        ['accept-encoding', ACCEPT_ENCODING],
-        ['user-agent', USER_AGENT],
-      ]),
-      body: undefined,
+      accept: ACCEPT[request.mode]!,
+      userAgent: USER_AGENT,
       partition: PARTITION,
       timeoutMs: left(),
-      maxResponseBytes: request.max_bytes,
-      overflow: 'cut',
-      acceptsEncoded: true,
+      maxBytes: request.max_bytes,
     })
     if (!sent.ok) throw noAnswer(sent)
     const response = await readResponse(sent.response, prepared)
@@ -98,17 +91,10 @@ async function readResponse(
   received: OutboundResponse,
   { request }: PreparedFetch,
 ): Promise<WebFetchResult['response']> {
-  const header = (name: string) =>
-    received.headers.find((entry) => entry.name === name && !entry.trailer)?.value
-  const encoding = received.headers
-    .filter(({ name, trailer }) => name === 'content-encoding' && !trailer)
-    .map(({ value }) => value)
-    .join(', ')
-  const codings = codingsOf(encoding)
   const isCut = received.isCut === true
-  const decoded = await decodeBody(received.body, codings, { isCut, maxBytes: request.max_bytes })
+  const { codings, decoded } = await decodeResponse(received, request.max_bytes)
   const body = decoded.ok ? decoded.body : received.body
-  const contentType = header('content-type')
+  const contentType = headerOf(received, 'content-type')
   const content = readContent({
     body,
     isCut: decoded.ok ? decoded.isCut : isCut,
@@ -158,8 +144,7 @@ function readRedirect(
 ): WebFetchResult['redirect'] {
   const location = headers['location']
   if (!REDIRECTS.has(status) || location === undefined) return null
-  const target = URL.canParse(location, base) ? new URL(location, base) : undefined
-  const url = target && /^https?:$/.test(target.protocol) ? target.href : null
+  const url = resolveLocation(location, base)?.href ?? null
   return { location, url, followed: false }
 }
 

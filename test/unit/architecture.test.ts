@@ -67,6 +67,7 @@ const SHARED: Readonly<Record<string, string>> = {
   'src/outbound/encoding.ts': 'content codings, in every part that reads public pages',
   'src/outbound/media-type.ts': 'what a Content-Type says',
   'src/outbound/numbers.ts': 'numbers that a double cannot hold',
+  'src/outbound/public-request.ts': 'one request for a public page, in every part that reads them',
   'src/outbound/targets.ts': 'where a request may lead, in every part that reads public pages',
   'src/payments/quotes.ts': 'signed quotes, in every part that sells',
   'src/payments/networks.ts': 'the pinned networks and assets',
