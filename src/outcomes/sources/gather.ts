@@ -1,9 +1,202 @@
 // Every source in parallel, each with its fallback and its own deadline; what became of each is the coverage.
-import type { Gather, SourceReader } from '../ports.ts'
+import type { Coverage, RetrievedSource, SourceAttempt, SourceCoverage } from '../../../schemas/sources.ts'
+import { GatewayError } from '../../errors.ts'
+import type {
+  FetchedSource,
+  Gather,
+  PageInput,
+  Reading,
+  SourceFailure,
+  SourceReader,
+  SourceRequest,
+} from '../ports.ts'
+import { failure } from './failure.ts'
 
-export function createGather(_parts: { reader: SourceReader; now: () => number }): Gather {
-  return async () => ({
-    coverage: { asked: 0, usable: 0, failed: 0, complete: false, sources: [] },
-    usable: [],
-  })
+export interface GatherParts {
+  readonly reader: SourceReader
+  readonly now: () => number
+  readonly limits?: Partial<GatherLimits>
+}
+
+export interface GatherLimits {
+  /** For one address: name, connection and answer. */
+  readonly addressMs: number
+  /** For a source with its fallback and what is read out of both. */
+  readonly sourceMs: number
+  /** At once, in this process. */
+  readonly maxReads: number
+}
+
+/** A slow source holds a place for as long as it may take, and up to twice 2 MiB of memory. */
+const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 192 }
+/** However late the bytes came, somebody looks at them. */
+const MIN_ANALYSIS_MS = 1_000
+const RETRY_SECONDS = 2
+
+type Options = Parameters<Gather>[1]
+type Analyse<T> = (input: PageInput) => Promise<Reading<T>>
+/** One address, as it went. */
+type Outcome<T> =
+  | {
+      readonly ok: true
+      readonly fetched: FetchedSource
+      readonly reading: Reading<T> & { readonly ok: true }
+      readonly retrieved: RetrievedSource
+    }
+  | SourceFailure
+
+interface SourceOutcome<T> {
+  readonly coverage: SourceCoverage
+  readonly usable: (Outcome<T> & { readonly ok: true }) | undefined
+}
+
+export function createGather({ reader, now, limits }: GatherParts): Gather {
+  const { addressMs, sourceMs, maxReads } = { ...LIMITS, ...limits }
+  let running = 0
+
+  async function tryAddress<T>(
+    url: string,
+    options: Options,
+    deadline: number,
+    analyse: Analyse<T>,
+  ): Promise<Outcome<T>> {
+    const timeoutMs = Math.min(addressMs, deadline - now())
+    if (timeoutMs <= 0) return failure('timeout', 'No time was left for this address. Try again later.')
+    const read = await reader.read(url, { ...options, timeoutMs })
+    if (!read.ok) return read
+    const { source } = read
+    const { status: httpStatus, contentType, contentLanguage, body, isCut } = source
+    // Before the bytes go to whoever reads them: they may be gone afterwards.
+    const bytes = body.length
+    const analysisMs = Math.max(MIN_ANALYSIS_MS, deadline - now())
+    const reading = await within(
+      analysisMs,
+      analyse({ body, isCut, contentType, contentLanguage, url: source.url }),
+    )
+    if (reading === undefined)
+      return failure('budget_exceeded', 'What was answered takes too long to read. Name another source.', {
+        httpStatus,
+      })
+    if (!reading.ok) return failure(reading.reason, reading.detail, { httpStatus })
+    return { ok: true, fetched: source, reading, retrieved: toRetrieved(source, bytes, reading) }
+  }
+
+  async function readSource<T>(
+    { url: requested, fallbacks }: SourceRequest,
+    options: Options,
+    analyse: Analyse<T>,
+  ): Promise<SourceOutcome<T>> {
+    const deadline = now() + sourceMs
+    const attempts: SourceAttempt[] = []
+    let usable: SourceOutcome<T>['usable']
+    for (const url of [requested, ...fallbacks]) {
+      const startedAt = now()
+      const outcome = await tryAddress(url, options, deadline, analyse)
+      const role = attempts.length === 0 ? 'source' : 'fallback'
+      attempts.push({
+        url,
+        role,
+        ...toAttempt(outcome),
+        duration_ms: Math.max(0, Math.round(now() - startedAt)),
+      })
+      if (outcome.ok) usable = outcome
+      if (outcome.ok || options.signal.aborted) break
+    }
+    const coverage: SourceCoverage = {
+      requested,
+      ok: usable !== undefined,
+      fallback_used: usable !== undefined && attempts.length > 1,
+      reason: usable === undefined ? attempts[0]!.reason : null,
+      attempts,
+      retrieved: usable?.retrieved ?? null,
+    }
+    return { coverage, usable }
+  }
+
+  return async (sources, options, analyse) => {
+    if (running + sources.length > maxReads)
+      throw new GatewayError('overloaded', 'Too many sources are being read. Try again shortly.', {
+        reason: 'source_reads',
+        extras: { retry_after_seconds: RETRY_SECONDS },
+      })
+    running += sources.length
+    const giveUp = new AbortController()
+    const signal = AbortSignal.any([options.signal, giveUp.signal])
+    try {
+      const outcomes = await Promise.all(
+        sources.map((source) =>
+          readSource(source, { ...options, signal }, analyse).finally(() => {
+            running--
+          }),
+        ),
+      )
+      return {
+        coverage: toCoverage(outcomes.map(({ coverage }) => coverage)),
+        usable: outcomes.flatMap(({ usable }, source) =>
+          usable ? [{ source, fetched: usable.fetched, reading: usable.reading }] : [],
+        ),
+      }
+    } finally {
+      // Where one of them threw, nobody waits for the others.
+      giveUp.abort()
+    }
+  }
+}
+
+const toAttempt = (
+  outcome: Outcome<unknown>,
+): Pick<SourceAttempt, 'ok' | 'reason' | 'detail' | 'http_status' | 'redirect_to'> =>
+  outcome.ok
+    ? { ok: true, reason: null, detail: null, http_status: outcome.fetched.status, redirect_to: null }
+    : {
+        ok: false,
+        reason: outcome.reason,
+        detail: outcome.detail,
+        http_status: outcome.httpStatus ?? null,
+        redirect_to: outcome.redirectTo ?? null,
+      }
+
+const toRetrieved = (
+  source: FetchedSource,
+  bytes: number,
+  { format, charset, textSha256 }: Reading<unknown> & { readonly ok: true },
+): RetrievedSource => ({
+  url: source.url,
+  http_status: source.status,
+  retrieved_at: new Date(source.retrievedAt).toISOString(),
+  age_seconds: source.ageSeconds,
+  cache: source.cache,
+  content_type: source.contentType,
+  format,
+  charset,
+  bytes,
+  truncated: source.isCut,
+  etag: source.etag,
+  last_modified: source.lastModified,
+  source_sha256: source.sha256,
+  text_sha256: textSha256,
+})
+
+function toCoverage(sources: SourceCoverage[]): Coverage {
+  const usable = sources.filter(({ ok }) => ok).length
+  const isWhole = sources.every(({ retrieved }) => retrieved !== null && !retrieved.truncated)
+  return {
+    asked: sources.length,
+    usable,
+    failed: sources.length - usable,
+    complete: sources.length > 0 && isWhole,
+    sources,
+  }
+}
+
+/** Undefined when it takes longer. What comes of it later, an error too, is nobody's business any more. */
+async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), timeoutMs)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    work.catch(() => {})
+  }
 }

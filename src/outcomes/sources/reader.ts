@@ -1,16 +1,123 @@
 // One public address -> bytes, through the gateway's safe outbound path, or a reason.
-import type { Sender } from '../../egress/ports.ts'
-import type { TargetOptions } from '../../egress/target.ts'
+import type { OutboundResponse, Sender } from '../../egress/ports.ts'
+import { parseTarget, type TargetOptions } from '../../egress/target.ts'
+import { sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
 import type { SourceReader } from '../ports.ts'
+import { ACCEPT, MAX_SOURCE_BYTES, PARTITION, USER_AGENT } from './accept.ts'
+import { toFailure } from './address.ts'
+import { conditionsOf, freshen, readAnswer, toSource } from './answer.ts'
+import { type CachedAnswer, createSourceCache, isFresh } from './cache.ts'
+import { failure, fromObstacle, fromSend, fromStatus } from './failure.ts'
+import { createFlights } from './flights.ts'
 
 export interface ReaderParts {
-  readonly targets: Targets
-  readonly sender: Sender
+  readonly targets: Pick<Targets, 'inspect'>
+  readonly sender: Pick<Sender, 'send'>
   readonly rules: TargetOptions
   readonly now: () => number
 }
 
-export function createReader(_parts: ReaderParts): SourceReader {
-  return { read: async () => ({ ok: false, reason: 'unreadable', detail: 'not built yet' }) }
+type Options = Parameters<SourceReader['read']>[1]
+type Result = Awaited<ReturnType<SourceReader['read']>>
+
+/** An address that was looked at and may be asked. */
+interface Way {
+  readonly url: URL
+  readonly addresses: readonly string[]
+  /** What is asked for and where: equal reads may share an answer. */
+  readonly key: string
+  readonly deadline: number
+}
+
+export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
+  const cache = createSourceCache(now)
+  const flights = createFlights<Result>()
+
+  const ask = (way: Way, options: Options, kept: CachedAnswer | undefined) =>
+    sendPublic(sender, {
+      method: 'GET',
+      url: way.url,
+      addresses: way.addresses,
+      accept: ACCEPT[options.wanted],
+      userAgent: USER_AGENT,
+      headers: [['cache-control', `max-age=${options.maxAgeSeconds}`], ...conditionsOf(kept)],
+      partition: PARTITION,
+      timeoutMs: Math.max(1, way.deadline - now()),
+      maxBytes: MAX_SOURCE_BYTES,
+      signal: options.signal,
+    })
+
+  /** Asks the source; what is kept of an earlier answer only saves its transfer. */
+  async function readAnew(way: Way, options: Options): Promise<Result> {
+    const kept = cache.find(way.key)
+    const hasAsked = conditionsOf(kept).length > 0
+    const sent = await ask(way, options, kept)
+    if (!sent.ok) return fromSend(sent)
+    if (!kept || !hasAsked || sent.response.status !== 304) return take(way, sent.response)
+    const confirmed = freshen(kept, sent.response, now())
+    if (confirmed) {
+      cache.put(way.key, confirmed)
+      return { ok: true, source: toSource(way.url.href, confirmed, { cache: 'revalidated', at: now() }) }
+    }
+    const again = await ask(way, options, undefined)
+    return again.ok ? take(way, again.response) : fromSend(again)
+  }
+
+  /** Whatever was kept, this is what the source says now. */
+  async function take({ key, url }: Way, response: OutboundResponse): Promise<Result> {
+    cache.drop(key)
+    const refused = fromStatus(response, url, rules)
+    if (refused) return refused
+    const answer = await readAnswer(response, now())
+    if (!answer.ok) return answer
+    cache.put(key, answer)
+    return { ok: true, source: toSource(url.href, answer, { cache: 'miss', at: now() }) }
+  }
+
+  function findFresh({ key, url }: Way, { maxAgeSeconds }: Options): Result | undefined {
+    const kept = cache.find(key)
+    if (!kept || !isFresh(kept, maxAgeSeconds, now())) return undefined
+    return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now() }) }
+  }
+
+  /** Who takes an answer of some age also takes one that somebody else is just getting. */
+  async function readShared(way: Way, options: Options): Promise<Result> {
+    const flight = flights.find(way.key, way.deadline)
+    if (flight) {
+      const shared = await flight
+      const result = shared?.ok === false ? shared : findFresh(way, options)
+      // An answer that must not be kept is for who asked.
+      return result ?? readAnew(way, options)
+    }
+    const reading = readAnew(way, options)
+    flights.start(way.key, way.deadline, async () => {
+      const result = await reading
+      return options.signal.aborted ? undefined : result
+    })
+    return reading
+  }
+
+  async function readAddress(text: string, options: Options): Promise<Result> {
+    const verdict = parseTarget(text, rules)
+    if (!verdict.ok) return toFailure(text, verdict, rules)
+    const { url, host } = verdict
+    const deadline = now() + options.timeoutMs
+    // Before what is kept, too: the operator's brake is for every answer that goes out from here on.
+    const resolution = await targets.inspect({ host, blocked: undefined }, options.timeoutMs)
+    if (!resolution.ok) return fromObstacle(resolution)
+    const way = { url, addresses: resolution.addresses, key: `${options.wanted} ${url.href}`, deadline }
+    if (options.maxAgeSeconds === 0) return readAnew(way, options)
+    return findFresh(way, options) ?? readShared(way, options)
+  }
+
+  return {
+    async read(text, options) {
+      try {
+        return await readAddress(text, options)
+      } catch {
+        return failure('unreadable', 'The gateway failed on this source. Try again later.')
+      }
+    },
+  }
 }

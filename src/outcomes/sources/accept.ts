@@ -1,0 +1,16 @@
+// What a source is asked for, by what the outcome needs.
+import type { Wanted } from '../ports.ts'
+
+export const ACCEPT: Readonly<Record<Wanted, string>> = {
+  page: 'text/html,application/xhtml+xml,text/plain;q=0.9,application/json;q=0.9,*/*;q=0.5',
+  product: 'text/html,application/xhtml+xml,*/*;q=0.5',
+  feed:
+    'application/atom+xml,application/rss+xml,application/feed+json,application/rdf+xml;q=0.9,' +
+    'application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5',
+}
+
+export const USER_AGENT = 'agent-gateway/5 (outcomes)'
+/** Connections of outcomes are shared among outcomes only: no credential ever travels on one. */
+export const PARTITION = 'outcomes'
+/** Of one source, as sent and decompressed. */
+export const MAX_SOURCE_BYTES = 2 * 1024 * 1024

@@ -1,0 +1,77 @@
+// Whether an address could be read at all, as far as it tells by itself: who may go where is not asked here.
+import type { SourceReason } from '../../../schemas/sources.ts'
+import { parseTarget, type TargetOptions, type TargetVerdict } from '../../egress/target.ts'
+import { GatewayError } from '../../errors.ts'
+import type { SourceFailure, SourceRequest } from '../ports.ts'
+
+const MAX_SUGGESTED_CHARACTERS = 500
+
+/** Why this address is never read, and what to send instead; undefined where it may be. */
+export function findFault(text: string, rules: TargetOptions): SourceFailure | undefined {
+  const verdict = parseTarget(text, rules)
+  return verdict.ok ? undefined : toFailure(text, verdict, rules)
+}
+
+export function toFailure(
+  text: string,
+  { code, detail }: TargetVerdict & { ok: false },
+  rules: TargetOptions,
+): SourceFailure & { readonly reason: SourceReason } {
+  const instead = code === 'target_invalid' ? suggestAddress(text, rules) : undefined
+  return {
+    ok: false,
+    reason: code,
+    detail: instead === undefined ? detail : `${detail} Send ${instead} instead.`,
+  }
+}
+
+/** The nearest address that is one: over HTTPS, in the canonical spelling, without fragment and credentials. */
+function suggestAddress(text: string, rules: TargetOptions): string | undefined {
+  const trimmed = text.trim().replace(/^http:/i, 'https:')
+  if (!URL.canParse(trimmed)) return undefined
+  const url = new URL(trimmed)
+  url.username = ''
+  url.password = ''
+  url.hash = ''
+  const { href } = url
+  return href !== text && href.length <= MAX_SUGGESTED_CHARACTERS && parseTarget(href, rules).ok
+    ? href
+    : undefined
+}
+
+/**
+ * Refuses what cannot lead anywhere before it is paid for: no address of any source can ever be read. One that may be
+ * read is enough to go on; what becomes of the others is in the coverage.
+ * @throws {GatewayError} target_invalid or target_blocked, as the first address has it, with `sources`: each address
+ * with its reason and what to send instead
+ */
+export function checkSources(sources: readonly SourceRequest[], rules: TargetOptions): void {
+  if (sources.length === 0) return
+  const found = sources.map(({ url, fallbacks }) => ({
+    requested: url,
+    attempts: [url, ...fallbacks].map((address, at) => ({
+      url: address,
+      role: at === 0 ? ('source' as const) : ('fallback' as const),
+      fault: findFault(address, rules),
+    })),
+  }))
+  const first = found[0]!.attempts[0]!.fault
+  if (first === undefined || found.some(({ attempts }) => attempts.some(({ fault }) => !fault))) return
+  const code = first.reason === 'target_blocked' ? 'target_blocked' : 'target_invalid'
+  const which = sources.length === 1 && found[0]!.attempts.length === 1 ? 'The source' : 'The first source'
+  throw new GatewayError(code, `No source can be read. ${which}: ${first.detail} Nothing was charged.`, {
+    reason: 'no_source_can_be_read',
+    extras: {
+      sources: found.map(({ requested, attempts }) => ({
+        requested,
+        attempts: attempts.map(({ url, role, fault }) => ({
+          url,
+          role,
+          ok: false,
+          reason: fault!.reason,
+          detail: fault!.detail,
+        })),
+      })),
+    },
+  })
+}

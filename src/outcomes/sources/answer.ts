@@ -1,0 +1,110 @@
+// A 2xx answer as bytes and what its head says about them, and what a later 304 changes of that.
+import { createHash } from 'node:crypto'
+import type { OutboundResponse } from '../../egress/ports.ts'
+import { decodeResponse, headerOf, listOf } from '../../outbound/public-request.ts'
+import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
+import type { FetchedSource, SourceFailure } from '../ports.ts'
+import { MAX_SOURCE_BYTES } from './accept.ts'
+import { ageOf, type CachedAnswer } from './cache.ts'
+import { failure } from './failure.ts'
+import { readFreshness } from './freshness.ts'
+
+const MAX_HEADER_CHARACTERS = 300
+
+/** @param response of status 2xx */
+export async function readAnswer(
+  response: OutboundResponse,
+  at: number,
+): Promise<({ readonly ok: true } & CachedAnswer) | SourceFailure> {
+  const { status } = response
+  const { decoded } = await decodeResponse(response, MAX_SOURCE_BYTES)
+  if (!decoded.ok)
+    return decoded.reason === 'unknown_encoding'
+      ? failure(
+          'encoding_unsupported',
+          'The answer has a Content-Encoding that is not undone. Name another source.',
+          {
+            httpStatus: status,
+          },
+        )
+      : failure(
+          'encoding_malformed',
+          'The answer is not what its Content-Encoding says. Name another source.',
+          {
+            httpStatus: status,
+          },
+        )
+  if (decoded.body.length === 0)
+    return failure(
+      'empty',
+      `The source answered with status ${status} and no content. Name another address.`,
+      {
+        httpStatus: status,
+      },
+    )
+  return {
+    ok: true,
+    status,
+    contentType: shownHeader(headerOf(response, 'content-type')),
+    contentLanguage: shownHeader(listOf(response, 'content-language')),
+    etag: shownHeader(headerOf(response, 'etag')),
+    lastModified: shownHeader(headerOf(response, 'last-modified')),
+    body: ownCopy(decoded.body),
+    isCut: decoded.isCut,
+    sha256: createHash('sha256').update(decoded.body).digest('hex'),
+    retrievedAt: at,
+    freshness: readFreshness(response),
+  }
+}
+
+/**
+ * What was kept, as the source confirmed it: a new time, the same bytes.
+ * @param response of status 304
+ * @returns undefined where it speaks of something else than what was kept
+ */
+export function freshen(
+  kept: CachedAnswer,
+  response: OutboundResponse,
+  at: number,
+): CachedAnswer | undefined {
+  const etag = headerOf(response, 'etag')
+  if (etag !== undefined && kept.etag !== null && opaque(etag) !== opaque(kept.etag)) return undefined
+  const said = readFreshness({ status: 200, headers: response.headers })
+  const saysLifetime = response.headers.some(({ name }) => name === 'cache-control' || name === 'expires')
+  return {
+    ...kept,
+    retrievedAt: at,
+    freshness: saysLifetime ? said : { ...said, lifetimeSeconds: kept.freshness.lifetimeSeconds },
+  }
+}
+
+/** Compared weakly (RFC 9110, 13.1.2). */
+const opaque = (etag: string) => etag.trim().replace(/^W\//, '')
+
+/** What the source is asked with, so that it need not send again what is kept. */
+export function conditionsOf(kept: CachedAnswer | undefined): (readonly [string, string])[] {
+  const conditions: [string, string][] = []
+  // Only what is certain to be a header value.
+  if (kept?.etag && /^(?:W\/)?"[ !#-~]*"$/.test(kept.etag)) conditions.push(['if-none-match', kept.etag])
+  if (kept?.lastModified && /^[ -~]+$/.test(kept.lastModified))
+    conditions.push(['if-modified-since', kept.lastModified])
+  return conditions
+}
+
+/** Each reader has bytes of its own: they may be handed to another thread. */
+export function toSource(
+  url: string,
+  answer: CachedAnswer,
+  { cache, at }: { cache: FetchedSource['cache']; at: number },
+): FetchedSource {
+  const { freshness: _freshness, body, ...shown } = answer
+  return { ...shown, url, body: ownCopy(body), ageSeconds: ageOf(answer, at), cache }
+}
+
+/** In memory of exactly its size, which nothing else is in. */
+const ownCopy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)
+
+function shownHeader(value: string | undefined): string | null {
+  const text = collapseSpaces(cleanText(value ?? ''))
+  return text === '' ? null : cutText(text, MAX_HEADER_CHARACTERS)
+}
