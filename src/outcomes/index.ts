@@ -20,8 +20,10 @@ import { cutText, NORMALISER } from './extract/text.ts'
 import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
 import { toRefusal } from './repair.ts'
 import { type Resolution, resolveJob } from './resolve.ts'
+import { checkSources } from './sources/address.ts'
 import { createGather } from './sources/gather.ts'
 import { createReader } from './sources/reader.ts'
+import { requestedSources } from './sources/requested.ts'
 import { createSampleReader } from './sources/sample.ts'
 
 export interface OutcomeParts {
@@ -77,6 +79,8 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     const isDemo = resolution.kind === 'demo'
     const prepared = capability.prepare(resolution.claims, { isDemo })
     const amountAtomic = isDemo ? 0n : findDescriptor(capability.id)!.amountAtomic
+    // What is free reads what was sent, or samples.
+    if (amountAtomic > 0n) checkSources(requestedSources(resolution.claims), parts.rules)
     const network = amountAtomic === 0n ? null : resolution.testnet ? TESTNET : MAINNET
     return { resolution, prepared, amountAtomic, network }
   }
