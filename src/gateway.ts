@@ -28,7 +28,7 @@ import { createHealth, observeResolver } from './health.ts'
 import { createRateLimiter } from './limits.ts'
 import { claimInstallation } from './installation.ts'
 import type { Logger } from './log.ts'
-import { descriptors } from './outcomes/descriptors.ts'
+import { descriptorsIn } from './outcomes/descriptors.ts'
 import { createAnalyserPool } from './outcomes/adapters/pool.ts'
 import { createOutcomes } from './outcomes/index.ts'
 import { createTargets } from './outbound/targets.ts'
@@ -179,9 +179,9 @@ export async function startGateway(
     registry,
     addresses,
     config,
-    capabilities: descriptors,
+    capabilities: descriptorsIn(config.mode),
     providers: listProviders(),
-    isWebFetchPayable: payments.payTo !== undefined && payments.networks.find('eip155:8453') !== undefined,
+    isPayable: payments.payTo !== undefined && payments.networks.find('eip155:8453') !== undefined,
   })
   const outbound = { resolver, sender, policy, payTo: payments.payTo, baseUrl: addresses.baseUrl, now }
   const webFetch = createWebFetch({

@@ -32,6 +32,17 @@ export interface SkillCard {
   readonly tags: readonly string[]
   /** Sentences a person would say. */
   readonly examples: readonly string[]
+  /** Where the skills of one tool cost differently; else the tool's. */
+  readonly price?: Price
+}
+
+/** One thing that is sold at an address which sells several. */
+export interface Sold {
+  readonly amountAtomic: bigint
+  readonly description: string
+  readonly tags: readonly string[]
+  /** A request that is answered with this price. */
+  readonly input: Readonly<Record<string, unknown>>
 }
 
 export interface Effects {
@@ -66,6 +77,10 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
     readonly input: z.input<I>
     readonly output?: z.output<O>
   }[]
+  /** What catalogues list in place of the tool, in the order of the list. */
+  readonly sold?: readonly Sold[]
+  /** What of it is said differently where there is no sandbox with a site of its own. */
+  inProduction?(): Partial<Pick<Tool<I, O>, 'examples' | 'sold'>>
   /** Largest request body in bytes; 256 KiB unless the specification says less. */
   readonly maxBodyBytes: number
   /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
@@ -136,16 +151,18 @@ export interface Registry {
   find(name: string): RegisteredTool | undefined
 }
 
+export interface RegistryConfig {
+  readonly creditPriceAtomic: bigint
+  readonly mode?: 'sandbox' | 'production'
+}
+
 /**
  * @param config whose prices are said; without one those of the defaults
  * @throws when two tools share a name, a skill id, an operationId or a route
  */
-export function createRegistry(
-  tools: readonly AnyTool[],
-  config?: { readonly creditPriceAtomic: bigint },
-): Registry {
+export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfig): Registry {
   const registered = tools.map((tool) => ({
-    tool: config && tool.priceUnder ? { ...tool, price: tool.priceUnder(config) } : tool,
+    tool: config ? toolUnder(tool, config) : tool,
     portableName: portableName(tool.name),
     inputSchema: jsonSchema(tool.input, 'input'),
     outputSchema: jsonSchema(tool.output, 'output'),
@@ -168,6 +185,12 @@ export function createRegistry(
   }
   return { tools: registered, find: (name) => byName.get(name) }
 }
+
+const toolUnder = (tool: AnyTool, config: RegistryConfig): AnyTool => ({
+  ...tool,
+  ...(tool.priceUnder && { price: tool.priceUnder(config) }),
+  ...(config.mode === 'production' && tool.inProduction?.()),
+})
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io }) as Record<string, unknown>

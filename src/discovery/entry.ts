@@ -95,6 +95,8 @@ interface Given {
   readonly type: string
   readonly method: string | null
   readonly toolName?: string | undefined
+  /** Tells apart what one address sells, in our own list only. */
+  readonly variant?: string | undefined
   readonly x402Version: 1 | 2
   readonly accepts: readonly Readonly<Record<string, unknown>>[]
   readonly lastUpdated: string
@@ -107,9 +109,10 @@ interface Given {
 }
 
 /** Fills in what is derived. */
-export function makeEntry({ toolName, ...given }: Given): Entry {
+export function makeEntry({ toolName, variant, ...given }: Given): Entry {
   const url = normaliseUrl(given.resource)
-  const key = given.type === 'mcp' ? `MCP ${url} ${toolName ?? ''}` : `${given.method ?? 'GET'} ${url}`
+  const address = given.type === 'mcp' ? `MCP ${url} ${toolName ?? ''}` : `${given.method ?? 'GET'} ${url}`
+  const key = variant === undefined ? address : `${address} ${variant}`
   const terms = given.accepts.map(termsOf)
   return {
     ...given,

@@ -1,7 +1,7 @@
 // Our own paid tools as a catalogue lists them.
 import type { PaymentNetwork } from '../payments/ports.ts'
 import { toRequirements } from '../payments/requirements.ts'
-import type { RegisteredTool, Registry, RestRoute } from '../registry.ts'
+import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../registry.ts'
 import { type Entry, makeEntry } from './entry.ts'
 import { toTimestamp } from './fields.ts'
 
@@ -23,34 +23,53 @@ export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
       registered.tool.rest
         // A template names many resources, each with a listing of its own.
         .filter(({ path }) => !path.includes('{'))
-        .flatMap((route) => entryOf(registered, route, parts) ?? []),
+        .flatMap((route) =>
+          soldBy(registered.tool).flatMap(
+            (sold, at) => entryOf(registered, route, { ...parts, sold, at }) ?? [],
+          ),
+        ),
     )
 }
 
+/** Most tools sell one thing. */
+const soldBy = ({ sold, price, summary, skills, examples }: AnyTool): readonly Sold[] =>
+  sold ??
+  (price.kind === 'x402'
+    ? [
+        {
+          amountAtomic: price.amountAtomic,
+          description: summary,
+          tags: skills[0]?.tags ?? [],
+          input: (examples[0]?.input ?? {}) as Sold['input'],
+        },
+      ]
+    : [])
+
 function entryOf(
-  { tool, inputSchema }: RegisteredTool,
+  { inputSchema }: RegisteredTool,
   route: RestRoute,
-  { networks, payTo, baseUrl, startedAt }: Omit<OwnParts, 'registry'>,
+  { networks, payTo, baseUrl, startedAt, sold, at }: Omit<OwnParts, 'registry'> & { sold: Sold; at: number },
 ): Entry | undefined {
-  if (tool.price.kind !== 'x402' || payTo === undefined) return undefined
-  const { amountAtomic } = tool.price
+  if (payTo === undefined) return undefined
+  const { amountAtomic } = sold
   const isTest = route.fixed?.['testnet'] === true
   const accepts = networks
     .filter(({ revenue }) => revenue !== isTest)
     .map((network) => toRequirements({ network, amountAtomic, payTo }))
   if (accepts.length === 0) return undefined
-  const example = tool.examples[0]?.input ?? {}
   return makeEntry({
     resource: baseUrl + route.path,
+    // The first one stands for the address: what others say of that is held against it.
+    variant: at === 0 ? undefined : String(at),
     type: 'http',
     method: route.method,
     x402Version: 2,
     accepts,
     lastUpdated: toTimestamp(startedAt),
-    description: tool.summary,
+    description: sold.description,
     mimeType: 'application/json',
     serviceName: SERVICE_NAME,
-    tags: tool.skills[0]?.tags.slice(0, 5),
+    tags: sold.tags.slice(0, 5),
     extensions: {
       bazaar: {
         info: {
@@ -58,7 +77,7 @@ function entryOf(
             type: 'http',
             method: route.method,
             bodyType: 'json',
-            body: { ...example, ...route.fixed },
+            body: { ...sold.input, ...route.fixed },
           },
           output: { type: 'json' },
         },

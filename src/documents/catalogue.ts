@@ -16,8 +16,8 @@ export interface CatalogueParts {
   readonly capabilities: readonly CapabilityFacts[]
   /** `gateway.web.fetch`, which is a tool beside the capabilities. */
   readonly webFetch?: RegisteredTool | undefined
-  /** Whether it can be paid here; what is alive right now is in the pricing document. */
-  readonly isWebFetchPayable: boolean
+  /** Whether somebody is paid here; what is alive right now is in the pricing document. */
+  readonly isPayable: boolean
   readonly addresses: Addresses
 }
 
@@ -34,7 +34,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
     tools: [
       ...capabilities.map((descriptor, at) => ({
         ...descriptor,
-        available: true,
+        available: facts[at]!.amountAtomic === 0n || parts.isPayable,
         paid: facts[at]!.amountAtomic > 0n,
         endpoint: baseUrl + EXECUTE_PATH,
       })),
@@ -42,7 +42,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
         ? [
             {
               ...describeWebFetch(webFetch, addresses),
-              available: parts.isWebFetchPayable,
+              available: parts.isPayable,
               paid: true,
               endpoint: baseUrl + webFetch.tool.rest[0]!.path,
             },

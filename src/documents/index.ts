@@ -19,8 +19,8 @@ export interface DocumentParts {
   /** Live outcomes; those of src/outcomes/descriptors.ts. */
   readonly capabilities: readonly CapabilityFacts[]
   readonly providers: readonly Provider[]
-  /** Whether somebody is paid for a web fetch, on a network with a chain behind it. */
-  readonly isWebFetchPayable?: boolean
+  /** Whether somebody is paid for what is sold here, on a network with a chain behind it. */
+  readonly isPayable?: boolean
 }
 
 /** Everything is generated once, at start, from the registry and the addresses. */
@@ -29,7 +29,7 @@ export function createDocuments(parts: DocumentParts): Documents {
   const webFetch = registry.find(WEB_FETCH)
   const catalogueParts = {
     webFetch,
-    isWebFetchPayable: parts.isWebFetchPayable ?? true,
+    isPayable: parts.isPayable ?? true,
     execute: registry.find('gateway_execute'),
     capabilities: parts.capabilities,
     addresses,

@@ -14,7 +14,7 @@ import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
 import { webExtraction } from './capabilities/web-extraction.ts'
 import { readClaims } from './claims.ts'
-import { findDescriptor } from './descriptors.ts'
+import { type CapabilityFacts, findDescriptor, paidExample } from './descriptors.ts'
 import { digestJson } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
 import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
@@ -85,6 +85,15 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     return { resolution, prepared, amountAtomic, network }
   }
 
+  /** The same for every request of a capability: what a challenge says is put together once. */
+  const shownOf = (facts: CapabilityFacts, testnet: boolean) => ({
+    description: facts.description,
+    example: {
+      ...paidExample(facts, parts.rules.allowSandboxName ? 'sandbox' : 'production'),
+      ...(testnet && { testnet }),
+    },
+  })
+
   return {
     terms(input) {
       const { resolution, prepared, amountAtomic, network } = prepare(input)
@@ -101,6 +110,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       return {
         amountAtomic,
         networks: [network],
+        shown: shownOf(findDescriptor(resolution.capability)!, resolution.testnet),
         requestDigest: quotable.digest,
         quote: (presented) => parts.quotes.accept(quotable, presented),
       }

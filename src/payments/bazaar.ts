@@ -11,9 +11,13 @@ export interface Discovery {
 }
 
 /** From the most telling to the shortest; the last one is always small. Empty where the door has no bazaar form. */
-export function bazaarVariants({ tool, resource }: Pick<PaidCall, 'tool' | 'resource'>): Discovery[] {
+export function bazaarVariants({
+  tool,
+  terms,
+  resource,
+}: Pick<PaidCall, 'tool' | 'resource'> & { readonly terms: Pick<PaidCall['terms'], 'shown'> }): Discovery[] {
   if (tool.input === undefined) return []
-  const example = tool.examples?.[0]
+  const example = terms.shown ? { input: terms.shown.example, output: undefined } : tool.examples?.[0]
   const input = isJson(example?.input) ? example.input : {}
   const output = isJson(example?.output) ? example.output : undefined
   const describe = describerOf(tool, resource)

@@ -66,7 +66,8 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   function remember(call: Asked): Remembered {
     const { tool, terms, resource } = call
-    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url}`
+    const shown = terms.shown ? `${terms.shown.description} ${JSON.stringify(terms.shown.example)}` : ''
+    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${shown}`
     const second = Math.floor(now() / 1000)
     const known = remembered.get(key)
     if (known?.second === second) return known
@@ -83,7 +84,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     )
     const resource: ResourceInfo = known?.resource ?? {
       url: call.resource.url,
-      description: describe(call.tool),
+      description: describe(call),
       mimeType: 'application/json',
     }
     const offered = offers.advertise(resource.url, accepts, second * 1000, PLACEHOLDER)
@@ -186,18 +187,19 @@ const unavailable = (why: string) =>
   )
 
 function v1Of(
-  { tool, resource }: Asked,
+  call: Asked,
   { v1Name }: PaymentNetwork,
   { amount, scheme, ...rest }: PaymentRequirements,
 ): Record<string, unknown>[] {
   if (v1Name === undefined) return []
+  const { resource } = call
   return [
     {
       scheme,
       network: v1Name,
       maxAmountRequired: amount,
       resource: resource.url,
-      description: describe(tool),
+      description: describe(call),
       mimeType: 'application/json',
       payTo: rest.payTo,
       maxTimeoutSeconds: rest.maxTimeoutSeconds,
@@ -208,7 +210,8 @@ function v1Of(
   ]
 }
 
-const describe = ({ title, summary }: PaidCall['tool']) => (summary.length <= 300 ? summary : title)
+const describe = ({ tool: { title, summary }, terms: { shown } }: Asked) =>
+  shown?.description ?? (summary.length <= 300 ? summary : title)
 
 /** The most that fits: catalogues get less of the schema before buyers get a header that is refused. */
 function fitExtensions(

@@ -119,7 +119,7 @@ describe('the catalogue', () => {
   })
 
   it('says of web fetch that it is not available where nobody can be paid', () => {
-    const unpaid = createDocuments({ ...parts, isWebFetchPayable: false }).catalogue()
+    const unpaid = createDocuments({ ...parts, isPayable: false }).catalogue()
     expect((unpaid['tools'] as Record<string, unknown>[]).at(-1)).toMatchObject({
       id: 'gateway.web.fetch',
       available: false,

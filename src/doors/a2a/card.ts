@@ -1,6 +1,7 @@
 // The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
+import type { Price } from '../../../schemas/money.ts'
 import { API_VERSION } from '../../config.ts'
 import type { Signer } from '../../services.ts'
 import type { Addresses } from '../http.ts'
@@ -9,7 +10,7 @@ import { isPaid } from '../../documents/payments.ts'
 import { priceSentence } from '../payment.ts'
 import { X402_EXTENSIONS } from './payment.ts'
 import { REST_PREFIX } from './rest.ts'
-import { SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
+import { pricedAs, SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
 import { JSON_MEDIA, type Json } from './wire.ts'
 
 const MODES = [JSON_MEDIA, 'text/plain']
@@ -141,7 +142,7 @@ function skillOnCard(skill: Skill): Json {
   return {
     id: skill.id,
     name: skill.card.name ?? tool.title,
-    description: (skill.card.description ?? tool.summary) + priceSentence(tool),
+    description: (skill.card.description ?? tool.summary) + priceSentence(pricedAs(skill)),
     tags: skill.card.tags,
     examples: [...skill.card.examples, JSON.stringify({ skill: skill.id, input: exampleInput(skill) })],
     inputModes: MODES,
@@ -161,17 +162,13 @@ function requirementsOf(skill: Skill): Json[] {
 function describeSkills(skills: readonly Skill[]): Json {
   const described = skills.map((skill) => {
     const { tool, inputSchema, outputSchema } = skill.entry
-    const { price } = tool
-    const cost =
-      price.kind === 'x402'
-        ? { kind: price.kind, amount_atomic: price.amountAtomic.toString() }
-        : { ...price }
+    const { price } = pricedAs(skill)
     return [
       skill.id,
       {
         inputSchema,
         outputSchema,
-        price: cost,
+        price: costOf(price),
         caller: tool.caller,
         reply: isPaid(tool) ? 'task' : tool.reply,
         example: exampleInput(skill),
@@ -179,6 +176,21 @@ function describeSkills(skills: readonly Skill[]): Json {
     ]
   })
   return Object.fromEntries(described) as Json
+}
+
+const costOf = (price: Price): Json => {
+  switch (price.kind) {
+    case 'x402':
+      return { kind: price.kind, amount_atomic: price.amountAtomic.toString() }
+    case 'credits':
+      return { ...price }
+    case 'free': {
+      const { sometimes, ...rest } = price
+      if (!sometimes) return rest
+      const { fromAtomic, toAtomic } = sometimes
+      return { ...rest, sometimes: { from_atomic: fromAtomic.toString(), to_atomic: toAtomic.toString() } }
+    }
+  }
 }
 
 /** The 0.3 card says the same in its own words. */

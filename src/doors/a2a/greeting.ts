@@ -1,6 +1,6 @@
 // The answer to plain text: what this agent can do and the exact call for each skill. Written once, at start.
 import { priceSentence } from '../payment.ts'
-import type { Skill, SkillTable } from './skills.ts'
+import { pricedAs, type Skill, type SkillTable } from './skills.ts'
 import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
 
 /** @param contextId of the conversation, so that the next message can go on with it */
@@ -10,7 +10,7 @@ export function createGreeting(table: SkillTable, extensionUri: string): Greetin
   const offered = table.skills.filter(isForAgents)
   const calls = offered.map((skill) => ({
     skill: skill.id,
-    does: (skill.card.description ?? skill.entry.tool.summary) + priceSentence(skill.entry.tool),
+    does: (skill.card.description ?? skill.entry.tool.summary) + priceSentence(pricedAs(skill)),
     needs: NEEDS[skill.entry.tool.caller],
     example: { skill: skill.id, input: exampleInput(skill) },
   }))

@@ -1,7 +1,7 @@
 // Which skill a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
 // a data part, message metadata, request metadata, one JSON object in the text. Plain text gets a list of skills.
 import { GatewayError } from '../../errors.ts'
-import type { RegisteredTool, Registry, SkillCard } from '../../registry.ts'
+import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../registry.ts'
 import type { SendRequest } from './envelope.ts'
 import type { Json, WireMessage } from './wire.ts'
 
@@ -13,6 +13,12 @@ export interface Skill {
   readonly entry: RegisteredTool
   /** What the skill stands for, where one tool publishes several skills: set as input `capability`. */
   readonly capability: string | undefined
+}
+
+/** The price of a skill, where its tool has several. */
+export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price' | 'terms'> => {
+  const price = card.price ?? tool.price
+  return price.kind === 'free' && !price.sometimes && card.price ? { price } : { ...tool, price }
 }
 
 export interface SkillTable {
@@ -66,12 +72,14 @@ export function chooseSkill(table: SkillTable, request: SendRequest, extensionUr
       'tool_not_found',
       `There is no skill "${named.name.slice(0, 64)}". Skills: ${table.skills.map(({ id }) => id).join(', ')}.`,
     )
-  return { kind: 'skill', skill, input: withCapability(skill, named.input) }
+  return { kind: 'skill', skill, input: withCapability(skill, inputOf(skill, named)) }
 }
 
 interface Named {
   readonly name: string
   readonly input: unknown
+  /** What stood where an input could have been. */
+  readonly words?: string
 }
 
 function findName(request: SendRequest, extensionUri: string): Named | undefined {
@@ -103,7 +111,8 @@ function metadataName(metadata: Json | undefined, message: WireMessage): Named |
   const name = metadata?.['skillId'] ?? metadata?.['skill']
   if (typeof name !== 'string') return undefined
   const data = message.parts.find((part) => isObject(part.data))?.data
-  return { name, input: metadata?.['input'] ?? data ?? objectInText(message) ?? {} }
+  const given = metadata?.['input'] ?? data ?? objectInText(message)
+  return given === undefined ? { name, input: {}, words: textOf(message).trim() } : { name, input: given }
 }
 
 function nameInText(message: WireMessage): Named | undefined {
@@ -111,9 +120,11 @@ function nameInText(message: WireMessage): Named | undefined {
   return value && nameIn(value)
 }
 
+const textOf = (message: WireMessage) => message.parts.map((part) => part.text ?? '').join('\n')
+
 /** The one JSON object that the text holds, possibly between words or in a code fence. */
 function objectInText(message: WireMessage): Json | undefined {
-  const text = message.parts.map((part) => part.text ?? '').join('\n')
+  const text = textOf(message)
   const start = text.indexOf('{')
   const end = text.lastIndexOf('}')
   if (start < 0 || end < start) return undefined
@@ -125,13 +136,21 @@ function objectInText(message: WireMessage): Json | undefined {
   }
 }
 
+/** Words in place of an input are the intent of a skill that takes one; any other skill has no use for them. */
+function inputOf(skill: Skill, { input, words = '' }: Named): unknown {
+  const properties = skill.entry.inputSchema['properties']
+  if (!isObject(properties) || !('intent' in properties)) return input
+  if (typeof input === 'string') return { intent: input }
+  return words === '' ? input : { intent: words }
+}
+
 function withCapability(skill: Skill, input: unknown): unknown {
   const { capability } = skill
   if (capability === undefined || !isObject(input)) return input
   const given = input['capability']
   if (given !== undefined && given !== capability)
     throw new GatewayError(
-      'input_invalid',
+      'input_conflict',
       `The skill is ${skill.id} but the input asks for another capability. Leave \`capability\` out, or name that skill.`,
       { extras: { fields: [{ pointer: '/capability', message: `must be ${capability} for this skill` }] } },
     )

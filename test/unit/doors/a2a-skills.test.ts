@@ -10,7 +10,11 @@ const tool = (name: string, skills: readonly string[]) =>
     name,
     title: name,
     summary: name,
-    input: z.object(skills.length > 1 ? { capability: z.enum(['alpha', 'beta']) } : {}),
+    input: z.object(
+      skills.length > 1
+        ? { capability: z.enum(['alpha', 'beta']), intent: z.string().optional() }
+        : { a: z.int().optional() },
+    ),
     output: z.object({}),
     price: free,
     caller: 'anyone',
@@ -89,6 +93,28 @@ describe('chooseSkill', () => {
       'gateway_execute',
       { capability: 'beta' },
     ])
+  })
+
+  test('refuses another capability as the conflict that it is', () => {
+    expect(() => choose(data({ skill: 'beta', input: { capability: 'alpha' } }))).toThrow(
+      expect.objectContaining({ code: 'input_conflict' }),
+    )
+  })
+
+  test('takes words in place of an input for an intent, where the skill has one', () => {
+    const named = (skill: string) => ({ ...text(' the three newest '), metadata: { skill } })
+    expect(choose(named('beta'))).toEqual(['beta', { intent: 'the three newest', capability: 'beta' }])
+    expect(choose(data({ skill: 'beta', input: 'newest' }))).toEqual([
+      'beta',
+      { intent: 'newest', capability: 'beta' },
+    ])
+    expect(choose(named('one'))).toEqual(['one', {}])
+    expect(choose({ ...text('  '), metadata: { skill: 'beta' } })).toEqual(['beta', { capability: 'beta' }])
+  })
+
+  test('prefers the input of the metadata to words beside it', () => {
+    const message = { ...text('words'), metadata: { skill: 'beta', input: { n: 1 } } }
+    expect(choose(message)).toEqual(['beta', { n: 1, capability: 'beta' }])
   })
 
   for (const message of [
