@@ -25,12 +25,12 @@ export interface GatherLimits {
   readonly sourceMs: number
   /** At once, in this process. */
   readonly maxReads: number
+  /** However late the bytes came, somebody looks at them: longer than the analyser lets anything run. */
+  readonly minAnalysisMs: number
 }
 
 /** A slow source holds a place for as long as it may take, and up to twice 2 MiB of memory. */
-const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 192 }
-/** However late the bytes came, somebody looks at them. */
-const MIN_ANALYSIS_MS = 1_000
+const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 192, minAnalysisMs: 3_000 }
 const RETRY_SECONDS = 2
 
 type Options = Parameters<Gather>[1]
@@ -51,7 +51,7 @@ interface SourceOutcome<T> {
 }
 
 export function createGather({ reader, now, limits }: GatherParts): Gather {
-  const { addressMs, sourceMs, maxReads } = { ...LIMITS, ...limits }
+  const { addressMs, sourceMs, maxReads, minAnalysisMs } = { ...LIMITS, ...limits }
   let running = 0
 
   async function tryAddress<T>(
@@ -68,15 +68,13 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     const { status: httpStatus, contentType, contentLanguage, body, isCut } = source
     // Before the bytes go to whoever reads them: they may be gone afterwards.
     const bytes = body.length
-    const analysisMs = Math.max(MIN_ANALYSIS_MS, deadline - now())
+    const analysisMs = Math.max(minAnalysisMs, deadline - now())
     const reading = await within(
       analysisMs,
       analyse({ body, isCut, contentType, contentLanguage, url: source.url }),
     )
-    if (reading === undefined)
-      return failure('budget_exceeded', 'What was answered takes too long to read. Name another source.', {
-        httpStatus,
-      })
+    // A page made to be slow is cut off long before: what took so long was the queue.
+    if (reading === undefined) throw overloaded('Too many pages are waiting to be read.')
     if (!reading.ok) return failure(reading.reason, reading.detail, { httpStatus })
     return { ok: true, fetched: source, reading, retrieved: toRetrieved(source, bytes, reading) }
   }
@@ -114,11 +112,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
   }
 
   return async (sources, options, analyse) => {
-    if (running + sources.length > maxReads)
-      throw new GatewayError('overloaded', 'Too many sources are being read. Try again shortly.', {
-        reason: 'source_reads',
-        extras: { retry_after_seconds: RETRY_SECONDS },
-      })
+    if (running + sources.length > maxReads) throw overloaded('Too many sources are being read.')
     running += sources.length
     const giveUp = new AbortController()
     const signal = AbortSignal.any([options.signal, giveUp.signal])
@@ -142,6 +136,12 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     }
   }
 }
+
+const overloaded = (detail: string) =>
+  new GatewayError('overloaded', `${detail} Try again shortly; nothing was charged.`, {
+    reason: 'source_reads',
+    extras: { retry_after_seconds: RETRY_SECONDS },
+  })
 
 const toAttempt = (
   outcome: Outcome<unknown>,
