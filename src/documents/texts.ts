@@ -38,6 +38,7 @@ export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): s
     const address = route ? `${route.method} ${route.path}` : portableName
     return `${tool.name} | ${address} | ${priceWords(tool.price)} | ${WHO[tool.caller]} | ${tool.title}`
   })
+  const jobs = registry.tools.flatMap(({ tool }) => jobPrices(tool) ?? [])
   return `# Agent Gateway ${API_VERSION}
 An agent gets things done on the internet without ever holding a secret.
 
@@ -71,12 +72,18 @@ Credits pay for outbound requests: 1 for each attempt, taken before anything is 
 the balance. A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
 
 ## Tools: name | HTTP | price | who may call | what
-${tools.join('\n')}
+${[...tools, ...jobs].join('\n')}
 
 ## Errors
 application/problem+json with code, detail (what to do next) and request_id; ${baseUrl}/problems/<code> explains each.
 ${errorLines().join('\n')}
 `
+}
+
+/** Of a tool whose skills cost differently. */
+function jobPrices({ name, skills }: AnyTool): string | undefined {
+  const priced = skills.flatMap(({ id, price }) => (price ? `${id} ${priceWords(price)}` : []))
+  return priced.length === 0 ? undefined : `${name} capabilities: ${priced.join(', ')}`
 }
 
 function errorLines(): string[] {

@@ -175,11 +175,42 @@ describe('claims', () => {
     expect(await response.json()).toMatchObject({ ok: true, receipt: null })
   })
 
-  it('the example of each capability works when sent unchanged', async () => {
+  it('the example of each capability works when sent unchanged, or asks exactly its price', async () => {
     const catalogue = (await (await fetch(`${gateway.baseUrl}/v1/capabilities`)).json()) as Json
+    const amounts: Json = {}
     for (const capability of catalogue['capabilities'] as Json[]) {
       const response = await post(new URL(String(capability['execute_url'])).pathname, capability['example'])
-      expect(await response.json()).toMatchObject({ ok: true, capability: capability['id'] })
+      const body = (await response.json()) as Json
+      const price = String(at(capability, 'pricing', 'amount_atomic'))
+      if (price === '0') expect(body).toMatchObject({ ok: true, capability: capability['id'] })
+      else {
+        expect(response.status, JSON.stringify(body)).toBe(402)
+        expect((body['accepts'] as Json[]).map((way) => way['maxAmountRequired'])).toEqual([price])
+      }
+      amounts[String(capability['id'])] = price
+    }
+    expect(amounts).toEqual({
+      'extract-preview': '0',
+      'web-extraction': '3000',
+      'product-offers': '6000',
+      'feed-digest': '2000',
+    })
+  })
+
+  it('each capability has a page with its price, a request and the shape of its answer', async () => {
+    const catalogue = (await (await fetch(`${gateway.baseUrl}/v1/capabilities`)).json()) as Json
+    for (const { url, pricing, example, limitations } of catalogue['tools'] as Json[]) {
+      const page = await (await fetch(String(url))).text()
+      const amount = String(at(pricing as Json, 'amount'))
+      expect(page).toContain(
+        amount === '0.000000' ? 'Free: no payment' : `${amount} USDC for one bounded execution`,
+      )
+      expect(page.includes('Payment-Signature')).toBe(amount !== '0.000000')
+      for (const key of Object.keys(example as Json)) expect(page).toContain(`&quot;${key}&quot;: `)
+      expect(page).toContain('<h2>Shape of the answer</h2>')
+      expect(page).toContain('&quot;receipt&quot;: ')
+      for (const limitation of limitations as string[])
+        expect(page).toContain(limitation.replaceAll("'", '&#39;').split('`')[0])
     }
   })
 
