@@ -1,17 +1,18 @@
 // A value that cannot print. Whatever serialises it (template, JSON, util.inspect, structuredClone) gets "[secret]".
 import { inspect } from 'node:util'
 
-const values = new WeakMap<Secret<unknown>, unknown>()
-
 export class Secret<T> {
+  /** Not a property: no reflection, serialiser or inspector of the language finds it. */
+  readonly #value: T
+
   constructor(value: T) {
-    values.set(this, value)
+    this.#value = value
     Object.freeze(this)
   }
 
   /** The only way in. The value must not outlive `fn` in anything that is logged or stored. */
   use<R>(fn: (value: T) => R): R {
-    return fn(values.get(this) as T)
+    return fn(this.#value)
   }
 
   toString(): string {
