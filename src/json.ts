@@ -16,8 +16,18 @@ export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): unkn
   }
 }
 
+/** Whether two characters occur more than `limit` times together. */
+function holdsMoreThan(text: string, one: string, other: string, limit: number): boolean {
+  let count = 0
+  for (let i = text.indexOf(one); i >= 0; i = text.indexOf(one, i + 1)) if (++count > limit) return true
+  for (let i = text.indexOf(other); i >= 0; i = text.indexOf(other, i + 1)) if (++count > limit) return true
+  return false
+}
+
 /** One pass over the characters, so that a hostile body costs no recursion and no allocation. */
 function depthExceeds(text: string, maxDepth: number): boolean {
+  // Most bodies do not open as many brackets as they might nest, counting those in strings: nothing to walk.
+  if (!holdsMoreThan(text, '{', '[', maxDepth)) return false
   let depth = 0
   let inString = false
   for (let i = 0; i < text.length; i++) {

@@ -19,6 +19,12 @@ describe('parseJson', () => {
     ['as deep as allowed', nested(MAX_JSON_DEPTH), 'ok'],
     ['one deeper', nested(MAX_JSON_DEPTH + 1), 'json_too_deep'],
     ['deep objects', `${'{"a":'.repeat(33)}1${'}'.repeat(33)}`, 'json_too_deep'],
+    [
+      'one deeper, neither kind of bracket alone',
+      `${'[{"a":'.repeat(16)}[1]${'}]'.repeat(16)}`,
+      'json_too_deep',
+    ],
+    ['as deep as allowed, of both kinds', `${'[{"a":'.repeat(16)}1${'}]'.repeat(16)}`, 'ok'],
     ['a hostile depth', '['.repeat(1_000_000), 'json_too_deep'],
     ['many siblings', `[${Array(1000).fill('[]').join()}]`, 'ok'],
     ['brackets in a string', JSON.stringify('['.repeat(100)), 'ok'],
