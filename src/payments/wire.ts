@@ -68,10 +68,23 @@ const Permit2Payload = z.object({
   }),
 })
 
+/** An object that is passed on as it is: its members were looked at before, and a copy of each is not free. */
+const Members = z.custom<Record<string, unknown>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+)
+const Requirements = PaymentRequirements.extend({ extra: Members.optional() })
+const PayloadV2 = PaymentPayloadV2.extend({
+  accepted: Requirements,
+  payload: Members,
+  extensions: Members.optional(),
+})
+const PayloadV1 = PaymentPayloadV1.extend({ payload: Members })
+
 const FacilitatorBody = z.object({
   x402Version: z.literal([1, 2], 'must be 1 or 2').optional(),
-  paymentPayload: z.record(z.string(), z.unknown()),
-  paymentRequirements: z.record(z.string(), z.unknown()),
+  paymentPayload: Members,
+  paymentRequirements: Members,
 })
 
 /** @throws {GatewayError} payment_invalid, saying what is wrong */
@@ -106,7 +119,7 @@ export function decodeFacilitatorRequest(body: unknown, networks: Networks): Fac
   if (x402Version !== undefined && payment.x402Version !== x402Version)
     throw paymentInvalid('x402Version', 'is another than that of the payment.')
   if (payment.x402Version === 2) {
-    const requirements = parseShape(PaymentRequirements, paymentRequirements, 'paymentRequirements')
+    const requirements = parseShape(Requirements, paymentRequirements, 'paymentRequirements')
     return { payment, requirements: withPinnedSpelling(requirements, networks), resourceUrl: null }
   }
   const v1 = parseShape(PaymentRequirementsV1, paymentRequirements, 'paymentRequirements')
@@ -135,8 +148,8 @@ function readPayment(value: unknown, networks: Networks, at = ''): Payment {
   const version = (value as { x402Version?: unknown } | null)?.x402Version
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw paymentInvalid(at, 'must be a JSON object.')
-  if (version === 2) return readV2(parseShape(PaymentPayloadV2, value, at), value, at)
-  if (version === 1) return readV1(parseShape(PaymentPayloadV1, value, at), value, networks, at)
+  if (version === 2) return readV2(parseShape(PayloadV2, value, at), value, at)
+  if (version === 1) return readV1(parseShape(PayloadV1, value, at), value, networks, at)
   throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.')
 }
 
