@@ -1,6 +1,6 @@
 // One payment claim is one row: claimed -> submitted -> settled | pending | unknown | failed, or claimed -> canceled.
 // Every step compares the state before it sets, so that a payment is submitted once and settled once.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
 import { newId } from '../../ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
@@ -63,7 +63,7 @@ export function toClaim(row: ClaimRow): PaymentClaim {
  * steps do not touch it, nor the index.
  */
 const digest = (...parts: readonly string[]): Buffer =>
-  createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, 16)
+  hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, 16)
 export const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
 const identifierKeyOf = (c: Input<'findIdentifiedClaim'>) => digest(c.tool, c.payer, c.identifier)
 
