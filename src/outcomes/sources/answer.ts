@@ -15,7 +15,7 @@ const MAX_HEADER_CHARACTERS = 300
 export async function readAnswer(
   response: OutboundResponse,
   at: number,
-): Promise<({ readonly ok: true } & CachedAnswer) | SourceFailure> {
+): Promise<{ readonly ok: true; readonly answer: CachedAnswer } | SourceFailure> {
   const { status } = response
   const { decoded } = await decodeResponse(response, MAX_SOURCE_BYTES)
   if (!decoded.ok)
@@ -42,8 +42,7 @@ export async function readAnswer(
         httpStatus: status,
       },
     )
-  return {
-    ok: true,
+  const answer: CachedAnswer = {
     status,
     contentType: shownHeader(headerOf(response, 'content-type')),
     contentLanguage: shownHeader(listOf(response, 'content-language')),
@@ -55,6 +54,7 @@ export async function readAnswer(
     retrievedAt: at,
     freshness: readFreshness(response),
   }
+  return { ok: true, answer }
 }
 
 /**

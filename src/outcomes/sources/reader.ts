@@ -69,10 +69,10 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     cache.drop(key)
     const refused = fromStatus(response, url, rules)
     if (refused) return refused
-    const answer = await readAnswer(response, now())
-    if (!answer.ok) return answer
-    cache.put(key, answer)
-    return { ok: true, source: toSource(url.href, answer, { cache: 'miss', at: now() }) }
+    const read = await readAnswer(response, now())
+    if (!read.ok) return read
+    cache.put(key, read.answer)
+    return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now() }) }
   }
 
   function findFresh({ key, url }: Way, { maxAgeSeconds }: Options): Result | undefined {
