@@ -3,8 +3,9 @@ import { Coverage } from './sources.ts'
 
 /** Where a value was stated; JSON-LD comes first, the others are labelled because they are read less surely. */
 export const PRODUCT_SOURCES = ['json-ld', 'microdata', 'rdfa', 'opengraph'] as const
+const StatedIn = z.enum(PRODUCT_SOURCES)
 
-const Decimal = z.string().regex(/^-?\d+(\.\d+)?$/)
+const Decimal = z.string().regex(/^\d+(\.\d+)?$/)
 
 const Money = z.object({
   amount: Decimal.describe('Exact decimal as stated, never rounded'),
@@ -15,6 +16,7 @@ const Money = z.object({
     .describe('Whole minor units (cents, fils) where amount and currency allow it'),
   raw: z.string().describe('As it stood in the page'),
 })
+export type Money = z.infer<typeof Money>
 
 const Shipping = z.object({
   amount: Money.nullable(),
@@ -22,7 +24,19 @@ const Shipping = z.object({
   free: z.boolean().nullable(),
 })
 
+const Identifier = z.object({
+  kind: z.enum(['gtin', 'mpn', 'sku', 'isbn', 'asin', 'product_id']),
+  value: z.string().describe('As stated'),
+  normalised: z.string().nullable().describe('GTIN-14, or folded; null when it is not valid'),
+  valid: z.boolean(),
+  reason: z
+    .string()
+    .nullable()
+    .describe('Why it is not valid, such as `check_digit`; `restricted`: valid inside one company only'),
+})
+
 const Offer = z.object({
+  name: z.string().nullable().describe('Of this offer, where it has one of its own, such as a size'),
   price: Money.nullable(),
   list_price: Money.nullable().describe('A struck-through or recommended price, when stated'),
   low_price: Money.nullable().describe('Of an aggregate'),
@@ -34,24 +48,22 @@ const Offer = z.object({
   url: z.string().nullable(),
   valid_until: z.string().nullable(),
   shipping: z.array(Shipping),
+  identifiers: z.array(Identifier).describe('Of this very offer, where they differ from the product'),
+  stated_in: StatedIn,
   issues: z
     .array(z.string())
-    .describe('Such as `offer_without_price`, `currency_missing`, `aggregate_only`, `ambiguous_decimal`'),
+    .describe(
+      'Such as `offer_without_price`, `currency_missing`, `currency_inferred`, `aggregate_only`, `ambiguous_decimal`',
+    ),
 })
-
-const Identifier = z.object({
-  kind: z.enum(['gtin', 'mpn', 'sku', 'isbn', 'asin', 'product_id']),
-  value: z.string().describe('As stated'),
-  normalised: z.string().nullable().describe('GTIN-14, or folded; null when it is not valid'),
-  valid: z.boolean(),
-  reason: z.string().nullable().describe('Why it is not valid, such as `check_digit`'),
-})
+export type Offer = z.infer<typeof Offer>
 
 const Product = z.object({
   id: z.string().describe('`p1`, `p2`, …'),
   source: z.int().min(0).describe('Index in `coverage.sources`'),
-  url: z.string(),
-  stated_in: z.enum(PRODUCT_SOURCES),
+  url: z.string().describe('Of the product as it is stated, else of the page'),
+  stated_in: StatedIn,
+  also_stated_in: z.array(StatedIn).describe('What filled gaps of it'),
   main: z.boolean().describe('The product that the page is about'),
   name: z.string().nullable(),
   brand: z.string().nullable(),
@@ -66,13 +78,13 @@ const Product = z.object({
 export type Product = z.infer<typeof Product>
 
 const ComparableGroup = z.object({
-  key: z.string().describe('`gtin:…`, or `brand+mpn:…`: the validated identifier they share'),
+  key: z.string().describe('`gtin:…`, `brand+mpn:…` or, within one shop, `sku:…`: the identifier they share'),
   currency: z.string(),
   entries: z
     .array(
       z.object({
         product: z.string(),
-        offer: z.int().min(0),
+        offer: z.int().min(0).describe('Index in `offers` of the product'),
         price: Money,
         availability: z.string().nullable(),
         condition: z.string().nullable(),
@@ -81,10 +93,22 @@ const ComparableGroup = z.object({
     .min(2)
     .describe('Lowest price first'),
 })
+export type ComparableGroup = z.infer<typeof ComparableGroup>
+
+const ShopPage = z.object({
+  source: z.int().min(0).describe('Index in `coverage.sources`'),
+  url: z.string(),
+  main_product: z.string().nullable(),
+  products: z.int().min(0),
+  json_ld_scripts: z.int().min(0),
+  json_ld_invalid: z.int().min(0).describe('Scripts that could not be read even with repairs'),
+  json_ld_repaired: z.array(z.string()).describe('What was wrong in scripts that could be read all the same'),
+})
 
 export const ProductOffersResult = z.object({
   sample: z.boolean(),
   sample_notice: z.string().nullable(),
+  trust: z.literal('untrusted').describe('What shops say about themselves; nothing of it was verified'),
   products: z.array(Product),
   groups: z.array(ComparableGroup).describe('Same validated identifier and same currency only'),
   unranked: z
@@ -96,6 +120,7 @@ export const ProductOffersResult = z.object({
   unsupported_pages: z
     .array(z.object({ url: z.string(), reason: z.string() }))
     .describe('Pages without a product in a form that can be read'),
+  pages: z.array(ShopPage).describe('Pages with a product'),
   truncated: z.array(z.string()),
   coverage: Coverage,
 })

@@ -1,11 +1,119 @@
+// product-offers: up to three product pages in, their stated offers out, side by side where that is honest.
+import type { Product, ProductOffersResult } from '../../../schemas/product-offers.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Capability } from '../ports.ts'
+import { digestText } from '../digest.ts'
+import type { Capability, Delivered, Gathered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
+import { compareOffers } from '../products/compare.ts'
+import type { PageProducts } from '../products/page.ts'
+import { SAMPLE_NOTICE } from '../sample.ts'
+import { requestedSources } from '../sources/requested.ts'
+
+const SAMPLES: readonly SourceRequest[] = ['sencha-a', 'sencha-b'].map((name) => ({
+  url: `https://samples.agent-gateway.test/shop/${name}`,
+  fallbacks: [],
+}))
 
 export const productOffers: Capability = {
   id: 'product-offers',
   needs: ['url', 'urls', 'sources'],
   uses: ['url', 'urls', 'sources', 'max_age_seconds'],
-  prepare() {
-    throw new GatewayError('tool_unavailable', 'Not built yet.')
+  prepare(claims, { isDemo }): PreparedJob {
+    const sources = isDemo ? SAMPLES : requestedSources(claims)
+    const maxAgeSeconds = isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0)
+    return {
+      request: {
+        sources: sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+        max_age_seconds: maxAgeSeconds,
+      },
+      run: (context) => compareSources({ sources, maxAgeSeconds, isDemo }, context),
+    }
   },
+}
+
+interface Job {
+  readonly sources: readonly SourceRequest[]
+  readonly maxAgeSeconds: number
+  readonly isDemo: boolean
+}
+
+async function compareSources(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
+  const { coverage, usable } = await gather<PageProducts>(
+    job.sources,
+    { wanted: 'product', maxAgeSeconds: job.maxAgeSeconds, signal },
+    async (input) => {
+      const analysed = await analyser.run('products', input)
+      if (analysed.ok) return analysed.value
+      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
+    },
+  )
+  if (usable.length === 0)
+    throw new GatewayError(
+      'sources_unusable',
+      'No source stated a product that can be read, so nothing was charged. `coverage` says why for each; send the ' +
+        'addresses of pages of single products.',
+      { extras: { coverage } },
+    )
+  const result = compose(job, coverage, usable)
+  return {
+    result,
+    sourceSha256: null,
+    textSha256: null,
+    sources: usable.map(({ fetched }) => ({
+      url: fetched.url,
+      bytes: fetched.body.length,
+      sha256: fetched.sha256,
+    })),
+    parts: result.products.flatMap(({ name }, at) =>
+      name === null ? [] : [{ pointer: `/products/${at}/name`, sha256: digestText(name) }],
+    ),
+    deterministic: true,
+  }
+}
+
+const UNREADABLE = {
+  budget_exceeded: 'Reading the page took longer than a page may take. Send a smaller page of one product.',
+  unreadable: 'The page could not be read. Send another address of the product.',
+} as const
+
+function compose(
+  { isDemo }: Job,
+  coverage: ProductOffersResult['coverage'],
+  usable: readonly Gathered<PageProducts>[],
+): ProductOffersResult {
+  const products: Product[] = []
+  const pages: ProductOffersResult['pages'] = []
+  const truncated = new Set<string>()
+  for (const { source, fetched, reading } of usable) {
+    const { value } = reading
+    const first = products.length
+    for (const product of value.products) products.push({ id: `p${products.length + 1}`, source, ...product })
+    for (const name of value.truncated) truncated.add(`${source}/${name}`)
+    pages.push({
+      source,
+      url: fetched.url,
+      main_product: products[first]?.id ?? null,
+      products: value.products.length,
+      json_ld_scripts: value.jsonLd.scripts,
+      json_ld_invalid: value.jsonLd.invalid,
+      json_ld_repaired: [...value.jsonLd.repaired],
+    })
+  }
+  const { groups, unranked } = compareOffers(products)
+  return {
+    sample: isDemo,
+    sample_notice: isDemo ? SAMPLE_NOTICE : null,
+    trust: 'untrusted',
+    products,
+    groups: [...groups],
+    unranked: [...unranked],
+    missing_identifiers: products
+      .filter(({ identifiers }) => !identifiers.some(({ valid }) => valid))
+      .map(({ id }) => id),
+    unsupported_pages: coverage.sources
+      .filter(({ ok }) => !ok)
+      .map(({ requested, reason }) => ({ url: requested, reason: reason ?? 'unreadable' })),
+    pages,
+    truncated: [...truncated],
+    coverage,
+  }
 }

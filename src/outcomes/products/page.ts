@@ -1,10 +1,169 @@
 // Bytes of a shop page -> the products and offers that it states in a structured form.
+import { decodeText } from '../../outbound/charset.ts'
+import { sniffKind } from '../extract/sniff.ts'
+import { resolveLink } from '../extract/links.ts'
 import type { PageInput, Reading } from '../ports.ts'
+import { readCurrency } from './currencies.ts'
+import { parseLoosely } from './loose-json.ts'
+import { mergeDrafts } from './merge.ts'
+import { metaCurrency, readMeta } from './meta.ts'
+import {
+  type Draft,
+  orphanOffers,
+  type PageFacts,
+  type PageProduct,
+  readDrafts,
+  statesPrice,
+  withoutFragment,
+} from './product.ts'
+import { type PageStatements, scanPage } from './scan.ts'
 
 export interface PageProducts {
+  /** The main one first. */
+  readonly products: readonly PageProduct[]
+  readonly jsonLd: {
+    readonly scripts: number
+    readonly invalid: number
+    readonly repaired: readonly string[]
+  }
   readonly truncated: readonly string[]
 }
 
-export function readProducts(_input: PageInput): Reading<PageProducts> {
-  return { ok: false, reason: 'no_product', detail: 'not built yet' }
+const MAX_PRODUCTS = 100
+/** Of the products of one page as JSON. */
+const MAX_CHARACTERS = 300_000
+
+const NO_PRODUCT =
+  'The page states no product in JSON-LD, microdata, RDFa or product meta tags. Send the address of a page of one product.'
+
+/**
+ * @returns the products of the page, or `no_product`, `empty`, `binary`, `type_unsupported`, `invalid_json`
+ */
+export function readProducts(input: PageInput): Reading<PageProducts> {
+  const kind = sniffKind(input)
+  if (!kind.ok) return kind
+  const { format, label } = kind
+  const markup = format === 'html' ? 'html' : undefined
+  const { text, charset } = decodeText(input.body, label, { isCut: input.isCut, markup })
+  if (format === 'json' && parseLoosely(text).ok === false)
+    return {
+      ok: false,
+      reason: 'invalid_json',
+      detail: 'The source says JSON and is none. Send the address of a page of one product.',
+    }
+  // A document of JSON-LD is read like a page with that one script.
+  const page = format === 'json' ? { ...scanPage(''), scripts: [text] } : scanPage(text)
+  const value = readStatements(page, input.url)
+  if (value.products.length === 0) return { ok: false, reason: 'no_product', detail: NO_PRODUCT }
+  return { ok: true, format, charset, textSha256: null, value }
+}
+
+export function readStatements(page: PageStatements, url: string): PageProducts {
+  const base = baseOf(page, url)
+  const facts: PageFacts = { base, region: regionOf(page, url), currency: currencyOf(page) }
+  const truncated = new Set(page.truncated)
+  const repaired = new Set<string>()
+  const values: unknown[] = []
+  let invalid = 0
+  for (const script of page.scripts) {
+    const read = parseLoosely(script)
+    if (read.ok) {
+      values.push(read.value)
+      for (const repair of read.repaired) repaired.add(repair)
+    } else if (read.reason === 'not_json') invalid++
+  }
+  const drafts: Draft[] = []
+  const collect = (items: readonly unknown[], statedIn: 'json-ld' | 'microdata' | 'rdfa') => {
+    const read = readDrafts(items, statedIn, facts)
+    for (const name of read.truncated) truncated.add(name)
+    drafts.push(...read.drafts)
+  }
+  collect(values, 'json-ld')
+  collect(page.microdata.items, 'microdata')
+  collect(page.rdfa.items, 'rdfa')
+  const meta = readMeta(page.meta, facts)
+  if (meta) drafts.push(meta)
+  const products = mergeDrafts(drafts, identityOf(page, base))
+  linkOrphans(products, page, facts)
+  return {
+    products: limit(products.map(withIssues), truncated),
+    jsonLd: { scripts: page.scripts.length, invalid, repaired: [...repaired].sort() },
+    truncated: [...truncated].sort(),
+  }
+}
+
+function baseOf(page: PageStatements, url: string): string {
+  const declared = page.base === null ? undefined : resolveLink(page.base, url)
+  return declared?.absolute && /^https?:/.test(declared.url) ? declared.url : url
+}
+
+function identityOf(page: PageStatements, base: string) {
+  const canonical = page.canonical === null ? undefined : resolveLink(page.canonical, base)
+  const declared = page.meta.get('og:url')
+  const graph = declared === undefined ? undefined : resolveLink(declared, base)
+  const urls = [
+    base,
+    canonical?.absolute ? canonical.url : undefined,
+    graph?.absolute ? graph.url : undefined,
+  ]
+  return {
+    urls: new Set(urls.filter((one): one is string => one !== undefined).map(withoutFragment)),
+    titles: [page.heading, page.meta.get('og:title'), page.title].filter((one): one is string => !!one),
+  }
+}
+
+/** Country of the page: its language tag, its locale, the country code of its host. */
+function regionOf(page: PageStatements, url: string): string | null {
+  for (const tag of [page.language, page.meta.get('og:locale')]) {
+    const region = /^[a-z]{2,3}[-_]([a-z]{2})\b/i.exec(tag?.trim() ?? '')?.[1]
+    if (region) return region.toUpperCase()
+  }
+  const top = URL.canParse(url) ? (new URL(url).hostname.split('.').at(-1) ?? '') : ''
+  return /^[a-z]{2}$/.test(top) ? (top === 'uk' ? 'GB' : top.toUpperCase()) : null
+}
+
+const currencyOf = (page: PageStatements): string | null => {
+  const stated = metaCurrency(page.meta)
+  return stated === undefined ? null : readCurrency(stated.slice(0, 40))
+}
+
+/** Offers and prices outside every product belong to the page's product where that has no price of its own. */
+function linkOrphans(products: PageProduct[], page: PageStatements, facts: PageFacts): void {
+  const [main] = products
+  if (!main || main.offers.some(({ price, low_price }) => price ?? low_price)) return
+  for (const [annotations, statedIn] of [
+    [page.microdata, 'microdata'],
+    [page.rdfa, 'rdfa'],
+  ] as const) {
+    const orphan = statesPrice(annotations.orphan) ? [{ ...annotations.orphan, '@type': 'Offer' }] : []
+    const [offer, ...more] = orphanOffers([...annotations.items, ...orphan], statedIn, facts)
+    if (!offer || more.length > 0 || !(offer.price ?? offer.low_price)) continue
+    main.offers = [{ ...offer, issues: [...offer.issues, 'offer_not_linked'] }]
+    if (statedIn !== main.stated_in) main.also_stated_in.push(statedIn)
+    return
+  }
+}
+
+function withIssues(product: PageProduct): PageProduct {
+  const issues = [...product.issues]
+  const { identifiers, offers } = product
+  if (offers.length === 0) issues.push('no_offer')
+  if (!identifiers.some(({ valid }) => valid)) issues.push('identifier_missing')
+  if (identifiers.some(({ kind, valid }) => kind === 'gtin' && !valid)) issues.push('gtin_invalid')
+  if (product.name === null) issues.push('name_missing')
+  return { ...product, issues }
+}
+
+function limit(products: readonly PageProduct[], truncated: Set<string>): PageProduct[] {
+  const kept: PageProduct[] = []
+  let characters = 0
+  for (const product of products) {
+    characters += JSON.stringify(product).length
+    if (kept.length >= MAX_PRODUCTS || (characters > MAX_CHARACTERS && kept.length > 0)) {
+      truncated.add('products')
+      break
+    }
+    kept.push(product)
+  }
+  return kept
 }

@@ -1,0 +1,131 @@
+// Which offers may stand side by side: the same validated identifier and the same currency, or not at all. Whoever is left
+// out is told why.
+import type { ComparableGroup, Offer, Product } from '../../../schemas/product-offers.ts'
+import { foldIdentifier } from './identifiers.ts'
+import { compareAmounts } from './money.ts'
+
+export interface Comparison {
+  readonly groups: readonly ComparableGroup[]
+  readonly unranked: readonly { readonly product: string; readonly reason: string }[]
+}
+
+type Entry = ComparableGroup['entries'][number]
+type Keyed = { readonly ok: true; readonly key: string } | { readonly ok: false; readonly reason: string }
+
+/** Doubts about a price that a ranking would turn into a claim. */
+const DOUBTS = [
+  'currency_contradicted',
+  'currency_inferred',
+  'ambiguous_decimal',
+  'inexact_number',
+  'price_zero',
+] as const
+
+/** @param products of all pages, with their ids */
+export function compareOffers(products: readonly Product[]): Comparison {
+  const groups = new Map<string, Map<string, Entry[]>>()
+  const reasons = new Map<string, Set<string>>()
+  const keyOf = new Map<string, string>()
+  for (const product of products) {
+    const why = new Set<string>()
+    reasons.set(product.id, why)
+    if (product.offers.length === 0) why.add('no_offer')
+    for (const [at, offer] of product.offers.entries()) {
+      const keyed = keyFor(product, offer)
+      const refusal = keyed.ok ? refusalOf(offer) : keyed.reason
+      if (refusal !== undefined || !keyed.ok) {
+        why.add(refusal ?? 'identifier_missing')
+        continue
+      }
+      const { price } = offer
+      const byCurrency = groups.get(keyed.key) ?? new Map<string, Entry[]>()
+      groups.set(keyed.key, byCurrency)
+      keyOf.set(product.id, keyed.key)
+      const entries = byCurrency.get(price!.currency!) ?? []
+      byCurrency.set(price!.currency!, entries)
+      entries.push({
+        product: product.id,
+        offer: at,
+        price: price!,
+        availability: offer.availability,
+        condition: offer.condition,
+      })
+    }
+  }
+  const ranked: ComparableGroup[] = []
+  for (const [key, byCurrency] of groups)
+    for (const [currency, entries] of byCurrency)
+      if (entries.length > 1)
+        ranked.push({
+          key,
+          currency,
+          entries: entries.toSorted((a, b) => compareAmounts(a.price.amount, b.price.amount)),
+        })
+  const isRanked = new Set(ranked.flatMap(({ entries }) => entries.map(({ product }) => product)))
+  const unranked = products
+    .filter(({ id }) => !isRanked.has(id))
+    .map(({ id }) => ({ product: id, reason: whyAlone(reasons.get(id)!, groups.get(keyOf.get(id) ?? '')) }))
+  return { groups: ranked, unranked }
+}
+
+function whyAlone(
+  reasons: ReadonlySet<string>,
+  byCurrency: ReadonlyMap<string, unknown> | undefined,
+): string {
+  if (byCurrency) return byCurrency.size > 1 ? 'currency_differs' : 'only_one_offer'
+  return [...reasons][0] ?? 'identifier_missing'
+}
+
+function refusalOf(offer: Offer): string | undefined {
+  if (offer.price === null) return offer.low_price === null ? 'offer_without_price' : 'aggregate_only'
+  if (offer.price.currency === null) return 'currency_missing'
+  return DOUBTS.find((doubt) => offer.issues.includes(doubt))
+}
+
+/** An identifier of the offer itself goes before that of its product: the offers of one product may be its sizes. */
+function keyFor(product: Product, offer: Offer): Keyed {
+  const own = keyOfIdentifiers(offer.identifiers, product)
+  if (own.ok && own.key.startsWith('gtin:')) return own
+  const isSplit = product.offers.some((other) =>
+    other.identifiers.some(({ kind, valid }) => valid && kind === 'gtin'),
+  )
+  if (isSplit || areVariants(product.offers))
+    return own.ok ? own : { ok: false, reason: 'variants_not_identified' }
+  return keyOfIdentifiers(product.identifiers, product)
+}
+
+/** Several article numbers from one seller: several articles. */
+function areVariants(offers: readonly Offer[]): boolean {
+  const numbers = new Set<string>()
+  const sellers = new Set<string>()
+  for (const { identifiers, name, seller } of offers) {
+    const number =
+      identifiers.find(({ kind, valid }) => valid && (kind === 'sku' || kind === 'mpn'))?.normalised ?? name
+    if (number === null || number === undefined) continue
+    if (numbers.has(number)) continue
+    numbers.add(number)
+    sellers.add(seller ?? '')
+  }
+  return numbers.size > 1 && sellers.size < numbers.size
+}
+
+function keyOfIdentifiers(identifiers: Product['identifiers'], product: Product): Keyed {
+  const valid = identifiers.filter((one) => one.valid)
+  const gtins = new Set(
+    valid
+      .filter(({ kind, reason }) => (kind === 'gtin' || kind === 'isbn') && reason !== 'restricted')
+      .map(({ normalised }) => normalised),
+  )
+  // Two different numbers for one product: one of them is wrong, and nobody knows which.
+  if (gtins.size > 1) return { ok: false, reason: 'identifiers_contradict' }
+  for (const gtin of gtins) return { ok: true, key: `gtin:${gtin}` }
+  const mpn = valid.find(({ kind }) => kind === 'mpn')?.normalised
+  const brand = product.brand === null ? '' : foldIdentifier(product.brand)
+  if (mpn && brand !== '' && /\d/.test(mpn) && mpn.length >= 3 && mpn !== brand)
+    return { ok: true, key: `brand+mpn:${brand}+${mpn}` }
+  const sku = valid.find(({ kind }) => kind === 'sku')?.normalised
+  if (sku) return { ok: true, key: `sku:${hostOf(product.url)}/${sku}` }
+  return { ok: false, reason: valid.length === 0 ? 'identifier_missing' : 'identifier_not_comparable' }
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '')

@@ -1,0 +1,141 @@
+// All things that statements are about, in the order of the page, with what their place says: the thing that the page is
+// about, one of a list, a variant. References by @id are followed inside the page only; no context is ever loaded.
+import { idOf, isNode, listOf, type Node, own, typesOf } from './node.ts'
+
+export type Role = 'top' | 'main' | 'listed' | 'variant' | 'offered' | 'part'
+
+export interface Thing {
+  readonly node: Node
+  readonly types: readonly string[]
+  readonly role: Role
+  /** The node whose property it is. */
+  readonly parent: Node | undefined
+}
+
+export interface Graph {
+  readonly things: readonly Thing[]
+  /** The thing itself where the value is only a reference to it. */
+  deref(value: unknown): unknown
+  readonly isCut: boolean
+}
+
+const MAX_NODES = 20_000
+
+const LISTS = new Set([
+  'itemListElement',
+  'isRelatedTo',
+  'isSimilarTo',
+  'isAccessoryOrSparePartFor',
+  'isConsumableFor',
+  'itemReviewed',
+  'significantLink',
+  'relatedLink',
+  'mentions',
+])
+const MAIN = new Set(['mainEntity', 'mainEntityOfPage', 'about'])
+/** What belongs to a product and is no product on this page. */
+const PARTS = new Set([
+  'review',
+  'reviews',
+  'subjectOf',
+  'isPartOf',
+  'hasMerchantReturnPolicy',
+  'isVariantOf',
+  'material',
+])
+const ALIASED = /^(?:https?:\/\/schema\.org\/|schema:)(?=\w)/
+
+export function buildGraph(values: readonly unknown[]): Graph {
+  const things: Thing[] = []
+  const byId = new Map<string, Node>()
+  const seen = new Set<object>()
+  const queue: { value: unknown; role: Role; parent: Node | undefined }[] = values.map((value) => ({
+    value,
+    role: 'top',
+    parent: undefined,
+  }))
+  let isCut = false
+  for (let at = 0; at < queue.length; at++) {
+    const { value, role, parent } = queue[at]!
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    if (seen.size > MAX_NODES) {
+      isCut = true
+      break
+    }
+    if (Array.isArray(value)) {
+      for (const child of value) if (isObject(child)) queue.push({ value: child, role, parent })
+      continue
+    }
+    const node = withPlainKeys(value as Node)
+    const types = typesOf(node)
+    const id = idOf(node)
+    if (id !== undefined) {
+      const before = byId.get(id)
+      // Two statements about one thing: the one that says more.
+      if (!before || Object.keys(before).length < Object.keys(node).length) byId.set(id, node)
+    }
+    things.push({ node, types, role, parent })
+    for (const [key, child] of Object.entries(node))
+      if (isObject(child)) queue.push({ value: child, role: roleOf(key, role, types), parent: node })
+    if (queue.length > 4 * MAX_NODES) {
+      queue.length = 4 * MAX_NODES
+      isCut = true
+    }
+  }
+  return {
+    things,
+    isCut,
+    deref(value) {
+      const id =
+        typeof value === 'string' ? value : isNode(value) && isReference(value) ? idOf(value) : undefined
+      return (id === undefined ? undefined : byId.get(id)) ?? value
+    },
+  }
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const isReference = (node: Node): boolean => {
+  const keys = Object.keys(node)
+  return (
+    keys.length <= 2 &&
+    keys.every((key) => key === '@id' || key === '@type' || key === 'id' || key === 'type')
+  )
+}
+
+function roleOf(key: string, role: Role, types: readonly string[]): Role {
+  if (role === 'listed' || role === 'part') return role
+  if (LISTS.has(key)) return 'listed'
+  if (PARTS.has(key)) return 'part'
+  if (key === 'hasVariant' || key === 'model') return 'variant'
+  if (key === 'offers') return 'offered'
+  if (MAIN.has(key) && role === 'top') return 'main'
+  if (key === '@graph') return role
+  // An offer inside a product's offers describes its item; an offer of its own brings the item with it.
+  if (key === 'itemOffered') return role === 'offered' ? 'part' : types.includes('Offer') ? role : 'part'
+  return role === 'offered' || role === 'variant' ? 'part' : role
+}
+
+/** Names with the address of the vocabulary are the same names. */
+function withPlainKeys(node: Node): Node {
+  const keys = Object.keys(node)
+  if (!keys.some((key) => ALIASED.test(key))) return node
+  const plain = Object.create(null) as Record<string, unknown>
+  for (const key of keys) {
+    const name = key.replace(ALIASED, '')
+    if (!(name in plain)) plain[name] = own(node, key)
+  }
+  return plain
+}
+
+/** Nodes among the values of these properties, references followed. */
+export function nodesAt(graph: Graph, node: Node, ...keys: readonly string[]): readonly Node[] {
+  for (const key of keys) {
+    const found = listOf(own(node, key))
+      .map((value) => graph.deref(value))
+      .filter(isNode)
+    if (found.length > 0) return found
+  }
+  return []
+}

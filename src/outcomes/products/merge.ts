@@ -1,0 +1,138 @@
+// Three syntaxes, one product: which one the page is about, what the others add to it, and what is listed twice.
+import type { Offer } from '../../../schemas/product-offers.ts'
+import type { Draft, PageProduct } from './product.ts'
+
+export interface PageIdentity {
+  /** Addresses of the page: its own, its canonical one. Without fragment. */
+  readonly urls: ReadonlySet<string>
+  /** What the page is called: title, first heading. */
+  readonly titles: readonly string[]
+}
+
+/**
+ * The products of a page, the main one first, each once.
+ * @param drafts those of JSON-LD first, then microdata, RDFa and meta tags, each in the order of the page
+ */
+export function mergeDrafts(drafts: readonly Draft[], page: PageIdentity): PageProduct[] {
+  const titles = page.titles.map(fold).filter((title) => title.length >= 3)
+  const kept: Draft[] = []
+  for (const draft of drafts) {
+    const same = kept.find((one) => isSame(one, draft))
+    if (same) fill(same.product, draft.product)
+    else kept.push(draft)
+  }
+  const main = chooseMain(kept, page, titles)
+  if (!main) return []
+  main.product.main = true
+  const others: PageProduct[] = []
+  for (const draft of kept) {
+    if (draft === main) continue
+    // Another syntax speaks of the one thing that the page is about, under a title that may differ by a word.
+    if (draft.product.stated_in !== main.product.stated_in && isAboutPage(draft, page, titles))
+      fill(main.product, draft.product)
+    else others.push(draft.product)
+  }
+  return [main.product, ...others]
+}
+
+function chooseMain(
+  drafts: readonly Draft[],
+  page: PageIdentity,
+  titles: readonly string[],
+): Draft | undefined {
+  let best: Draft | undefined
+  let bestScore = -Infinity
+  for (const draft of drafts) {
+    const score = scoreMain(draft, page, titles)
+    if (score > bestScore) [best, bestScore] = [draft, score]
+  }
+  return best
+}
+
+function scoreMain(draft: Draft, page: PageIdentity, titles: readonly string[]): number {
+  const { product, role, urls } = draft
+  let score = 0
+  if (role === 'main') score += 4
+  if (role === 'listed') score -= 6
+  if ([...urls].some((url) => page.urls.has(url))) score += 4
+  if (titles.some((title) => isTitled(product.name, title))) score += 3
+  if (product.offers.some(hasPrice)) score += 3
+  if (product.stated_in === 'opengraph') score -= 2
+  return score
+}
+
+const hasPrice = (offer: Offer) => offer.price !== null || offer.low_price !== null
+
+function isAboutPage(draft: Draft, page: PageIdentity, titles: readonly string[]): boolean {
+  if (draft.role === 'listed' || draft.isVariant) return false
+  if (draft.product.stated_in === 'opengraph') return true
+  return (
+    [...draft.urls].some((url) => page.urls.has(url)) ||
+    titles.some((title) => isTitled(draft.product.name, title))
+  )
+}
+
+const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
+
+function isTitled(name: string | null, title: string): boolean {
+  const folded = name === null ? '' : fold(name)
+  return folded.length >= 3 && (title.includes(folded) || (title.length >= 8 && folded.includes(title)))
+}
+
+const STRONG = new Set(['gtin', 'isbn', 'sku', 'mpn', 'asin'])
+
+function isSame(a: Draft, b: Draft): boolean {
+  const shared = compareIdentifiers(a.product, b.product)
+  if (shared !== 'unknown') return shared === 'same'
+  if (a.isVariant !== b.isVariant) return false
+  const [nameA, nameB] = [fold(a.product.name ?? ''), fold(b.product.name ?? '')]
+  if (nameA !== '' && nameA === nameB) return true
+  return (nameA === '' || nameB === '') && [...a.urls].some((url) => b.urls.has(url))
+}
+
+/** One identifier that differs makes two products, whatever else they share. */
+function compareIdentifiers(a: PageProduct, b: PageProduct): 'same' | 'different' | 'unknown' {
+  let isShared = false
+  for (const one of a.identifiers) {
+    if (!one.valid || !STRONG.has(one.kind)) continue
+    const peers = b.identifiers.filter(({ kind, valid }) => valid && kind === one.kind)
+    if (peers.length === 0) continue
+    if (peers.some(({ normalised }) => normalised === one.normalised)) isShared = true
+    else if (a.stated_in === b.stated_in) return 'different'
+  }
+  return isShared ? 'same' : 'unknown'
+}
+
+/** What the better source does not say is taken from the other one, and that is said. */
+function fill(into: PageProduct, from: PageProduct): void {
+  let hasFilled = false
+  for (const key of ['name', 'brand', 'description', 'image'] as const)
+    if (into[key] === null && from[key] !== null) {
+      into[key] = from[key]
+      hasFilled = true
+    }
+  for (const identifier of from.identifiers)
+    if (!into.identifiers.some(({ kind }) => kind === identifier.kind) && into.identifiers.length < 12) {
+      into.identifiers.push(identifier)
+      hasFilled = true
+    }
+  if (!into.offers.some(hasPrice) && from.offers.some(hasPrice)) {
+    const [before] = into.offers
+    into.offers = from.offers.map((offer) => ({
+      ...offer,
+      availability: offer.availability ?? before?.availability ?? null,
+      condition: offer.condition ?? before?.condition ?? null,
+      seller: offer.seller ?? before?.seller ?? null,
+    }))
+    hasFilled = true
+  } else if (into.offers.length === 1 && from.offers.length >= 1) {
+    const [mine, theirs] = [into.offers[0]!, from.offers[0]!]
+    for (const key of ['availability', 'condition'] as const)
+      if (mine[key] === null && theirs[key] !== null) {
+        mine[key] = theirs[key]
+        hasFilled = true
+      }
+  }
+  if (hasFilled && from.stated_in !== into.stated_in && !into.also_stated_in.includes(from.stated_in))
+    into.also_stated_in.push(from.stated_in)
+}

@@ -1,0 +1,108 @@
+// Statements about things, whatever syntax they came in: JSON-LD as parsed, microdata and RDFa brought into its shape.
+// Keys and values are a stranger's: own properties only, every value of any type.
+import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
+
+export type Node = Readonly<Record<string, unknown>>
+
+export const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const own = (node: Node, key: string): unknown => (Object.hasOwn(node, key) ? node[key] : undefined)
+
+/** A value of text that readers see, in microdata and RDFa: `1.299` in it is a matter of the language. */
+export const shownText = (text: string): Node => ({ '@value': text, '@shown': true })
+export const isShown = (value: unknown): boolean => isNode(value) && own(value, '@shown') === true
+
+const MAX_LIST = 200
+
+/** What a property says, as a flat list: `@list` and `@set` are lists, null says nothing. */
+export function listOf(value: unknown): readonly unknown[] {
+  if (isNothing(value)) return []
+  const inner = isNode(value) ? (own(value, '@list') ?? own(value, '@set')) : value
+  if (!Array.isArray(inner)) return [value]
+  return inner
+    .slice(0, MAX_LIST)
+    .flatMap((one: unknown) => (Array.isArray(one) ? one.slice(0, MAX_LIST) : [one]))
+    .filter((one) => !isNothing(one))
+    .slice(0, MAX_LIST)
+}
+
+const isNothing = (value: unknown) => value === undefined || value === null
+
+export const valuesOf = (node: Node, ...keys: readonly string[]): readonly unknown[] => {
+  for (const key of keys) {
+    const values = listOf(own(node, key))
+    if (values.length > 0) return values
+  }
+  return []
+}
+
+/** A string or number as it is written, also as `{"@value": …}`; undefined for anything else. */
+export function scalarOf(value: unknown): string | undefined {
+  const bare = isNode(value) ? own(value, '@value') : value
+  if (typeof bare === 'string') return bare
+  return typeof bare === 'number' && Number.isFinite(bare) ? String(bare) : undefined
+}
+
+/** Text of a scalar or of a thing with a name. */
+function textOf(value: unknown): string | undefined {
+  const scalar = scalarOf(value)
+  if (scalar !== undefined || !isNode(value)) return scalar
+  for (const key of ['name', 'legalName', '@id'])
+    for (const named of listOf(own(value, key))) {
+      const text = scalarOf(named)
+      if (text !== undefined && !(key === '@id' && /^(?:_:|#|https?:)/.test(text))) return text
+    }
+  return undefined
+}
+
+const ENTITIES: ReadonlyMap<string, string> = new Map([
+  ['amp', '&'],
+  ['lt', '<'],
+  ['gt', '>'],
+  ['quot', '"'],
+  ['apos', "'"],
+  ['nbsp', ' '],
+])
+
+/** JSON-LD is often filled with text that was escaped for HTML. */
+const decodeEntities = (text: string): string =>
+  text.includes('&')
+    ? text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,5}));/gi, (all, decimal, hex, name) => {
+        if (name !== undefined) return ENTITIES.get(String(name).toLowerCase()) ?? all
+        const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
+        return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all
+      })
+    : text
+
+/** One clean line of at most `max` units; null where nothing is left. */
+export function tidy(text: string | undefined, max: number): string | null {
+  if (text === undefined) return null
+  const decoded = decodeEntities(text.slice(0, 8 * max + 200))
+  const bare = decoded.includes('<') ? decoded.replace(/<[^<>]{0,500}>/g, ' ') : decoded
+  return cutText(collapseSpaces(cleanText(bare)), max).trim() || null
+}
+
+/** The first value of the first of these properties that is a text. */
+export function textAt(node: Node, keys: readonly string[], max: number): string | null {
+  for (const key of keys)
+    for (const value of listOf(own(node, key))) {
+      const text = tidy(textOf(value), max)
+      if (text !== null) return text
+    }
+  return null
+}
+
+/** Local names of the types: `https://schema.org/Product` and `schema:Product` are `Product`. */
+export function typesOf(node: Node): readonly string[] {
+  const types: string[] = []
+  for (const type of listOf(own(node, '@type') ?? own(node, 'type')))
+    if (typeof type === 'string')
+      for (const name of type.slice(0, 500).split(/\s+/)) types.push(/[^/#:]*$/.exec(name)![0])
+  return types
+}
+
+export const idOf = (node: Node): string | undefined => {
+  const id = own(node, '@id') ?? own(node, 'id')
+  return typeof id === 'string' && id !== '' ? id : undefined
+}

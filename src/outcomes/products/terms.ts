@@ -1,0 +1,64 @@
+// Words of schema.org's lists, however shops spell them.
+
+const ITEM_AVAILABILITY = [
+  'InStock',
+  'OutOfStock',
+  'PreOrder',
+  'PreSale',
+  'BackOrder',
+  'Discontinued',
+  'LimitedAvailability',
+  'OnlineOnly',
+  'InStoreOnly',
+  'SoldOut',
+  'MadeToOrder',
+  'Reserved',
+] as const
+
+const CONDITIONS = ['NewCondition', 'UsedCondition', 'RefurbishedCondition', 'DamagedCondition'] as const
+
+const byFold = (terms: readonly string[], also: Readonly<Record<string, string>>) =>
+  new Map([...terms.map((term): [string, string] => [fold(term), term]), ...Object.entries(also)])
+
+/** Letters only, lower case. */
+const fold = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '')
+
+const AVAILABILITY = byFold(ITEM_AVAILABILITY, {
+  available: 'InStock',
+  availablenow: 'InStock',
+  availablefororder: 'BackOrder',
+  instocknow: 'InStock',
+  onstock: 'InStock',
+  inventory: 'InStock',
+  oos: 'OutOfStock',
+  notinstock: 'OutOfStock',
+  unavailable: 'OutOfStock',
+  notavailable: 'OutOfStock',
+  outofstockonline: 'OutOfStock',
+  currentlyunavailable: 'OutOfStock',
+  pending: 'PreOrder',
+  preorderonly: 'PreOrder',
+  backordered: 'BackOrder',
+  onbackorder: 'BackOrder',
+  lowstock: 'LimitedAvailability',
+  limitedstock: 'LimitedAvailability',
+  instoreonly: 'InStoreOnly',
+  instore: 'InStoreOnly',
+})
+
+const CONDITION = byFold(CONDITIONS, {
+  new: 'NewCondition',
+  used: 'UsedCondition',
+  refurbished: 'RefurbishedCondition',
+  damaged: 'DamagedCondition',
+})
+
+/** `https://schema.org/inStock`, `in stock`, `instock`: `InStock`; null for what is none of the list. */
+export const readAvailability = (text: string): string | null => lookUp(AVAILABILITY, text)
+export const readCondition = (text: string): string | null => lookUp(CONDITION, text)
+
+const lookUp = (terms: ReadonlyMap<string, string>, text: string): string | null =>
+  terms.get(fold(lastSegment(text.slice(0, 200)))) ?? null
+
+/** `https://schema.org/Product`, `schema:Product` and `Product` are the same word. */
+export const lastSegment = (value: string): string => /[^/#:]*$/.exec(value.trim().replace(/[/#]+$/, ''))![0]
