@@ -38,6 +38,7 @@ export interface SkillCard {
 
 /** One thing that is sold at an address which sells several. */
 export interface Sold {
+  readonly name: string
   readonly amountAtomic: bigint
   readonly description: string
   readonly tags: readonly string[]

@@ -14,6 +14,7 @@ const amounts = paid.map(({ amountAtomic }) => amountAtomic).sort((a, b) => (a <
 
 const soldIn = (mode: 'sandbox' | 'production'): Sold[] =>
   paid.map((facts) => ({
+    name: facts.name,
     amountAtomic: facts.amountAtomic,
     description: facts.description,
     tags: facts.tags,

@@ -32,11 +32,12 @@ export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
 }
 
 /** Most tools sell one thing. */
-const soldBy = ({ sold, price, summary, skills, examples }: AnyTool): readonly Sold[] =>
+const soldBy = ({ sold, price, title, summary, skills, examples }: AnyTool): readonly Sold[] =>
   sold ??
   (price.kind === 'x402'
     ? [
         {
+          name: title,
           amountAtomic: price.amountAtomic,
           description: summary,
           tags: skills[0]?.tags ?? [],

@@ -22,14 +22,27 @@ afterEach(async () => {
 
 interface Shown {
   readonly url: string
-  readonly steps: { tool: string; path: string; network: string; paid: string; verifies: boolean }[]
+  readonly steps: {
+    tool: string
+    bought: string
+    path: string
+    network: string
+    paid: string
+    verifies: boolean
+  }[]
   readonly balances: { network: string; who: string; before: string; after: string; change: string }[]
 }
 
 const env = () => ({ GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_LOG_LEVEL: 'silent' })
-const paidRoutes = tools
-  .filter(({ price }) => price.kind === 'x402')
-  .flatMap(({ name, rest }) => rest.map(({ path }) => `${name} ${path}`))
+const purchases = [
+  'Web extraction: gateway_execute /v1/execute',
+  'Product offers: gateway_execute /v1/execute',
+  'Feed digest: gateway_execute /v1/execute',
+  ...tools
+    .filter(({ price }) => price.kind === 'x402')
+    .flatMap(({ name, title, rest }) => rest.map(({ path }) => `${title}: ${name} ${path}`)),
+]
+const OUTCOMES = { 'Web extraction': '0.003000', 'Product offers': '0.006000', 'Feed digest': '0.002000' }
 
 describe('demo', () => {
   it('pays for every paid route of a running sandbox, and the balances move by exactly what was paid', async () => {
@@ -40,7 +53,10 @@ describe('demo', () => {
     expect(finished.code).toBe(0)
     const shown = JSON.parse(finished.stdout) as Shown
     expect(shown.url).toBe(url)
-    expect(shown.steps.map(({ tool, path }) => `${tool} ${path}`)).toEqual(paidRoutes)
+    expect(shown.steps.map(({ bought, tool, path }) => `${bought}: ${tool} ${path}`)).toEqual(purchases)
+    const outcomes = shown.steps.filter(({ tool }) => tool === 'gateway_execute')
+    expect(Object.fromEntries(outcomes.map(({ bought, paid }) => [bought, paid]))).toEqual(OUTCOMES)
+    expect(new Set(outcomes.map(({ network }) => network))).toEqual(new Set(['eip155:8453']))
     expect(shown.steps.every(({ verifies }) => verifies)).toBe(true)
     for (const network of ['eip155:8453', 'eip155:84532']) {
       const paid = shown.steps
@@ -60,7 +76,7 @@ describe('demo', () => {
     expect(finished.stderr).toBe('')
     expect(finished.code).toBe(0)
     expect(finished.stdout).toMatch(/^SANDBOX at http:\/\/127\.0\.0\.1:\d+: test money only/)
-    expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(paidRoutes.length)
+    expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(purchases.length)
     expect(finished.stdout).toMatch(/^eip155:8453 +payer +1000\.000000/m)
     expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
     expect(existsSync(join(folder, 'data', 'chains', '8453.running'))).toBe(false)

@@ -8,7 +8,7 @@ import { type Config, loadConfig } from '../../config.ts'
 import { createLogger } from '../../log.ts'
 import { createNetworks } from '../../payments/networks.ts'
 import { JWS_TYPES, verifyJws } from '../../receipts/types.ts'
-import type { AnyTool, RestRoute } from '../../registry.ts'
+import type { AnyTool, RestRoute, Sold } from '../../registry.ts'
 import { AnvilError } from '../../sandbox/anvil.ts'
 import { openSandboxChains, type SandboxChains } from '../../sandbox/chains.ts'
 import { type Client, connect } from '../client.ts'
@@ -26,6 +26,8 @@ const KEYS_PATH = '/.well-known/gateway-egress-key.json'
 /** One paid call as it went. */
 interface Step {
   readonly tool: string
+  /** What was bought, e.g. `Web extraction`. */
+  readonly bought: string
   readonly path: string
   readonly network: string
   readonly paid: string
@@ -86,10 +88,10 @@ async function payForEverything(
   const networks = createNetworks(chains.chainIds).all
   const before = await balancesOf(chains, networks)
   const steps: Step[] = []
-  for (const { tool, route } of paidRoutes()) {
-    const step = await payFor(tool, route, { url: gateway.url, buyer, keys, config })
+  for (const purchase of purchases()) {
+    const step = await payFor(purchase, { url: gateway.url, buyer, keys, config })
     steps.push(step)
-    say(`${tool.title} (${route.method} ${route.path})`)
+    say(`${purchase.name} (${purchase.route.method} ${purchase.route.path})`)
     say(`  402, paid ${step.paid} USDC on ${step.network}, transaction ${step.transaction}`)
     say(`  receipt ${step.receipt} ${step.verifies ? 'verifies' : 'DOES NOT VERIFY'}\n`)
   }
@@ -109,21 +111,31 @@ async function payForEverything(
 
 const signed = (atomic: bigint) => (atomic < 0n ? `-${formatAtomic(-atomic)}` : `+${formatAtomic(atomic)}`)
 
+interface Purchase {
+  readonly tool: AnyTool
+  readonly route: RestRoute
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
 /** From the registry: a tool that is added is paid here without another word. */
-function paidRoutes(): { tool: AnyTool; route: RestRoute }[] {
-  return tools
-    .filter(({ price }) => price.kind === 'x402')
-    .flatMap((tool) => tool.rest.map((route) => ({ tool, route })))
+const purchases = (): Purchase[] =>
+  tools.flatMap((tool) =>
+    tool.rest.flatMap((route) => soldBy(tool).map(({ name, input }) => ({ tool, route, name, input }))),
+  )
+
+function soldBy({ sold, price, title, examples }: AnyTool): readonly Pick<Sold, 'name' | 'input'>[] {
+  if (sold) return sold
+  if (price.kind !== 'x402') return []
+  const example = examples[0]!.input as Sold['input']
+  // The example's page is on the internet; the sandbox has one of its own.
+  return [{ name: title, input: 'url' in example ? { ...example, url: SAMPLE_PAGE } : example }]
 }
 
 async function payFor(
-  tool: AnyTool,
-  route: RestRoute,
+  { tool, route, name, input }: Purchase,
   context: { url: string; buyer: Buyer; keys: { keys: object[] }; config: Config },
 ): Promise<Step> {
-  const example = tool.examples[0]!.input as Record<string, unknown>
-  // The example's page is on the internet; the sandbox has one of its own.
-  const input = 'url' in example ? { ...example, url: SAMPLE_PAGE } : example
   const paid = await context.buyer.pay({
     url: `${context.url}${route.path}`,
     headers: tool.name === creditsPurchase.name ? await operatorHeader(context.config) : {},
@@ -133,6 +145,7 @@ async function payFor(
   const verdict = await verifyJws(receipt.jws, context.keys, JWS_TYPES.receipt)
   return {
     tool: tool.name,
+    bought: name,
     path: route.path,
     network: paid.network,
     paid: formatAtomic(paid.amountAtomic),
