@@ -1,27 +1,18 @@
 // What several documents are to each other and to a query.
+import { findDuplicates } from './duplicates.ts'
+import { findPassages, type PassageDocument } from './passages.ts'
 
 export interface RelateInput {
-  readonly documents: readonly { readonly id: string; readonly text: string }[]
+  readonly documents: readonly PassageDocument[]
   readonly query: string | null
 }
 
 export interface Related {
-  readonly passages: readonly {
-    readonly document: string
-    readonly text: string
-    readonly start: number
-    readonly end: number
-    readonly heading: string | null
-    readonly score: number
-    readonly terms: readonly string[]
-  }[]
-  readonly duplicates: readonly {
-    readonly kind: 'exact' | 'near' | 'contained'
-    readonly documents: readonly string[]
-    readonly similarity: number
-  }[]
+  readonly passages: ReturnType<typeof findPassages>
+  readonly duplicates: ReturnType<typeof findDuplicates>
 }
 
-export function relate(_input: RelateInput): Related {
-  return { passages: [], duplicates: [] }
-}
+export const relate = ({ documents, query }: RelateInput): Related => ({
+  passages: query === null ? [] : findPassages(documents, query),
+  duplicates: findDuplicates(documents),
+})
