@@ -11,11 +11,17 @@ const text = (maxCharacters: number) =>
     )
     .meta({ maxLength: maxCharacters })
 
-const uri = z.url()
+/** Nothing is trimmed: what is checked is what is sent. */
+const isUri = (value: string) => URL.canParse(value) && !/[\s\p{Cc}]/u.test(value)
+const uri = z
+  .string()
+  .refine(isUri, 'Invalid URI: send an absolute one, such as https://example.com/page')
+  .meta({ format: 'uri' })
 const Source = z.union([
   z
-    .url()
-    .regex(/^https:\/\//)
+    .string()
+    .regex(/^https:\/\//, 'Invalid URI: a source begins with https://')
+    .refine(isUri, 'Invalid URI: send an absolute one, such as https://example.com/page')
     .meta({ format: 'uri' }),
   z.strictObject({ url: uri, fallbacks: z.array(uri).max(1).optional() }),
 ])
@@ -27,20 +33,25 @@ const requestFields = {
     .union([text(3000), object])
     .optional()
     .describe(
-      'The job in words (`demo` for a sample), or an object with any of these fields and `text`, `goal` or `type`',
+      'The job in words, English or Arabic, with URLs in the text if you like (`demo` for a free sample), or an object with ' +
+        'any of these fields and `text`, `goal` or `type`',
     ),
   capability: OutcomeId.optional(),
   url: uri.optional().describe('A source; with `html`, the address that relative links are resolved against'),
-  urls: z.array(uri).max(3).optional(),
+  urls: z
+    .array(uri)
+    .max(3)
+    .optional()
+    .describe('Sources; with `url` and `sources` at most three different ones'),
   sources: z.array(Source).max(3).optional().describe('HTTPS sources, each with at most one fallback'),
-  action: z.string().optional(),
-  desired_action: z.string().optional(),
+  action: z.string().optional().describe('The job in words'),
+  desired_action: z.string().optional().describe('The job in words'),
   html: text(MAX_HTML_CHARACTERS)
     .optional()
     .describe('HTML to extract from: at most 12,288 Unicode characters, however many bytes they take'),
-  limit: z.int().min(1).max(30).optional(),
+  limit: z.int().min(1).max(30).optional().describe('Entries of a feed digest'),
   max_age_seconds: z.int().min(0).max(60).optional(),
-  query: text(200).optional(),
+  query: text(200).optional().describe('What the passages of a web extraction should be about'),
   testnet: z.boolean().optional(),
   input: object.optional().describe('Wrapper: any of these fields'),
   arguments: object.optional().describe('Wrapper: any of these fields'),
@@ -49,44 +60,81 @@ const requestFields = {
   operation: object
     .optional()
     .describe(
-      'A resolved read-only OpenAPI operation: url, method, desired_action. No specification is fetched',
+      'A resolved read-only OpenAPI operation: url (or server and path), method GET or HEAD, desired_action, values of its ' +
+        'parameters. No specification is ever fetched',
     ),
   http: object.optional().describe('An HTTP request as data: method, url, body'),
-  command: z.string().optional().describe('A command line: a capability id, `demo`, or curl with a URL'),
+  command: z
+    .string()
+    .optional()
+    .describe(
+      'A command line: a capability id with --url, --limit or --query, `demo`, or curl or wget with a URL',
+    ),
   task: object.optional().describe('Wrapper: any of these fields, or `skill` with `input`'),
 }
 
 /** The same without defaults: inside a wrapper, what was not said must not count as said. */
 export const WrappedRequest = z.strictObject(requestFields)
-/** An intent as an object may say its words under the names that planners use. */
-export const WrappedIntent = z.strictObject({
-  ...requestFields,
+
+/** The names under which planners put the words of a job. */
+const wordFields = {
   text: z.string().optional(),
   goal: z.string().optional(),
   type: z.string().optional(),
   description: z.string().optional(),
-})
+  prompt: z.string().optional(),
+}
+export const WORD_FIELDS = ['action', 'desired_action', ...Object.keys(wordFields)] as const
+
+/** An intent as an object. */
+export const WrappedIntent = z.strictObject({ ...requestFields, ...wordFields })
+/** A task as planners and the A2A protocol write it. */
 export const WrappedTask = z.strictObject({
   ...requestFields,
+  ...wordFields,
+  id: z.string().optional(),
   skill: z.string().optional(),
   skill_id: z.string().optional(),
-  description: z.string().optional(),
+  parameters: object.optional(),
+  message: z
+    .union([
+      z.string(),
+      z.looseObject({
+        parts: z.array(z.looseObject({ text: z.string().optional(), data: object.optional() })).max(8),
+      }),
+    ])
+    .optional(),
 })
 export const WrappedHttp = z.strictObject({
   method: z.string().default('GET'),
   url: z.string(),
   headers: z.record(z.string(), z.unknown()).optional(),
   body: z.union([z.string(), object]).optional(),
+  action: z.string().optional(),
+  desired_action: z.string().optional(),
 })
-export const WrappedOperation = z.strictObject({
-  url: z.string(),
+
+const scalar = z.union([z.string(), z.number(), z.boolean()])
+/** OpenAPI says much about an operation that is not needed to read it: that is let through and not looked at. */
+export const WrappedOperation = z.looseObject({
+  url: z.string().optional(),
+  server: z.union([z.string(), z.looseObject({ url: z.string() })]).optional(),
+  servers: z.array(z.union([z.string(), z.looseObject({ url: z.string() })])).optional(),
+  path: z.string().optional(),
   method: z.string().default('GET'),
   action: z.string().optional(),
   desired_action: z.string().optional(),
-  summary: z.string().optional(),
-  operation_id: z.string().optional(),
-  operationId: z.string().optional(),
   body: z.union([z.string(), object]).optional(),
+  parameters: z
+    .union([
+      z
+        .array(
+          z.looseObject({ name: z.string().optional(), in: z.string().optional(), value: scalar.optional() }),
+        )
+        .max(64),
+      z.record(z.string(), z.union([scalar, z.null(), object, z.array(z.unknown())])),
+    ])
+    .optional(),
 })
 
 export const ExecuteRequest = z.strictObject({

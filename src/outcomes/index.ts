@@ -74,7 +74,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         { extras: { fields: reading.fields } },
       )
     const resolution = resolveJob(reading.claims, capabilities)
-    if (!resolution.ok) throw toRefusal(resolution, reading.claims)
+    if (!resolution.ok) throw toRefusal(resolution, reading.claims, capabilities)
     const capability = capabilities.find(({ id }) => id === resolution.capability)!
     const isDemo = resolution.kind === 'demo'
     const prepared = capability.prepare(resolution.claims, { isDemo })

@@ -1,69 +1,119 @@
-// Which outcome a sentence asks for, in English or Arabic. Word lists and counting: the same words, the same answer, always.
-import { OUTCOME_IDS, type OutcomeId } from '../../schemas/outcome.ts'
+// What a sentence asks for, in English or Arabic: points for the words in it. The same words, the same answer, always.
+// Whether that is enough, and for what, is resolve.ts.
+import type { OutcomeId } from '../../schemas/outcome.ts'
+import { readLimit, readQuery } from './intents/options.ts'
+import { foldPhrase, splitWords, type Token, URL_MARK } from './intents/tokens.ts'
+import { findUrls } from './intents/urls.ts'
+import {
+  DEMO,
+  DEMO_ALSO,
+  DEMO_KIND,
+  findNames,
+  findPhrases,
+  findWord,
+  POLITE,
+  type Side,
+} from './intents/vocabulary.ts'
 
-export type Understanding =
-  | { readonly kind: 'demo' }
-  /** `exact`: the sentence names the capability itself, so it can contradict another field. */
-  | { readonly kind: 'capability'; readonly capability: OutcomeId; readonly exact: boolean }
-  | { readonly kind: 'unclear'; readonly between: readonly OutcomeId[] }
-  | { readonly kind: 'nothing' }
-
-/** Comparable form: compatibility forms, case, Arabic diacritics and letter variants, digits, punctuation. */
-function foldWords(text: string): string[] {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/[\u064B-\u065F\u0670\u0640\u06D6-\u06ED]/g, '')
-    .replace(/[أإآٱ]/g, 'ا')
-    .replaceAll('ى', 'ي')
-    .replaceAll('ة', 'ه')
-    .replaceAll('ؤ', 'و')
-    .replaceAll('ئ', 'ي')
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
+export interface Sentence {
+  /** Points of a sentence: what it is about, by capability; `foreign` and `subject` are jobs of others. */
+  readonly points: ReadonlyMap<Side, number>
+  /** Capabilities that it names themselves, so that it can contradict another field. */
+  readonly named: readonly OutcomeId[]
+  /** `only`: nothing but the demo is asked for. `maybe`: the demo of something. */
+  readonly demo: 'only' | 'maybe' | 'no'
+  readonly urls: readonly string[]
+  readonly limit: number | undefined
+  readonly query: string | undefined
 }
 
-const words = (text: string) => new Set(foldWords(text))
+/** Longer sentences are no sentences; what the intent may hold is well within it. */
+const MAX_UNITS = 6000
+/** What the query is about is not what is asked for. */
+const QUERY_SHARE = 0.5
 
-const POLITE = words(
-  'please kindly can could would you i me us we want need like to see have get let show give run try start do a an the your of it this for free me just quick من فضلك لو سمحت اريد اعطني ارني شغل جرب ابدا اعمل لي ممكن عايز ابغى',
+export function readSentence(text: string): Sentence {
+  const { urls, rest } = findUrls(text.slice(0, MAX_UNITS))
+  const all = splitWords(rest)
+  const query = readQuery(all, rest)
+  const ignored = findIgnored(all, rest)
+  const tokens = all.filter((_, i) => !ignored.has(i))
+  const joined = ` ${tokens.map(({ word, afterBreak }) => (afterBreak ? `| ${word}` : word)).join(' ')} `
+  const spoken = joined.replaceAll('| ', '')
+  const named = findNames(spoken)
+
+  const points = new Map<Side, number>()
+  const add = (side: Side, more: number) => points.set(side, (points.get(side) ?? 0) + more)
+  const counted = new Set<string>()
+  for (const [i, token] of all.entries()) {
+    if (ignored.has(i) || token.word === URL_MARK) continue
+    const found = findWord(token.word)
+    if (!found || counted.has(found.name)) continue
+    counted.add(found.name)
+    const isAbout = query !== undefined && i >= query.from && i < query.to
+    for (const [side, value] of Object.entries(found.points) as [Side, number][])
+      if (!isAbout) add(side, value)
+      else if (side !== 'foreign' && side !== 'subject') add(side, value * QUERY_SHARE)
+      else if (side === 'subject') add(side, value)
+  }
+  for (const [, side, value] of findPhrases(joined)) add(side, value)
+  return { points, named, demo: readDemo(tokens, named), urls, limit: readLimit(tokens), query: query?.query }
+}
+
+function readDemo(tokens: readonly Token[], named: readonly OutcomeId[]): Sentence['demo'] {
+  const asked = tokens.filter(({ word }) => word !== URL_MARK && !POLITE.has(word))
+  const isDemo = (word: string) => DEMO.has(word) || DEMO_ALSO.has(word)
+  if (asked.length > 0 && asked.every(({ word }) => isDemo(word)))
+    return asked.some(({ word }) => DEMO.has(word) || !AMBIGUOUS.has(word)) ? 'only' : 'no'
+  const at = tokens.findIndex(({ word }) => DEMO.has(word))
+  if (at < 0) return 'no'
+  const next = tokens[at + 1]
+  const isKind = next !== undefined && DEMO_KIND.has(next.word) && named.length === 0
+  return isKind ? 'no' : 'maybe'
+}
+
+/** Words of a demo that alone say too little. */
+const AMBIGUOUS = new Set(['test', 'run', 'عرض', 'مجاني', 'مجانيه', 'مجانا', 'try'].map(foldPhrase))
+
+const wordSet = (text: string) => new Set(text.split(/\s+/).map(foldPhrase))
+const NOT = wordSet(
+  'not no dont doesnt didnt isnt arent never without except excluding skip ignore لا مش مو مب ليس ليست بدون بلا وليس وليست دون موش مافي',
 )
-const DEMO = words('demo demonstration تجربه تجريبي تجريبيه ديمو الديمو نموذج')
-const DEMO_ALSO = words('sample example عرض مثال مجاني مجانيه')
+const NOT_FOLLOWED = new Set(['instead of', 'rather than', 'other than', 'من غير', 'بدل ما', 'do not'])
+/** "ما" is "what" as often as "not": only before wanting and needing is it the latter. */
+const WANT = wordSet('ابغى ابغا أبي ابي بدي اريد عايز عاوز احتاج نبي بدنا يهمني')
+const NOT_NOT = wordSet('only just فقط بس')
+/** Where what is denied ends. */
+const BUT = wordSet('but only just rather instead and then لكن بس فقط انما بل ولكن وانما')
+const MAX_DENIED_WORDS = 5
 
-const VOCABULARY: Readonly<Record<OutcomeId, ReadonlySet<string>>> = {
-  'extract-preview': words('preview html markup snippet معاينه المعاينه'),
-  'web-extraction': words(
-    'extract extraction scrape read page pages article articles website web site content text evidence document استخرج استخراج اقرا صفحه الصفحه مقال المقال موقع الموقع محتوي نص',
-  ),
-  'product-offers': words(
-    'product products offer offers price prices compare comparison cheapest buy shop deal deals cost منتج منتجات المنتج عرض عروض سعر اسعار الاسعار قارن مقارنه ارخص متجر شراء',
-  ),
-  'feed-digest': words(
-    'feed feeds rss atom digest news headlines latest updates خلاصه خلاصات اخبار الاخبار عناوين موجز جديد',
-  ),
+/** Words that say what is not asked for, and words that are quoted. */
+function findIgnored(tokens: readonly Token[], text: string): Set<number> {
+  const ignored = new Set<number>()
+  for (let i = 0; i < tokens.length; i++) {
+    const word = tokens[i]!.word
+    const next = tokens[i + 1]?.word ?? ''
+    const isPair = NOT_FOLLOWED.has(`${word} ${next}`)
+    const isWant = word === 'ما' && WANT.has(next)
+    if (!(NOT.has(word) || isPair || isWant) || NOT_NOT.has(next)) continue
+    const end = i + (isPair ? 2 : 1)
+    for (let j = i; j < end; j++) ignored.add(j)
+    for (let j = end; j < tokens.length && j < end + MAX_DENIED_WORDS; j++) {
+      const { word: denied, afterBreak } = tokens[j]!
+      if (afterBreak || denied === URL_MARK || BUT.has(denied)) break
+      ignored.add(j)
+    }
+  }
+  for (const [from, to] of findQuoted(text)) {
+    const inside = [...tokens.keys()].filter((i) => tokens[i]!.start >= from && tokens[i]!.end <= to)
+    // One word in quotes is stressed, all of them in quotes are the sentence itself; in between they are a title.
+    if (inside.length > 1 && inside.length < tokens.length - 1) for (const i of inside) ignored.add(i)
+  }
+  return ignored
 }
 
-export function understand(text: string): Understanding {
-  const said = foldWords(text)
-  if (said.length === 0) return { kind: 'nothing' }
-  const asked = said.filter((word) => !POLITE.has(word))
-  if (asked.some((word) => DEMO.has(word)) && asked.every((word) => DEMO.has(word) || DEMO_ALSO.has(word)))
-    return { kind: 'demo' }
-
-  const joined = ` ${said.join(' ')} `
-  const named = OUTCOME_IDS.filter((id) => joined.includes(` ${id.replace('-', ' ')} `))
-  if (named.length === 1) return { kind: 'capability', capability: named[0]!, exact: true }
-
-  const scores = OUTCOME_IDS.map((id) => {
-    const hits = said.filter((word) => VOCABULARY[id].has(word)).length
-    // Markup in hand says more than any verb: "extract the text of this HTML" is a preview.
-    return id === 'extract-preview' ? hits * 3 : hits
-  })
-  const best = Math.max(...scores)
-  if (best === 0) return { kind: 'nothing' }
-  const between = OUTCOME_IDS.filter((_, i) => scores[i] === best)
-  return between.length === 1
-    ? { kind: 'capability', capability: between[0]!, exact: false }
-    : { kind: 'unclear', between }
-}
+const findQuoted = (text: string) =>
+  Array.from(
+    text.matchAll(/"[^"\n]{1,300}"|\u201C[^\u201D\n]{1,300}\u201D|\u00AB[^\u00BB\n]{1,300}\u00BB/g),
+    ({ 0: quoted, index }) => [index, index + quoted.length] as const,
+  )

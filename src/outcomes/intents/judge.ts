@@ -1,0 +1,61 @@
+// Points of all sentences of a request -> one capability, several that it could be, or none. The addresses have a say.
+import { OUTCOME_IDS, type OutcomeId } from '../../../schemas/outcome.ts'
+import type { Side } from './vocabulary.ts'
+
+export type Judgement = { readonly candidates: readonly OutcomeId[] } & (
+  | { readonly kind: 'capability'; readonly capability: OutcomeId }
+  | { readonly kind: 'unclear'; readonly between: readonly OutcomeId[] }
+  /** A job that is none of ours. */
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'nothing' }
+)
+
+/** Below it, without any source, a word or two is no job: "the latest" of what? */
+const MIN_POINTS = 3
+const DECISIVE_FOREIGN = 8
+const FEED_ADDRESS = 4
+const PAGE_ADDRESS = 1
+const SHOP_ADDRESS = 2
+
+export function judgeWords(
+  sentences: readonly { readonly points: ReadonlyMap<Side, number>; readonly named: readonly OutcomeId[] }[],
+  sources: { readonly urls: readonly string[]; readonly hasHtml: boolean },
+): Judgement {
+  const total = (side: Side) => sentences.reduce((sum, { points }) => sum + (points.get(side) ?? 0), 0)
+  const hasSource = sources.hasHtml || sources.urls.length > 0
+  const scores = new Map(OUTCOME_IDS.map((id) => [id, total(id)]))
+  const add = (id: OutcomeId, more: number) => scores.set(id, scores.get(id)! + more)
+
+  if (sources.urls.length > 0) {
+    if (sources.urls.every(isFeedAddress)) add('feed-digest', FEED_ADDRESS)
+    else add('web-extraction', PAGE_ADDRESS)
+    if (scores.get('product-offers')! > 0 && sources.urls.some(isShopAddress))
+      add('product-offers', SHOP_ADDRESS)
+  }
+  const best = Math.max(...scores.values())
+  const candidates = OUTCOME_IDS.filter((id) => scores.get(id)! > 0).sort(
+    (a, b) => scores.get(b)! - scores.get(a)!,
+  )
+  const foreign = total('foreign') + (hasSource ? 0 : total('subject'))
+  if (total('foreign') >= DECISIVE_FOREIGN || (foreign > 0 && foreign >= best))
+    return { kind: 'foreign', candidates }
+  const names = [...new Set(sentences.flatMap(({ named }) => named))]
+  if (names.length > 1) return { kind: 'unclear', between: names, candidates }
+  if (best < (hasSource ? 1 : MIN_POINTS)) return { kind: 'nothing', candidates }
+  const between = OUTCOME_IDS.filter((id) => scores.get(id) === best)
+  return between.length === 1
+    ? { kind: 'capability', capability: between[0]!, candidates }
+    : { kind: 'unclear', between, candidates }
+}
+
+const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname.toLowerCase() : '')
+const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
+
+/** By its spelling alone: nothing is asked. */
+const isFeedAddress = (url: string) =>
+  /(?:^|[/._-])(?:feeds?|rss\d?|atom|rdf)(?:[/._-]|$)|\.xml$/.test(pathOf(url)) ||
+  /^(?:feeds?|rss)\d*\./.test(hostOf(url))
+
+const isShopAddress = (url: string) =>
+  /\/(?:products?|produkte?|produits?|p|dp|item|items|shop|store|buy)(?:\/|$)/.test(pathOf(url)) ||
+  /(?:^|\.)(?:shop|store)\b|\.(?:shop|store)$/.test(hostOf(url))
