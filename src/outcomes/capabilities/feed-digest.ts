@@ -1,14 +1,105 @@
+// feed-digest: up to three feeds in, their newest entries out, deduplicated, each with its source. No full text.
+import { SAMPLE_NOTICE } from '../sample.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Capability } from '../ports.ts'
+import { digestText } from '../digest.ts'
+import { digestFeeds } from '../feeds/digest.ts'
+import type { FeedReading } from '../feeds/feed.ts'
+import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
+import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
+
+export const MAX_ENTRIES = 30
+
+const SAMPLES = ['hardware', 'software'].map((name) => `https://samples.agent-gateway.test/feeds/${name}.xml`)
 
 /** @param defaults feeds that are read where the request names none */
-export function createFeedDigest(_parts: { readonly defaults: readonly string[] }): Capability {
+export function createFeedDigest({ defaults }: { readonly defaults: readonly string[] }): Capability {
+  const toSources = (urls: readonly string[]): readonly SourceRequest[] =>
+    urls.map((url) => ({ url: toCanonicalUrl(url), fallbacks: [] }))
   return {
     id: 'feed-digest',
     needs: [],
     uses: ['url', 'urls', 'sources', 'limit', 'max_age_seconds'],
-    prepare() {
-      throw new GatewayError('tool_unavailable', 'Not built yet.')
+    prepare(claims, { isDemo }): PreparedJob {
+      const named = isDemo ? toSources(SAMPLES) : requestedSources(claims)
+      const job: Job = {
+        sources: named.length > 0 ? named : toSources(defaults),
+        limit: (claims.get('limit') as number | undefined) ?? MAX_ENTRIES,
+        maxAgeSeconds: isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0),
+        isDemo,
+      }
+      return {
+        request: {
+          sources: job.sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+          limit: job.limit,
+          max_age_seconds: job.maxAgeSeconds,
+        },
+        run: (context) => runDigest(job, context),
+      }
     },
+  }
+}
+
+interface Job {
+  readonly sources: readonly SourceRequest[]
+  readonly limit: number
+  readonly maxAgeSeconds: number
+  readonly isDemo: boolean
+}
+
+const UNREADABLE = {
+  budget_exceeded: 'Reading the feed took longer than a feed may take. Send a smaller feed.',
+  unreadable: 'The feed could not be read. Send another address of it.',
+} as const
+
+async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
+  const { coverage, usable } = await gather<FeedReading>(
+    job.sources,
+    { wanted: 'feed', maxAgeSeconds: job.maxAgeSeconds, signal },
+    async (input) => {
+      const analysed = await analyser.run('feed', input)
+      if (analysed.ok) return analysed.value
+      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
+    },
+  )
+  if (usable.length === 0)
+    throw new GatewayError(
+      'sources_unusable',
+      'No source is a feed with entries, so nothing was charged. `coverage` says why for each; send addresses of RSS, Atom ' +
+        'or JSON feeds.',
+      { extras: { coverage } },
+    )
+  const digest = digestFeeds(
+    usable.map(({ source, fetched, reading }) => ({
+      source,
+      url: fetched.url,
+      retrievedAt: fetched.retrievedAt,
+      reading: reading.value,
+    })),
+    job.limit,
+  )
+  return {
+    result: {
+      sample: job.isDemo,
+      sample_notice: job.isDemo ? SAMPLE_NOTICE : null,
+      trust: 'untrusted',
+      ...digest,
+      limit: job.limit,
+      coverage,
+    },
+    sourceSha256: null,
+    textSha256: null,
+    sources: usable.map(({ source, fetched }) => ({
+      url: fetched.url,
+      // The bytes themselves may have gone to the thread that read them.
+      bytes: coverage.sources[source]!.retrieved?.bytes ?? fetched.body.length,
+      sha256: fetched.sha256,
+    })),
+    parts: digest.entries.flatMap((entry, at) =>
+      (['title', 'summary'] as const).flatMap((name) => {
+        const text = entry[name]
+        return text === null ? [] : [{ pointer: `/entries/${at}/${name}`, sha256: digestText(text) }]
+      }),
+    ),
+    deterministic: true,
   }
 }

@@ -1,0 +1,140 @@
+// Readings of up to three feeds -> one digest: deduplicated, newest first, each entry with where it came from.
+import type { ContentWarning } from '../../../schemas/document.ts'
+import type { DigestedFeed, DigestEntry } from '../../../schemas/feed-digest.ts'
+import { digestJson } from '../digest.ts'
+import { compareDates, type FeedReading, type ReadEntry } from './feed.ts'
+import { isSameTitle, type TitleKey, toTitleKey } from './titles.ts'
+
+export interface FeedSource {
+  /** Index in the coverage. */
+  readonly source: number
+  readonly url: string
+  /** Milliseconds: entries that are dated later are flagged. */
+  readonly retrievedAt: number
+  readonly reading: FeedReading
+}
+
+export interface FeedDigest {
+  readonly feeds: DigestedFeed[]
+  readonly entries: DigestEntry[]
+  readonly warnings: ContentWarning[]
+}
+
+const DAY_MS = 86_400_000
+/** Clocks differ; and without a zone an instant is only known to a day. */
+const CLOCK_TOLERANCE_MS = 300_000
+/** The same words later than that are the next of a series. */
+const MAX_TITLE_DISTANCE_MS = 6 * DAY_MS
+/** Means the same thing in any feed. */
+const GLOBAL_GUID = /^(?:https?:|tag:|urn:|[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$)/i
+
+interface Kept {
+  readonly feed: number
+  readonly entry: ReadEntry
+  readonly titleKey: TitleKey
+  readonly alsoIn: Set<number>
+}
+
+/** @param limit entries at most, 1 to 30 */
+export function digestFeeds(sources: readonly FeedSource[], limit: number): FeedDigest {
+  const siteNames = sources.flatMap(({ reading }) => reading.title ?? [])
+  const candidates = sources
+    .flatMap(({ reading }, feed) => reading.entries.map((entry) => ({ feed, entry })))
+    // Stable: what has the same date stays in the order of the request, then of the feed.
+    .toSorted((a, b) => compareDates(a.entry.date, b.entry.date))
+  const kept: Kept[] = []
+  const byKey = new Map<string, Kept>()
+  const duplicates = sources.map(({ reading }) => reading.duplicates)
+  for (const { feed, entry } of candidates) {
+    const titleKey = toTitleKey(entry.title ?? '', siteNames)
+    const keys = keysOf(feed, entry)
+    const original =
+      keys.map((key) => byKey.get(key)).find((found) => found !== undefined) ??
+      kept.find((other) => isSame(other, entry, titleKey))
+    if (original) {
+      duplicates[feed]!++
+      if (original.feed !== feed) original.alsoIn.add(feed)
+    } else if (kept.length >= limit) continue
+    const known = original ?? { feed, entry, titleKey, alsoIn: new Set<number>() }
+    if (!original) kept.push(known)
+    for (const key of keys) if (!byKey.has(key)) byKey.set(key, known)
+  }
+  return {
+    feeds: sources.map((source, feed) =>
+      describeFeed(source, kept.filter((each) => each.feed === feed).length, duplicates[feed]!),
+    ),
+    entries: kept.map((each, at) => describeEntry(each, at, sources[each.feed]!.retrievedAt)),
+    warnings: mergeWarnings(kept.flatMap(({ entry }) => entry.warnings)),
+  }
+}
+
+function keysOf(feed: number, { guid, urlKey }: ReadEntry): string[] {
+  const keys: string[] = []
+  if (guid !== null) keys.push(GLOBAL_GUID.test(guid) ? `id ${guid}` : `id of ${feed} ${guid}`)
+  if (urlKey !== null) keys.push(`url ${urlKey}`)
+  return keys
+}
+
+function isSame(other: Kept, { date }: ReadEntry, titleKey: TitleKey): boolean {
+  const [a, b] = [other.entry.date?.epochMs, date?.epochMs]
+  if (a != null && b != null && Math.abs(a - b) > MAX_TITLE_DISTANCE_MS) return false
+  return isSameTitle(other.titleKey, titleKey)
+}
+
+function describeEntry({ feed, entry, alsoIn }: Kept, at: number, retrievedAt: number): DigestEntry {
+  const { title, url, guid, date } = entry
+  const publishedRaw = date?.raw ?? null
+  return {
+    id: `e${at + 1}`,
+    title,
+    url,
+    guid,
+    summary: entry.summary,
+    author: entry.author,
+    published_at: date?.at ?? null,
+    published_raw: publishedRaw,
+    date_from: entry.dateFrom,
+    date_precision: date?.precision ?? null,
+    zone_stated: date?.isZoneStated ?? false,
+    in_future: date?.epochMs != null && date.epochMs > retrievedAt + toleranceMs(date),
+    source: feed,
+    also_in: [...alsoIn].toSorted((a, b) => a - b),
+    taken_from: entry.takenFrom,
+    categories: [...entry.categories],
+    warnings: entry.warnings.map(({ code }) => code),
+    sha256: digestJson({ title, url, guid, published_raw: publishedRaw }),
+  }
+}
+
+const toleranceMs = ({ isZoneStated, precision }: NonNullable<ReadEntry['date']>) =>
+  isZoneStated && (precision === 'minute' || precision === 'second') ? CLOCK_TOLERANCE_MS : DAY_MS
+
+function describeFeed({ source, url, reading }: FeedSource, kept: number, duplicates: number): DigestedFeed {
+  return {
+    source,
+    url,
+    title: reading.title,
+    home_url: reading.homeUrl,
+    format: reading.format,
+    language: reading.language,
+    updated_at: reading.updatedAt,
+    rights: reading.rights,
+    entries_seen: reading.entriesSeen,
+    entries_kept: kept,
+    duplicates,
+    beyond_limit: reading.entriesSeen - kept - duplicates,
+    undated: reading.undated,
+    without_link: reading.withoutLink,
+    truncated: reading.isTruncated,
+    issues: [...reading.issues],
+  }
+}
+
+function mergeWarnings(warnings: readonly ContentWarning[]): ContentWarning[] {
+  const merged = new Map<string, ContentWarning>()
+  for (const warning of warnings) {
+    const before = merged.get(warning.code)
+    merged.set(warning.code, { ...warning, count: warning.count + (before?.count ?? 0) })
+  }
+  return [...merged.values()].toSorted((a, b) => (a.code < b.code ? -1 : 1))
+}

@@ -1,0 +1,114 @@
+// Whether two titles announce the same thing. A changed word may change everything ("Episode 12", "beats", "misses"), so
+// only differences that change nothing count as none: spelling, little words, a label in front, the name of the site.
+
+export interface TitleKey {
+  readonly tokens: readonly string[]
+  readonly counts: ReadonlyMap<string, number>
+}
+
+const MAX_TOKENS = 60
+const MIN_TOKENS_EQUAL = 3
+const MIN_TOKENS_NEAR = 5
+const MIN_SIMILARITY = 0.75
+
+const LITTLE = new Set(
+  'a an the and of to in on at for with by from as is are its it now just new breaking exclusive live video watch update updated report opinion analysis der die das und von im in den le la les des du et de el los las y un une una il lo e'.split(
+    ' ',
+  ),
+)
+
+/** @param siteNames titles of the feeds: what sites hang on to their titles */
+export function toTitleKey(title: string, siteNames: readonly string[]): TitleKey {
+  const sites = new Set(siteNames.map((name) => tokenise(name).join(' ')).filter((name) => name !== ''))
+  const parts = title.split(/\s[|–—·-]\s/)
+  const last = parts.length > 1 ? tokenise(parts.at(-1)!).join(' ') : undefined
+  const kept =
+    last !== undefined && sites.has(last) ? title.slice(0, title.lastIndexOf(parts.at(-1)!)) : title
+  const tokens = tokenise(kept).slice(0, MAX_TOKENS)
+  const counts = new Map<string, number>()
+  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
+  return { tokens, counts }
+}
+
+/** Words as they are compared: folded case, marks, Arabic spellings; scripts without spaces by character. */
+function tokenise(text: string): string[] {
+  const folded = text
+    .normalize('NFKD')
+    .replace(/[\p{M}\u0640]/gu, '')
+    .toLowerCase()
+    .replace(/[أإآٱ]/g, 'ا')
+    .replace(/ى/g, 'ي')
+    .replace(/ة/g, 'ه')
+    .normalize('NFC')
+  return (
+    folded.match(
+      /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}])+(?:[.'’](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}])+)*/gu,
+    ) ?? []
+  ).map((token) => token.replace(/['’]s?$|['’]/g, ''))
+}
+
+export function isSameTitle(a: TitleKey, b: TitleKey): boolean {
+  const shorter = Math.min(a.tokens.length, b.tokens.length)
+  if (shorter < MIN_TOKENS_EQUAL) return false
+  if (a.tokens.length === b.tokens.length && a.tokens.every((token, i) => token === b.tokens[i])) return true
+  if (shorter < MIN_TOKENS_NEAR) return false
+  return similarity(a, b) >= MIN_SIMILARITY && areEqualButForLittle(a, b)
+}
+
+/** Jaccard over pairs of neighbouring words, so that order counts, and over words, so that one change is not three. */
+function similarity(a: TitleKey, b: TitleKey): number {
+  return Math.max(jaccard(toShingles(a.tokens), toShingles(b.tokens)), jaccard(a.counts, b.counts))
+}
+
+const toShingles = (tokens: readonly string[]) =>
+  new Map(tokens.slice(1).map((token, i) => [`${tokens[i]} ${token}`, 1]))
+
+function jaccard(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+  let shared = 0
+  for (const key of a.keys()) if (b.has(key)) shared++
+  return shared / (a.size + b.size - shared)
+}
+
+/** What is in one of them only: a little word, or another form of a word of the other. Numbers have no other forms. */
+function areEqualButForLittle(a: TitleKey, b: TitleKey): boolean {
+  const onlyInA = subtract(a, b)
+  const onlyInB = subtract(b, a)
+  return matchForms(onlyInA, onlyInB) && sameOrder(a, b)
+}
+
+function subtract(a: TitleKey, b: TitleKey): string[] {
+  const left: string[] = []
+  for (const [token, count] of a.counts)
+    if (!LITTLE.has(token) && count > (b.counts.get(token) ?? 0)) left.push(token)
+  return left
+}
+
+function matchForms(left: readonly string[], right: readonly string[]): boolean {
+  if (left.length !== right.length) return false
+  const open = [...right]
+  return left.every((token) => {
+    const at = open.findIndex((other) => areForms(token, other))
+    if (at >= 0) open.splice(at, 1)
+    return at >= 0
+  })
+}
+
+/** `releases`, `released`, `release`; never two numbers, never two names that begin alike. */
+function areForms(a: string, b: string): boolean {
+  if (/\p{N}/u.test(a + b)) return false
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
+  const stem = short.replace(/(?:e?s|ed|e)$/, '')
+  return (
+    stem.length >= 4 &&
+    /^(?:e?s|ed|e|ing)?$/.test(short.slice(stem.length)) &&
+    long.startsWith(stem) &&
+    /^(?:e?s|ed|e|ing)?$/.test(long.slice(stem.length))
+  )
+}
+
+/** "Dog bites man" is not "Man bites dog". */
+function sameOrder(a: TitleKey, b: TitleKey): boolean {
+  const common = (from: TitleKey, to: TitleKey) =>
+    from.tokens.filter((token) => !LITTLE.has(token) && to.counts.has(token)).join(' ')
+  return common(a, b) === common(b, a)
+}
