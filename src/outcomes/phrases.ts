@@ -31,6 +31,8 @@ export interface Sentence {
 const MAX_UNITS = 6000
 /** What the query is about is not what is asked for. */
 const QUERY_SHARE = 0.5
+/** Who says how many speaks of entries. */
+const COUNTED = 3
 
 export function readSentence(text: string): Sentence {
   const { urls, rest } = findUrls(text.slice(0, MAX_UNITS))
@@ -56,8 +58,10 @@ export function readSentence(text: string): Sentence {
       else if (side !== 'foreign' && side !== 'subject') add(side, value * QUERY_SHARE)
       else if (side === 'subject') add(side, value)
   }
-  for (const [, side, value] of findPhrases(joined)) add(side, value)
-  return { points, named, demo: readDemo(tokens, named), urls, limit: readLimit(tokens), query: query?.query }
+  for (const [side, value] of findPhrases(joined)) add(side, value)
+  const limit = readLimit(tokens)
+  if (limit !== undefined) add('feed-digest', COUNTED)
+  return { points, named, demo: readDemo(tokens, named), urls, limit, query: query?.query }
 }
 
 function readDemo(tokens: readonly Token[], named: readonly OutcomeId[]): Sentence['demo'] {
@@ -73,7 +77,7 @@ function readDemo(tokens: readonly Token[], named: readonly OutcomeId[]): Senten
 }
 
 /** Words of a demo that alone say too little. */
-const AMBIGUOUS = new Set(['test', 'run', 'عرض', 'مجاني', 'مجانيه', 'مجانا', 'try'].map(foldPhrase))
+const AMBIGUOUS = new Set(['test', 'عرض', 'مجاني', 'مجانيه', 'مجانا'].map(foldPhrase))
 
 const wordSet = (text: string) => new Set(text.split(/\s+/).map(foldPhrase))
 const NOT = wordSet(
@@ -82,7 +86,7 @@ const NOT = wordSet(
 const NOT_FOLLOWED = new Set(['instead of', 'rather than', 'other than', 'من غير', 'بدل ما', 'do not'])
 /** "ما" is "what" as often as "not": only before wanting and needing is it the latter. */
 const WANT = wordSet('ابغى ابغا أبي ابي بدي اريد عايز عاوز احتاج نبي بدنا يهمني')
-const NOT_NOT = wordSet('only just فقط بس')
+const NOT_NOT = wordSet('only just فقط بس يزال تزال زال زالت')
 /** Where what is denied ends. */
 const BUT = wordSet('but only just rather instead and then لكن بس فقط انما بل ولكن وانما')
 const MAX_DENIED_WORDS = 5

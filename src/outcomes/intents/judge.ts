@@ -16,6 +16,9 @@ const DECISIVE_FOREIGN = 8
 const FEED_ADDRESS = 4
 const PAGE_ADDRESS = 1
 const SHOP_ADDRESS = 2
+const MARKUP_ELSEWHERE = 0.25
+/** A price of something that no shop page is about. */
+const DECISIVE_SUBJECT = 5
 
 export function judgeWords(
   sentences: readonly { readonly points: ReadonlyMap<Side, number>; readonly named: readonly OutcomeId[] }[],
@@ -27,6 +30,8 @@ export function judgeWords(
   const add = (id: OutcomeId, more: number) => scores.set(id, scores.get(id)! + more)
 
   if (sources.urls.length > 0) {
+    // Markup to be fetched is a page.
+    scores.set('extract-preview', scores.get('extract-preview')! * MARKUP_ELSEWHERE)
     if (sources.urls.every(isFeedAddress)) add('feed-digest', FEED_ADDRESS)
     else add('web-extraction', PAGE_ADDRESS)
     if (scores.get('product-offers')! > 0 && sources.urls.some(isShopAddress))
@@ -36,9 +41,13 @@ export function judgeWords(
   const candidates = OUTCOME_IDS.filter((id) => scores.get(id)! > 0).sort(
     (a, b) => scores.get(b)! - scores.get(a)!,
   )
-  const foreign = total('foreign') + (hasSource ? 0 : total('subject'))
-  if (total('foreign') >= DECISIVE_FOREIGN || (foreign > 0 && foreign >= best))
-    return { kind: 'foreign', candidates }
+  const subject = hasSource ? 0 : total('subject')
+  const foreign = total('foreign') + subject
+  const isForeign =
+    total('foreign') >= DECISIVE_FOREIGN ||
+    (foreign > 0 && foreign >= best) ||
+    (subject >= DECISIVE_SUBJECT && candidates[0] === 'product-offers')
+  if (isForeign) return { kind: 'foreign', candidates }
   const names = [...new Set(sentences.flatMap(({ named }) => named))]
   if (names.length > 1) return { kind: 'unclear', between: names, candidates }
   if (best < (hasSource ? 1 : MIN_POINTS)) return { kind: 'nothing', candidates }

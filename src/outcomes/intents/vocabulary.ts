@@ -15,8 +15,8 @@ type Row = readonly [side: Side, points: number, words: string]
 
 /** Single words. Things weigh more than what is done to them: "read the prices" is about prices. */
 const WORDS: readonly Row[] = [
-  ['extract-preview', 6, 'preview html xhtml previewing معاينه عاين هتمل'],
-  ['extract-preview', 5, 'markup snippet'],
+  ['extract-preview', 12, 'html xhtml هتمل'],
+  ['extract-preview', 8, 'preview previewing markup snippet معاينه عاين'],
 
   ['web-extraction', 4, 'article webpage website scrape evidence passage excerpt paragraph blogpost مقال مقاله مقالات فقره فقرات مقتطف مقتطفات موقع مواقع ويب'],
   ['web-extraction', 3, 'page site text content document extract extraction scraping crawl crawling markdown heading table citation webpages body blog wiki wikipedia study report essay whitepaper صفحه صفحات نص نصوص محتوي محتويات مستند مستندات وثيقه وثايق جدول جداول مدونه استخراج استخلاص تقرير اقتباس اقتباسات ماركداون'],
@@ -24,8 +24,8 @@ const WORDS: readonly Row[] = [
   ['web-extraction', 1, 'summarize summarise summary summarization tldr gist key main full url clean source data verify check fact say ملخص تلخيص خلاصه مصدر مصادر حقايق'],
 
   ['product-offers', 5, 'price pricing cheap cheaper cheapest pricelist sku gtin ean upc mpn سعر اسعار ثمن اثمان تمن ارخص رخيص اوفر بكام بكم بقديش قديش اديش قداش تسعير تسعيره'],
-  ['product-offers', 4, 'product cost offer discount deal expensive priciest availability retail retailer merchant منتج منتجات سلعه سلع بضاعه عروض خصم خصومات تخفيض تخفيضات تكلفه كلفه اغلي متوفر متاح توفر تنزيلات'],
-  ['product-offers', 3, 'compare comparison comparing shop store seller vendor shipping item buy purchase bargain sale model msrp متجر متاجر محل محلات بايع شحن توصيل مقارنه شراء قطعه'],
+  ['product-offers', 4, 'product cost offer discount deal expensive priciest availability available unavailable retail retailer merchant منتج منتجات سلعه سلع بضاعه عروض خصم خصومات تخفيض تخفيضات تكلفه كلفه اغلي متوفر متاح توفر تنزيلات'],
+  ['product-offers', 3, 'compare comparison comparing sell shop store seller vendor shipping item buy purchase bargain sale model msrp متجر متاجر محل محلات بايع شحن توصيل مقارنه شراء قطعه'],
   ['product-offers', 2, 'worth currency brand stock مخزون ماركه فلوس دفع'],
   ['product-offers', 1, 'عرض'],
 
@@ -52,8 +52,8 @@ const WORDS: readonly Row[] = [
 const PHRASES: readonly Row[] = [
   ['extract-preview', 8, 'page source|source code|html source|raw html|this markup|كود الصفحه|اتش تي ام ال|الكود المصدري|كود html'],
   ['web-extraction', 3, 'main text|main content|full text|article text|body text|clean text|what does it say|what it says|near duplicates|duplicate pages|نص المقال|النص الاساسي|المحتوي الرييسي|النص الكامل|ماذا يقول|بيقول ايه|شو مكتوب|ايش مكتوب|ايه المكتوب|المكتوب في'],
-  ['product-offers', 6, 'how much|in stock|out of stock|price tag|best deal|best price|price comparison|compare prices|كم سعر|كم ثمن|كم تكلفه|ايهما ارخص|انهي ارخص|مين ارخص|وين ارخص|فين ارخص|كم يكلف|بكام ده|بكام دي'],
-  ['feed-digest', 5, 'whats new|what is new|what s new|latest posts|latest articles|recent posts|recent articles|new posts|new articles|latest stories|top stories|latest entries|latest updates|hacker news|tech news|catch me up|ايه الجديد|ايه اخر|شو الجديد|شو في جديد|وش الجديد|ايش الجديد|ما الجديد|ايه اخبار|اخر الاخبار|احدث الاخبار|احدث المقالات|اخر المقالات|احدث المنشورات|اخر المنشورات|ار اس اس|نشره اخبار|خلاصه الاخبار|ملخص الاخبار|خلاصه rss|اخر الاخبار'],
+  ['product-offers', 6, 'how much|in stock|out of stock|price tag|best deal|best price|for less|price comparison|compare prices|كم سعر|كم ثمن|كم تكلفه|ايهما ارخص|انهي ارخص|مين ارخص|وين ارخص|فين ارخص|كم يكلف|بكام ده|بكام دي'],
+  ['feed-digest', 5, 'whats new|what is new|what s new|latest posts|latest articles|recent posts|recent articles|new posts|new articles|latest stories|top stories|latest entries|latest updates|hacker news|tech news|catch me up|keep me posted|keep me updated|up to date|ايه الجديد|ايه اخر|شو الجديد|شو في جديد|وش الجديد|ايش الجديد|ما الجديد|ايه اخبار|اخر الاخبار|احدث الاخبار|احدث المقالات|اخر المقالات|احدث المنشورات|اخر المنشورات|ار اس اس|نشره اخبار|خلاصه الاخبار|ملخص الاخبار|خلاصه rss|اخر الاخبار'],
   ['foreign', 9, 'log in|log me in|sign in|sign me in|sign up|log out|add to cart|place an order|buy me|buy this for me|buy it for me|pay for|pay my|transfer money|book me|book a|book an|send money|send an|send a|post to|post on|post this|write code|write a poem|write me a poem|turn off|turn on|set a timer|fill in the form|fill out|submit the form|click on|change my|reset my|سجل دخول|سجل الدخول|تسجيل الدخول|ادفع|اشتري لي|اشتريلي|حول فلوس|ارسل رساله|ابعت رساله|ارسل بريد|اكتب لي قصيده|حل المعادله|حل المساله|حل معادله|اضف الي السله|شغل موسيقي|شغل اغنيه|حجز رحله'],
   ['foreign', 7, 'write an|write a|write me|write my|compose a|اكتب لي|اكتب مقال|اكتبلي|اكتب قصه|اكتب تقرير'],
   ['subject', 9, 'stock price|stock prices|stock market|share price|share prices|exchange rate|price of gold|price of oil|gold price|oil price|oil prices|what time|who is|who was|who won|who wrote|how old|meaning of life|how are you|good morning|your name|who are you|tell me a joke|سعر الصرف|سعر الذهب|سعر الدولار|سعر البترول|سعر النفط|كم الساعه|الساعه كام|من هو|مين هو|كيف حالك|ازيك|صباح الخير|ما اسمك'],
@@ -122,9 +122,18 @@ function findMeant(word: string): string | undefined {
   return undefined
 }
 
-/** @param sentence folded words with single spaces, and a space at both ends */
-export const findPhrases = (sentence: string) =>
-  phrasePoints.filter(([phrase]) => sentence.includes(` ${phrase} `))
+/** What is asked for at the beginning of a clause is to be done, not to be told. */
+const PURCHASE =
+  /\| (?:please |pls |now |just |من فضلك )?(?:buy|purchase|order|اشتر|اشتري) (?:this|it|that|\uFFFC|هذا|هذه|ده|دي) /
+const PURCHASE_POINTS = 9
+
+/** @param sentence folded words with single spaces, a space at both ends, and `|` where a clause begins */
+export const findPhrases = (sentence: string): (readonly [Side, number])[] => [
+  ...phrasePoints.flatMap(([phrase, side, points]) =>
+    sentence.includes(` ${phrase} `) ? [[side, points] as const] : [],
+  ),
+  ...(PURCHASE.test(sentence) ? [['foreign', PURCHASE_POINTS] as const] : []),
+]
 
 /** Capabilities that a sentence names by their ids, however the words are joined. */
 export const findNames = (sentence: string): OutcomeId[] =>
@@ -140,10 +149,10 @@ export const DEMO_ALSO = wordSet(
 )
 /** Words that a request for the demo is made of besides. */
 export const POLITE = wordSet(
-  `please pls plz kindly can could would will you i me us we want wanna need like to see have get let lets show give run start do a an
+  `please pls plz kindly got result results output can could would will you i me us we want wanna need like to see have get let lets show give run start do a an
   the your of for it this that free just quick hi hello hey thanks thank some one my id out how works work what is there any now mode
   من فضلك لو سمحت سمحتي اريد اعطني اعطيني ارني شغل ابدا اعمل لي لنا ممكن عايز عاوز عايزه ابغي ابغا ابي بدي نبي اشوف شوف وريني ورني فرجيني هات هاتلي
-  اعرض عطني عطيني تكرما رجاء شكرا يا في هذا هذه ده دي الي علي نفسي حابب حاب اود`,
+  اعرض عطني عطيني تكرما رجاء شكرا يا في هذا هذه ده دي الي علي نفسي حابب حاب اود عندكم عندك نتيجه`,
 )
 /** Nouns that a demo can be the name or the kind of: "the demo page" is a page. */
 export const DEMO_KIND = wordSet(
