@@ -2,11 +2,14 @@
 import { readPage } from './extract/page.ts'
 import { readFeed } from './feeds/feed.ts'
 import { readProducts } from './products/page.ts'
+import type { PageInput } from './ports.ts'
+import { fitPage } from './text/fit.ts'
 import { relate } from './text/relate.ts'
 
 export const analyses = {
   /** A page, text or JSON document as a normalised document. */
-  page: readPage,
+  page: (input: PageInput & { /** Of the reading as JSON. */ readonly maxBytes?: number }) =>
+    fitPage(readPage(input), input.maxBytes ?? Number.POSITIVE_INFINITY),
   /** Products and offers that a page states in a structured form. */
   products: readProducts,
   /** Entries of a feed. */

@@ -1,11 +1,154 @@
+// web-extraction: up to three public pages in, normalised documents out, with what they share and what a query is about.
+import type { Coverage } from '../../../schemas/sources.ts'
+import type { WebExtractionResult } from '../../../schemas/web-extraction.ts'
 import { GatewayError } from '../../errors.ts'
-import type { Capability } from '../ports.ts'
+import { digestText } from '../digest.ts'
+import type { PageReading } from '../extract/page.ts'
+import { cleanText, collapseSpaces } from '../extract/text.ts'
+import type {
+  Analyser,
+  Capability,
+  Delivered,
+  Gathered,
+  PreparedJob,
+  RunContext,
+  SourceRequest,
+} from '../ports.ts'
+import { SAMPLE_NOTICE } from '../sample.ts'
+import { requestedSources } from '../sources/requested.ts'
+import type { Related } from '../text/relate.ts'
+
+/** Of all documents together, as JSON: an answer is a message, and is stored. Three that are large get a third each. */
+export const MAX_DOCUMENT_BYTES = 1_200_000
+
+const SAMPLES: readonly SourceRequest[] = ['one', 'two'].map((name) => ({
+  url: `https://samples.agent-gateway.test/tea/${name}`,
+  fallbacks: [],
+}))
+const SAMPLE_QUERY = 'how hot should the water be'
 
 export const webExtraction: Capability = {
   id: 'web-extraction',
   needs: ['url', 'urls', 'sources'],
   uses: ['url', 'urls', 'sources', 'max_age_seconds', 'query'],
-  prepare() {
-    throw new GatewayError('tool_unavailable', 'Not built yet.')
+  prepare(claims, { isDemo }): PreparedJob {
+    const query = collapseSpaces(cleanText((claims.get('query') as string | undefined) ?? ''))
+    const job: Job = {
+      sources: isDemo ? SAMPLES : requestedSources(claims),
+      query: query === '' ? (isDemo ? SAMPLE_QUERY : null) : query,
+      maxAgeSeconds: isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0),
+      isDemo,
+    }
+    return {
+      request: {
+        sources: job.sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+        query: job.query,
+        max_age_seconds: job.maxAgeSeconds,
+      },
+      run: (context) => extract(job, context),
+    }
   },
+}
+
+interface Job {
+  readonly sources: readonly SourceRequest[]
+  readonly query: string | null
+  readonly maxAgeSeconds: number
+  readonly isDemo: boolean
+}
+
+const UNREADABLE = {
+  budget_exceeded: 'Reading the page took longer than a page may take. Send a smaller page.',
+  unreadable: 'The page could not be read. Send another address of it.',
+} as const
+
+async function extract(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
+  const maxBytes = Math.floor(MAX_DOCUMENT_BYTES / job.sources.length)
+  const { coverage, usable } = await gather<PageReading>(
+    job.sources,
+    { wanted: 'page', maxAgeSeconds: job.maxAgeSeconds, signal },
+    async (input) => {
+      const analysed = await analyser.run('page', { ...input, maxBytes })
+      if (analysed.ok) return analysed.value
+      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
+    },
+  )
+  if (usable.length === 0)
+    throw new GatewayError(
+      'sources_unusable',
+      'No source gave a page that can be read, so nothing was charged. `coverage` says why for each; send addresses that ' +
+        'answer with HTML, text or JSON.',
+      { extras: { coverage } },
+    )
+  const documents = usable.map((gathered, at) => toDocument(gathered, at, coverage))
+  const related = await relateAll(documents, job.query, analyser)
+  const result: WebExtractionResult = {
+    sample: job.isDemo,
+    sample_notice: job.isDemo ? SAMPLE_NOTICE : null,
+    documents,
+    passages: related.passages.map((passage) => ({ ...passage, terms: [...passage.terms] })),
+    duplicates: related.duplicates.map((group) => ({ ...group, documents: [...group.documents] })),
+    truncated: related.isComplete ? [] : ['passages', 'duplicates'],
+    coverage,
+  }
+  return {
+    result,
+    sourceSha256: null,
+    textSha256: null,
+    sources: usable.map(({ source, fetched }) => ({
+      url: fetched.url,
+      bytes: coverage.sources[source]!.retrieved!.bytes,
+      sha256: fetched.sha256,
+    })),
+    parts: documents.flatMap(({ document, text_sha256 }, at) => [
+      { pointer: `/documents/${at}/document/text`, sha256: text_sha256 },
+      { pointer: `/documents/${at}/document/markdown`, sha256: digestText(document.markdown) },
+    ]),
+    deterministic: related.isComplete,
+  }
+}
+
+type Document = WebExtractionResult['documents'][number]
+
+function toDocument(
+  { source, fetched, reading }: Gathered<PageReading>,
+  at: number,
+  coverage: Coverage,
+): Document {
+  const { document, json, mode, truncated, warnings } = reading.value
+  return {
+    id: `d${at + 1}`,
+    source,
+    url: fetched.url,
+    format: reading.format as Document['format'],
+    retrieved_at: coverage.sources[source]!.retrieved!.retrieved_at,
+    trust: 'untrusted',
+    document,
+    ...(json === undefined ? {} : { json }),
+    mode,
+    truncated: [...truncated],
+    warnings: [...warnings],
+    source_sha256: fetched.sha256,
+    text_sha256: reading.textSha256 ?? digestText(document.text),
+  }
+}
+
+/** Documents are worth their price without it: where it takes too long, the answer says so. */
+async function relateAll(
+  documents: readonly Document[],
+  query: string | null,
+  analyser: Analyser,
+): Promise<Related & { isComplete: boolean }> {
+  if (documents.length < 2 && query === null) return { passages: [], duplicates: [], isComplete: true }
+  const related = await analyser.run('relate', {
+    documents: documents.map(({ id, document: { text, headings } }) => ({
+      id,
+      text,
+      headings: headings.map((heading) => heading.text),
+    })),
+    query,
+  })
+  return related.ok
+    ? { ...related.value, isComplete: true }
+    : { passages: [], duplicates: [], isComplete: false }
 }
