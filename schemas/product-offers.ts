@@ -73,6 +73,12 @@ const Product = z.object({
   attributes: z.record(z.string(), z.string()).describe('Such as color, size, material'),
   identifiers: z.array(Identifier),
   offers: z.array(Offer),
+  main_offer: z
+    .int()
+    .nullable()
+    .describe(
+      'Index in `offers` of the one that speaks for the product: the first in stock with a price, else the first with one',
+    ),
   issues: z.array(z.string()).describe('Such as `identifier_missing`, `gtin_invalid`, `no_offer`'),
 })
 export type Product = z.infer<typeof Product>

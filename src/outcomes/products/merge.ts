@@ -1,5 +1,6 @@
 // Three syntaxes, one product: which one the page is about, what the others add to it, and what is listed twice.
 import type { Offer } from '../../../schemas/product-offers.ts'
+import { isBuyable } from './terms.ts'
 import type { Draft, PageProduct } from './product.ts'
 
 export interface PageIdentity {
@@ -57,6 +58,8 @@ function scoreMain(draft: Draft, page: PageIdentity, titles: readonly string[]):
   if ([...urls].some((url) => page.urls.has(url))) score += 4
   if (titles.some((title) => isTitled(product.name, title))) score += 3
   if (product.offers.some(hasPrice)) score += 3
+  // Of the sizes of a dress, one that can be had.
+  if (product.offers.some(({ availability }) => isBuyable(availability))) score += 1
   if (product.stated_in === 'opengraph') score -= 2
   return score
 }

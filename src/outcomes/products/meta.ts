@@ -82,6 +82,7 @@ export function readMeta(meta: Meta, facts: PageFacts): Draft | undefined {
       attributes: {},
       identifiers,
       offers,
+      main_offer: null,
       issues: [],
     },
     role: 'main',

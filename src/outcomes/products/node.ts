@@ -1,5 +1,6 @@
 // Statements about things, whatever syntax they came in: JSON-LD as parsed, microdata and RDFa brought into its shape.
 // Keys and values are a stranger's: own properties only, every value of any type.
+import { Parser } from 'htmlparser2'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
 
 export type Node = Readonly<Record<string, unknown>>
@@ -56,30 +57,32 @@ function textOf(value: unknown): string | undefined {
   return undefined
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-  ['nbsp', ' '],
-])
-
-/** JSON-LD is often filled with text that was escaped for HTML. */
-const decodeEntities = (text: string): string =>
-  text.includes('&')
-    ? text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,5}));/gi, (all, decimal, hex, name) => {
-        if (name !== undefined) return ENTITIES.get(String(name).toLowerCase()) ?? all
-        const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal)
-        return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : all
-      })
-    : text
+/** JSON-LD is often filled with text that was written for HTML: its tags and entities are not part of it. */
+function readMarkup(text: string): string {
+  const pieces: string[] = []
+  let isCode = false
+  const parser = new Parser({
+    onopentagname(name) {
+      isCode = name === 'script' || name === 'style'
+      pieces.push(' ')
+    },
+    onclosetag() {
+      isCode = false
+    },
+    ontext(piece) {
+      if (!isCode) pieces.push(piece)
+    },
+  })
+  parser.write(text)
+  parser.end()
+  return pieces.join('')
+}
 
 /** One clean line of at most `max` units; null where nothing is left. */
 export function tidy(text: string | undefined, max: number): string | null {
   if (text === undefined) return null
-  const decoded = decodeEntities(text.slice(0, 8 * max + 200))
-  const bare = decoded.includes('<') ? decoded.replace(/<[^<>]{0,500}>/g, ' ') : decoded
+  const start = text.slice(0, 8 * max + 200)
+  const bare = /[&<]/.test(start) ? readMarkup(start) : start
   return cutText(collapseSpaces(cleanText(bare)), max).trim() || null
 }
 

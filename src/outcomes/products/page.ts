@@ -16,6 +16,7 @@ import {
   statesPrice,
   withoutFragment,
 } from './product.ts'
+import { isBuyable } from './terms.ts'
 import { type PageStatements, scanPage } from './scan.ts'
 
 export interface PageProducts {
@@ -151,7 +152,18 @@ function withIssues(product: PageProduct): PageProduct {
   if (!identifiers.some(({ valid }) => valid)) issues.push('identifier_missing')
   if (identifiers.some(({ kind, valid }) => kind === 'gtin' && !valid)) issues.push('gtin_invalid')
   if (product.name === null) issues.push('name_missing')
-  return { ...product, issues }
+  return { ...product, main_offer: speakingOffer(offers), issues }
+}
+
+/** What a buyer gets: an offer in stock with a price, else one with a price. */
+function speakingOffer(offers: PageProduct['offers']): number | null {
+  const candidates = [
+    offers.findIndex(({ price, availability }) => price !== null && isBuyable(availability)),
+    offers.findIndex(({ price }) => price !== null),
+    offers.findIndex(({ low_price }) => low_price !== null),
+    offers.length > 0 ? 0 : -1,
+  ]
+  return candidates.find((at) => at >= 0) ?? null
 }
 
 function limit(products: readonly PageProduct[], truncated: Set<string>): PageProduct[] {

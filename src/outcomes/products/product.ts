@@ -142,6 +142,7 @@ function readDraft({ node, role }: Thing, context: DraftContext): Draft | undefi
     attributes: attributesOf(node, graph),
     identifiers,
     offers,
+    main_offer: null,
     issues: [],
   }
   return { product, role, urls: addressesOf(node, facts.base, address), isVariant: group !== undefined }

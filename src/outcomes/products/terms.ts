@@ -57,6 +57,10 @@ const CONDITION = byFold(CONDITIONS, {
 export const readAvailability = (text: string): string | null => lookUp(AVAILABILITY, text)
 export const readCondition = (text: string): string | null => lookUp(CONDITION, text)
 
+/** Can be had now, or ordered for later. */
+export const isBuyable = (availability: string | null): boolean =>
+  availability !== null && !/^(?:OutOfStock|SoldOut|Discontinued|Reserved)$/.test(availability)
+
 const lookUp = (terms: ReadonlyMap<string, string>, text: string): string | null =>
   terms.get(fold(lastSegment(text.slice(0, 200)))) ?? null
 
