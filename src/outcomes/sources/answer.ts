@@ -1,5 +1,6 @@
 // A 2xx answer as bytes and what its head says about them, and what a later 304 changes of that.
 import { createHash } from 'node:crypto'
+import type { SourceReason } from '../../../schemas/sources.ts'
 import type { OutboundResponse } from '../../egress/ports.ts'
 import { decodeResponse, headerOf, listOf } from '../../outbound/public-request.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
@@ -18,30 +19,16 @@ export async function readAnswer(
 ): Promise<{ readonly ok: true; readonly answer: CachedAnswer } | SourceFailure> {
   const { status } = response
   const { decoded } = await decodeResponse(response, MAX_SOURCE_BYTES)
+  const refuse = (reason: SourceReason, detail: string) => failure(reason, detail, { httpStatus: status })
   if (!decoded.ok)
     return decoded.reason === 'unknown_encoding'
-      ? failure(
+      ? refuse(
           'encoding_unsupported',
           'The answer has a Content-Encoding that is not undone. Name another source.',
-          {
-            httpStatus: status,
-          },
         )
-      : failure(
-          'encoding_malformed',
-          'The answer is not what its Content-Encoding says. Name another source.',
-          {
-            httpStatus: status,
-          },
-        )
+      : refuse('encoding_malformed', 'The answer is not what its Content-Encoding says. Name another source.')
   if (decoded.body.length === 0)
-    return failure(
-      'empty',
-      `The source answered with status ${status} and no content. Name another address.`,
-      {
-        httpStatus: status,
-      },
-    )
+    return refuse('empty', `The source answered with status ${status} and no content. Name another address.`)
   const answer: CachedAnswer = {
     status,
     contentType: shownHeader(headerOf(response, 'content-type')),
