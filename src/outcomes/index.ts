@@ -14,7 +14,7 @@ import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
 import { webExtraction } from './capabilities/web-extraction.ts'
 import { readClaims } from './claims.ts'
-import { type CapabilityFacts, findDescriptor, paidExample } from './descriptors.ts'
+import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from './descriptors.ts'
 import { digestJson } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
 import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
@@ -62,6 +62,10 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     productOffers,
     createFeedDigest({ defaults: parts.feedSources }),
   ]
+  const live = {
+    uses: capabilities,
+    descriptors: descriptorsIn(parts.rules.allowSandboxName ? 'sandbox' : 'production'),
+  }
   const gather = createGather({ reader: createReader(parts), now })
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
 
@@ -74,7 +78,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         { extras: { fields: reading.fields } },
       )
     const resolution = resolveJob(reading.claims, capabilities)
-    if (!resolution.ok) throw toRefusal(resolution, reading.claims, capabilities)
+    if (!resolution.ok) throw toRefusal(resolution, reading.claims, live)
     const capability = capabilities.find(({ id }) => id === resolution.capability)!
     const isDemo = resolution.kind === 'demo'
     const prepared = capability.prepare(resolution.claims, { isDemo })

@@ -3,8 +3,8 @@
 import { formatAtomic } from '../../schemas/money.ts'
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type ErrorCode, ERRORS, GatewayError } from '../errors.ts'
-import type { Claim } from './claims.ts'
-import { type CapabilityFacts, descriptors, findDescriptor } from './descriptors.ts'
+import type { Claim, ClaimField } from './claims.ts'
+import type { CapabilityFacts } from './descriptors.ts'
 import type { CapabilityUse } from './ports.ts'
 import type { Resolution, Understood } from './resolve.ts'
 import { isShowable } from './showable.ts'
@@ -12,18 +12,21 @@ import { MAX_SOURCES } from './sources/requested.ts'
 
 const SEND =
   'Send `repair.example` unchanged as the body of POST /v1/execute, or as the arguments of the tool gateway_execute.'
-const liveIds = () => descriptors.map(({ id }) => id)
-const live = () => liveIds().join(', ')
 
-/**
- * Words are never quoted back, only what they were taken for: capabilities, a limit, a query and addresses that hold no secret.
- * @param uses what the capabilities that run here read of a request
- */
+/** What runs here: what is said of each capability, and what it reads of a request. */
+export interface Live {
+  readonly descriptors: readonly CapabilityFacts[]
+  readonly uses: readonly CapabilityUse[]
+}
+
+/** Words are never quoted back, only what they were taken for: capabilities, a limit, a query, addresses without secrets. */
 export function toRefusal(
   resolution: Resolution & { ok: false },
   claims: readonly Claim[],
-  uses: readonly CapabilityUse[],
+  live: Live,
 ): GatewayError {
+  const liveIds = live.descriptors.map(({ id }) => id)
+  const listed = liveIds.join(', ')
   const { understood } = resolution
   const refuse = (
     code: ErrorCode,
@@ -38,8 +41,8 @@ export function toRefusal(
     const { missing = [], between, pointers } = options
     const message = code === 'input_missing_field' ? 'Required' : ERRORS[code].title
     const isConflict = code === 'input_conflict' || code === 'input_invalid'
-    const nearest = findNearest([capability, ...understood.candidates], understood)
-    const example = exampleOf(nearest, isConflict ? NOTHING : understood, uses)
+    const nearest = findNearest([capability, ...understood.candidates], understood, live)
+    const example = exampleOf(nearest, isConflict ? NOTHING : understood, live)
     return new GatewayError(code, `${detail} ${SEND}`, {
       extras: {
         ...(pointers && { fields: pointers.map((pointer) => ({ pointer, message })) }),
@@ -55,7 +58,7 @@ export function toRefusal(
           ...(between && { between: [...between] }),
           missing: [...missing],
           nearest: nearest.id,
-          live: liveIds(),
+          live: liveIds,
           example,
           price: {
             amount_atomic: nearest.amountAtomic.toString(),
@@ -63,7 +66,7 @@ export function toRefusal(
             currency: 'USDC',
           },
           free_example: { intent: 'demo', capability: nearest.id },
-          send: nearest.amountAtomic === 0n ? SEND : `${SEND} ${PAID}`,
+          send: nearest.amountAtomic === 0n || isDemo(example) ? SEND : `${SEND} ${PAID}`,
         },
       },
     })
@@ -87,7 +90,7 @@ export function toRefusal(
       return refuse(
         'outcome_not_live',
         `${resolution.capability} is known but does not run on this gateway, so nothing was fetched or charged. ` +
-          `Live now: ${live()}.`,
+          `Live now: ${listed}.`,
         resolution.capability,
       )
     case 'missing': {
@@ -110,7 +113,7 @@ export function toRefusal(
             : 'No job that runs here was recognised in the request'
       return refuse(
         'intent_unknown',
-        `${why}. This is not a language model: name a capability (${live()}) or send {"intent":"demo"}.`,
+        `${why}. This is not a language model: name a capability (${listed}) or send {"intent":"demo"}.`,
         null,
         { between },
       )
@@ -122,25 +125,33 @@ const PAID =
   'It is answered with 402 and what to pay; nothing is fetched or charged before that. `repair.free_example` is free.'
 const NOTHING: Understood = { candidates: [], urls: [], limit: undefined, query: undefined }
 
+/** A production gateway without a page to show has the demo for an example. */
+const isDemo = (example: Readonly<Record<string, unknown>>) => example['intent'] === 'demo'
+
 /** The most likely one that runs; the free one where nothing is likely. */
-function findNearest(ids: readonly (OutcomeId | null)[], { urls }: Understood): CapabilityFacts {
-  const likely = ids.flatMap((id) => (id === null ? [] : (findDescriptor(id) ?? [])))[0]
-  return likely ?? (urls.length > 0 ? findDescriptor('web-extraction') : undefined) ?? descriptors[0]!
+function findNearest(
+  ids: readonly (OutcomeId | null)[],
+  { urls }: Understood,
+  { descriptors }: Live,
+): CapabilityFacts {
+  const find = (id: OutcomeId | null) => descriptors.find((facts) => facts.id === id)
+  const likely = ids.flatMap((id) => find(id) ?? [])[0]
+  return likely ?? (urls.length > 0 ? find('web-extraction') : undefined) ?? descriptors[0]!
 }
 
-/** The descriptor's own example, with the caller's addresses and options where the capability takes them. */
+/** The descriptor's own example, or one with the caller's addresses and options where the capability takes them. */
 function exampleOf(
   nearest: CapabilityFacts,
   { urls, limit, query }: Understood,
-  uses: readonly CapabilityUse[],
+  { uses }: Live,
 ): Readonly<Record<string, unknown>> {
-  const use = uses.find(({ id }) => id === nearest.id)
-  const own = urls.filter((url) => isShowable(url) && url.startsWith('https://'))
-  if (!use?.uses.includes('urls') || own.length === 0 || own.length < urls.length) return nearest.example
+  const takes = (field: ClaimField) => uses.some((use) => use.id === nearest.id && use.uses.includes(field))
+  const isOwn = urls.length > 0 && urls.every((url) => url.startsWith('https://') && isShowable(url))
+  if (!takes('urls') || !isOwn) return nearest.example
   return {
     capability: nearest.id,
-    urls: own,
-    ...(limit !== undefined && use.uses.includes('limit') && { limit }),
-    ...(query !== undefined && use.uses.includes('query') && isShowable(query) && { query }),
+    urls: [...urls],
+    ...(limit !== undefined && takes('limit') && { limit }),
+    ...(query !== undefined && takes('query') && isShowable(query) && { query }),
   }
 }

@@ -75,11 +75,14 @@ function read(claims: readonly Claim[], live: readonly CapabilityUse[]): Reading
     said,
     value: new Map(claims.map(({ field, value }) => [field, value])),
     saidUrls: [...new Set(said.flatMap(({ urls }) => urls))],
-    words: said.length === 0 ? null : said.map(({ words }) => words).join('\n'),
+    words: said.length === 0 ? null : said.map(({ words }) => hidePasswords(words)).join('\n'),
     pointersOf: (...fields) =>
       claims.filter(({ field }) => fields.includes(field)).map(({ pointer }) => pointer),
   }
 }
+
+/** Words are shown back in the answer. */
+const hidePasswords = (words: string) => words.replace(/(:\/\/)[^\s/?#]+@/g, '$1***@')
 
 type Verdict = (Resolution & { ok: true }) | Refused
 
