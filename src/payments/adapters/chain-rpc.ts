@@ -14,8 +14,13 @@ export interface ChainRpcOptions {
 }
 
 export interface ChainRpc {
-  /** Answers in order. @throws {ChainError} */
-  ask(calls: readonly RpcCall[]): Promise<readonly RpcReply[]>
+  /**
+   * Answers in order.
+   * @param isDecisive whose chain it is must be said in the same breath: what decides about money is never taken from
+   * a node that changed since it was last asked
+   * @throws {ChainError}
+   */
+  ask(calls: readonly RpcCall[], isDecisive?: boolean): Promise<readonly RpcReply[]>
   /** @throws {ChainError} before anything is sent: no node, or one of another chain */
   submit(method: string, params: readonly unknown[]): Promise<Submission>
   state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
@@ -44,6 +49,7 @@ interface Node {
 
 interface Question {
   readonly calls: readonly RpcCall[]
+  readonly isDecisive: boolean
   readonly resolve: (replies: readonly RpcReply[]) => void
   readonly reject: (error: ChainError) => void
 }
@@ -87,10 +93,10 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
 
   const isDue = ({ checkedAt }: Node) => checkedAt === undefined || now() - checkedAt > CHECK_EVERY_MS
 
-  /** One HTTP request: the chain id is asked for in the same breath when it is due. */
-  async function exchange(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> {
+  /** One HTTP request: the chain id is asked for in the same breath when it is due, or when it matters. */
+  async function exchange(calls: readonly RpcCall[], isDecisive: boolean): Promise<readonly RpcReply[]> {
     const current = await use()
-    const check = isDue(current)
+    const check = isDecisive || isDue(current)
     try {
       const replies = await current.rpc.batch(check ? [CHAIN_ID, ...calls] : calls)
       if (check) {
@@ -126,7 +132,10 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
 
   async function answer(questions: readonly Question[]) {
     try {
-      const replies = await exchange(questions.flatMap(({ calls }) => calls))
+      const replies = await exchange(
+        questions.flatMap(({ calls }) => calls),
+        questions.some(({ isDecisive }) => isDecisive),
+      )
       let at = 0
       for (const { calls, resolve } of questions) resolve(replies.slice(at, (at += calls.length)))
     } catch (thrown) {
@@ -135,13 +144,13 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
   }
 
   return {
-    ask(calls) {
+    ask(calls, isDecisive = false) {
       return new Promise((resolve, reject) => {
-        if (waiting.push({ calls, resolve, reject }) === 1) setImmediate(flush)
+        if (waiting.push({ calls, isDecisive, resolve, reject }) === 1) setImmediate(flush)
       })
     },
     async submit(method, params) {
-      if (!node || isDue(node)) await exchange([])
+      if (!node || isDue(node)) await exchange([], false)
       const submission = await node!.rpc.submit(method, params)
       if (submission.state !== 'answered') {
         node!.checkedAt = undefined

@@ -2,7 +2,7 @@
 import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findFate } from './fate.ts'
-import type { RpcReply } from './json-rpc.ts'
+import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
   packAuthorizationState,
   packBalanceOf,
@@ -16,6 +16,8 @@ import {
 export function createChain(options: ChainRpcOptions): Chain {
   const { network } = options
   const rpc = createChainRpc(options)
+  // A payment that is unused on another chain, or over by its clock, is neither on ours.
+  const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
   const malformed = () => new ChainError('malformed', network.network)
   const readToken = (data: string) => ({ method: 'eth_call', params: [{ to: asset, data }, 'latest'] })
@@ -56,9 +58,9 @@ export function createChain(options: ChainRpcOptions): Chain {
         revert,
       }
     },
-    fateOf: (input) => findFate({ rpc, network, demand }, input),
+    fateOf: (input) => findFate({ rpc: decisive, network, demand }, input),
     async head() {
-      const [block] = await rpc.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
+      const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
       return demand(block, readBlock)
     },
     state: rpc.state,

@@ -1,7 +1,6 @@
 // What became of one authorization, by the token's own events. A used nonce alone says nothing: it is also used up by a
 // cancellation, and by another authorization that the payer signed under the same nonce.
 import { type AuthorizationFate, ChainError, type PaymentNetwork } from '../ports.ts'
-import type { ChainRpc } from './chain-rpc.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
   AUTHORIZATION_CANCELED,
@@ -27,7 +26,8 @@ export interface FateQuestion {
 }
 
 interface Parts {
-  readonly rpc: Pick<ChainRpc, 'ask'>
+  /** Says with every answer whose chain it is. */
+  readonly rpc: { ask(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> }
   readonly network: PaymentNetwork
   /** @throws {ChainError} */
   readonly demand: <T>(reply: RpcReply | undefined, read: (result: unknown) => T | undefined) => T
@@ -79,10 +79,7 @@ async function readFate(
   question: FateQuestion,
   transaction: string,
 ): Promise<(AuthorizationFate & { state: 'used' }) | undefined> {
-  // What decides about money is asked together with whose chain it is.
-  const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)])
-  if (demand(id, readQuantity) !== BigInt(network.chainId))
-    throw new ChainError('wrong_chain', network.network)
+  const [reply] = await rpc.ask([receiptOf(transaction)])
   const receipt = demand(reply, readReceipt)
   const found = receipt?.succeeded ? findTransfer(receipt.logs, network.asset.address, question) : undefined
   if (!receipt || !found?.used) return undefined
@@ -94,8 +91,6 @@ async function readFate(
     submittedBy: receipt.from,
   }
 }
-
-const CHAIN_ID: RpcCall = { method: 'eth_chainId', params: [] }
 
 export const receiptOf = (transaction: string): RpcCall => ({
   method: 'eth_getTransactionReceipt',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
 import { AUTHORIZATION_USED, topic, TRANSFER } from '../../../src/payments/adapters/usdc-abi.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
+import type { Chain } from '../../../src/payments/ports.ts'
 import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
 
 const network = createNetworks([84532]).all[0]!
@@ -113,6 +114,26 @@ describe('an authorization', () => {
     node.on('eth_call', () => ({ result: word(0) }))
     expect(await ask()).toEqual({ state: 'unused' })
     expect(ranges).toEqual([])
+  })
+})
+
+describe('a node that became one of another chain since it was last asked', () => {
+  it.each<[string, number, (chain: Chain) => Promise<unknown>]>([
+    ['what it calls unused', 0, (chain) => chain.fateOf(question)],
+    ['what it calls used', 1, (chain) => chain.fateOf(question)],
+    ['its receipts', 1, (chain) => chain.fateOf({ ...question, transaction: HASH })],
+    ['its clock', 0, (chain) => chain.head()],
+  ])('is not believed %s', async (_title, flag, decide) => {
+    node.on('eth_call', () => ({ result: word(flag) }))
+    const chain = createChain({ network, rpcUrl: async () => node.url, now: () => NOW })
+    try {
+      await expect(decide(chain)).resolves.toBeDefined()
+      node.on('eth_chainId', () => ({ result: '0x1' }))
+      await expect(decide(chain)).rejects.toMatchObject({ reason: 'wrong_chain' })
+      expect(chain.state()).toMatchObject({ state: 'failing' })
+    } finally {
+      await chain.close()
+    }
   })
 })
 
