@@ -49,11 +49,11 @@ export async function startChainProxy(target: string): Promise<ChainProxy> {
     let body = ''
     for await (const chunk of req) body += chunk
     requests++
-    if (whole) return whole(body, res)
     const parsed = JSON.parse(body) as Call | Call[]
     const calls = [parsed].flat()
-    const plans = new Map(calls.map((call) => [call.id, interceptors.get(call.method)?.(call)]))
     for (const { method } of calls) seen.push(method)
+    if (whole) return whole(body, res)
+    const plans = new Map(calls.map((call) => [call.id, interceptors.get(call.method)?.(call)]))
     const drops = [...plans.values()].flatMap((plan) => (plan && 'drop' in plan ? [plan.drop] : []))
     if (drops.includes('before')) return void res.destroy()
     const asked = calls.filter(({ id }) => {
