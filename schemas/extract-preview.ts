@@ -15,9 +15,10 @@ export const PreviewResult = z.object({
   document: ExtractedDocument,
   coverage: z.object({
     mode: z
-      .enum(['main', 'body', 'everything', 'empty'])
+      .enum(['scored', 'listing', 'noscript', 'json-ld', 'body', 'everything', 'empty'])
       .describe(
-        'Where the main text came from: an article or main element, the body without navigation, or all text',
+        'Where the main text came from: the part that holds the good text, a list of links, the copy for crawlers, ' +
+          'structured data, the body without navigation, or all text',
       ),
     elements: z.int().min(0),
     skipped_elements: z.int().min(0).describe('Scripts, styles, templates, hidden elements and the like'),

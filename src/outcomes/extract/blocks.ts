@@ -1,7 +1,7 @@
 // Tree -> blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative throughout.
 import { type DataTable, readTable } from './table.ts'
 import { cleanText, collapseSpaces } from './text.ts'
-import { attribute, type Element, textOf } from './tree.ts'
+import { attribute, type Element, estimateWords, textOf } from './tree.ts'
 
 /** A run of text with one look. */
 export interface Run {
@@ -12,55 +12,62 @@ export interface Run {
   readonly code: boolean
 }
 
-export type Block =
-  | { readonly kind: 'heading'; readonly level: number; readonly runs: readonly Run[] }
-  | { readonly kind: 'paragraph' | 'quote'; readonly runs: readonly Run[] }
-  | {
-      readonly kind: 'item'
-      readonly depth: number
-      readonly ordinal: number | null
-      readonly runs: readonly Run[]
-    }
-  | { readonly kind: 'code'; readonly text: string }
-  | { readonly kind: 'table'; readonly table: DataTable }
+/** Where a block stands and what it weighs; blocks of text made elsewhere have no place. */
+interface Place {
+  readonly at?: Element
+  readonly words?: number
+  readonly linkWords?: number
+}
+
+export type Block = Place &
+  (
+    | { readonly kind: 'heading'; readonly level: number; readonly runs: readonly Run[] }
+    | { readonly kind: 'paragraph' | 'quote'; readonly runs: readonly Run[] }
+    | {
+        readonly kind: 'item'
+        readonly depth: number
+        readonly ordinal: number | null
+        readonly runs: readonly Run[]
+      }
+    | { readonly kind: 'code'; readonly text: string }
+    | { readonly kind: 'table'; readonly table: DataTable }
+  )
 
 const BLOCKS = new Set(
   'address article aside blockquote body center dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre section summary table tbody td tfoot th thead tr ul caption'.split(
     ' ',
   ),
 )
-const CHROME = new Set(['nav', 'footer', 'aside', 'form', 'menu'])
-const CHROME_ROLES = new Set(['navigation', 'banner', 'contentinfo', 'complementary', 'search', 'dialog'])
 const MAX_LIST_DEPTH = 8
-
-/** Navigation and page furniture: left out of the main text unless nothing else is there. */
-function isChrome(element: Element, insideArticle: boolean): boolean {
-  const role = attribute(element.attributes, 'role')?.toLowerCase()
-  if (role !== undefined && CHROME_ROLES.has(role)) return true
-  if (CHROME.has(element.name)) return !(insideArticle && element.name === 'footer')
-  return element.name === 'header' && !insideArticle
-}
 
 type Step = Element | string | (() => void)
 
-export function readBlocks(root: Element, options: { keepChrome: boolean; insideArticle: boolean }): Block[] {
+/**
+ * @param isLeftOut parts of the page that are not read
+ */
+export function readBlocks(
+  root: Element,
+  isLeftOut: (element: Element, insideArticle: boolean) => boolean,
+): Block[] {
   const blocks: Block[] = []
   let runs: Run[] = []
   const look = { href: undefined as string | undefined, strong: 0, emphasis: 0, code: 0 }
-  const place = { heading: 0, quote: 0, article: options.insideArticle ? 1 : 0 }
+  const place = { heading: 0, quote: 0, article: 0 }
   const lists: { ordinal: number | null }[] = []
   let item: { depth: number; ordinal: number | null } | undefined
+  let at = root
 
   function flush(): void {
     const tidy = tidyRuns(runs)
     runs = []
     if (tidy.length === 0) return
-    if (place.heading > 0) blocks.push({ kind: 'heading', level: place.heading, runs: tidy })
+    const where = { at, ...weigh(tidy) }
+    if (place.heading > 0) blocks.push({ kind: 'heading', level: place.heading, runs: tidy, ...where })
     else if (item) {
-      blocks.push({ kind: 'item', ...item, runs: tidy })
+      blocks.push({ kind: 'item', ...item, runs: tidy, ...where })
       // Further paragraphs of the same item are plain text below it.
       item = undefined
-    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy })
+    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy, ...where })
   }
 
   function addText(text: string): void {
@@ -90,26 +97,31 @@ export function readBlocks(root: Element, options: { keepChrome: boolean; inside
   function enter(element: Element): void {
     const { name } = element
     if (name === 'head' || name === 'title') return
-    if (element !== root && !options.keepChrome && isChrome(element, place.article > 0)) return
+    if (element !== root && isLeftOut(element, place.article > 0)) return
     if (name === 'br') return addText('\n')
     if (name === 'img') return
     const isBlock = BLOCKS.has(name)
     if (isBlock) flush()
+    const outer = at
+    if (isBlock) at = element
     if (name === 'pre') {
       const text = cleanText(textOf(element)).replace(/^\n/, '').trimEnd()
-      if (text.trim() !== '') blocks.push({ kind: 'code', text })
+      if (text.trim() !== '') blocks.push({ kind: 'code', text, ...weightOf(element) })
+      at = outer
       return
     }
     if (name === 'table') {
       const table = readTable(element)
       if (table) {
-        blocks.push({ kind: 'table', table })
+        blocks.push({ kind: 'table', table, ...weightOf(element) })
+        at = outer
         return
       }
     }
     const leave = style(element)
     stack.push(() => {
       if (isBlock) flush()
+      at = outer
       leave?.()
     })
     for (let i = element.children.length - 1; i >= 0; i--) stack.push(element.children[i]!)
@@ -168,6 +180,19 @@ export function readBlocks(root: Element, options: { keepChrome: boolean; inside
         return undefined
     }
   }
+}
+
+const weightOf = (at: Element) => ({ at, words: at.words, linkWords: at.linkWords })
+
+function weigh(runs: readonly Run[]): { words: number; linkWords: number } {
+  let words = 0
+  let linkWords = 0
+  for (const { text, href } of runs) {
+    const count = estimateWords(text)
+    words += count
+    if (href !== undefined) linkWords += count
+  }
+  return { words, linkWords }
 }
 
 /** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. */

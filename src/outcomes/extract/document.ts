@@ -1,6 +1,8 @@
 // Parsed page -> normalised document. Pure: the same HTML and base give the same bytes, whoever asks and whenever.
 import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
-import { type Block, readBlocks, textOfBlocks, textOfRuns } from './blocks.ts'
+import { type Block, textOfBlocks, textOfRuns } from './blocks.ts'
+import { chooseBlocks, type ExtractionMode } from './choose.ts'
+import { readHints } from './hints.ts'
 import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
 import type { ExtractionLimits } from './limits.ts'
 import { baseOf, resolveLink } from './links.ts'
@@ -9,8 +11,6 @@ import { readMetadata } from './metadata.ts'
 import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
 import { attribute, type Element, parsePage, type ParsedPage, textOf } from './tree.ts'
 import { findWarnings } from './warnings.ts'
-
-type ExtractionMode = 'main' | 'body' | 'everything' | 'empty'
 
 export interface Extraction {
   readonly document: ExtractedDocument
@@ -24,8 +24,6 @@ export interface Extraction {
 }
 
 const MAX_LABEL_CHARACTERS = 300
-// A page whose article element holds fewer words than this is better read as a whole.
-const MIN_MAIN_WORDS = 20
 
 export function extractDocument(
   html: string,
@@ -35,7 +33,8 @@ export function extractDocument(
 ): Extraction {
   const page = parsePage(html)
   const baseUrl = baseOf(page, requestedBase)
-  const { blocks, mode } = chooseBlocks(page)
+  const jsonLd = parseJsonLd(page.jsonLd)
+  const { blocks, mode } = chooseBlocks(page, readHints(page, jsonLd))
   const truncated = new Set<string>()
   if (page.truncated) truncated.add('elements')
   const capped = <T>(what: string, items: readonly T[], max: number): T[] => {
@@ -60,7 +59,6 @@ export function extractDocument(
     const link = resolveLink(href, baseUrl)
     return link && written.has(link.url) ? link.url : undefined
   })
-  const jsonLd = parseJsonLd(page.jsonLd)
   if (jsonLd.truncated) truncated.add('structured_data')
 
   const document: ExtractedDocument = {
@@ -86,40 +84,6 @@ export function extractDocument(
     truncated: [...truncated].sort(),
     warnings: findWarnings(html, page, textOf(page.root, '\n')),
   }
-}
-
-/** The narrowest part that still holds the content: article or main, else the body without furniture, else everything. */
-function chooseBlocks(page: ParsedPage): { blocks: Block[]; mode: ExtractionMode } {
-  const main = findMain(page.root)
-  if (main) {
-    const blocks = readBlocks(main, { keepChrome: false, insideArticle: true })
-    if (countWords(textOfBlocks(blocks)) >= MIN_MAIN_WORDS) return { blocks, mode: 'main' }
-  }
-  const body = readBlocks(page.root, { keepChrome: false, insideArticle: false })
-  if (body.length > 0) return { blocks: body, mode: 'body' }
-  const everything = readBlocks(page.root, { keepChrome: true, insideArticle: false })
-  return { blocks: everything, mode: everything.length > 0 ? 'everything' : 'empty' }
-}
-
-/** The only article, else main. Several articles are a list of teasers: no single one is the page. */
-function findMain(root: Element): Element | undefined {
-  const articles: Element[] = []
-  let main: Element | undefined
-  const stack: Element[] = [root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    const role = attribute(element.attributes, 'role')?.toLowerCase()
-    if (element.name === 'main' || role === 'main') main ??= element
-    const isArticle =
-      element.name === 'article' || attribute(element.attributes, 'itemprop')?.toLowerCase() === 'articlebody'
-    if (isArticle) articles.push(element)
-    // An article inside an article is a comment or a teaser of it.
-    else
-      for (let i = element.children.length - 1; i >= 0; i--) {
-        const child = element.children[i]!
-        if (typeof child !== 'string') stack.push(child)
-      }
-  }
-  return articles.length === 1 ? articles[0] : main
 }
 
 /** Every link of the page once, in order, with the first text it carries. */

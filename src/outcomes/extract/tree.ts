@@ -6,13 +6,21 @@ export interface Element {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
   readonly children: (Element | string)[]
+  readonly parent: Element | undefined
+  /** Place in the order of the document; everything below has a number up to `end`. */
+  readonly start: number
+  end: number
+  /** Of the text below that is seen. */
+  words: number
+  /** Those inside links. */
+  linkWords: number
 }
 
 export interface ParsedPage {
   readonly root: Element
   /** JSON-LD scripts as written. */
   readonly jsonLd: readonly string[]
-  /** meta, link, base, html and title, wherever they stood. */
+  /** meta, link, base, html, title and time, wherever they stood. */
   readonly head: readonly Element[]
   readonly comments: string
   /** Text of elements that the page hides from its readers. */
@@ -27,15 +35,25 @@ const MAX_ELEMENTS = 200_000
 const MAX_SIDE_CHARACTERS = 64 * 1024
 
 const SKIPPED = new Set(
-  'script style template noscript svg math canvas iframe frame frameset object embed applet audio video map select option datalist textarea input button progress meter dialog'.split(
+  'script style template svg math canvas iframe frame frameset object embed applet audio video map select option datalist textarea input progress meter dialog'.split(
     ' ',
   ),
 )
 const HEAD = new Set(['html', 'meta', 'link', 'base', 'title', 'time'])
+/** Parts that fade in once scripts run; what is only a few words is meant to stay unseen. */
+const FADING_STYLE = /(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)/i
+const MIN_FADING_WORDS = 60
 const NEVER_HIDDEN = new Set(['html', 'body', 'head'])
 
+const createElement = (
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  parent: Element | undefined,
+  start: number,
+): Element => ({ name, attributes, children: [], parent, start, end: start, words: 0, linkWords: 0 })
+
 export function parsePage(html: string): ParsedPage {
-  const root: Element = { name: '#root', attributes: {}, children: [] }
+  const root = createElement('#root', {}, undefined, 0)
   const open: Element[] = [root]
   const head: Element[] = []
   const jsonLd: string[] = []
@@ -48,6 +66,7 @@ export function parsePage(html: string): ParsedPage {
   // Inside a skipped element only the depth is tracked, so that its end is found.
   let skipping: { depth: number; kind: 'drop' | 'hidden' | 'json-ld' } | undefined
   let script = ''
+  let links = 0
 
   const keepAside = (list: string[], text: string) => {
     if ((sideCharacters += text.length) <= MAX_SIDE_CHARACTERS) list.push(text)
@@ -71,15 +90,17 @@ export function parsePage(html: string): ParsedPage {
           return
         }
         elements++
-        const element: Element = { name, attributes, children: [] }
         // Past the cap new elements become siblings below the deepest allowed one: text survives, depth does not grow.
-        open[Math.min(open.length, MAX_DEPTH) - 1]!.children.push(element)
+        const parent = open[Math.min(open.length, MAX_DEPTH) - 1]!
+        const element = createElement(name, attributes, parent, elements)
+        parent.children.push(element)
         open.push(element)
+        if (name === 'a') links++
         if (HEAD.has(name)) head.push(element)
       },
       onclosetag() {
         if (!skipping) {
-          if (open.length > 1) open.pop()
+          if (open.length > 1) close(open.pop()!)
           return
         }
         if (--skipping.depth > 0) return
@@ -90,8 +111,13 @@ export function parsePage(html: string): ParsedPage {
         skipping = undefined
       },
       ontext(text) {
-        if (!skipping) open.at(-1)!.children.push(text)
-        else if (skipping.kind === 'json-ld') script += text
+        if (!skipping) {
+          const into = open.at(-1)!
+          into.children.push(text)
+          const words = estimateWords(text)
+          into.words += words
+          if (links > 0) into.linkWords += words
+        } else if (skipping.kind === 'json-ld') script += text
         else if (skipping.kind === 'hidden') keepAside(hidden, text)
       },
       oncomment(text) {
@@ -100,8 +126,29 @@ export function parsePage(html: string): ParsedPage {
     },
     { decodeEntities: true },
   )
+
+  function close(element: Element): void {
+    element.end = elements
+    if (element.name === 'a') links--
+    const { parent } = element
+    if (
+      parent &&
+      element.words < MIN_FADING_WORDS &&
+      FADING_STYLE.test(attribute(element.attributes, 'style') ?? '')
+    ) {
+      parent.children.splice(parent.children.lastIndexOf(element), 1)
+      keepAside(hidden, textOf(element, ' '))
+      return
+    }
+    // What only crawlers and old browsers see counts for itself alone.
+    if (!parent || element.name === 'noscript' || element.name === 'title') return
+    parent.words += element.words
+    parent.linkWords += element.linkWords
+  }
+
   parser.write(html)
   parser.end()
+  while (open.length > 0) close(open.pop()!)
   return {
     root,
     jsonLd,
@@ -112,6 +159,21 @@ export function parsePage(html: string): ParsedPage {
     skippedElements,
     truncated,
   }
+}
+
+/** Cheap and good enough to weigh parts of a page: runs of non-spaces, and two ideographs a word. */
+export function estimateWords(text: string): number {
+  let words = 0
+  let ideographs = 0
+  let inWord = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const isSpace = code <= 0x20 || code === 0xa0
+    if (!isSpace && !inWord) words++
+    inWord = !isSpace
+    if (code >= 0x2e80 && code <= 0x9fff) ideographs++
+  }
+  return words + (ideographs >> 1)
 }
 
 function skipKind(
@@ -125,16 +187,29 @@ function skipKind(
 }
 
 const HIDING_STYLE =
-  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:[;!]|$))/i
+  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:[;!]|$))/i
 
 function isHidden(name: string, attributes: Readonly<Record<string, string>>): boolean {
+  if (isExpandable(attributes)) return false
   // Pages that fade in hide their whole body at first: that hides nothing from anybody.
   if (NEVER_HIDDEN.has(name)) return false
   const hidden = attribute(attributes, 'hidden')
-  if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true
+  // React sends parts that come late inside `<div hidden id="S:0">` and moves them into place.
+  const isLate = attribute(attributes, 'id')?.startsWith('S:') === true
+  if (hidden !== undefined && !isLate && hidden.toLowerCase() !== 'until-found') return true
   if (attribute(attributes, 'aria-hidden')?.toLowerCase() === 'true') return true
   const style = attribute(attributes, 'style')
   return style !== undefined && HIDING_STYLE.test(style)
+}
+
+/** Folded away until a reader asks for it: answers, tab panels, specifications. Read, as a reader would. */
+const EXPANDABLE =
+  /(?:^|[\s_-])(?:accordions?|collaps(?:e|ed|ible)|expand(?:able|ed|er)?|tab-?(?:panel|pane|content)s?|panel|faqs?|answer|toggle|fold|read-?more|spoiler|description)(?:$|[\s_\d-])/i
+
+function isExpandable(attributes: Readonly<Record<string, string>>): boolean {
+  if (attribute(attributes, 'role')?.toLowerCase() === 'tabpanel') return true
+  const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
+  return names.length > 3 && names.length < 500 && EXPANDABLE.test(names)
 }
 
 /** Own properties only: an attribute may be called `constructor`. */

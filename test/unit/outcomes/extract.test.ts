@@ -73,15 +73,87 @@ describe('main text', () => {
     expect(textOf(html)).toBe('seen')
   })
 
-  it('reads the only article of a page, and the whole body when there are several', () => {
-    const words =
-      'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
-    const one = preview(`<div>menu</div><article><p>${words}</p></article>`)
-    expect(one.coverage.mode).toBe('main')
-    expect(one.document.text).toBe(words)
-    const two = preview(`<div>menu</div><article><p>${words}</p></article><article>b</article>`)
-    expect(two.coverage.mode).toBe('body')
-    expect(two.document.text).toContain('menu')
+  const sentence =
+    'One sentence of a text that somebody wrote for people who want to read about tea and water.'
+  const paragraphs = (count: number) =>
+    Array.from({ length: count }, (_, i) => `<p>${i}. ${sentence}</p>`).join('')
+
+  it('reads the part that holds the good text, and leaves out what stands beside it', () => {
+    const { document, coverage } = preview(
+      `<div>menu <a href=/x>one</a></div><div><h2>Tea</h2>${paragraphs(4)}<p>Short.</p></div><div class=teasers><p>${sentence}</p></div><footer><p>${sentence}</p></footer>`,
+    )
+    expect(coverage.mode).toBe('scored')
+    expect(document.text.split('\n\n')).toEqual([
+      'Tea',
+      ...[0, 1, 2, 3].map((i) => `${i}. ${sentence}`),
+      'Short.',
+    ])
+  })
+
+  it('takes what is called a sidebar for content when it holds the page', () => {
+    expect(textOf(`<div class=sidebar>${paragraphs(5)}</div><p>${sentence}</p>`)).toContain(`4. ${sentence}`)
+    expect(
+      textOf(`<div>${paragraphs(9)}</div><div class=sidebar><p>aside ${sentence}</p></div>`),
+    ).not.toContain('aside')
+  })
+
+  it('keeps the comments of a thread and leaves out those of an article', () => {
+    const page = (head: string) =>
+      `${head}<div>${paragraphs(6)}</div><div class=comments><p>reply ${sentence}</p><p>${sentence}</p></div>`
+    expect(textOf(page('<meta property=og:type content=article>'))).not.toContain('reply')
+    expect(
+      textOf(page('<script type="application/ld+json">{"@type":"DiscussionForumPosting"}</script>')),
+    ).toContain('reply')
+  })
+
+  it('prefers what the page calls the body of its article, in however many pieces', () => {
+    const piece = `<div class=article-body>${paragraphs(4)}</div>`
+    const { text } = documentOf(
+      `<meta property=og:type content=article><main><div>${piece}<div>${piece}</div></div><div>${paragraphs(3).replaceAll('One', 'Another')}</div></main>`,
+    )
+    expect(text.match(/One sentence/g)).toHaveLength(8)
+    expect(text).not.toContain('Another')
+  })
+
+  it('reads the copy for crawlers when there is nothing else, and only then', () => {
+    const shell = `<div>Loading</div><noscript>${paragraphs(5)}</noscript>`
+    expect(preview(shell).coverage.mode).toBe('noscript')
+    expect(textOf(shell)).toContain(`4. ${sentence}`)
+    expect(textOf(`${paragraphs(9)}<noscript><p>noscript ${sentence}</p></noscript>`)).not.toContain(
+      'noscript',
+    )
+  })
+
+  it('reads the text that structured data carries when the page shows none', () => {
+    const ld = JSON.stringify({
+      '@type': 'NewsArticle',
+      articleBody: Array(9).fill(`<b>${sentence}</b>`).join('\n'),
+    })
+    const { coverage, document } = preview(
+      `<script type="application/ld+json">${ld}</script><div>Loading</div>`,
+    )
+    expect(coverage.mode).toBe('json-ld')
+    expect(document.text).toBe(Array(9).fill(sentence).join('\n\n'))
+  })
+
+  it('lists what a page of links links to', () => {
+    const cards = Array.from(
+      { length: 30 },
+      (_, i) => `<li><a href=/${i}><h3>Green tea number ${i}</h3></a></li>`,
+    ).join('')
+    const { coverage, document } = preview(`<nav><a href=/>Home page</a></nav><main><ul>${cards}</ul></main>`)
+    expect(coverage.mode).toBe('listing')
+    expect(document.text).toMatch(/^Green tea number 0\n\nGreen tea number 1\n/)
+    expect(document.text).not.toContain('Home')
+  })
+
+  it.each([
+    ['a closed answer', `<div class=accordion hidden><p>${sentence}</p></div>`],
+    ['a tab panel', `<div role=tabpanel aria-hidden=true><p>${sentence}</p></div>`],
+    ['a part that comes late', `<div hidden id="S:0"><p>${sentence}</p></div>`],
+    ['a part that fades in', `<div style="opacity:0">${paragraphs(4)}</div>`],
+  ])('reads %s as a reader would open it', (_, html) => {
+    expect(textOf(`<div>${html}</div>`)).toContain(sentence)
   })
 
   it.each([

@@ -1,0 +1,133 @@
+// Which parts of a page are not its content: navigation, advertising, consent, sharing, what else there is to read.
+// Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
+import { attribute, type Element } from './tree.ts'
+
+export type Furniture = 'chrome' | 'named' | 'weak' | 'comments'
+
+/** Of the words of a page: what holds more is content whatever it is called. */
+const SHARES: Readonly<Record<Furniture, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
+/** Whole pages are wrapped in a form by some servers, and threads by forums. */
+const FORM_SHARE = 0.15
+
+const CHROME = new Set(['nav', 'footer', 'aside', 'form', 'menu', 'header', 'button', 'label', 'legend'])
+/** Inside an article or main they are parts of it. */
+const CHROME_OUTSIDE = new Set(['header'])
+const CHROME_ROLES = new Set([
+  'navigation',
+  'banner',
+  'contentinfo',
+  'complementary',
+  'search',
+  'dialog',
+  'alertdialog',
+  'menu',
+  'menubar',
+  'toolbar',
+  'tablist',
+])
+const NEVER = new Set([
+  '#root',
+  'html',
+  'body',
+  'main',
+  'article',
+  'h1',
+  'h2',
+  'h3',
+  'p',
+  'pre',
+  'code',
+  'table',
+  'tbody',
+  'tr',
+])
+
+/** Words of class and id, by what they stand for. */
+const NAMES: Readonly<Record<string, string>> = {
+  navigation:
+    'nav navbar navigation navi menu menus submenu dropdown megamenu breadcrumb breadcrumbs crumbs pagination pager paging paginator sitemap skip skiplink topbar toolbar',
+  edges: 'footer masthead bottombar offcanvas drawer logo aside',
+  consent: 'ot didomi usercentrics truste cookiebot cookie cookies consent gdpr ccpa onetrust',
+  sharing: 'share sharing shares sharebar social socials addthis sharedaddy follow followus sns',
+  more: 'related relatedposts recommended recommendation recommendations recommend popular trending mostread readmore readnext upsell upsells crosssell crosssells outbrain taboola recirculation teaser teasers',
+  selling: 'newsletter newsletters subscribe subscription subscribers signup optin advert adverts advertisement advertising adsense dfp sponsor sponsors sponsored donate',
+  windows: 'modals popup popups tooltip tooltips toast snackbar',
+  tools: 'login signin searchform searchbox checkbox filter filters facets sortby printonly noprint minicart cart wishlist',
+  unseen: 'sronly visuallyhidden screenreadertext',
+  credits: 'copyright legal policy privacy terms tags tagcloud taglist byline authorbox authorbio postmeta entrymeta metadata',
+} // prettier-ignore
+const DENIED = new Set(Object.values(NAMES).flatMap((words) => words.split(' ')))
+/** Said of whole layouts as well, so that a part which holds much of the page keeps its text. */
+const WEAK = new Set(
+  'sidebar sidebars widget widgets rail toc tabs ad ads promo promos promotion paywall modal overlay lightbox search disclaimer'.split(
+    ' ',
+  ),
+)
+const PAIRS = new Set(
+  'most-read most-popular read-more read-next more-stories more-news more-from also-like may-like up-sell cross-sell recently-viewed sr-only visually-hidden screen-reader skip-link side-bar sign-up opt-in author-box author-bio about-author post-meta entry-meta tag-list customers-also'.split(
+    ' ',
+  ),
+)
+const COMMENTS = new Set('comment comments commentlist disqus respond replies'.split(' '))
+/** Strong enough to count inside a longer word, as in `relatedpoststitle`. */
+const INSIDE = /related|newsletter|cookie|breadcrumb|sharedaddy|outbrain|taboola|recommend/
+/** A part of that name is content whatever else it is called, such as `article-sidebar-layout`. */
+const KEPT = new Set('article articlebody content main post body page wrapper container layout'.split(' '))
+
+/** Reads names once a page: the same few return over and over. */
+export function createFurnitureRules(
+  root: Element,
+): (element: Element, insideArticle: boolean) => Furniture | undefined {
+  const known = new Map<string, Furniture | undefined>()
+  const plain = root.words - root.linkWords
+  return (element, insideArticle) => {
+    const { name, attributes } = element
+    if (NEVER.has(name)) return undefined
+    const kind = ruleOf(name, attributes, insideArticle)
+    if (kind === undefined) return undefined
+    return element.words - element.linkWords > plain * (name === 'form' ? FORM_SHARE : SHARES[kind])
+      ? undefined
+      : kind
+  }
+
+  function ruleOf(
+    name: string,
+    attributes: Element['attributes'],
+    insideArticle: boolean,
+  ): Furniture | undefined {
+    const role = attribute(attributes, 'role')?.toLowerCase()
+    if (role !== undefined && CHROME_ROLES.has(role)) return 'chrome'
+    if (CHROME.has(name) && !(insideArticle && CHROME_OUTSIDE.has(name))) return 'chrome'
+    const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
+    if (names.length < 2) return undefined
+    if (known.has(names)) return known.get(names)
+    const kind = readNames(names)
+    known.set(names, kind)
+    return kind
+  }
+}
+
+const MAX_NAME_CHARACTERS = 300
+
+function readNames(names: string): Furniture | undefined {
+  let found: Furniture | undefined
+  for (const name of names.slice(0, MAX_NAME_CHARACTERS).split(/\s+/)) {
+    const parts = name
+      .replace(/([a-z])([A-Z])/g, '$1-$2')
+      .toLowerCase()
+      .split(/[^a-z]+/)
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!
+      if (COMMENTS.has(part)) found ??= 'comments'
+      else if (WEAK.has(part)) found ??= KEPT.has(parts.at(-1)!) ? undefined : 'weak'
+      else if (
+        DENIED.has(part) ||
+        (part.length > 9 && INSIDE.test(part)) ||
+        PAIRS.has(`${part}-${parts[i + 1]}`)
+      ) {
+        if (!KEPT.has(parts.at(-1)!)) found = 'named'
+      }
+    }
+  }
+  return found
+}

@@ -1,0 +1,77 @@
+// The part of a page that its main text is in: what the page itself calls the body, else the smallest part that holds
+// most of the good text.
+import type { Block } from './blocks.ts'
+import { attribute, type Element } from './tree.ts'
+
+/** Words outside links. */
+const plainWords = ({ words = 0, linkWords = 0 }: Block) => words - linkWords
+
+/** The deepest element that holds the share of all good words. */
+export function smallestRoot(
+  blocks: readonly Block[],
+  good: readonly boolean[],
+  share: number,
+): Element | undefined {
+  const held = new Map<Element, number>()
+  let total = 0
+  blocks.forEach((block, i) => {
+    if (!good[i]) return
+    const words = plainWords(block)
+    total += words
+    for (let at = block.at; at; at = at.parent) held.set(at, (held.get(at) ?? 0) + words)
+  })
+  let best: Element | undefined
+  for (const [element, words] of held)
+    if (words >= total * share && (!best || element.start > best.start)) best = element
+  return best
+}
+
+const MIN_MARKED_WORDS = 80
+/** Bodies are sent in pieces, with advertising between them: the part that holds nearly all of them. */
+const MARKED_PIECES_SHARE = 0.9
+const BODY_NAME =
+  /(?:^|[\s_-])(?:article|story|post|entry|blog|news|single)[\s_-]{0,2}(?:body|content|text)(?:$|[\s_-])|articlebody|storybody|postcontent|entrycontent/i
+const MAX_NAME_CHARACTERS = 300
+
+/** @param share of the good text that must be in it, or the name is of something else */
+export function markedRoot(
+  blocks: readonly Block[],
+  good: readonly boolean[],
+  share: number,
+): Element | undefined {
+  const isInMarked = createAncestry(isMarked)
+  let total = 0
+  let marked = 0
+  const within = blocks.map((block, i) => {
+    if (!good[i]) return false
+    total += plainWords(block)
+    if (!isInMarked(block.at)) return false
+    marked += plainWords(block)
+    return true
+  })
+  if (marked < MIN_MARKED_WORDS || marked < total * share) return undefined
+  return smallestRoot(blocks, within, MARKED_PIECES_SHARE)
+}
+
+function isMarked({ attributes }: Element): boolean {
+  if (attribute(attributes, 'itemprop')?.toLowerCase() === 'articlebody') return true
+  const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
+  return names.length > 6 && names.length < MAX_NAME_CHARACTERS && BODY_NAME.test(names)
+}
+
+/** Whether an element or one it stands in is so; every element is asked once. */
+function createAncestry(isSo: (element: Element) => boolean): (element: Element | undefined) => boolean {
+  const known = new Map<Element, boolean>()
+  return (element) => {
+    const passed: Element[] = []
+    let at = element
+    while (at && !known.has(at)) {
+      passed.push(at)
+      if (isSo(at)) break
+      at = at.parent
+    }
+    const result = at !== undefined && (known.get(at) ?? true)
+    for (const each of passed) known.set(each, result)
+    return result
+  }
+}
