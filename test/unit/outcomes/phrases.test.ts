@@ -1,22 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ExecuteRequest } from '../../../schemas/execute-request.ts'
-import { readClaims } from '../../../src/outcomes/claims.ts'
 import { descriptors } from '../../../src/outcomes/descriptors.ts'
-import { resolveJob } from '../../../src/outcomes/resolve.ts'
 import { requestedSources } from '../../../src/outcomes/sources/requested.ts'
-import { uses } from '../../support/uses.ts'
+import { resolve } from '../../support/uses.ts'
 
 const rows = readFileSync(new URL('../../data/intents.tsv', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line !== '' && !line.startsWith('#'))
   .map((line) => line.split('\t') as [string, string, string, string, string])
-
-function resolve(input: unknown) {
-  const reading = readClaims(ExecuteRequest.parse(input))
-  if (!reading.ok) throw new Error(reading.detail)
-  return resolveJob(reading.claims, uses)
-}
 
 /** A resolution as a row of the table says it. */
 function describeJob(input: unknown): string[] {

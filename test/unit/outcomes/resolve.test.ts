@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
-import { descriptors } from '../../../src/outcomes/descriptors.ts'
+import type { OutcomeId } from '../../../schemas/outcome.ts'
+import { descriptorsIn } from '../../../src/outcomes/descriptors.ts'
 import { GatewayError } from '../../../src/errors.ts'
+import { resolveJob } from '../../../src/outcomes/resolve.ts'
+import { requestedSources } from '../../../src/outcomes/sources/requested.ts'
 import { createTestOutcomes, previewOf } from '../../support/outcomes.ts'
+import { claimsOf, resolve, uses } from '../../support/uses.ts'
 
 const HTML = '<p>Hello</p>'
+const A = 'https://a.example.com/'
+const B = 'https://b.example.com/x'
 const outcomes = createTestOutcomes()
 const context = {
   caller: { kind: 'anonymous', id: 'anonymous', address: '127.0.0.1' } as const,
@@ -79,20 +85,14 @@ describe('one job, however it is said', () => {
     const answer = await execute({ intent })
     expect(answer.intent.kind).toBe('demo')
     expect(answer.result).toMatchObject({ sample: true, source: { origin: 'sample' } })
-    expect(answer.cost).toEqual({
-      amount_atomic: '0',
-      amount: '0.000000',
-      currency: 'USDC',
-      decimals: 6,
-      paid: false,
-    })
+    expect(answer.cost).toMatchObject({ amount_atomic: '0', paid: false, network: null })
     expect(answer.receipt).toBeNull()
   })
 
   it.each(['a demolition company', 'write a demo song', 'عرض الاسعار'])(
     'does not take "%s" for the demo',
     async (intent) => {
-      expect((await refusalOf({ intent })).code).toMatch(/^(intent_unknown|outcome_not_live)$/)
+      expect((await refusalOf({ intent })).code).toMatch(/^(intent_unknown|input_missing_field)$/)
     },
   )
 
@@ -149,6 +149,8 @@ describe('conflicts are refused and named', () => {
       { capability: 'extract-preview', html: HTML, sources: ['https://a.example/'] },
       ['/capability', '/html', '/sources'],
     ],
+    ['two names in words', { intent: 'web-extraction', action: 'feed-digest' }, ['/action', '/intent']],
+    ['demo and an address in words', { intent: `demo ${A}` }, ['/intent']],
     [
       'two commands for the base',
       { html: HTML, url: 'https://a.example/', http: { url: 'https://b.example/' } },
@@ -162,107 +164,136 @@ describe('conflicts are refused and named', () => {
   })
 })
 
-describe('what does not run yet', () => {
-  it.each<[string, unknown]>([
-    ['web-extraction', { capability: 'web-extraction', url: 'https://a.example/' }],
-    ['web-extraction', { url: 'https://a.example/' }],
-    ['web-extraction', { command: 'curl https://a.example/' }],
-    ['web-extraction', { http: { url: 'https://a.example/' } }],
-    [
-      'web-extraction',
-      { operation: { url: 'https://a.example/', method: 'GET', desired_action: 'read the article' } },
-    ],
-    ['product-offers', { tool: 'product-offers' }],
-    ['product-offers', { intent: 'compare the prices of these products' }],
-    ['product-offers', { intent: 'قارن أسعار المنتجات' }],
+describe('a capability that does not run', () => {
+  it.each<[OutcomeId, unknown]>([
+    ['web-extraction', { capability: 'web-extraction', url: A }],
+    ['web-extraction', { url: A }],
+    ['product-offers', { intent: `compare the prices of ${A}` }],
     ['feed-digest', { intent: 'latest news headlines' }],
     ['feed-digest', { intent: 'demo', capability: 'feed-digest' }],
-  ])('%s is known, refused and named', async (capability, input) => {
-    const refusal = await refusalOf(input)
-    expect(refusal.code).toBe('outcome_not_live')
-    expect(refusal.message).toContain(capability)
-    expect(refusal.message).toContain('extract-preview')
-    expect(refusal.extras.repair).toMatchObject({ understood: { capability }, live: ['extract-preview'] })
+  ])('%s is known, refused and named', (capability, input) => {
+    const only = uses.filter(({ id }) => id === 'extract-preview')
+    expect(resolveJob(claimsOf(input), only)).toMatchObject({ ok: false, reason: 'not_live', capability })
   })
 })
 
-describe('repair guidance', () => {
-  it.each<[string, string, unknown]>([
-    ['nothing said', 'intent_unknown', {}],
-    ['an unknown job', 'intent_unknown', { intent: 'sing a song' }],
-    ['an unknown tool', 'intent_unknown', { tool: 'gateway.nothing', input: { html: HTML } }],
-    ['html missing', 'input_missing_field', { capability: 'extract-preview' }],
-    ['only an address', 'input_missing_field', { capability: 'extract-preview', url: 'https://a.example/' }],
-    ['a capability that is not live', 'outcome_not_live', { capability: 'feed-digest' }],
-    ['a conflict', 'input_conflict', { intent: 'demo', html: HTML }],
-  ])('after %s the example works when sent back unchanged', async (_, code, input) => {
-    const refusal = await refusalOf(input)
-    expect(refusal.code).toBe(code)
-    const repair = refusal.extras.repair as { example: unknown; nearest: string }
-    expect((await execute(repair.example)).capability).toBe(repair.nearest)
-  })
-
-  it('never quotes the caller back', async () => {
-    for (const input of [
-      { intent: 'hunter2 hunter2' },
-      { tool: 'hunter2' },
-      { input: { html: { hunter2: 1 } } },
-    ]) {
-      const refusal = await refusalOf(input)
-      expect(JSON.stringify([refusal.message, refusal.extras])).not.toContain('hunter2')
+describe('sources of a job', () => {
+  const job = (input: unknown) => {
+    const resolution = resolve(input)
+    if (!resolution.ok) throw new Error(resolution.reason)
+    return {
+      capability: resolution.capability,
+      urls: requestedSources(resolution.claims).map(({ url }) => url),
+      readFrom: resolution.readFrom,
     }
+  }
+  it.each<[string, unknown, string[], string[]]>([
+    ['a field', { url: A }, [A], ['/url']],
+    ['fields together', { url: A, sources: [{ url: B, fallbacks: [A] }] }, [A, B], ['/url', '/sources']],
+    ['the words', { intent: `read the page ${A} and ${B}` }, [A, B], ['/intent']],
+    [
+      'words in two places',
+      { intent: `read the page ${A}`, action: `and ${B}` },
+      [A, B],
+      ['/action', '/intent'],
+    ],
+    [
+      'words that name a source of the fields',
+      { intent: `read the page ${A}`, urls: [A, B] },
+      [A, B],
+      ['/urls', '/intent'],
+    ],
+    [
+      'words that name a fallback',
+      { intent: `read the page ${B}`, sources: [{ url: A, fallbacks: [B] }] },
+      [A],
+      ['/sources', '/intent'],
+    ],
+    [
+      'words that spell it otherwise',
+      { intent: 'read the page https://A.example.com', url: A },
+      [A],
+      ['/url', '/intent'],
+    ],
+    ['a wrapper', { input: { urls: [A] } }, [A], ['/input/urls']],
+  ])('are read from %s', (_, input, urls, readFrom) => {
+    expect(job(input)).toMatchObject({
+      capability: 'web-extraction',
+      urls,
+      readFrom: expect.arrayContaining(readFrom),
+    })
   })
 
-  it.each<[string, unknown, string, string]>([
-    ['an unknown property', { input: { html: HTML, foo: 1 } }, 'input_unknown_property', '/input/foo'],
-    ['a wrong type', { arguments: { html: 1 } }, 'input_wrong_type', '/arguments/html'],
-    ['a missing url', { http: { method: 'GET' } }, 'input_missing_field', '/http/url'],
-    ['too much html', { input: { html: 'x'.repeat(12_289) } }, 'input_invalid', '/input/html'],
-    [
-      'a method that writes',
-      { operation: { url: 'https://a.example/', method: 'POST' } },
-      'input_invalid',
-      '/operation/method',
-    ],
-    ['an open quote', { command: "curl 'https://a.example/" }, 'input_invalid', '/command'],
-    ['a curl command that writes', { command: 'curl -d x https://a.example/' }, 'input_invalid', '/command'],
-    [
-      'a curl command that posts without a space',
-      { command: 'curl -XPOST https://a.example/' },
-      'input_invalid',
-      '/command',
-    ],
-    ['curl without a URL', { command: 'curl -s' }, 'input_invalid', '/command'],
-    ['a relative address', { http: { url: '/x' } }, 'input_invalid', '/http/url'],
-    ['an address that is none', { command: 'curl ::' }, 'input_invalid', '/command'],
-    ['a body that is no JSON', { command: 'curl http://x/v1/execute -d {' }, 'input_invalid', '/command'],
-  ])('inside a wrapper names %s', async (_, input, code, pointer) => {
-    const refusal = await refusalOf(input)
-    expect(refusal.code).toBe(code)
-    expect(refusal.extras.fields?.[0]?.pointer).toBe(pointer)
+  it('make a digest of what is spelled like a feed, and a page of anything else', () => {
+    expect(job({ url: 'https://a.example.com/feed.xml' }).capability).toBe('feed-digest')
+    expect(job({ urls: ['https://a.example.com/rss', A] }).capability).toBe('web-extraction')
+    expect(job({ capability: 'web-extraction', url: 'https://a.example.com/feed.xml' }).capability).toBe(
+      'web-extraction',
+    )
+    expect(job({ url: 'https://a.example.com/feedback' }).capability).toBe('web-extraction')
   })
 
-  it('takes eight wrappers and refuses the ninth', async () => {
-    const wrap = (levels: number): Record<string, unknown> =>
-      levels === 0 ? { html: HTML } : { input: wrap(levels - 1) }
-    expect((await execute(wrap(8))).ok).toBe(true)
-    expect((await refusalOf(wrap(9))).code).toBe('input_invalid')
+  it('are refused where there are more than three, and every place is named', () => {
+    const four = [A, B, 'https://c.example.com/', 'https://d.example.com/']
+    expect(resolve({ intent: `read the pages ${four.join(' ')}` })).toMatchObject({
+      reason: 'too_many_sources',
+      pointers: ['/intent'],
+    })
+    expect(resolve({ url: four[3], urls: four.slice(0, 3), capability: 'web-extraction' })).toMatchObject({
+      reason: 'too_many_sources',
+      pointers: ['/url', '/urls'],
+    })
+  })
+
+  it('are a conflict where the words name another', () => {
+    expect(resolve({ intent: `read the page ${B}`, url: A })).toMatchObject({
+      reason: 'conflict',
+      pointers: ['/intent', '/url'],
+    })
+  })
+
+  it('are a conflict where one has two fallbacks', () => {
+    const sources = [
+      { url: A, fallbacks: [B] },
+      { url: A, fallbacks: ['https://c.example.com/'] },
+    ]
+    expect(resolve({ sources })).toMatchObject({ reason: 'conflict', pointers: ['/sources'] })
+  })
+})
+
+describe('what fields say wins over what words say', () => {
+  const claimOf = (input: unknown, field: 'limit' | 'query') => {
+    const resolution = resolve(input)
+    return resolution.ok ? resolution.claims.get(field) : resolution.reason
+  }
+  it.each<[string, unknown, 'limit' | 'query', unknown]>([
+    ['a limit in words', { intent: 'top 5 headlines' }, 'limit', 5],
+    ['a limit in a field', { intent: 'top 5 headlines', limit: 7 }, 'limit', 7],
+    ['a query in words', { intent: `read ${A} about tea` }, 'query', 'tea'],
+    ['a query in a field', { intent: `read ${A} about tea`, query: 'coffee' }, 'query', 'coffee'],
+    [
+      'a capability over a guess',
+      { intent: 'headlines about tea', capability: 'web-extraction', url: A },
+      'query',
+      'tea',
+    ],
+    ['a limit where it has no use', { intent: `read the page ${A}`, limit: 7 }, 'limit', undefined],
+  ])('%s', (_, input, field, value) => {
+    expect(claimOf(input, field)).toBe(value)
+  })
+
+  it('names test money only where money is asked for', () => {
+    expect(resolve({ url: A, testnet: true })).toMatchObject({ ok: true, testnet: true, ignored: [] })
+    expect(resolve({ html: 'x', testnet: true })).toMatchObject({ ok: true, ignored: ['/testnet'] })
   })
 })
 
 describe('descriptors', () => {
-  it.each(descriptors.map((facts) => [facts.id, facts] as const))(
-    '%s runs its own example',
-    async (id, facts) => {
-      expect((await execute(facts.example)).capability).toBe(id)
-    },
-  )
-
-  it.each(descriptors.flatMap(({ id, phrases }) => phrases.map((phrase) => [phrase, id] as const)))(
-    'understands its own phrase "%s"',
-    async (phrase, id) => {
-      const answered = await execute({ intent: phrase, ...(/demo/.test(phrase) ? {} : { html: HTML }) })
-      expect(answered.capability).toBe(id)
-    },
-  )
+  it.each(
+    (['sandbox', 'production'] as const).flatMap((mode) =>
+      descriptorsIn(mode).map((facts) => [facts.id, mode, facts] as const),
+    ),
+  )('the example of %s in %s is that job', (id, _, { example }) => {
+    expect(resolve(example)).toMatchObject({ ok: true, capability: id })
+  })
 })

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { ExecuteRequest } from '../../../schemas/execute-request.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { createTestOutcomes } from '../../support/outcomes.ts'
+import { resolve } from '../../support/uses.ts'
+
+const A = 'https://a.example.com/'
+const sandbox = createTestOutcomes({ rules: { ports: [443], allowSandboxName: true } })
+const production = createTestOutcomes()
+
+interface Repair {
+  readonly understood: {
+    readonly capability: string | null
+    readonly sources: string[]
+    readonly candidates: string[]
+  }
+  readonly nearest: string
+  readonly example: Record<string, unknown>
+  readonly free_example: Record<string, unknown>
+  readonly price: { readonly amount_atomic: string }
+  readonly send: string
+}
+
+/** What is asked before any payment: the same way in as the request that follows. */
+function refusalOf(input: unknown, outcomes = sandbox) {
+  try {
+    outcomes.terms(ExecuteRequest.parse(input))
+  } catch (thrown) {
+    if (thrown instanceof GatewayError)
+      return {
+        code: thrown.code,
+        detail: thrown.message,
+        extras: thrown.extras,
+        repair: thrown.extras.repair as unknown as Repair,
+      }
+    throw thrown
+  }
+  throw new Error('was not refused')
+}
+
+const REFUSED: [name: string, code: string, nearest: string, input: unknown][] = [
+  ['nothing said', 'intent_unknown', 'extract-preview', {}],
+  ['an unknown job', 'intent_unknown', 'extract-preview', { intent: 'sing a song' }],
+  ['an unknown job with an address', 'intent_unknown', 'web-extraction', { intent: `translate ${A}` }],
+  ['an unknown job near a price', 'intent_unknown', 'product-offers', { intent: 'price of bitcoin' }],
+  ['an unknown tool', 'intent_unknown', 'extract-preview', { tool: 'gateway.nothing', input: { html: 'x' } }],
+  [
+    'two capabilities at once',
+    'intent_unknown',
+    'web-extraction',
+    { intent: 'web-extraction or feed-digest?' },
+  ],
+  ['html missing', 'input_missing_field', 'extract-preview', { capability: 'extract-preview' }],
+  [
+    'only an address for a preview',
+    'input_missing_field',
+    'extract-preview',
+    { capability: 'extract-preview', url: A },
+  ],
+  ['no page', 'input_missing_field', 'web-extraction', { intent: 'extract this article' }],
+  ['no shop', 'input_missing_field', 'product-offers', { intent: 'compare the prices of these products' }],
+  ['no page in Arabic', 'input_missing_field', 'web-extraction', { intent: 'استخرج محتوى هذه الصفحة' }],
+  ['a conflict', 'input_conflict', 'extract-preview', { intent: 'demo', html: 'x' }],
+  [
+    'a conflict of sources',
+    'input_conflict',
+    'web-extraction',
+    { intent: 'read the page https://b.example.com/', url: A },
+  ],
+  [
+    'too many sources',
+    'input_invalid',
+    'web-extraction',
+    { intent: `pages ${[1, 2, 3, 4].map((i) => `${A}${i}`).join(' ')}` },
+  ],
+]
+
+describe('repair guidance', () => {
+  it.each(REFUSED)(
+    'after %s names the nearest capability, its price and an example that works',
+    (_, code, nearest, input) => {
+      for (const outcomes of [sandbox, production]) {
+        const refusal = refusalOf(input, outcomes)
+        expect(refusal.code).toBe(code)
+        const { repair } = refusal
+        expect(repair.nearest).toBe(nearest)
+        const terms = outcomes.terms(ExecuteRequest.parse(repair.example))
+        expect(resolve(repair.example)).toMatchObject({ ok: true, capability: nearest })
+        const isFree = terms === null
+        expect(isFree ? '0' : repair.price.amount_atomic).toBe(String(terms?.amountAtomic ?? 0n))
+        expect(repair.send.includes('402')).toBe(!isFree)
+        expect(outcomes.terms(ExecuteRequest.parse(repair.free_example))).toBeNull()
+      }
+    },
+  )
+
+  it.each<[string, unknown, Record<string, unknown>]>([
+    ['an address', { intent: `translate ${A}` }, { capability: 'web-extraction', urls: [A] }],
+    [
+      'an address, a query and test of its use',
+      { intent: `translate ${A} about tea`, limit: 3 },
+      { capability: 'web-extraction', urls: [A], query: 'tea' },
+    ],
+    [
+      'a feed and how many',
+      { intent: 'email me the top 3 headlines of https://a.example.com/feed' },
+      { capability: 'feed-digest', urls: ['https://a.example.com/feed'], limit: 3 },
+    ],
+  ])('fills %s into the example', (_, input, example) => {
+    expect(refusalOf(input).repair.example).toEqual(example)
+  })
+
+  it('says what was understood', () => {
+    expect(
+      refusalOf({ intent: 'email me the top 3 prices of https://a.example.com/p/1' }).repair.understood,
+    ).toEqual({
+      capability: null,
+      candidates: ['product-offers', 'feed-digest', 'web-extraction'],
+      sources: ['https://a.example.com/p/1'],
+      limit: 3,
+      query: null,
+      fields: ['/intent'],
+    })
+    expect(refusalOf({ capability: 'product-offers', query: 'tea' })).toMatchObject({
+      detail: expect.stringMatching(/url or urls or sources/),
+      repair: {
+        understood: { capability: 'product-offers', query: 'tea' },
+        missing: ['url', 'urls', 'sources'],
+      },
+    })
+  })
+
+  it.each<[string, unknown]>([
+    ['words', { intent: 'hunter2 hunter2' }],
+    ['a name', { tool: 'hunter2' }],
+    ['a property of html', { input: { html: { hunter2: 1 } } }],
+    ['a password in an address', { intent: 'translate https://mina:hunter2@a.example.com/' }],
+    ['a password in a field', { intent: 'translate', url: 'https://mina:hunter2@a.example.com/' }],
+    [
+      'a password in a fallback',
+      { intent: 'translate', sources: [{ url: A, fallbacks: ['https://hunter2@a.example.com/'] }] },
+    ],
+    ['a token in a query', { intent: 'translate https://a.example.com/x?access_token=hunter2' }],
+    ['a key in a query', { intent: 'translate https://a.example.com/x?api-key=hunter2' }],
+    [
+      'a signature in a query',
+      { intent: 'translate', urls: ['https://a.example.com/x?X-Amz-Signature=hunter2'] },
+    ],
+    ['a token in a path', { intent: 'translate https://hooks.example.com/T00/hunter2abcdefghijklmnop' }],
+    ['a token in a query of words', { intent: 'translate', query: 'hunter2abcdefghijklmnop' }],
+    ['a body', { http: { method: 'POST', url: A, body: 'hunter2' } }],
+    ['a header', { http: { url: 'x', headers: { authorization: 'hunter2' } } }],
+    ['a command', { command: "curl -H 'authorization: hunter2' -X POST https://a.example.com/" }],
+  ])('never quotes %s back', (_, input) => {
+    const { detail, extras } = refusalOf(input)
+    expect(JSON.stringify([detail, extras])).not.toContain('hunter2')
+  })
+
+  it('fills in no address that may hold a secret', () => {
+    for (const url of ['https://mina:hunter2@a.example.com/', `${A}?token=hunter2`, 'http://a.example.com/'])
+      expect(refusalOf({ intent: 'translate', url }).repair.example).not.toHaveProperty('urls')
+  })
+})
