@@ -74,12 +74,11 @@ function splitNumber(
   if (last === undefined) return grouped()
   const kinds = new Set(separators.replace(/[\s'’´٬]/g, "'"))
   if (last === '٫') return separators.indexOf('٫') === separators.length - 1 ? decimal() : null
-  if (/[\s'’´٬]/.test(last)) return areGroups(parts) ? grouped() : null
   if (kinds.size > 1) {
     const isOnce = separators.indexOf(last) === separators.length - 1
-    return isOnce && areGroups(parts.slice(0, -1)) ? decimal() : null
+    return isOnce && !isSpacer(last) && areGroups(parts.slice(0, -1), separators[0]!) ? decimal() : null
   }
-  if (separators.length > 1) return areGroups(parts) ? grouped() : null
+  if (isSpacer(last) || separators.length > 1) return areGroups(parts, last) ? grouped() : null
   const [head, tail] = [parts[0]!, parts[1]!]
   if (tail.length !== 3 || head.length > 3 || /^0*$/.test(head)) return decimal()
   return loneSeparator({ sign: last, isData, currency, decimal, grouped })
@@ -102,13 +101,15 @@ function loneSeparator(of: {
   return grouped(!isSure)
 }
 
+const isSpacer = (sign: string) => /[\s'’´٬]/.test(sign)
+
 /** Thousands, or lakhs as in `1,23,456`. */
-const areGroups = (parts: readonly string[]): boolean =>
+const areGroups = (parts: readonly string[], sign: string): boolean =>
   parts.length === 1 ||
   (/^\d{1,3}$/.test(parts[0]!) &&
     parts.at(-1)!.length === 3 &&
     (parts.slice(1).every((part) => part.length === 3) ||
-      (parts[0]!.length <= 2 && parts.slice(1, -1).every((part) => part.length === 2))))
+      (sign === ',' && parts[0]!.length <= 2 && parts.slice(1, -1).every((part) => part.length === 2))))
 
 /** Digits of every script, and full-width forms, as ASCII. */
 export const toAsciiDigits = (text: string): string =>
@@ -119,12 +120,14 @@ export const toAsciiDigits = (text: string): string =>
         .replace(/，/g, ',')
     : text
 
+const IS_DIGIT = /^\p{Nd}$/u
+
 function digitValue(digit: string): string {
   const code = digit.codePointAt(0)!
   if (code <= 0x39) return digit
   // Unicode keeps the ten digits of a script together; how many of them stand before this one is its value.
   let value = 0
-  while (value < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - value - 1))) value++
+  while (value < 9 && IS_DIGIT.test(String.fromCodePoint(code - value - 1))) value++
   return String(code >= 0x1d7ce && code <= 0x1d7ff ? (code - 0x1d7ce) % 10 : value)
 }
 
