@@ -10,6 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
+const LIVE = ['extract-preview', 'web-extraction', 'product-offers', 'feed-digest']
 const INPUT = { capability: 'extract-preview', html: '<h1>Tea</h1><p>Steep it.', url: 'https://tea.example/' }
 
 async function rpc(path: string, method: string, params: unknown, headers: Record<string, string> = {}) {
@@ -50,7 +51,7 @@ it('gives the same execution through every door', async () => {
 it('gives the same refusal with the same repair through every door', async () => {
   const input = { capability: 'extract-preview', html: '<p>a', input: { html: '<p>b' } }
   const rest = await viaRest(input)
-  expect(rest).toMatchObject({ code: 'input_conflict', repair: { live: ['extract-preview'] } })
+  expect(rest).toMatchObject({ code: 'input_conflict', repair: { live: LIVE } })
   for (const problem of [await viaMcp(input), await viaA2a(input)])
     expect(problem).toMatchObject({ code: rest.code, detail: rest.detail, repair: rest.repair })
 })

@@ -90,11 +90,7 @@ describe('execute over HTTP', () => {
 
   it.each<[string, unknown, string]>([
     ['an unknown job', { intent: 'sing a song' }, 'intent_unknown'],
-    [
-      'a capability that is not live',
-      { capability: 'web-extraction', url: 'https://a.example/' },
-      'outcome_not_live',
-    ],
+    ['a comparison without shops', { capability: 'product-offers' }, 'input_missing_field'],
     ['a conflict', { html: 'a', input: { html: 'b' } }, 'input_conflict'],
     ['a missing source', { capability: 'extract-preview' }, 'input_missing_field'],
   ])('answers %s with a problem whose example works when sent back unchanged', async (_, input, code) => {
