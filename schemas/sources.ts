@@ -55,8 +55,16 @@ export const RetrievedSource = z.object({
   url: z.string().describe('The address that answered: the source itself or its fallback'),
   http_status: z.int(),
   retrieved_at: z.string().describe('RFC 3339, UTC: when the source last said so'),
-  age_seconds: z.int().min(0),
-  cache: z.enum(['miss', 'hit', 'revalidated']),
+  age_seconds: z
+    .int()
+    .min(0)
+    .describe('How old the answer is: since then, and in caches on the way before (its Age header)'),
+  cache: z
+    .enum(['miss', 'hit', 'revalidated'])
+    .describe(
+      '`miss`: sent by the source now; `revalidated`: confirmed by the source now (304); `hit`: kept from a moment ago, ' +
+        'not older than `max_age_seconds`',
+    ),
   content_type: z.string().nullable().describe('As sent'),
   format: z.enum(['html', 'text', 'json', 'feed']),
   charset: z
