@@ -24,19 +24,22 @@ async function rpc(path: string, method: string, params: unknown, headers: Recor
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
   // oxlint-disable-next-line typescript/no-explicit-any -- a wrong shape fails the test
-  return ((await answer.json()) as any).result
+  return (await answer.json()) as any
 }
 
 const viaRest = async (input: unknown) => (await gateway.rest('POST', '/v1/execute', input)).body
 const viaMcp = async (input: unknown) =>
-  (await rpc('/mcp', 'tools/call', { name: 'gateway_execute', arguments: input })).structuredContent
+  (await rpc('/mcp', 'tools/call', { name: 'gateway_execute', arguments: input })).result.structuredContent
 async function viaA2a(input: unknown) {
   const message = {
     messageId: 'm1',
     role: 'ROLE_USER',
     parts: [{ data: { skill: 'extract-preview', input } }],
   }
-  const { task } = await rpc('/a2a', 'SendMessage', { message }, { 'a2a-version': '1.0' })
+  const { result, error } = await rpc('/a2a', 'SendMessage', { message }, { 'a2a-version': '1.0' })
+  // What is refused before there is work has no task.
+  if (error) return error.data.map((detail: { value: unknown }) => detail.value).find(Boolean)
+  const { task } = result
   const parts = [...(task.artifacts?.[0]?.parts ?? []), ...(task.status.message?.parts ?? [])]
   return parts.find((part) => part.data !== undefined)?.data
 }

@@ -63,7 +63,7 @@ export const throughDoor = {
       message: {
         messageId: crypto.randomUUID(),
         role: 'ROLE_USER',
-        parts: [{ data: { skill: tool.skills[0]!.id, input } }],
+        parts: [{ data: { skill: skillFor(tool, input), input } }],
       },
     })
     const details = (at(body, 'error', 'data') ?? []) as Json[]
@@ -82,6 +82,10 @@ export const throughDoor = {
     return { status, code, output: code === 'ok' ? dataOf(parts) : undefined, raw }
   },
 }
+
+/** Of a tool with several, the one that the input names. */
+const skillFor = ({ skills }: AnyTool, input: unknown) =>
+  (skills.find(({ id }) => id === at(input, 'capability')) ?? skills[0]!).id
 
 const dataOf = (parts: unknown): unknown =>
   ((parts ?? []) as Json[]).map((part) => part['data']).find((data) => data !== undefined)
