@@ -98,7 +98,10 @@ function compose(
       json_ld_repaired: [...value.jsonLd.repaired],
     })
   }
-  const { groups, unranked } = compareOffers(products)
+  const { groups, unranked } = compareOffers(
+    products,
+    new Map(usable.map(({ source, fetched }) => [source, new URL(fetched.url).hostname])),
+  )
   return {
     sample: isDemo,
     sample_notice: isDemo ? SAMPLE_NOTICE : null,

@@ -21,8 +21,11 @@ const DOUBTS = [
   'price_zero',
 ] as const
 
-/** @param products of all pages, with their ids */
-export function compareOffers(products: readonly Product[]): Comparison {
+/**
+ * @param products of all pages, with their ids
+ * @param hosts of the pages that were read, by `source`: what a page says of its address proves no shop
+ */
+export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<number, string>): Comparison {
   const groups = new Map<string, Map<string, Entry[]>>()
   const reasons = new Map<string, Set<string>>()
   const keyOf = new Map<string, string>()
@@ -31,7 +34,7 @@ export function compareOffers(products: readonly Product[]): Comparison {
     reasons.set(product.id, why)
     if (product.offers.length === 0) why.add('no_offer')
     for (const [at, offer] of product.offers.entries()) {
-      const keyed = keyFor(product, offer)
+      const keyed = keyFor(product, offer, hosts.get(product.source) ?? '')
       const refusal = keyed.ok ? refusalOf(offer) : keyed.reason
       if (refusal !== undefined || !keyed.ok) {
         why.add(refusal ?? 'identifier_missing')
@@ -83,15 +86,15 @@ function refusalOf(offer: Offer): string | undefined {
 }
 
 /** An identifier of the offer itself goes before that of its product: the offers of one product may be its sizes. */
-function keyFor(product: Product, offer: Offer): Keyed {
-  const own = keyOfIdentifiers(offer.identifiers, product)
+function keyFor(product: Product, offer: Offer, host: string): Keyed {
+  const own = keyOfIdentifiers(offer.identifiers, product, host)
   if (own.ok && own.key.startsWith('gtin:')) return own
   const isSplit = product.offers.some((other) =>
     other.identifiers.some(({ kind, valid }) => valid && kind === 'gtin'),
   )
   if (isSplit || areVariants(product.offers))
     return own.ok ? own : { ok: false, reason: 'variants_not_identified' }
-  return keyOfIdentifiers(product.identifiers, product)
+  return keyOfIdentifiers(product.identifiers, product, host)
 }
 
 /** Several article numbers from one seller: several articles. */
@@ -109,7 +112,7 @@ function areVariants(offers: readonly Offer[]): boolean {
   return numbers.size > 1 && sellers.size < numbers.size
 }
 
-function keyOfIdentifiers(identifiers: Product['identifiers'], product: Product): Keyed {
+function keyOfIdentifiers(identifiers: Product['identifiers'], product: Product, host: string): Keyed {
   const valid = identifiers.filter((one) => one.valid)
   const gtins = new Set(
     valid
@@ -124,8 +127,6 @@ function keyOfIdentifiers(identifiers: Product['identifiers'], product: Product)
   if (mpn && brand !== '' && /\d/.test(mpn) && mpn.length >= 3 && mpn !== brand)
     return { ok: true, key: `brand+mpn:${brand}+${mpn}` }
   const sku = valid.find(({ kind }) => kind === 'sku')?.normalised
-  if (sku) return { ok: true, key: `sku:${hostOf(product.url)}/${sku}` }
+  if (sku) return { ok: true, key: `sku:${host}/${sku}` }
   return { ok: false, reason: valid.length === 0 ? 'identifier_missing' : 'identifier_not_comparable' }
 }
-
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).hostname : '')

@@ -48,6 +48,8 @@ const ALIASED = /^(?:https?:\/\/schema\.org\/|schema:)(?=\w)/
 export function buildGraph(values: readonly unknown[]): Graph {
   const things: Thing[] = []
   const byId = new Map<string, Node>()
+  /** Of nodes whose names were made plain: the node to read instead. */
+  const plain = new Map<unknown, Node>()
   const seen = new Set<object>()
   const queue: { value: unknown; role: Role; parent: Node | undefined }[] = values.map((value) => ({
     value,
@@ -68,6 +70,7 @@ export function buildGraph(values: readonly unknown[]): Graph {
       continue
     }
     const node = withPlainKeys(value as Node)
+    if (node !== value) plain.set(value, node)
     const types = typesOf(node)
     const id = idOf(node)
     if (id !== undefined) {
@@ -89,7 +92,7 @@ export function buildGraph(values: readonly unknown[]): Graph {
     deref(value) {
       const id =
         typeof value === 'string' ? value : isNode(value) && isReference(value) ? idOf(value) : undefined
-      return (id === undefined ? undefined : byId.get(id)) ?? value
+      return (id === undefined ? undefined : byId.get(id)) ?? plain.get(value) ?? value
     },
   }
 }
