@@ -5,7 +5,12 @@ import { Coverage, Sha256 } from './sources.ts'
 const Entry = z.object({
   id: z.string().describe('`e1`, `e2`, …'),
   title: z.string().nullable(),
-  url: z.string().nullable().describe('Canonical: without tracking parameters and fragment'),
+  url: z
+    .string()
+    .nullable()
+    .describe(
+      'Canonical: without tracking parameters, and without fragment unless one page has all the entries',
+    ),
   guid: z.string().nullable().describe('As the feed states it'),
   summary: z
     .string()

@@ -100,6 +100,7 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
         return text === null ? [] : [{ pointer: `/entries/${at}/${name}`, sha256: digestText(text) }]
       }),
     ),
-    deterministic: true,
+    // When a source was read is part of the result.
+    deterministic: false,
   }
 }

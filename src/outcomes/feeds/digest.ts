@@ -3,7 +3,7 @@ import type { ContentWarning } from '../../../schemas/document.ts'
 import type { DigestedFeed, DigestEntry } from '../../../schemas/feed-digest.ts'
 import { digestJson } from '../digest.ts'
 import { compareDates, type FeedReading, type ReadEntry } from './feed.ts'
-import { isSameTitle, type TitleKey, toTitleKey } from './titles.ts'
+import { isSameTitle, type TitleKey, createTitleKeys } from './titles.ts'
 
 export interface FeedSource {
   /** Index in the coverage. */
@@ -37,7 +37,7 @@ interface Kept {
 
 /** @param limit entries at most, 1 to 30 */
 export function digestFeeds(sources: readonly FeedSource[], limit: number): FeedDigest {
-  const siteNames = sources.flatMap(({ reading }) => reading.title ?? [])
+  const titleKeyOf = createTitleKeys(sources.flatMap(({ reading }) => reading.title ?? []))
   const candidates = sources
     .flatMap(({ reading }, feed) => reading.entries.map((entry) => ({ feed, entry })))
     // Stable: what has the same date stays in the order of the request, then of the feed.
@@ -46,7 +46,7 @@ export function digestFeeds(sources: readonly FeedSource[], limit: number): Feed
   const byKey = new Map<string, Kept>()
   const duplicates = sources.map(({ reading }) => reading.duplicates)
   for (const { feed, entry } of candidates) {
-    const titleKey = toTitleKey(entry.title ?? '', siteNames)
+    const titleKey = titleKeyOf(entry.title ?? '')
     const keys = keysOf(feed, entry)
     const original =
       keys.map((key) => byKey.get(key)).find((found) => found !== undefined) ??

@@ -9,7 +9,7 @@ import { cutSentences } from './excerpt.ts'
 import { readVisible, type VisibleText } from './html-text.ts'
 import type { Construct, ParsedEntry, ParsedFeed, Person } from './model.ts'
 import { parseFeed } from './parse.ts'
-import { canonicaliseUrl, toUrlKey } from './urls.ts'
+import { canonicaliseUrl, fragmentOf, toUrlKey } from './urls.ts'
 
 export interface FeedReading {
   /** Such as `rss-2.0`, `atom-1.0`, `rdf-1.0`, `json-feed-1.1`. */
@@ -78,29 +78,32 @@ interface Dated {
   readonly entry: ParsedEntry
   readonly date: FeedDate | null
   readonly dateFrom: ReadEntry['dateFrom']
+  readonly url: string | null
+  readonly urlKey: string | null
 }
 
 function condense(feed: ParsedFeed): FeedReading {
-  const dated = feed.entries.map(dateOf)
+  const home = feed.link === null ? null : canonicaliseUrl(feed.link)
+  const addressOf = createAddresses(feed.entries, home)
+  const dated = feed.entries.map((entry): Dated => ({ entry, ...dateOf(entry), ...addressOf(entry.link) }))
   // Stable: entries of the same instant, and undated ones, stay in the order of the feed.
   const sorted = dated.toSorted((a, b) => compareDates(a.date, b.date))
-  const home = feed.link === null ? null : toUrlKey(feed.link)
   const seen = new Set<string>()
-  const kept: (Dated & { urlKey: string | null })[] = []
+  const kept: Dated[] = []
   for (const each of sorted) {
-    const { id, link } = each.entry
-    const key = link === null ? null : toUrlKey(link)
-    // Where every entry links to the home page, the link tells nothing.
-    const urlKey = key === home ? null : key
-    const keys = [...(id === null ? [] : [`id ${id}`]), ...(urlKey === null ? [] : [`url ${urlKey}`])]
+    const { id } = each.entry
+    const keys = [
+      ...(id === null ? [] : [`id ${id}`]),
+      ...(each.urlKey === null ? [] : [`url ${each.urlKey}`]),
+    ]
     if (keys.some((one) => seen.has(one))) continue
     for (const one of keys) seen.add(one)
-    kept.push({ ...each, urlKey })
+    kept.push(each)
   }
   return {
     format: feed.format,
     title: textOf(feed.title, MAX_TITLE_CHARACTERS),
-    homeUrl: feed.link === null ? null : canonicaliseUrl(feed.link),
+    homeUrl: home,
     language: feed.language === null ? null : lineOf(feed.language, 35),
     updatedAt: (feed.updated ?? feed.published ?? feed.date)?.at ?? null,
     rights: textOf(feed.rights, MAX_TITLE_CHARACTERS),
@@ -114,11 +117,35 @@ function condense(feed: ParsedFeed): FeedReading {
   }
 }
 
+const MIN_PARTS = 3
+
+/**
+ * The address of an entry, and what it says about which entry that is: nothing where it leads to the home page, and with
+ * its fragment where one page has all the entries.
+ */
+function createAddresses(entries: readonly ParsedEntry[], home: string | null) {
+  const canonical = new Map<string, string>()
+  const parts = new Map<string, Set<string>>()
+  for (const { link } of entries) {
+    if (link === null) continue
+    const url = canonicaliseUrl(link)
+    canonical.set(link, url)
+    const part = fragmentOf(link)
+    if (part !== '') parts.set(url, (parts.get(url) ?? new Set()).add(part))
+  }
+  return (link: string | null): Pick<Dated, 'url' | 'urlKey'> => {
+    const page = link === null ? undefined : canonical.get(link)
+    if (link === null || page === undefined) return { url: null, urlKey: null }
+    const url = (parts.get(page)?.size ?? 0) >= MIN_PARTS ? page + fragmentOf(link) : page
+    return { url, urlKey: url === home ? null : toUrlKey(url) }
+  }
+}
+
 /** When it was published, or the next best thing that can be read. */
-function dateOf(entry: ParsedEntry): Dated {
+function dateOf(entry: ParsedEntry): Pick<Dated, 'date' | 'dateFrom'> {
   const stated = (['published', 'date', 'created', 'updated'] as const).filter((name) => entry[name] !== null)
   const dateFrom = stated.find((name) => entry[name]!.at !== null) ?? stated[0] ?? null
-  return { entry, date: dateFrom === null ? null : entry[dateFrom], dateFrom }
+  return { date: dateFrom === null ? null : entry[dateFrom], dateFrom }
 }
 
 /** Newest first, undated last. */
@@ -131,10 +158,7 @@ export const compareDates = (a: FeedDate | null, b: FeedDate | null): number =>
         ? -1
         : b.epochMs - a.epochMs
 
-function readEntry(
-  { entry, date, dateFrom, urlKey }: Dated & { urlKey: string | null },
-  feed: ParsedFeed,
-): ReadEntry {
+function readEntry({ entry, date, dateFrom, url, urlKey }: Dated, feed: ParsedFeed): ReadEntry {
   const titleRead = entry.title && readVisible(entry.title, MAX_READ_CHARACTERS)
   const summaryRead = readFirst([entry.summary, entry.content])
   const title = lineOf(titleRead?.text, MAX_TITLE_CHARACTERS)
@@ -144,7 +168,7 @@ function readEntry(
   const inherited = /^(?:atom|json)/.test(feed.format) ? feed.authors : []
   return {
     title,
-    url: entry.link === null ? null : canonicaliseUrl(entry.link),
+    url,
     urlKey,
     guid: lineOf(entry.id, MAX_GUID_CHARACTERS),
     summary: summary === title ? null : summary,

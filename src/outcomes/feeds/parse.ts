@@ -1,5 +1,5 @@
 // Bytes -> a feed as it says itself, or the reason why they are none.
-import { type Decoded, decodeText } from '../../outbound/charset.ts'
+import { decodeText } from '../../outbound/charset.ts'
 import { isJson, parseContentType } from '../../outbound/media-type.ts'
 import type { Charset, PageInput, Reading } from '../ports.ts'
 import { dropDoctype } from './doctype.ts'
@@ -31,7 +31,12 @@ export function parseFeed(input: PageInput): FeedParsing {
   const { essence, charset: label } = parseContentType(input.contentType ?? undefined)
   const wide = guessWide(body)
   if (wide === undefined && isBinary(body)) return refuse('binary')
-  const { text, charset } = decodeText(body, wide ?? label, { isCut, markup: 'xml' })
+  const decoded = decodeText(body, wide ?? label, { isCut, markup: 'xml' })
+  const { text } = decoded
+  const charset: Charset =
+    wide !== undefined && decoded.charset.from === 'header'
+      ? { ...decoded.charset, from: 'content' }
+      : decoded.charset
   const trimmed = text.trimStart()
   if (trimmed.trimEnd() === '') return refuse('empty')
   if (trimmed.startsWith('{') || (isJson(essence) && !trimmed.startsWith('<')))
@@ -39,7 +44,7 @@ export function parseFeed(input: PageInput): FeedParsing {
   return readXml(text, charset, input)
 }
 
-function readJson(text: string, charset: Decoded['charset'], input: PageInput): FeedParsing {
+function readJson(text: string, charset: Charset, input: PageInput): FeedParsing {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -51,7 +56,7 @@ function readJson(text: string, charset: Decoded['charset'], input: PageInput): 
   return feed ? { ok: true, feed, charset } : refuse('not_a_feed')
 }
 
-function readXml(text: string, charset: Decoded['charset'], input: PageInput): FeedParsing {
+function readXml(text: string, charset: Charset, input: PageInput): FeedParsing {
   const { text: document, entities, isExternal } = dropDoctype(text)
   const tree = parseXml(document, input.url)
   const mapped = mapXmlFeed(tree, input.isCut)

@@ -18,16 +18,16 @@ const LITTLE = new Set(
 )
 
 /** @param siteNames titles of the feeds: what sites hang on to their titles */
-export function toTitleKey(title: string, siteNames: readonly string[]): TitleKey {
+export function createTitleKeys(siteNames: readonly string[]): (title: string) => TitleKey {
   const sites = new Set(siteNames.map((name) => tokenise(name).join(' ')).filter((name) => name !== ''))
-  const parts = title.split(/\s[|–—·-]\s/)
-  const last = parts.length > 1 ? tokenise(parts.at(-1)!).join(' ') : undefined
-  const kept =
-    last !== undefined && sites.has(last) ? title.slice(0, title.lastIndexOf(parts.at(-1)!)) : title
-  const tokens = tokenise(kept).slice(0, MAX_TOKENS)
-  const counts = new Map<string, number>()
-  for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
-  return { tokens, counts }
+  return (title) => {
+    const end = /\s[|–—·-]\s[^|–—·]*$/.exec(title)?.index
+    const hasSite = end !== undefined && sites.has(tokenise(title.slice(end)).join(' '))
+    const tokens = tokenise(hasSite ? title.slice(0, end) : title).slice(0, MAX_TOKENS)
+    const counts = new Map<string, number>()
+    for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
+    return { tokens, counts }
+  }
 }
 
 /** Words as they are compared: folded case, marks, Arabic spellings; scripts without spaces by character. */

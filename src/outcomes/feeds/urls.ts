@@ -8,10 +8,10 @@ const TRACKING =
 /** @returns undefined for what is no address on the web */
 export function resolveUrl(stated: string, base: string | undefined): string | undefined {
   const written = stated.trim()
-  if (written === '' || written.length > MAX_URL_CHARACTERS || !URL.canParse(written, base)) return undefined
-  const url = new URL(written, base)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return undefined
-  return url.href.length > MAX_URL_CHARACTERS ? undefined : url.href
+  if (written === '' || written.length > MAX_URL_CHARACTERS) return undefined
+  const url = URL.parse(written, base)
+  const isWeb = url?.protocol === 'https:' || url?.protocol === 'http:'
+  return url && isWeb && url.href.length <= MAX_URL_CHARACTERS ? url.href : undefined
 }
 
 /**
@@ -43,10 +43,11 @@ function nameOf(pair: string): string {
   }
 }
 
-/**
- * Equal for two addresses of the same thing: canonical, without the scheme. A fragment stays where it may be what tells
- * two entries of one page apart.
- */
-export function toUrlKey(href: string): string {
-  return canonicaliseUrl(href).replace(/^https?:/, '')
+/** Equal for two canonical addresses of the same page, whichever way they are reached. */
+export const toUrlKey = (canonical: string): string => canonical.replace(/^https?:/, '')
+
+/** `#part`; empty where there is none. */
+export function fragmentOf(href: string): string {
+  const at = href.indexOf('#')
+  return at < 0 || at === href.length - 1 ? '' : href.slice(at)
 }

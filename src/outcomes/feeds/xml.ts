@@ -106,7 +106,9 @@ export function parseXml(text: string, base: string): XmlTree {
       onclosetag(_tag, isImplied) {
         const top = open.pop()
         if (!top) return
-        if (isImplied) issues.add('unclosed_elements')
+        // The parser calls `<a/>` implied as well.
+        const isSelfClosing = text[parser.endIndex] === '>' && text[parser.endIndex - 1] === '/'
+        if (isImplied && !isSelfClosing) issues.add('unclosed_elements')
         else top.element.isClosed = true
       },
     },
