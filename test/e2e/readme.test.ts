@@ -21,6 +21,13 @@ const shell = (start: string) => {
   return found.text
 }
 
+/** Each request with the answer that follows it. */
+const shown = blocks.filter(({ language }) => language === 'jsonc').map(({ text }) => text)
+const outcomes = shown.flatMap((request, index): [string, string, string][] => {
+  const { capability } = JSON.parse(request) as { capability?: string }
+  return capability === undefined ? [] : [[capability, request, shown[index + 1]!]]
+})
+
 let directory: string
 let server: Started
 let baseUrl: string
@@ -101,15 +108,34 @@ describe('the first page', () => {
   it('pays for everything with one command', async () => {
     const shown = await run(shell('npx agent-gateway demo'))
     expect(shown).toContain('POST /v1/tools/web.fetch')
+    for (const name of ['Web extraction', 'Product offers', 'Feed digest'])
+      expect(shown).toContain(`${name} (POST /v1/execute)`)
     expect(shown).toMatch(/^eip155:8453 +payer +1000\.000000 +999\.8\d+/m)
   })
 
   it('has a program that pays with a stock x402 client and runs as it stands', async () => {
     const answer = await runProgram('@x402/fetch')
     expect(JSON.parse(answer)).toMatchObject({
-      cost: { amount_atomic: '1000' },
+      capability: 'feed-digest',
+      cost: { amount_atomic: '2000' },
       receipt: { jws: expect.any(String) },
     })
+  })
+
+  it.each(outcomes)(
+    'shows a real answer of %s, with members left out and nothing else',
+    async (_, request, shown) => {
+      const answer = await runProgram('@x402/fetch', (text) =>
+        text.replace(/body: JSON\.stringify\(.*\)/, () => `body: ${JSON.stringify(request)}`),
+      )
+      const { receipt, ...rest } = JSON.parse(answer) as Record<string, unknown>
+      expect(rest).toMatchObject(JSON.parse(shown) as object)
+      expect(receipt).toMatchObject({ jws: expect.any(String) })
+    },
+  )
+
+  it('shows one answer of each outcome that is sold', () => {
+    expect(outcomes.map(([id]) => id)).toEqual(['web-extraction', 'product-offers', 'feed-digest'])
   })
 
   it('has a program for an A2A client that runs as it stands', async () => {
@@ -117,14 +143,14 @@ describe('the first page', () => {
   })
 
   /** Beside the packages it imports, as a user's project would have them. */
-  async function runProgram(importing: string): Promise<string> {
+  async function runProgram(importing: string, change = (text: string) => text): Promise<string> {
     const program = blocks.find(({ language, text }) => language === 'ts' && text.includes(`'${importing}'`))!
     const file = new URL(`test/readme-${process.pid}.ts`, root)
     const text = program.text
       .replaceAll(ADDRESS, baseUrl)
       .replaceAll('CAPABILITY', capability)
       .replaceAll("'data/", `'${join(directory, 'data')}/`)
-    await writeFile(file, text)
+    await writeFile(file, change(text))
     try {
       const child = start(process.execPath, [file.pathname], { env: environment() })
       expect((await child.ended).code, child.stderr()).toBe(0)
