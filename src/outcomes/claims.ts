@@ -272,7 +272,9 @@ function refuseIssues(
   at: string,
   isText: boolean,
 ): Refusal {
-  const { code, pointer, message } = describeIssues(issues, value)[0]!
+  // By name: in which order the members of an object stand says nothing.
+  const [first] = describeIssues(issues, value).toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1))
+  const { code, pointer, message } = first!
   return isText && pointer !== ''
     ? refuse(code, at, `${message}, at ${pointer} of what is in it`)
     : refuse(code, at + pointer, message)

@@ -27,8 +27,8 @@ export interface Sentence {
   readonly query: string | undefined
 }
 
-/** Longer sentences are no sentences; what the intent may hold is well within it. */
-const MAX_UNITS = 6000
+/** UTF-16 units of all sentences of a request that are read: an intent as long as it may be is well within it. */
+export const MAX_UNITS = 6000
 /** What the query is about is not what is asked for. */
 const QUERY_SHARE = 0.5
 /** Who says how many speaks of entries. */
@@ -47,11 +47,12 @@ export function readSentence(text: string): Sentence {
   const points = new Map<Side, number>()
   const add = (side: Side, more: number) => points.set(side, (points.get(side) ?? 0) + more)
   const counted = new Set<string>()
-  for (const [i, token] of all.entries()) {
-    if (ignored.has(i) || token.word === URL_MARK) continue
-    const found = findWord(token.word)
-    if (!found || counted.has(found.name)) continue
-    counted.add(found.name)
+  for (const [i, { word }] of all.entries()) {
+    if (ignored.has(i) || word === URL_MARK || counted.has(word)) continue
+    counted.add(word)
+    const found = findWord(word)
+    if (!found || counted.has(`${found.name} `)) continue
+    counted.add(`${found.name} `)
     const isAbout = query !== undefined && i >= query.from && i < query.to
     for (const [side, value] of Object.entries(found.points) as [Side, number][])
       if (!isAbout) add(side, value)
@@ -108,8 +109,10 @@ function findIgnored(tokens: readonly Token[], text: string): Set<number> {
       ignored.add(j)
     }
   }
+  let at = 0
   for (const [from, to] of findQuoted(text)) {
-    const inside = [...tokens.keys()].filter((i) => tokens[i]!.start >= from && tokens[i]!.end <= to)
+    const inside: number[] = []
+    for (; at < tokens.length && tokens[at]!.start < to; at++) if (tokens[at]!.start > from) inside.push(at)
     // One word in quotes is stressed, all of them in quotes are the sentence itself; in between they are a title.
     if (inside.length > 1 && inside.length < tokens.length - 1) for (const i of inside) ignored.add(i)
   }

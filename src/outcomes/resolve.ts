@@ -3,7 +3,7 @@
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type Claim, type ClaimField, OPTION_FIELDS, SOURCE_FIELDS } from './claims.ts'
 import { judgeWords } from './intents/judge.ts'
-import { readSentence, type Sentence } from './phrases.ts'
+import { MAX_UNITS, readSentence, type Sentence } from './phrases.ts'
 import type { CapabilityUse } from './ports.ts'
 import { MAX_SOURCES, readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
 
@@ -66,9 +66,15 @@ export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUs
 }
 
 function read(claims: readonly Claim[], live: readonly CapabilityUse[]): Reading {
+  let left = MAX_UNITS
   const said = claims
     .filter(({ field }) => field === 'words')
-    .map(({ value, pointer }) => ({ ...readSentence(String(value)), words: String(value), pointer }))
+    .map(({ value, pointer }) => {
+      const words = String(value)
+      const sentence = readSentence(words.slice(0, left))
+      left = Math.max(0, left - words.length)
+      return { ...sentence, words, pointer }
+    })
   return {
     claims,
     live,

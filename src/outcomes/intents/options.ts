@@ -108,7 +108,7 @@ export function readQuery(tokens: readonly Token[], text: string): SaidQuery | u
     const from = i + (ABOUT.has(tokens[i]!.word) ? 1 : isSearch(tokens, i) ? 2 : 0)
     if (from === i || tokens[from]?.afterBreak !== false) continue
     let to = from
-    while (to < tokens.length && !isEnd(tokens, to, from)) to++
+    while (to < tokens.length && to - from <= MAX_QUERY_WORDS && !isEnd(tokens, to, from)) to++
     if (to === from || to - from > MAX_QUERY_WORDS || isPlace(tokens, from)) continue
     const query = text
       .slice(tokens[from]!.start, tokens[to - 1]!.end)

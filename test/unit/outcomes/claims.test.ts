@@ -251,10 +251,10 @@ describe('a request in whatever order', () => {
     }
     const turned = Object.fromEntries(
       Object.entries(fields)
-        .reverse()
+        .toReversed()
         .map(([key, value]) => [
           key,
-          typeof value === 'object' ? Object.fromEntries(Object.entries(value).reverse()) : value,
+          typeof value === 'object' ? Object.fromEntries(Object.entries(value).toReversed()) : value,
         ]),
     )
     expect(claimsOf(turned)).toEqual(claimsOf(fields))

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import { Execution, MAX_HTML_CHARACTERS } from '../../../schemas/outcome.ts'
-import { GatewayError } from '../../../src/errors.ts'
 import { createTestOutcomes, previewOf } from '../../support/outcomes.ts'
 
 const outcomes = createTestOutcomes()
@@ -115,62 +114,5 @@ describe('pages made to multiply', () => {
   ])('%s stay bounded', async (_, source) => {
     const answer = await execute({ html: source, url: `https://a.example/${'x'.repeat(1900)}/` })
     expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_ANSWER_BYTES)
-  })
-})
-
-describe('whatever is asked', () => {
-  const words = fc.oneof(
-    fc.string(),
-    fc.constantFrom(
-      'demo',
-      'extract-preview',
-      'feed-digest',
-      'curl https://a.example',
-      "curl -d '{}' /v1/execute",
-      '<p>x',
-    ),
-  )
-  const request = fc.letrec((tie) => ({
-    request: fc.record(
-      {
-        intent: fc.oneof({ depthSize: 'small' }, words, tie('request')),
-        capability: fc.constantFrom('extract-preview', 'web-extraction'),
-        html: fc.string(),
-        url: fc.constantFrom('https://a.example/', 'urn:x'),
-        action: words,
-        command: words,
-        tool: words,
-        name: fc.constantFrom('gateway_execute', 'demo', 'x'),
-        limit: fc.integer({ min: 1, max: 30 }),
-        input: fc.oneof({ depthSize: 'small' }, fc.dictionary(fc.string(), fc.jsonValue()), tie('request')),
-        task: fc.oneof({ depthSize: 'small' }, fc.dictionary(fc.string(), fc.jsonValue()), tie('request')),
-        http: fc.dictionary(fc.constantFrom('url', 'method', 'body', 'x'), fc.oneof(words, fc.jsonValue())),
-        operation: fc.dictionary(
-          fc.constantFrom('url', 'method', 'summary', '__proto__'),
-          fc.oneof(words, fc.jsonValue()),
-        ),
-      },
-      { requiredKeys: [] },
-    ),
-  })).request
-
-  it('is answered or refused with a code of the table, always the same', async () => {
-    await fc.assert(
-      fc.asyncProperty(request, async (input) => {
-        const parsed = ExecuteRequest.safeParse(input)
-        if (!parsed.success) return
-        const ask = async () => {
-          try {
-            return JSON.stringify(await outcomes.execute(parsed.data, context))
-          } catch (thrown) {
-            if (!(thrown instanceof GatewayError)) throw thrown
-            expect(thrown.status).toBe(400)
-            return `${thrown.code} ${thrown.message}`
-          }
-        }
-        expect(await ask()).toBe(await ask())
-      }),
-      { numRuns: 1000 },
-    )
   })
 })
