@@ -2,6 +2,7 @@
 import { Parser } from 'htmlparser2'
 import { attribute } from '../extract/tree.ts'
 import { type Annotations, createCollector, microdata, rdfa } from './annotations.ts'
+import { boundDepth } from './parser-depth.ts'
 
 export interface PageStatements {
   /** JSON-LD as written. */
@@ -56,6 +57,7 @@ export function scanPage(html: string): PageStatements {
   const parser = new Parser(
     {
       onopentag(name, attributes) {
+        boundDepth(parser)
         depth++
         switch (name) {
           case 'script':
