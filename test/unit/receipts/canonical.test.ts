@@ -53,6 +53,12 @@ describe('canonical JSON', () => {
     expect(toCanonicalJson(value)).toBe(text)
   })
 
+  it.each([2, 32, 33, 600])('sorts %i names as the library does, asked twice', (count) => {
+    const names = Array.from({ length: count }, (_, i) => `${(i * 7919) % count}-"${'x'.repeat(i % 70)}`)
+    const document = Object.fromEntries(names.map((name, i) => [name, i]))
+    for (let turn = 0; turn < 2; turn++) expect(toCanonicalJson(document)).toBe(canonicalize(document))
+  })
+
   it.each([[NaN], [{ a: Infinity }], ['\ud800'], [{ '\ud800': 1 }], [undefined]])('refuses %j', (value) => {
     expect(() => toCanonicalJson(value)).toThrow()
   })
