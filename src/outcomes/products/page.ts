@@ -17,6 +17,7 @@ import {
   withoutFragment,
 } from './product.ts'
 import { isBuyable } from './terms.ts'
+import { tidy } from './node.ts'
 import { type PageStatements, scanPage } from './scan.ts'
 
 export interface PageProducts {
@@ -131,7 +132,7 @@ const currencyOf = (page: PageStatements): string | null => {
 /** Offers and prices outside every product belong to the page's product where that has no price of its own. */
 function linkOrphans(products: PageProduct[], page: PageStatements, facts: PageFacts): void {
   const [main] = products
-  if (!main || main.offers.some(({ price, low_price }) => price ?? low_price)) return
+  if (main?.offers.some(({ price, low_price }) => price ?? low_price)) return
   for (const [annotations, statedIn] of [
     [page.microdata, 'microdata'],
     [page.rdfa, 'rdfa'],
@@ -139,11 +140,37 @@ function linkOrphans(products: PageProduct[], page: PageStatements, facts: PageF
     const orphan = statesPrice(annotations.orphan) ? [{ ...annotations.orphan, '@type': 'Offer' }] : []
     const [offer, ...more] = orphanOffers([...annotations.items, ...orphan], statedIn, facts)
     if (!offer || more.length > 0 || !(offer.price ?? offer.low_price)) continue
-    main.offers = [{ ...offer, issues: [...offer.issues, 'offer_not_linked'] }]
-    if (statedIn !== main.stated_in) main.also_stated_in.push(statedIn)
+    const offers = [{ ...offer, issues: [...offer.issues, 'offer_not_linked'] }]
+    if (!main) products.push({ ...nameless(page, facts, statedIn), offers })
+    else {
+      main.offers = offers
+      if (statedIn !== main.stated_in) main.also_stated_in.push(statedIn)
+    }
     return
   }
 }
+
+/** A page that states one price and no product: what it is about is what it is called. */
+const nameless = (
+  page: PageStatements,
+  facts: PageFacts,
+  statedIn: PageProduct['stated_in'],
+): PageProduct => ({
+  url: facts.base,
+  stated_in: statedIn,
+  also_stated_in: [],
+  main: true,
+  name: tidy(page.meta.get('og:title') ?? page.heading ?? page.title ?? undefined, 300),
+  brand: null,
+  description: null,
+  image: null,
+  variant_of: null,
+  attributes: {},
+  identifiers: [],
+  offers: [],
+  main_offer: null,
+  issues: ['product_not_stated'],
+})
 
 function withIssues(product: PageProduct): PageProduct {
   const issues = [...product.issues]

@@ -3,7 +3,7 @@ import type { Offer, Product } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
 import { buildGraph, type Graph, nodesAt, type Role, type Thing } from './graph.ts'
 import { readIdentifiers } from './identify.ts'
-import { isNode, idOf, listOf, type Node, own, scalarOf, textAt } from './node.ts'
+import { isNode, idOf, listOf, type Node, own, scalarOf, textAt, valuesOf } from './node.ts'
 import { readOffer, readStatedCurrency, urlAt } from './offer.ts'
 
 /** A product of one page, before it has a place in an answer. */
@@ -47,22 +47,17 @@ export function readDrafts(
   const truncated = new Set<string>(graph.isCut ? [statedIn] : [])
   const loose = looseOffers(graph)
   const products = graph.things.filter((thing) => isProduct(thing, loose))
-  const groups = new Set(products.filter((thing) => hasVariants(thing.node, graph)).map(({ node }) => node))
-  const variants = variantNodes(products, groups, graph)
+  const groupOf = findGroups(products, graph)
+  const told = new Set(groupOf.values())
   const drafts: Draft[] = []
   for (const thing of products) {
     // A group is told through its variants, unless it has offers of its own.
-    if (
-      groups.has(thing.node) &&
-      !own(thing.node, 'offers') &&
-      variants.some(({ group }) => group === thing.node)
-    )
-      continue
+    if (told.has(thing.node) && !own(thing.node, 'offers')) continue
     if (drafts.length >= MAX_DRAFTS) {
       truncated.add('products')
       break
     }
-    const group = variants.find(({ node }) => node === thing.node)?.group
+    const group = groupOf.get(thing.node)
     const draft = readDraft(thing, {
       graph,
       group,
@@ -93,21 +88,17 @@ function looseOffers(graph: Graph): ReadonlyMap<Node, readonly Node[]> {
   return offers
 }
 
-const hasVariants = (node: Node, graph: Graph) => nodesAt(graph, node, 'hasVariant').length > 0
-
-function variantNodes(
-  products: readonly Thing[],
-  groups: ReadonlySet<Node>,
-  graph: Graph,
-): readonly { node: Node; group: Node }[] {
-  const variants: { node: Node; group: Node }[] = []
-  for (const group of groups)
-    for (const node of nodesAt(graph, group, 'hasVariant')) variants.push({ node, group })
+/** The group of each variant, whichever of the two names the other. */
+function findGroups(products: readonly Thing[], graph: Graph): ReadonlyMap<Node, Node> {
+  const known = new Set(products.map(({ node }) => node))
+  const groupOf = new Map<Node, Node>()
+  for (const { node: group } of products)
+    for (const node of nodesAt(graph, group, 'hasVariant')) if (known.has(node)) groupOf.set(node, group)
   for (const { node } of products) {
     const [group] = nodesAt(graph, node, 'isVariantOf')
-    if (group && !variants.some((one) => one.node === node)) variants.push({ node, group })
+    if (group && group !== node && !groupOf.has(node)) groupOf.set(node, group)
   }
-  return variants
+  return groupOf
 }
 
 interface DraftContext {
@@ -224,8 +215,9 @@ const idsAt = (node: Node) =>
 
 export const withoutFragment = (url: string): string => url.replace(/#.*$/, '')
 
-/** For orphaned properties: whether they say anything of an offer. */
-export const statesPrice = (node: Node): boolean => PRICED.some((key) => own(node, key) !== undefined)
+/** Whether orphaned properties are those of one offer. */
+export const statesPrice = (node: Node): boolean =>
+  new Set(valuesOf(node, ...PRICED).map((value) => scalarOf(value)?.trim())).size === 1
 
 /** Offers that belong to nothing, for pages with one product and its offer beside it. */
 export function orphanOffers(

@@ -392,6 +392,16 @@ describe('other syntaxes', () => {
     })
   })
 
+  it('calls the one thing that is priced what the page is called, and says that nobody stated a product', () => {
+    const html = '<h1>Kettle</h1><b itemprop="price" content="5.00"></b><i itemprop="priceCurrency">EUR</i>'
+    expect(firstOf(html)).toMatchObject({
+      name: 'Kettle',
+      offers: [{ price: { amount: '5.00', currency: 'EUR' } }],
+      issues: ['product_not_stated', 'identifier_missing'],
+    })
+    expect(readBytes(Buffer.from(`${html}<b itemprop="price">7</b>`))).toMatchObject({ reason: 'no_product' })
+  })
+
   it('takes a sale price for the price and the price for the list price', () => {
     expect(offerOf(`${graph}<meta property="product:sale_price:amount" content="999">`)).toMatchObject({
       price: { amount: '999', currency: 'EUR' },
