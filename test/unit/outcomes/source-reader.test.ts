@@ -322,7 +322,19 @@ describe('equal reads at the same moment', () => {
   })
 
   it('are several for those who want it from the source', async () => {
-    await Promise.all([read(0), read(0)])
+    const gate = Promise.withResolvers<Reply>()
+    reply = () => gate.promise
+    const reads = [read(0), read(0)].map(shown)
+    // Neither waits for the other.
+    await expect.poll(() => sent.length).toBe(2)
+    gate.resolve({ status: 500 })
+    expect(await Promise.all(reads)).toEqual(['http_status', 'http_status'])
+  })
+
+  it('are one only until it is answered', async () => {
+    reply = () => ({ status: 500 })
+    await read(5)
+    await read(5)
     expect(sent).toHaveLength(2)
   })
 
