@@ -88,7 +88,7 @@ export function readBlocks(
   const stack: Step[] = [root]
   for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
     if (typeof step === 'function') step()
-    else if (typeof step === 'string') addText(cleanText(step).replace(/\s+/g, ' '))
+    else if (typeof step === 'string') addText(collapseRuns(cleanText(step)))
     else enter(step)
   }
   flush()
@@ -194,6 +194,9 @@ function weigh(runs: readonly Run[]): { words: number; linkWords: number } {
   }
   return { words, linkWords }
 }
+
+const RUN_OF_SPACES = /[\t\n\v\f\r]|\s\s|[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/
+const collapseRuns = (text: string) => (RUN_OF_SPACES.test(text) ? text.replace(/\s+/g, ' ') : text)
 
 /** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. */
 function tidyRuns(runs: readonly Run[]): Run[] {

@@ -53,7 +53,7 @@ export function extractDocument(
   )
   const fullText = textOfBlocks(blocks)
   const text = cut('text', fullText)
-  const links = capped('links', readLinks(page, baseUrl), limits.links)
+  const links = capped('links', readLinks(page, baseUrl, limits.links), limits.links)
   const written = new Set(links.map(({ url }) => url))
   const markdown = toMarkdown(blocks, (href) => {
     const link = resolveLink(href, baseUrl)
@@ -86,15 +86,19 @@ export function extractDocument(
   }
 }
 
-/** Every link of the page once, in order, with the first text it carries. */
-function readLinks(page: ParsedPage, base: string | undefined): ExtractedDocument['links'] {
+/** Every link of the page once, in order, with the first text it carries; ends one past the limit. */
+function readLinks(page: ParsedPage, base: string | undefined, max: number): ExtractedDocument['links'] {
   const links = new Map<string, ExtractedDocument['links'][number]>()
+  const seen = new Set<string>()
   const stack: Element[] = [page.root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
+  for (let element = stack.pop(); element && links.size <= max; element = stack.pop()) {
     const href = element.name === 'a' ? attribute(element.attributes, 'href') : undefined
-    const link = href === undefined ? undefined : resolveLink(href, base)
-    if (link && !links.has(link.url))
-      links.set(link.url, { ...link, text: cutText(oneLine(element), MAX_LABEL_CHARACTERS) })
+    if (href !== undefined && !seen.has(href)) {
+      seen.add(href)
+      const link = resolveLink(href, base)
+      if (link && !links.has(link.url))
+        links.set(link.url, { ...link, text: cutText(oneLine(element), MAX_LABEL_CHARACTERS) })
+    }
     for (let i = element.children.length - 1; i >= 0; i--) {
       const child = element.children[i]!
       if (typeof child !== 'string') stack.push(child)

@@ -1,8 +1,10 @@
 // What a page says about itself. Structured data first, then meta tags, then what readers see; never a guess.
+import { getDomain } from 'tldts'
 import { isArticle, type JsonLd, textValue } from './json-ld.ts'
 import { detectLanguage, type Language } from './language.ts'
 import { type ResolvedLink, resolveLink } from './links.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
+import { toIsoTime } from './times.ts'
 import { attribute, type ParsedPage, textOf } from './tree.ts'
 
 export interface Metadata {
@@ -44,7 +46,7 @@ export function readMetadata(
     return null
   }
   const time = (...candidates: (string | null | undefined)[]): string | null =>
-    pick(MAX_CHARACTERS.time, ...candidates.filter((candidate) => candidate && isIsoTime(candidate.trim())))
+    pick(MAX_CHARACTERS.time, ...candidates.map((candidate) => candidate && toIsoTime(candidate)))
 
   return {
     title: pick(
@@ -113,16 +115,10 @@ function readMeta(page: ParsedPage): (name: string) => string | undefined {
 
 const notAddress = (text: string | undefined) => (text && /^\s*https?:/i.test(text) ? undefined : text)
 
-/** Calendar date or date-time of ISO 8601. Anything else would need a guess about order or time zone. */
-const isIsoTime = (text: string) =>
-  /^\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])(?:[T ][0-2]\d:[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?\s?(?:Z|[+-]\d{2}:?\d{2})?)?)?$/i.test(
-    text,
-  )
-
 function timeElement(page: ParsedPage): string | undefined {
   for (const { name, attributes } of page.head) {
     const value = name === 'time' ? attribute(attributes, 'datetime') : undefined
-    if (value !== undefined && isIsoTime(value.trim())) return value
+    if (value !== undefined && toIsoTime(value) !== undefined) return value
   }
   return undefined
 }
@@ -138,7 +134,16 @@ function canonical(
   )
   for (const candidate of [link && attribute(link.attributes, 'href'), meta('og:url')]) {
     const resolved = candidate === undefined ? undefined : resolveLink(candidate, base)
-    if (resolved && (!resolved.absolute || /^https?:/i.test(resolved.url))) return resolved
+    if (!resolved || (resolved.absolute && !/^https?:/i.test(resolved.url))) continue
+    if (base === undefined || !resolved.absolute || isSameSite(resolved.url, base)) return resolved
   }
   return undefined
+}
+
+/** A page may name another address of its own site, not one of somebody else's. */
+function isSameSite(one: string, other: string): boolean {
+  const [first, second] = [new URL(one).hostname, new URL(other).hostname]
+  if (first === second) return true
+  const domain = getDomain(first, { allowPrivateDomains: true })
+  return domain !== null && domain === getDomain(second, { allowPrivateDomains: true })
 }

@@ -15,14 +15,20 @@ export function smallestRoot(
   const held = new Map<Element, number>()
   let total = 0
   blocks.forEach((block, i) => {
-    if (!good[i]) return
+    if (!good[i] || !block.at) return
     const words = plainWords(block)
     total += words
-    for (let at = block.at; at; at = at.parent) held.set(at, (held.get(at) ?? 0) + words)
+    // Every ancestor once, so that deep pages cost no more than flat ones.
+    for (let at: Element | undefined = block.at; at && !held.has(at); at = at.parent) held.set(at, 0)
+    held.set(block.at, held.get(block.at)! + words)
   })
   let best: Element | undefined
-  for (const [element, words] of held)
+  // Later elements are never above earlier ones: what they hold is complete when their turn comes.
+  for (const element of [...held.keys()].sort((one, other) => other.start - one.start)) {
+    const words = held.get(element)!
     if (words >= total * share && (!best || element.start > best.start)) best = element
+    if (element.parent) held.set(element.parent, (held.get(element.parent) ?? 0) + words)
+  }
   return best
 }
 

@@ -14,10 +14,20 @@ const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD]/g
 
 export const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
+/** Any of the three, in one look. */
+const ANY_INVISIBLE =
+  /[\u200B\u2060-\u2064\u206A-\u206F\u180E\uFEFF\u202A-\u202E\u2066-\u2069]|[\u{E0000}-\u{E007F}]|[\u{E0100}-\u{E01EF}]/u
+
+export const hasInvisible = (text: string): boolean => ANY_INVISIBLE.test(text)
+
 export const invisible = { ZERO_WIDTH, BIDI_CONTROLS, TAG_CHARACTERS } as const
+
+// Nothing below changes any of these: most text of most pages is left as it is after one look.
+const ORDINARY = /^[\t\n\u0020-\u007E\u00A0-\u00AC\u00AE-\u02FF\u2010-\u2027\u2030-\u205E\u20A0-\u20BF]*$/
 
 /** Lone surrogates replaced, invisible and control characters removed, NFC, line ends as \n. */
 export function cleanText(text: string): string {
+  if (ORDINARY.test(text)) return text
   return toUSVString(text)
     .replace(/\r\n?|\u0085|\u2028|\u2029/g, '\n')
     .replace(ZERO_WIDTH, '')

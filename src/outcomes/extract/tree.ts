@@ -1,6 +1,6 @@
 // HTML -> light tree in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening, so that
 // no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
-import { Parser } from 'htmlparser2'
+import { readHtml } from './events.ts'
 
 export interface Element {
   readonly name: string
@@ -72,61 +72,6 @@ export function parsePage(html: string): ParsedPage {
     if ((sideCharacters += text.length) <= MAX_SIDE_CHARACTERS) list.push(text)
   }
 
-  const parser = new Parser(
-    {
-      onopentag(name, attributes) {
-        if (skipping) {
-          skipping.depth++
-          skippedElements++
-          // A script inside something hidden is no text of the page.
-          if (skipping.kind === 'hidden' && SKIPPED.has(name)) skipping.kind = 'drop'
-          return
-        }
-        const kind = skipKind(name, attributes)
-        if (kind || elements >= MAX_ELEMENTS) {
-          truncated ||= !kind
-          skippedElements++
-          skipping = { depth: 1, kind: kind ?? 'drop' }
-          return
-        }
-        elements++
-        // Past the cap new elements become siblings below the deepest allowed one: text survives, depth does not grow.
-        const parent = open[Math.min(open.length, MAX_DEPTH) - 1]!
-        const element = createElement(name, attributes, parent, elements)
-        parent.children.push(element)
-        open.push(element)
-        if (name === 'a') links++
-        if (HEAD.has(name)) head.push(element)
-      },
-      onclosetag() {
-        if (!skipping) {
-          if (open.length > 1) close(open.pop()!)
-          return
-        }
-        if (--skipping.depth > 0) return
-        if (skipping.kind === 'json-ld') {
-          jsonLd.push(script)
-          script = ''
-        }
-        skipping = undefined
-      },
-      ontext(text) {
-        if (!skipping) {
-          const into = open.at(-1)!
-          into.children.push(text)
-          const words = estimateWords(text)
-          into.words += words
-          if (links > 0) into.linkWords += words
-        } else if (skipping.kind === 'json-ld') script += text
-        else if (skipping.kind === 'hidden') keepAside(hidden, text)
-      },
-      oncomment(text) {
-        keepAside(comments, text)
-      },
-    },
-    { decodeEntities: true },
-  )
-
   function close(element: Element): void {
     element.end = elements
     if (element.name === 'a') links--
@@ -146,8 +91,61 @@ export function parsePage(html: string): ParsedPage {
     parent.linkWords += element.linkWords
   }
 
-  parser.write(html)
-  parser.end()
+  readHtml(html, {
+    onOpen(name, attributes) {
+      if (skipping) {
+        skipping.depth++
+        skippedElements++
+        // A script inside something hidden is no text of the page.
+        if (skipping.kind === 'hidden' && SKIPPED.has(name)) skipping.kind = 'drop'
+        return
+      }
+      const kind = skipKind(name, attributes)
+      if (kind || elements >= MAX_ELEMENTS) {
+        truncated ||= !kind
+        skippedElements++
+        skipping = { depth: 1, kind: kind ?? 'drop' }
+        return
+      }
+      elements++
+      // Past the cap new elements become siblings below the deepest allowed one: text survives, depth does not grow.
+      const parent = open[Math.min(open.length, MAX_DEPTH) - 1]!
+      const element = createElement(name, attributes, parent, elements)
+      parent.children.push(element)
+      open.push(element)
+      if (name === 'a') links++
+      if (HEAD.has(name)) head.push(element)
+    },
+    onClose() {
+      if (!skipping) {
+        if (open.length > 1) close(open.pop()!)
+        return
+      }
+      if (--skipping.depth > 0) return
+      if (skipping.kind === 'json-ld') {
+        jsonLd.push(script)
+        script = ''
+      }
+      skipping = undefined
+    },
+    onText(text) {
+      if (!skipping) {
+        const into = open.at(-1)!
+        const last = into.children.length - 1
+        const before = into.children[last]
+        if (typeof before === 'string') into.children[last] = before + text
+        else into.children.push(text)
+        const words = estimateWords(text)
+        into.words += words
+        if (links > 0) into.linkWords += words
+      } else if (skipping.kind === 'json-ld') script += text
+      else if (skipping.kind === 'hidden') keepAside(hidden, text)
+    },
+    onComment(text) {
+      keepAside(comments, text)
+    },
+  })
+
   while (open.length > 0) close(open.pop()!)
   return {
     root,

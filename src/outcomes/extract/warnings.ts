@@ -1,6 +1,6 @@
 // Signs that a page tries to tell a model something it does not tell a person. Reports them; removing is cleanText's job.
 import type { ContentWarning } from '../../../schemas/document.ts'
-import { cleanText, collapseSpaces, countMatches, invisible } from './text.ts'
+import { cleanText, collapseSpaces, countMatches, hasInvisible, invisible } from './text.ts'
 import type { ParsedPage } from './tree.ts'
 
 /** Phrases that address a model. Each alternative is bounded, so that no text makes the search slow. */
@@ -29,7 +29,9 @@ export function findWarnings(
 ): ContentWarning[] {
   // Counted in the decoded text as well: `&#8203;` hides as well as the character itself.
   const decoded = `${visibleText}\n${page.hiddenText}`
-  const count = (pattern: RegExp) => Math.max(countMatches(html, pattern), countMatches(decoded, pattern))
+  const isSuspect = hasInvisible(html) || hasInvisible(decoded)
+  const count = (pattern: RegExp) =>
+    isSuspect ? Math.max(countMatches(html, pattern), countMatches(decoded, pattern)) : 0
   const instructions = (text: string) => countMatches(collapseSpaces(cleanText(text)), INSTRUCTIONS)
   const hiddenWords = countMatches(page.hiddenText, /[\p{L}\p{N}]+/gu)
   const found: [ContentWarning['code'], number, string][] = [

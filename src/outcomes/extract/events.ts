@@ -1,0 +1,135 @@
+// HTML -> balanced opening and closing of elements, as browsers repair them, near enough. Linear in the input whatever it
+// nests, leaves open or closes in vain: a tokenizer's tokens and one stack with a count of the names on it.
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+
+export interface HtmlEvents {
+  onOpen(name: string, attributes: Readonly<Record<string, string>>): void
+  /** Closes what was opened last. */
+  onClose(): void
+  onText(text: string): void
+  onComment(text: string): void
+}
+
+const words = (list: string) => new Set(list.split(' '))
+
+const VOID = words(
+  'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr',
+)
+/** What is read of attributes; the others only cost. */
+const READ_ATTRIBUTES = words(
+  'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
+)
+const MAX_ATTRIBUTES_READ = 64
+
+const P = words('p')
+const FORM_PARTS = words('input option optgroup select button datalist textarea')
+const P_OR_HEADING = words('h1 h2 h3 h4 h5 h6 p')
+const SECTIONS = words('thead tbody')
+const TERMS = words('dd dt')
+/** Elements whose end tag may be missing: an opening tag of the first kind closes an open one of the second. */
+const CLOSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['tr', words('tr th td')],
+  ['th', words('th td')],
+  ['td', words('thead th td')],
+  ['body', words('head link script')],
+  ['a', words('a')],
+  ['li', words('li')],
+  ['option', words('option')],
+  ['optgroup', words('optgroup option')],
+  ...['tbody', 'tfoot'].map((name) => [name, SECTIONS] as const),
+  ...['dd', 'dt'].map((name) => [name, TERMS] as const),
+  ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, P_OR_HEADING] as const),
+  ...['select', 'input', 'output', 'button', 'datalist', 'textarea'].map(
+    (name) => [name, FORM_PARTS] as const,
+  ),
+  ...'p address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul'
+    .split(' ')
+    .map((name) => [name, P] as const),
+])
+
+export function readHtml(html: string, events: HtmlEvents): void {
+  const open: string[] = []
+  const counts = new Map<string, number>()
+  let name = ''
+  let attributes: Record<string, string> = Object.create(null)
+  let attributesRead = 0
+  let attributeName: string | undefined
+  let attributeValue = ''
+  // SVG and MathML have other rules for what a slash closes.
+  let foreign = 0
+
+  const isOpen = (wanted: string) => (counts.get(wanted) ?? 0) > 0
+  function pop(): void {
+    const closed = open.pop()!
+    counts.set(closed, counts.get(closed)! - 1)
+    if (closed === 'svg' || closed === 'math') foreign--
+    events.onClose()
+  }
+  function finishOpening(isClosedAtOnce: boolean): void {
+    if (name === '') return
+    const opened = name
+    name = ''
+    events.onOpen(opened, attributes)
+    if (VOID.has(opened)) return events.onClose()
+    open.push(opened)
+    counts.set(opened, (counts.get(opened) ?? 0) + 1)
+    if (opened === 'svg' || opened === 'math') foreign++
+    if (isClosedAtOnce) pop()
+  }
+
+  const callbacks: TokenizerCallbacks = {
+    onopentagname(start, end) {
+      const opened = html.slice(start, end).toLowerCase()
+      attributes = Object.create(null)
+      attributesRead = 0
+      // A form inside a form does not exist.
+      if (opened === 'form' && isOpen('form')) return void (name = '')
+      name = opened === 'image' && foreign === 0 ? 'img' : opened
+      const closes = CLOSES.get(name)
+      if (closes && foreign === 0) while (open.length > 0 && closes.has(open.at(-1)!)) pop()
+    },
+    onattribname(start, end) {
+      attributeValue = ''
+      attributeName = undefined
+      if (attributesRead >= MAX_ATTRIBUTES_READ || end - start > 12) return
+      const read = html.slice(start, end).toLowerCase()
+      if (READ_ATTRIBUTES.has(read)) attributeName = read
+    },
+    onattribdata(start, end) {
+      if (attributeName !== undefined) attributeValue += html.slice(start, end)
+    },
+    onattribentity(codePoint) {
+      if (attributeName !== undefined) attributeValue += String.fromCodePoint(codePoint)
+    },
+    onattribend() {
+      if (attributeName === undefined) return
+      attributesRead++
+      // The first of a name counts.
+      attributes[attributeName] ??= attributeValue
+    },
+    onopentagend: () => finishOpening(false),
+    onselfclosingtag: () => finishOpening(foreign > 0),
+    onclosetag(start, end) {
+      const closed = html.slice(start, end).toLowerCase()
+      if (closed === 'br') {
+        events.onOpen('br', {})
+        return events.onClose()
+      }
+      if (!isOpen(closed)) return
+      while (open.at(-1) !== closed) pop()
+      pop()
+    },
+    ontext: (start, end) => events.onText(html.slice(start, end)),
+    ontextentity: (codePoint) => events.onText(String.fromCodePoint(codePoint)),
+    oncomment: (start, end, offset) => events.onComment(html.slice(start, end - offset)),
+    oncdata: (start, end, offset) => events.onComment(html.slice(start, end - offset)),
+    ondeclaration() {},
+    onprocessinginstruction() {},
+    isInForeignContext: () => foreign > 0,
+    onend() {},
+  }
+  const tokenizer = new Tokenizer({ decodeEntities: true }, callbacks)
+  tokenizer.write(html)
+  tokenizer.end()
+  while (open.length > 0) pop()
+}
