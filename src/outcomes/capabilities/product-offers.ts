@@ -1,5 +1,6 @@
 // product-offers: up to three product pages in, their stated offers out, side by side where that is honest.
 import type { Product, ProductOffersResult } from '../../../schemas/product-offers.ts'
+import type { SourceReason } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
 import type { Capability, Delivered, Gathered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
@@ -66,7 +67,8 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
     parts: result.products.flatMap(({ name }, at) =>
       name === null ? [] : [{ pointer: `/products/${at}/name`, sha256: digestText(name) }],
     ),
-    deterministic: true,
+    // The coverage says when each source was read.
+    deterministic: false,
   }
 }
 
@@ -74,6 +76,18 @@ const UNREADABLE = {
   budget_exceeded: 'Reading the page took longer than a page may take. Send a smaller page of one product.',
   unreadable: 'The page could not be read. Send another address of the product.',
 } as const
+
+/** A page that answered, and what it answered is no product page; who did not answer is in the coverage only. */
+const UNSUPPORTED: ReadonlySet<SourceReason> = new Set<SourceReason>([
+  'no_product',
+  'no_content',
+  'empty',
+  'binary',
+  'type_unsupported',
+  'invalid_json',
+  'budget_exceeded',
+  'unreadable',
+])
 
 function compose(
   { isDemo }: Job,
@@ -113,8 +127,8 @@ function compose(
       .filter(({ identifiers }) => !identifiers.some(({ valid }) => valid))
       .map(({ id }) => id),
     unsupported_pages: coverage.sources
-      .filter(({ ok }) => !ok)
-      .map(({ requested, reason }) => ({ url: requested, reason: reason ?? 'unreadable' })),
+      .filter(({ reason }) => reason !== null && UNSUPPORTED.has(reason))
+      .map(({ requested, reason }) => ({ url: requested, reason: reason! })),
     pages,
     truncated: [...truncated],
     coverage,

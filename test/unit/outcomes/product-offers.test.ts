@@ -157,6 +157,17 @@ describe('product-offers', () => {
     expect(result.coverage).toMatchObject({ asked: 2, usable: 1, failed: 1, complete: false })
   })
 
+  it('calls no page unsupported that did not answer', async () => {
+    const pages = gatherFrom({ [A]: kettle('5') })
+    const gather: Gather = async (sources, options, analyse) => {
+      const { coverage, usable } = await pages(sources, options, analyse)
+      const [first, second] = coverage.sources
+      return { coverage: { ...coverage, sources: [first!, { ...second!, reason: 'timeout' }] }, usable }
+    }
+    const { result } = await job([A, B]).run(contextOf(gather))
+    expect(result).toMatchObject({ unsupported_pages: [], coverage: { failed: 1 } })
+  })
+
   it('charges nothing where no page states a product', async () => {
     const run = job([A]).run(contextOf(gatherFrom({ [A]: '<p>Hello</p>' })))
     await expect(run).rejects.toMatchObject({
