@@ -20,7 +20,7 @@ import {
   securityOf,
 } from './payments.ts'
 import { errorsOf, sampleProblem } from './problems.ts'
-import { priceWords } from './protocols.ts'
+import { jobPrices, priceWords } from './protocols.ts'
 import { sampleOf } from './sample.ts'
 
 type Json = Record<string, unknown>
@@ -83,7 +83,7 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
 }
 
 function descriptionOf(tool: AnyTool, { fixed }: RestRoute): string {
-  const price = `Price: ${priceWords(tool.price)}${isPaid(tool) ? `. ${HOW_TO_PAY}` : '.'}`
+  const price = `Price: ${jobPrices(tool) ?? priceWords(tool.price)}${isPaid(tool) ? `. ${HOW_TO_PAY}` : '.'}`
   const set = Object.entries(fixed ?? {}).map(
     ([name, value]) => `Here \`${name}\` is always \`${JSON.stringify(value)}\`.`,
   )
@@ -285,6 +285,7 @@ const PROBLEM: Json = {
       },
     },
     repair: { type: 'object', description: 'A request that works when sent unchanged' },
+    coverage: { type: 'object', description: 'Of `sources_unusable`: what became of each source' },
     retry_after_seconds: { type: 'integer', minimum: 0 },
     attempt_id: { type: 'string' },
     idempotency_key: { type: 'string' },

@@ -3,7 +3,7 @@ import type { Price } from '../../schemas/money.ts'
 import { formatAtomic } from '../../schemas/money.ts'
 import { API_VERSION } from '../config.ts'
 import type { Addresses } from '../doors/http.ts'
-import type { RegisteredTool, Registry } from '../registry.ts'
+import type { AnyTool, RegisteredTool, Registry } from '../registry.ts'
 
 type Json = Record<string, unknown>
 
@@ -47,6 +47,12 @@ export function priceWords(price: Price): string {
       : `free up to an allowance, then ${creditWords(price.creditsBeyondAllowance)}`
   if (price.kind === 'credits') return creditWords(price.credits)
   return `${formatAtomic(price.amountAtomic)} USDC`
+}
+
+/** Of a tool whose skills cost differently: `extract-preview free, web-extraction 0.003000 USDC`. */
+export function jobPrices({ skills }: Pick<AnyTool, 'skills'>): string | undefined {
+  const priced = skills.flatMap(({ id, price }) => (price ? `${id} ${priceWords(price)}` : []))
+  return priced.length === 0 ? undefined : priced.join(', ')
 }
 
 /** `0.002000 to 0.006000 USDC`. */

@@ -4,7 +4,7 @@ import type { Addresses } from '../doors/http.ts'
 import { ERRORS } from '../errors.ts'
 import type { AnyTool, Registry } from '../registry.ts'
 import { isPaid } from './payments.ts'
-import { priceWords } from './protocols.ts'
+import { jobPrices, priceWords } from './protocols.ts'
 
 const WHO: Readonly<Record<AnyTool['caller'], string>> = {
   anyone: 'no token',
@@ -38,7 +38,10 @@ export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): s
     const address = route ? `${route.method} ${route.path}` : portableName
     return `${tool.name} | ${address} | ${priceWords(tool.price)} | ${WHO[tool.caller]} | ${tool.title}`
   })
-  const jobs = registry.tools.flatMap(({ tool }) => jobPrices(tool) ?? [])
+  const jobs = registry.tools.flatMap(({ tool }) => {
+    const prices = jobPrices(tool)
+    return prices === undefined ? [] : `${tool.name} capabilities: ${prices}`
+  })
   return `# Agent Gateway ${API_VERSION}
 An agent gets things done on the internet without ever holding a secret.
 
@@ -78,12 +81,6 @@ ${[...tools, ...jobs].join('\n')}
 application/problem+json with code, detail (what to do next) and request_id; ${baseUrl}/problems/<code> explains each.
 ${errorLines().join('\n')}
 `
-}
-
-/** Of a tool whose skills cost differently. */
-function jobPrices({ name, skills }: AnyTool): string | undefined {
-  const priced = skills.flatMap(({ id, price }) => (price ? `${id} ${priceWords(price)}` : []))
-  return priced.length === 0 ? undefined : `${name} capabilities: ${priced.join(', ')}`
 }
 
 function errorLines(): string[] {

@@ -1,6 +1,7 @@
 // What MCP and A2A share about money: reading a payment out of a message, and the price of a tool in words. How a
 // challenge is written down is each door's own.
 import { formatAtomic } from '../../schemas/money.ts'
+import { jobPrices } from '../documents/protocols.ts'
 import { GatewayError } from '../errors.ts'
 import type { PresentedPayment } from '../payments/ports.ts'
 import type { AnyTool } from '../registry.ts'
@@ -42,7 +43,13 @@ export function readPayment(value: unknown, place: string): ReadPayment {
 }
 
 /** What a model should know before it calls; empty for what is free. */
-export function priceSentence({ price, terms }: Pick<AnyTool, 'terms' | 'price'>): string {
+export function priceSentence({
+  price,
+  terms,
+  skills = [],
+}: Pick<AnyTool, 'terms' | 'price'> & Partial<Pick<AnyTool, 'skills'>>): string {
+  const prices = jobPrices({ skills })
+  if (prices !== undefined) return ` Prices: ${prices}, paid with x402. ${HOW_TO_PAY}`
   if (price.kind === 'x402')
     return ` Costs money, usually ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402. ${HOW_TO_PAY}`
   if (price.kind === 'free' && price.creditsBeyondAllowance !== undefined)

@@ -167,10 +167,18 @@ describe('payment', () => {
         ({ name }) => name === 'X-Gateway-Quote',
       ),
     )
-    expect(takers.map(({ route }) => route.path)).toEqual(paid.slice(0, 2))
+    expect(takers.map(({ route }) => route.path)).toEqual(['/v1/execute', ...paid.slice(0, 2)])
     for (const { route } of takers)
       expect(keysAt(operation(route.path), 'responses', '402', 'headers')).toContain('X-Gateway-Quote')
     expect(keysAt(operation(paid[2]!), 'responses', '402', 'headers')).not.toContain('X-Gateway-Quote')
+  })
+
+  it('may be left out of a call that is free for some inputs, whose prices are said one by one', () => {
+    const { security, description } = operation('/v1/execute') as { security: Json[]; description: string }
+    expect(security).toEqual([{}, { payment: [] }, { paymentV1: [] }])
+    expect(description).toContain(
+      'Price: extract-preview free, web-extraction 0.003000 USDC, product-offers 0.006000 USDC, feed-digest 0.002000 USDC.',
+    )
   })
 
   it('is not asked for in a header by a 402 for credits, whose offer is for another address', () => {

@@ -6,7 +6,8 @@ import { createDocuments } from '../../src/documents/index.ts'
 import { agentText } from '../../src/documents/texts.ts'
 import { listProviders } from '../../src/egress/providers.ts'
 import { ERRORS } from '../../src/errors.ts'
-import { descriptors } from '../../src/outcomes/descriptors.ts'
+import { ExecuteRequest } from '../../schemas/execute-request.ts'
+import { descriptors, descriptorsIn } from '../../src/outcomes/descriptors.ts'
 import { createRegistry } from '../../src/registry.ts'
 import { tools } from '../../tools/index.ts'
 import { at, keysAt } from '../support/tree.ts'
@@ -118,12 +119,67 @@ describe('the catalogue', () => {
     expect(at(catalogue, 'compatibility', 'paid_web_fetch')).toBe(`${baseUrl}/v1/tools/web.fetch`)
   })
 
-  it('says of web fetch that it is not available where nobody can be paid', () => {
+  it('says of what is paid that it is not available where nobody can be paid', () => {
     const unpaid = createDocuments({ ...parts, isPayable: false }).catalogue()
-    expect((unpaid['tools'] as Record<string, unknown>[]).at(-1)).toMatchObject({
-      id: 'gateway.web.fetch',
-      available: false,
+    const available = (unpaid['tools'] as Record<string, unknown>[]).map((tool) => [
+      tool['id'],
+      tool['available'],
+    ])
+    expect(Object.fromEntries(available)).toEqual({
+      'extract-preview': true,
+      'web-extraction': false,
+      'product-offers': false,
+      'feed-digest': false,
+      'gateway.web.fetch': false,
     })
+  })
+})
+
+describe('examples', () => {
+  const production = { creditPriceAtomic: 1000n, mode: 'production' } as const
+  const executeIn = (config?: typeof production) =>
+    createRegistry(tools, config).find('gateway_execute')!.tool
+
+  it('name the sample site in a sandbox, and never where it does not exist', () => {
+    expect(JSON.stringify(executeIn().examples)).toContain('sandbox.agent-gateway.test')
+    const { examples, sold } = executeIn(production)
+    expect(JSON.stringify([examples, sold!.map(({ input }) => input)])).not.toContain('.test/')
+    const listed = createDocuments({ ...parts, capabilities: descriptorsIn('production') }).catalogue()
+    expect(JSON.stringify(listed)).not.toContain('sandbox.agent-gateway.test')
+    expect(JSON.stringify(catalogue)).toContain('sandbox.agent-gateway.test')
+  })
+
+  it('fit the input in both modes, one for each capability, and what is sold names its capability and price', () => {
+    for (const { examples, sold = [] } of [executeIn(), executeIn(production)]) {
+      for (const { input } of examples) expect(ExecuteRequest.parse(input)).toMatchObject(input as object)
+      expect(examples.flatMap(({ input }) => (input as { capability?: string }).capability ?? [])).toEqual(
+        descriptors.map(({ id }) => id),
+      )
+      const prices = sold.map(({ input, amountAtomic }) => [input['capability'], amountAtomic.toString()])
+      expect(Object.fromEntries(prices)).toEqual({
+        'web-extraction': '3000',
+        'product-offers': '6000',
+        'feed-digest': '2000',
+      })
+      // A demo is free: nobody is asked to pay for it.
+      for (const { input } of sold) expect(ExecuteRequest.parse(input).intent).toBeUndefined()
+    }
+  })
+
+  it('stand beside words without a price: prices are derived from the descriptors alone', () => {
+    for (const facts of descriptors) {
+      const words = [
+        facts.description,
+        facts.when_to_use,
+        facts.delivered,
+        ...facts.limitations,
+        ...facts.phrases,
+      ]
+      expect(words.join(' ')).not.toMatch(/USDC|\d\.\d{3}|\$\s?\d/)
+    }
+    const { summary, price } = executeIn()
+    expect(summary).not.toMatch(/USDC|\d\.\d{3}/)
+    expect(price).toEqual({ kind: 'free', sometimes: { fromAtomic: 2000n, toAtomic: 6000n } })
   })
 })
 

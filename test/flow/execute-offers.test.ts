@@ -1,6 +1,7 @@
 // What a buyer sees of the paid outcomes before paying: the price, the words and the example of the very job that was asked
 // for, a quote of that request and no other, and the same at every door and in the list of what is sold.
 import { createHash } from 'node:crypto'
+import { validateDiscoveryExtension } from '@x402/extensions/bazaar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { DiscoveryListPage } from '../../schemas/discovery.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
@@ -51,6 +52,9 @@ describe.each(cases)('%s', (id, { example, description }) => {
     expect(required!.accepts).toMatchObject([{ network: 'eip155:8453', amount: PRICES[id], scheme: 'exact' }])
     expect(required!.resource).toMatchObject({ url: `${gw.baseUrl}/v1/execute`, description })
     expect(bazaarOf(required)).toMatchObject({ type: 'http', method: 'POST', body: example })
+    expect(validateDiscoveryExtension(required!.extensions!['bazaar'] as never)).toEqual({ valid: true })
+    // Stock clients send most of it back in a header.
+    expect(JSON.stringify(required).length).toBeLessThan(4500)
     expect(body.accepts).toMatchObject([{ network: 'base', maxAmountRequired: PRICES[id], description }])
   })
 
@@ -174,6 +178,7 @@ describe('the list of what is sold', () => {
     for (const { description, amountAtomic, example } of paid) {
       const item = own.find((candidate) => candidate.description === description)!
       expect(item.accepts).toMatchObject([{ network: 'eip155:8453', amount: amountAtomic.toString() }])
+      expect(validateDiscoveryExtension(item.extensions!['bazaar'] as never)).toEqual({ valid: true })
       expect(item.extensions).toMatchObject({
         bazaar: { info: { input: { method: 'POST', body: example } } },
       })

@@ -18,7 +18,8 @@ export interface Skill {
 /** The price of a skill, where its tool has several. */
 export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price' | 'terms'> => {
   const price = card.price ?? tool.price
-  return price.kind === 'free' && !price.sometimes && card.price ? { price } : { ...tool, price }
+  const isFree = card.price?.kind === 'free'
+  return { price, ...(tool.terms && !isFree && { terms: tool.terms }) }
 }
 
 export interface SkillTable {

@@ -91,6 +91,40 @@ describe('a challenge', () => {
     expect(isPaymentRequiredV1({ x402Version: 1, accepts: acceptsV1, error: 'x' })).toBe(true)
   })
 
+  it('speaks of the job where a tool sells several at one price and address, and of the tool otherwise', async () => {
+    const networks = ['eip155:8453']
+    const terms = (shown?: PaidCall['terms']['shown']) => ({
+      amountAtomic: 1000n,
+      networks,
+      requestDigest: 'digest-1',
+      shown,
+    })
+    const of = async (shown?: PaidCall['terms']['shown']) => {
+      const { required, acceptsV1 } = await challengeOf({ terms: terms(shown) })
+      const { info } = required.extensions!['bazaar'] as { info: { input: { body: unknown } } }
+      expect(acceptsV1[0]!['description']).toBe(required.resource.description)
+      return [required.resource.description, info.input.body]
+    }
+    const jobs = ['one', 'two'].map((text) => ({ description: `Job ${text}`, example: { text } }))
+    for (const job of [...jobs, ...jobs]) expect(await of(job)).toEqual([job.description, job.example])
+    expect(await of()).toEqual([TOOL.summary, expect.anything()])
+    expect(await of({ description: 'Job one', example: { text: 'other' } })).toEqual([
+      'Job one',
+      { text: 'other' },
+    ])
+  })
+
+  it('is the same in base64 as in JSON, whatever its length and its letters', async () => {
+    for (const end of ['', 'a', 'ab', 'abc', 'ü', '€', '\u{1f600}', 'x€', 'xy\u{1f600}']) {
+      const resource = { url: `${BASE_URL}/v1/${end}`, method: 'POST' }
+      const { error, header, json, required } = await challengeOf({ resource })
+      expect(Buffer.from(header, 'base64').toString('base64')).toBe(header)
+      expect(Buffer.from(header, 'base64').toString()).toBe(json)
+      expect(json).toBe(JSON.stringify(required))
+      expect(required).toMatchObject({ error, resource: { url: resource.url } })
+    }
+  })
+
   it('asks for nothing on a network that the call may not be paid on', async () => {
     const { required } = await challengeOf({ networks: ['eip155:84532'] })
     expect(required.accepts.map(({ network }) => network)).toEqual(['eip155:84532'])
