@@ -86,6 +86,9 @@ const READERS: readonly ((text: string) => Fields | undefined)[] = [
   numeric(String.raw`(\d{4})-(\d{1,2})-(\d{1,2})`, ([y, m, d, rest]) => toFields(y, m, d, rest)),
   numeric(String.raw`(\d{4})(\d{2})(\d{2})`, ([y, m, d, rest]) => toFields(y, m, d, rest)),
   numeric(String.raw`(\d{4})[/.](\d{1,2})[/.](\d{1,2})`, ([y, m, d, rest]) => toFields(y, m, d, rest)),
+  numeric(String.raw`(\d{4})-(\d{2})`, ([y, m, rest]) =>
+    rest ? undefined : { year: Number(y), month: Number(m) },
+  ),
   numeric(String.raw`(\d{4})-?(\d{3})`, ([y, ordinal, rest]) => ({
     year: Number(y),
     ordinal: Number(ordinal),
@@ -97,9 +100,6 @@ const READERS: readonly ((text: string) => Fields | undefined)[] = [
     day: Number(d),
     rest,
   })),
-  numeric(String.raw`(\d{4})-(\d{2})`, ([y, m, rest]) =>
-    rest ? undefined : { year: Number(y), month: Number(m) },
-  ),
   numeric(String.raw`(\d{4})`, ([y, rest]) => (rest ? undefined : { year: Number(y) })),
   numeric(String.raw`(\d{1,2})\.(\d{1,2})\.(\d{4})`, ([d, m, y, rest]) => toFields(y, m, d, rest)),
   numeric(String.raw`(\d{1,2})/(\d{1,2})/(\d{4})`, readSlashes),
@@ -254,7 +254,7 @@ const ZONES = new Map<string, number>(
 function readZone(written: string): { offsetMinutes: number | undefined } | undefined {
   const text = written.replace(/ ?\([^()]{0,60}\)$/, '').trim()
   if (text === '') return { offsetMinutes: undefined }
-  const known = ZONES.get(text)
+  const known = ZONES.get(text.replace(/^etc\//, ''))
   if (known !== undefined) return { offsetMinutes: known }
   const offset = /^(?:(?:etc\/)?(?:gmt|utc|ut))? ?([+\u2212-]) ?(\d{1,2})(?::?(\d{2}))?$/.exec(text)
   if (offset) {

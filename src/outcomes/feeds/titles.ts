@@ -9,7 +9,8 @@ export interface TitleKey {
 const MAX_TOKENS = 60
 const MIN_TOKENS_EQUAL = 3
 const MIN_TOKENS_NEAR = 5
-const MIN_SIMILARITY = 0.75
+const MIN_SIMILARITY = 0.6
+const MIN_STEM_CHARACTERS = 4
 
 const LITTLE = new Set(
   'a an the and of to in on at for with by from as is are its it now just new breaking exclusive live video watch update updated report opinion analysis der die das und von im in den le la les des du et de el los las y un une una il lo e'.split(
@@ -23,7 +24,9 @@ export function createTitleKeys(siteNames: readonly string[]): (title: string) =
   return (title) => {
     const end = /\s[|–—·-]\s[^|–—·]*$/.exec(title)?.index
     const hasSite = end !== undefined && sites.has(tokenise(title.slice(end)).join(' '))
-    const tokens = tokenise(hasSite ? title.slice(0, end) : title).slice(0, MAX_TOKENS)
+    const tokens = tokenise(hasSite ? title.slice(0, end) : title)
+      .slice(0, MAX_TOKENS)
+      .map(toStem)
     const counts = new Map<string, number>()
     for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
     return { tokens, counts }
@@ -45,6 +48,12 @@ function tokenise(text: string): string[] {
       /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}])+(?:[.'’](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}])+)*/gu,
     ) ?? []
   ).map((token) => token.replace(/['’]s?$|['’]/g, ''))
+}
+
+/** `releases`, `released` and `release` are one word. Numbers have no other forms, and short words too many. */
+function toStem(token: string): string {
+  const stem = token.replace(/(?:ing|ed|es|s|e)$/, '')
+  return stem.length >= MIN_STEM_CHARACTERS && !/\p{N}/u.test(token) && !LITTLE.has(token) ? stem : token
 }
 
 export function isSameTitle(a: TitleKey, b: TitleKey): boolean {
@@ -69,45 +78,15 @@ function jaccard(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>)
   return shared / (a.size + b.size - shared)
 }
 
-/** What is in one of them only: a little word, or another form of a word of the other. Numbers have no other forms. */
-function areEqualButForLittle(a: TitleKey, b: TitleKey): boolean {
-  const onlyInA = subtract(a, b)
-  const onlyInB = subtract(b, a)
-  return matchForms(onlyInA, onlyInB) && sameOrder(a, b)
-}
+/** What is in one of them only are little words. */
+const areEqualButForLittle = (a: TitleKey, b: TitleKey) =>
+  isCovered(a, b) && isCovered(b, a) && areInSameOrder(a, b)
 
-function subtract(a: TitleKey, b: TitleKey): string[] {
-  const left: string[] = []
-  for (const [token, count] of a.counts)
-    if (!LITTLE.has(token) && count > (b.counts.get(token) ?? 0)) left.push(token)
-  return left
-}
-
-function matchForms(left: readonly string[], right: readonly string[]): boolean {
-  if (left.length !== right.length) return false
-  const open = [...right]
-  return left.every((token) => {
-    const at = open.findIndex((other) => areForms(token, other))
-    if (at >= 0) open.splice(at, 1)
-    return at >= 0
-  })
-}
-
-/** `releases`, `released`, `release`; never two numbers, never two names that begin alike. */
-function areForms(a: string, b: string): boolean {
-  if (/\p{N}/u.test(a + b)) return false
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a]
-  const stem = short.replace(/(?:e?s|ed|e)$/, '')
-  return (
-    stem.length >= 4 &&
-    /^(?:e?s|ed|e|ing)?$/.test(short.slice(stem.length)) &&
-    long.startsWith(stem) &&
-    /^(?:e?s|ed|e|ing)?$/.test(long.slice(stem.length))
-  )
-}
+const isCovered = (a: TitleKey, b: TitleKey) =>
+  [...a.counts].every(([token, count]) => LITTLE.has(token) || count <= (b.counts.get(token) ?? 0))
 
 /** "Dog bites man" is not "Man bites dog". */
-function sameOrder(a: TitleKey, b: TitleKey): boolean {
+function areInSameOrder(a: TitleKey, b: TitleKey): boolean {
   const common = (from: TitleKey, to: TitleKey) =>
     from.tokens.filter((token) => !LITTLE.has(token) && to.counts.has(token)).join(' ')
   return common(a, b) === common(b, a)
