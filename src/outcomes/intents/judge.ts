@@ -10,8 +10,9 @@ export type Judgement = { readonly candidates: readonly OutcomeId[] } & (
   | { readonly kind: 'nothing' }
 )
 
-/** Below it, without any source, a word or two is no job: "the latest" of what? */
+/** Below it, without any source, a word or two is no job: "the latest" of what? What needs no source needs more words. */
 const MIN_POINTS = 3
+const MIN_POINTS_OF_DIGEST = 4
 const DECISIVE_FOREIGN = 8
 const FEED_ADDRESS = 4
 const PAGE_ADDRESS = 1
@@ -50,7 +51,8 @@ export function judgeWords(
   if (isForeign) return { kind: 'foreign', candidates }
   const names = [...new Set(sentences.flatMap(({ named }) => named))]
   if (names.length > 1) return { kind: 'unclear', between: names, candidates }
-  if (best < (hasSource ? 1 : MIN_POINTS)) return { kind: 'nothing', candidates }
+  const enough = candidates[0] === 'feed-digest' ? MIN_POINTS_OF_DIGEST : MIN_POINTS
+  if (best < (hasSource ? 1 : enough)) return { kind: 'nothing', candidates }
   const between = OUTCOME_IDS.filter((id) => scores.get(id) === best)
   return between.length === 1
     ? { kind: 'capability', capability: between[0]!, candidates }

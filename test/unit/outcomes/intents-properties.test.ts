@@ -192,13 +192,13 @@ describe('a URL in a sentence', () => {
     )
   })
 
-  it('is never left in the rest, and what was found is found again', () => {
+  it('is not left in the rest, and what was found is found again', () => {
     fc.assert(
       fc.property(words, (text) => {
         const { urls, rest } = findUrls(text)
         for (const each of urls.filter((one) => !one.includes('@')))
           expect(findUrls(`a ${each} b`).urls).toEqual([each])
-        expect(findUrls(rest).urls.length).toBeLessThanOrEqual(urls.length)
+        for (const each of urls) expect(rest).not.toContain(each)
       }),
       { numRuns: 1000 },
     )
