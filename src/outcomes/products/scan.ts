@@ -23,9 +23,6 @@ const MAX_SCRIPTS = 200
 const MAX_META = 500
 const MAX_META_CHARACTERS = 4000
 const MAX_HEADING_CHARACTERS = 500
-/** Closing tags are looked up in the open ones: a page that never closes any would make that slow. */
-const MAX_DEPTH = 2000
-const CHUNK_CHARACTERS = 64 * 1024
 
 export function scanPage(html: string): PageStatements {
   const scripts: string[] = []
@@ -125,13 +122,7 @@ export function scanPage(html: string): PageStatements {
     }
   }
 
-  for (let from = 0; from < html.length; from += CHUNK_CHARACTERS) {
-    parser.write(html.slice(from, from + CHUNK_CHARACTERS))
-    if (depth > MAX_DEPTH) {
-      truncated.add('html')
-      break
-    }
-  }
+  parser.write(html)
   parser.end()
   const [microItems, rdfaItems] = [micro.end(), lite.end()]
   if (microItems.isCut) truncated.add('microdata')

@@ -565,6 +565,10 @@ describe('hostile pages', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
 
+  it('do not hide a product behind 50,000 elements that are never closed', () => {
+    expect(firstOf(`${'<div>'.repeat(50_000)}${page({ '@type': 'Product', name: 'x' })}`).name).toBe('x')
+  })
+
   it('name what was cut', () => {
     const { products, truncated } = readHtml(
       page({
