@@ -84,7 +84,7 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser {
           waiting.delete(job)
           reject(overloaded())
         }
-        waiting.set(job, setTimeout(giveUp, maxWaitMs).unref())
+        waiting.set(job, setTimeout(giveUp, maxWaitMs))
         dispatch()
       })
     },

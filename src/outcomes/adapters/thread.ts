@@ -20,7 +20,7 @@ export interface Thread {
 }
 
 /** A page within the caps needs far less; what needs more is cut off by the engine, and only this thread ends. */
-const HEAP = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
+const HEAP = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 /** Loading the code on a busy machine; not part of anybody's budget. */
 const START_TIMEOUT_MS = 15_000
 
