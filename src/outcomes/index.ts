@@ -91,6 +91,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
 
   /** The same for every request of a capability: what a challenge says is put together once. */
   const shownOf = (facts: CapabilityFacts, testnet: boolean) => ({
+    key: `${facts.id} ${testnet}`,
     description: facts.description,
     example: {
       ...paidExample(facts, parts.rules.allowSandboxName ? 'sandbox' : 'production'),

@@ -66,8 +66,8 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   function remember(call: Asked): Remembered {
     const { tool, terms, resource } = call
-    const shown = terms.shown ? `${terms.shown.description} ${JSON.stringify(terms.shown.example)}` : ''
-    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${shown}`
+    const job = terms.shown?.key ?? ''
+    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${job}`
     const second = Math.floor(now() / 1000)
     const known = remembered.get(key)
     if (known?.second === second) return known

@@ -368,7 +368,13 @@ export interface Terms {
   readonly quote?: ((presented: string | undefined) => { jws: string; expiresAt: Millis }) | undefined
   /** How a challenge speaks of this very job, where one tool sells several; else of the tool and its first example. */
   readonly shown?:
-    { readonly description: string; readonly example: Readonly<Record<string, unknown>> } | undefined
+    | {
+        /** The same key, the same words: put together once. */
+        readonly key: string
+        readonly description: string
+        readonly example: Readonly<Record<string, unknown>>
+      }
+    | undefined
   /** Credits that the payment buys, granted in the transaction that settles it. */
   readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
 }
