@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { decodeText } from '../src/outbound/charset.ts'
 import { findData, listPages, meanScore, type Page, type Score, scorePage } from './corpora.ts'
-import { printTable } from './support.ts'
+import { percentile, printTable, START_FLAGS } from './support.ts'
 
 type Engine = (body: Buffer, url: string) => string
 
@@ -36,24 +36,78 @@ async function measure(name: keyof typeof ENGINES, pages: readonly Page[]): Prom
   const engine = await ENGINES[name]()
   // What every process has once it runs: code that is compiled, and the data of one page.
   for (const page of pages.slice(0, 3)) engine(page.read(), page.url)
+  const bodies = pages.map((page) => page.read())
   globalThis.gc?.()
   const baseMb = process.memoryUsage.rss() / MB
   let peakMb = baseMb
-  const measured = pages.map((page) => {
-    const body = page.read()
+  const runs = bodies.map((body, i) => {
     const before = process.cpuUsage()
     let text = ''
     let failed = false
     try {
-      text = engine(body, page.url)
+      text = engine(body, pages[i]!.url)
     } catch {
       failed = true
     }
     const { user, system } = process.cpuUsage(before)
     peakMb = Math.max(peakMb, process.memoryUsage.rss() / MB)
-    return { ...scorePage(page, text), cpuMs: (user + system) / 1000, failed }
+    return { text, failed, cpuMs: (user + system) / 1000 }
   })
-  return { pages: measured, peakMb: peakMb - baseMb }
+  return {
+    // Scored last: what scoring leaves behind is no memory of the engine.
+    pages: runs.map(({ text, failed, cpuMs }, i) => ({ ...scorePage(pages[i]!, text), failed, cpuMs })),
+    peakMb: peakMb - baseMb,
+  }
+}
+
+/** The other figures of the promise: what is read on the calling thread, and what a full outcome reads. */
+async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms: number][]> {
+  const { readPage } = await import('../src/outcomes/extract/page.ts')
+  const { previewHtml } = await import('../src/outcomes/capabilities/extract-preview.ts')
+  const bodies = pages.map((page) => page.read()).filter((body) => body.length >= 128 * 1024)
+  const cpuMs = (work: () => void) => {
+    const before = process.cpuUsage()
+    work()
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  const previews = bodies.map((body) => {
+    const html = body.toString('utf8', 0, 12 * 1024)
+    return cpuMs(() => previewHtml({ html, baseUrl: undefined, isSample: false }))
+  })
+  const three = bodies.flatMap((_, i) => {
+    const trio = bodies.slice(i, i + 3)
+    if (i % 3 !== 0 || trio.length < 3) return []
+    const read = (body: Buffer) =>
+      readPage({
+        body: body.subarray(0, 128 * 1024),
+        isCut: true,
+        contentType: 'text/html',
+        contentLanguage: null,
+        url: 'https://a.example/',
+      })
+    return [cpuMs(() => trio.forEach(read))]
+  })
+  const hostile = ['<div>', '<p><b>x', 'a=b '].map((piece) => piece.repeat((12 * 1024) / piece.length))
+  const at = (values: readonly number[], share: number) =>
+    percentile(
+      values.toSorted((a, b) => a - b),
+      share,
+    )
+  return [
+    ['12 KiB preview, median', at(previews, 0.5)],
+    ['12 KiB preview, 99 of 100', at(previews, 0.99)],
+    [
+      '12 KiB made to be slow, worst of three',
+      Math.max(
+        ...hostile.map((html) =>
+          cpuMs(() => previewHtml({ html: `<p ${html}`, baseUrl: undefined, isSample: false })),
+        ),
+      ),
+    ],
+    ['three pages of 128 KiB, median', at(three, 0.5)],
+    ['three pages of 128 KiB, 95 of 100', at(three, 0.95)],
+  ]
 }
 
 const format = (value: number) => value.toFixed(3)
@@ -112,7 +166,7 @@ if (data === undefined) {
   const results = new Map<string, Measured>()
   for (const name of Object.keys(ENGINES)) {
     const file = new URL(import.meta.url).pathname
-    const { stdout, status } = spawnSync(process.execPath, ['--expose-gc', file, name], {
+    const { stdout, status } = spawnSync(process.execPath, [...START_FLAGS, '--expose-gc', file, name], {
       encoding: 'utf8',
       maxBuffer: 64 * MB,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -121,4 +175,10 @@ if (data === undefined) {
     results.set(name, JSON.parse(stdout) as Measured)
   }
   report(listPages(data), results)
+  const sizes = await measureSizes(listPages(data))
+  printTable(
+    'CPU of the gateway',
+    ['what', 'ms'],
+    sizes.map(([label, ms]) => [label, ms.toFixed(1)]),
+  )
 }

@@ -1,7 +1,19 @@
 // `npm run bench [-- name …]`: every benchmark in a process of its own, one after the other, so that none disturbs another.
 import { spawnSync } from 'node:child_process'
 
-const ALL = ['store', 'mcp', 'a2a', 'egress', 'challenge', 'verify', 'webfetch', 'products', 'feeds', 'start']
+const ALL = [
+  'store',
+  'mcp',
+  'a2a',
+  'egress',
+  'challenge',
+  'verify',
+  'webfetch',
+  'extraction',
+  'products',
+  'feeds',
+  'start',
+]
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) {

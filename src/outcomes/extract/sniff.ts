@@ -61,10 +61,12 @@ const isSixteenBits = (label: string | undefined) => label !== undefined && /^ut
 const startsWith = (body: Uint8Array, bytes: readonly number[]) =>
   bytes.every((byte, at) => body[at] === byte)
 
+/** White space, and a byte order mark before it. */
 function isBlank(body: Uint8Array): boolean {
-  for (const byte of body) if (byte > 0x20 && !(byte === 0xef || byte === 0xbb || byte === 0xbf)) return false
+  for (const byte of body) if (!BLANK.has(byte)) return false
   return true
 }
+const BLANK = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x20, 0xef, 0xbb, 0xbf])
 
 const MAGIC: readonly (readonly number[])[] = [
   [0x25, 0x50, 0x44, 0x46], // PDF
