@@ -56,8 +56,9 @@ interface Remembered {
   accepts: readonly PaymentRequirements[]
   acceptsV1: Challenge['acceptsV1']
   required: (challenge: string) => PaymentRequired
-  /** JSON text before and after the random part. */
+  /** JSON text before and after the random part, and base64 of the whole. */
   json: readonly [string, string]
+  header: (challenge: string) => string
 }
 
 export function createChallenges(parts: ChallengeParts): Challenges {
@@ -113,7 +114,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       accepts,
       acceptsV1,
       required,
-      json: [text.slice(0, at), text.slice(at + PLACEHOLDER.length)],
+      ...around(text.slice(0, at), text.slice(at + PLACEHOLDER.length)),
     }
   }
 
@@ -139,10 +140,40 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       const quote = call.terms.quote?.(call.quote).jws
       const { acceptsV1 } = known
       const own = randomText()
-      const required = { ...known.required(own), error }
-      const json = error === UNPAID ? known.json.join(own) : JSON.stringify(required)
-      return { required, json, header: base64(json), quote, acceptsV1 }
+      if (error !== UNPAID) {
+        const required = { ...known.required(own), error }
+        const json = JSON.stringify(required)
+        return { error, required, json, header: base64(json), quote, acceptsV1 }
+      }
+      // A door tells one form of it: the others, thousands of characters, are made when they are asked for.
+      return {
+        error,
+        get required() {
+          return known.required(own)
+        },
+        get json() {
+          return known.json.join(own)
+        },
+        header: known.header(own),
+        quote,
+        acceptsV1,
+      }
     },
+  }
+}
+
+/**
+ * What is encoded anew for each challenge is the random part and the one or two bytes on either side that share their
+ * three with it. Those are ASCII: the random part is a string in JSON.
+ */
+function around(before: string, after: string): Pick<Remembered, 'json' | 'header'> {
+  const left = Buffer.byteLength(before) % 3
+  const right = (3 - ((left + PLACEHOLDER.length) % 3)) % 3
+  const [near, next] = [before.slice(before.length - left), after.slice(0, right)]
+  const [head, tail] = [base64(before.slice(0, before.length - left)), base64(after.slice(right))]
+  return {
+    json: [before, after],
+    header: (challenge) => head + base64(near + challenge + next) + tail,
   }
 }
 

@@ -381,6 +381,8 @@ export interface Terms {
 
 /** What a 402 carries, whatever door encodes it. */
 export interface Challenge {
+  /** `Payment required`, or the x402 reason why what was presented is not enough. */
+  readonly error: string
   readonly required: PaymentRequired
   /** JSON text of `required`, and its base64 for the HTTP header. */
   readonly json: string

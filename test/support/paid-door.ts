@@ -43,7 +43,7 @@ function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
   }
   const json = JSON.stringify(required)
   const header = Buffer.from(json).toString('base64')
-  return { required, json, header, quote: `quote of ${resource.url}`, acceptsV1: [] }
+  return { error, required, json, header, quote: `quote of ${resource.url}`, acceptsV1: [] }
 }
 
 export interface FakeGate extends PaymentGate {

@@ -118,6 +118,6 @@ const CODES: readonly (readonly [RegExp, string])[] = [
 export function paymentErrorCode(error: GatewayError): string {
   if (error.code === 'settlement_failed') return 'SETTLEMENT_FAILED'
   if (error.code === 'payment_claimed') return 'DUPLICATE_NONCE'
-  const reason = String(error.extras['invalid_reason'] ?? error.payment?.challenge?.required.error)
+  const reason = String(error.extras['invalid_reason'] ?? error.payment?.challenge?.error)
   return CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? error.code.toUpperCase()
 }

@@ -76,7 +76,7 @@ export function sendRefusal(
     ...problem,
     x402Version: 1,
     accepts: challenge.acceptsV1,
-    error: challenge.required.error,
+    error: challenge.error,
   }
   sendJson(res, error.status, body, headers)
 }
