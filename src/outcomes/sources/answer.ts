@@ -11,6 +11,8 @@ import { failure } from './failure.ts'
 import { readFreshness } from './freshness.ts'
 
 const MAX_HEADER_CHARACTERS = 300
+/** Node keeps several buffers in one piece of memory only when they are much smaller. */
+const ALONE_BYTES = 128 * 1024
 
 /** @param response of status 2xx */
 export async function readAnswer(
@@ -35,7 +37,7 @@ export async function readAnswer(
     contentLanguage: shownHeader(listOf(response, 'content-language')),
     etag: shownHeader(headerOf(response, 'etag')),
     lastModified: shownHeader(headerOf(response, 'last-modified')),
-    body: ownCopy(decoded.body),
+    body: alone(decoded.body),
     isCut: decoded.isCut,
     sha256: createHash('sha256').update(decoded.body).digest('hex'),
     retrievedAt: at,
@@ -82,14 +84,17 @@ export function conditionsOf(kept: CachedAnswer | undefined): (readonly [string,
 export function toSource(
   url: string,
   answer: CachedAnswer,
-  { cache, at }: { cache: FetchedSource['cache']; at: number },
+  { cache, at, isShared }: { cache: FetchedSource['cache']; at: number; isShared: boolean },
 ): FetchedSource {
   const { freshness: _freshness, body, ...shown } = answer
-  return { ...shown, url, body: ownCopy(body), ageSeconds: ageOf(answer, at), cache }
+  return { ...shown, url, body: isShared ? copy(body) : body, ageSeconds: ageOf(answer, at), cache }
 }
 
-/** In memory of exactly its size, which nothing else is in. */
-const ownCopy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)
+const copy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)
+
+/** In memory that nothing else is in: what is large is not copied for a few bytes behind it. */
+const alone = (body: Buffer): Buffer =>
+  body.length > ALONE_BYTES && body.buffer.byteLength - body.length < ALONE_BYTES ? body : copy(body)
 
 function shownHeader(value: string | undefined): string | null {
   const text = collapseSpaces(cleanText(value ?? ''))

@@ -19,7 +19,8 @@ export interface CachedAnswer {
 export interface SourceCache {
   /** However old it is, while it is kept. */
   find(key: string): CachedAnswer | undefined
-  put(key: string, answer: CachedAnswer): void
+  /** @returns whether it is kept */
+  put(key: string, answer: CachedAnswer): boolean
   drop(key: string): void
   readonly bytes: number
   readonly size: number
@@ -71,7 +72,7 @@ export function createSourceCache(now: () => number, limits: CacheLimits = DEFAU
     put(key, answer) {
       drop(key)
       const cost = costOf(key, answer)
-      if (!answer.freshness.isStorable || !isKept(answer, now()) || cost > limits.maxBytes) return
+      if (!answer.freshness.isStorable || !isKept(answer, now()) || cost > limits.maxBytes) return false
       dropExpired()
       for (const oldest of entries.keys()) {
         if (bytes + cost <= limits.maxBytes && entries.size < limits.maxEntries) break
@@ -79,6 +80,7 @@ export function createSourceCache(now: () => number, limits: CacheLimits = DEFAU
       }
       entries.set(key, answer)
       bytes += cost
+      return true
     },
     drop,
     get bytes() {

@@ -30,7 +30,7 @@ export interface GatherLimits {
 }
 
 /** A slow source holds a place for as long as it may take, and up to twice 2 MiB of memory. */
-const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 192, minAnalysisMs: 3_000 }
+const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 128, minAnalysisMs: 3_000 }
 const RETRY_SECONDS = 2
 
 type Options = Parameters<Gather>[1]

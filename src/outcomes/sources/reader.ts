@@ -58,7 +58,10 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     const confirmed = freshen(kept, sent.response, now())
     if (confirmed) {
       cache.put(way.key, confirmed)
-      return { ok: true, source: toSource(way.url.href, confirmed, { cache: 'revalidated', at: now() }) }
+      return {
+        ok: true,
+        source: toSource(way.url.href, confirmed, { cache: 'revalidated', at: now(), isShared: true }),
+      }
     }
     const again = await ask(way, options, undefined)
     return again.ok ? take(way, again.response) : fromSend(again)
@@ -71,14 +74,14 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     if (refused) return refused
     const read = await readAnswer(response, now())
     if (!read.ok) return read
-    cache.put(key, read.answer)
-    return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now() }) }
+    const isShared = cache.put(key, read.answer)
+    return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now(), isShared }) }
   }
 
   function findFresh({ key, url }: Way, { maxAgeSeconds }: Options): Result | undefined {
     const kept = cache.find(key)
     if (!kept || !isFresh(kept, maxAgeSeconds, now())) return undefined
-    return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now() }) }
+    return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now(), isShared: true }) }
   }
 
   /** Who takes an answer of some age also takes one that somebody else is just getting. */
