@@ -1,4 +1,5 @@
-// Fault injection for the crash suites: GATEWAY_FAULT=point:kill|throw|delay. Refused in production (config.ts).
+// Fault injection for the crash suites: GATEWAY_FAULT=point:kill|throw|delay, or point:kill:2 for the second time only.
+// Refused in production (config.ts).
 
 export interface Fault {
   /** Called at each named point of an attempt; does nothing unless this point was asked for. */
@@ -44,12 +45,18 @@ export const noFault: Fault = { at: nothing }
 /** @throws on an unknown point or action, naming the choices */
 export function parseFault(text: string | undefined): Fault {
   if (text === undefined) return noFault
-  const [point, action] = text.split(':')
-  if (!FAULT_POINTS.includes(point as FaultPoint) || !['kill', 'throw', 'delay'].includes(action ?? ''))
+  const [point, action, nth] = text.split(':')
+  if (
+    !FAULT_POINTS.includes(point as FaultPoint) ||
+    !['kill', 'throw', 'delay'].includes(action ?? '') ||
+    !/^[1-9]?$/.test(nth ?? '')
+  )
     throw new Error(`GATEWAY_FAULT: use <point>:kill|throw|delay with one of ${FAULT_POINTS.join(', ')}`)
+  let times = 0
   return {
     async at(reached) {
       if (reached !== point) return
+      if (nth !== undefined && ++times !== Number(nth)) return
       if (action === 'kill') {
         process.kill(process.pid, 'SIGKILL')
         await new Promise(() => {})

@@ -28,6 +28,8 @@ export function observeResolver(
   const who = servers.length > 0 ? servers.join(', ') : 'the system resolver'
   let last: { ok: boolean; at: number } | undefined
   return {
+    // A memory says nothing about the health of who was asked.
+    recall: (host) => resolver.recall?.(host),
     async resolve(host, timeoutMs) {
       try {
         const addresses = await resolver.resolve(host, timeoutMs)

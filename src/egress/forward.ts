@@ -11,19 +11,11 @@ import type { EgressRequest, Purchases } from '../services.ts'
 import type { Attempt, Capability, SealedCredential, Store } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
-import { bindingOf } from './credentials.ts'
 import { digestRequest, digestResponse } from './digest.ts'
-import type { createGateCache } from './gate-cache.ts'
 import { pickResponseHeaders } from './headers.ts'
+import type { OpenedCredential } from './opened.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
-import {
-  type OutboundResponse,
-  ResolveError,
-  type Resolver,
-  type Sender,
-  type SendFailure,
-  type Vault,
-} from './ports.ts'
+import { type OutboundResponse, ResolveError, type Resolver, type Sender, type SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
 import {
   ambiguousWords,
@@ -50,8 +42,7 @@ export interface ForwardParts {
   readonly resolver: Resolver
   readonly addresses: AddressPolicy
   readonly sender: Sender
-  readonly vault: Vault
-  readonly leakGateFor: ReturnType<typeof createGateCache>
+  readonly open: (credential: SealedCredential) => Promise<OpenedCredential>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
   readonly ports: readonly number[]
@@ -70,6 +61,8 @@ interface Paid {
   readonly credential: SealedCredential
   readonly request: PreparedRequest
   readonly balance: number
+  /** Where it goes, when nobody had to be asked: then it is `sending` already. */
+  readonly addresses: readonly string[] | undefined
 }
 
 export function createForward(parts: ForwardParts) {
@@ -80,9 +73,9 @@ export function createForward(parts: ForwardParts) {
     const paid = await reserve(asked, capability)
     await fault.at('after_reserve')
 
-    const addresses = await unsent(paid, () => resolveAndClassify(paid))
-    const secret = await unsent(paid, () => beginSending(paid))
-    return send(paid, addresses, secret)
+    const addresses = paid.addresses ?? (await unsent(paid, () => resolveAndMark(paid)))
+    const opened = await unsent(paid, () => open(paid))
+    return send(paid, addresses, opened)
   }
 
   /** Steps 1 and 2. A credential that is replaced meanwhile is read again: the digest names its version. */
@@ -95,7 +88,8 @@ export function createForward(parts: ForwardParts) {
       checkScopes(request, { capability, credential, provider: provider.id })
       applyPolicy(await parts.readPolicy(), request)
 
-      const attempt = newAttempt(request, capability, credential)
+      const addresses = await recallAddresses(request)
+      const attempt = newAttempt(request, capability, credential, addresses !== undefined)
       const reserved = await store.reserveAttempt({
         attempt,
         bootId: parts.bootId,
@@ -103,7 +97,7 @@ export function createForward(parts: ForwardParts) {
         cost: ATTEMPT_COST,
         now: attempt.createdAt,
       })
-      if (reserved.ok) return { attempt, credential, request, balance: reserved.balance }
+      if (reserved.ok) return { attempt, credential, request, balance: reserved.balance, addresses }
       if (reserved.reason === 'credits')
         throw await parts.creditsRequired({
           accountId: capability.accountId,
@@ -122,6 +116,7 @@ export function createForward(parts: ForwardParts) {
     request: PreparedRequest,
     capability: Capability,
     credential: SealedCredential,
+    isSending: boolean,
   ): Attempt {
     const createdAt = now()
     const id = newId('att', createdAt)
@@ -131,7 +126,7 @@ export function createForward(parts: ForwardParts) {
       capabilityId: capability.id,
       credentialId: credential.id,
       credentialVersion: credential.version,
-      state: 'reserved',
+      state: isSending ? 'sending' : 'reserved',
       method: request.method,
       host: request.target.host,
       requestDigest: digestRequest({
@@ -146,7 +141,7 @@ export function createForward(parts: ForwardParts) {
         ? null
         : createHmac('sha256', parts.idempotencyKey).update(id).digest('base64url'),
       createdAt,
-      sendingAt: null,
+      sendingAt: isSending ? createdAt : null,
       finishedAt: null,
       upstreamStatus: null,
       responseDigest: null,
@@ -155,11 +150,25 @@ export function createForward(parts: ForwardParts) {
     }
   }
 
-  /** Step 3. One resolution; one address that is not public refuses the whole answer. */
-  async function resolveAndClassify({ request }: Paid): Promise<readonly string[]> {
-    const { host } = request.target
+  /**
+   * A name that is remembered, and leads nowhere but to public addresses, needs no step between the debit and `sending`:
+   * both are one commit then. Anything else goes the long way, where a refusal is a row with a refund.
+   */
+  async function recallAddresses({ target }: PreparedRequest): Promise<readonly string[] | undefined> {
+    const { host } = target
     // The sample site of the sandbox has no name in any DNS; its own sender knows where it listens.
-    if (parts.allowSandboxName && host === SANDBOX_HOST) return [SANDBOX_ADDRESS]
+    const isSandbox = parts.allowSandboxName && host === SANDBOX_HOST
+    const addresses = isSandbox ? [SANDBOX_ADDRESS] : parts.resolver.recall?.(host)
+    if (!addresses || addresses.length === 0) return undefined
+    if (!isSandbox && !addresses.every((address) => parts.addresses.classify(address).ok)) return undefined
+    await fault.at('after_resolve')
+    await fault.at('before_sending')
+    return addresses
+  }
+
+  /** Step 3. One resolution; one address that is not public refuses the whole answer. */
+  async function resolveAndMark({ attempt, request }: Paid): Promise<readonly string[]> {
+    const { host } = request.target
     let addresses: readonly string[]
     try {
       addresses = await parts.resolver.resolve(host, request.timeoutMs)
@@ -174,23 +183,23 @@ export function createForward(parts: ForwardParts) {
     }
     if (addresses.length === 0) throw new Unsent('dns_failed', unreachable(DNS_WORDS.not_found))
     await fault.at('after_resolve')
-    return addresses
-  }
-
-  /** The rest of step 3 and the opening of step 4: after `sending` is on disk, and only then, the secret is opened. */
-  async function beginSending({ attempt, credential }: Paid): Promise<Secret<string>> {
     await fault.at('before_sending')
     if (!(await store.markSending({ id: attempt.id, bootId: parts.bootId, now: now() })))
       throw new Unsent('given_up', unreachable('the attempt was given up before it was sent'))
+    return addresses
+  }
+
+  /** The opening of step 4: after `sending` is on disk, and only then. */
+  async function open({ credential }: Paid): Promise<OpenedCredential> {
     await fault.at('after_sending')
-    let secret: Secret<string>
+    let opened: OpenedCredential
     try {
-      secret = await parts.vault.open(credential.sealed, bindingOf(credential))
+      opened = await parts.open(credential)
     } catch (cause) {
       throw new Unsent('credential_unavailable', credentialUnavailable(cause))
     }
     await fault.at('after_decrypt')
-    return secret
+    return opened
   }
 
   /** Runs a step before which nothing left the gateway: whatever goes wrong in it, the credit goes back. */
@@ -221,7 +230,7 @@ export function createForward(parts: ForwardParts) {
   async function send(
     paid: Paid,
     addresses: readonly string[],
-    secret: Secret<string>,
+    opened: OpenedCredential,
   ): Promise<EgressReply> {
     const { attempt, credential, request } = paid
     let result: Awaited<ReturnType<Sender['send']>>
@@ -230,7 +239,7 @@ export function createForward(parts: ForwardParts) {
         method: request.method,
         url: request.target.url,
         addresses,
-        headers: injectHeaders(paid, secret),
+        headers: injectHeaders(paid, opened.secret),
         body: request.body,
         partition: credential.id,
         timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
@@ -241,16 +250,16 @@ export function createForward(parts: ForwardParts) {
       log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
       result = { ok: false, phase: 'after_send', reason: 'reset' }
     }
-    return result.ok ? deliver(paid, result.response, secret) : fail(paid, result)
+    return result.ok ? deliver(paid, result.response, opened) : fail(paid, result)
   }
 
   async function deliver(
     paid: Paid,
     response: OutboundResponse,
-    secret: Secret<string>,
+    opened: OpenedCredential,
   ): Promise<EgressReply> {
     const { attempt, credential } = paid
-    const verdict = parts.leakGateFor(secret, credential).inspect(response)
+    const verdict = opened.gate().inspect(response)
     const headers = pickResponseHeaders(response.headers)
     const { receipt, balance } = await finish(paid, {
       state: 'settled',

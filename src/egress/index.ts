@@ -10,8 +10,8 @@ import { createAttemptLedger } from './attempts.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { createForward } from './forward.ts'
-import { createGateCache } from './gate-cache.ts'
 import { createLeakGate } from './leak-gate.ts'
+import { createOpenedCredentials } from './opened.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
 import { createSealGate, publishAuthority, rotateAuthority } from './rotation.ts'
@@ -63,7 +63,10 @@ export function createEgress(parts: EgressParts): OpenEgress {
     attempts,
     readPolicy,
     addresses: parts.policy,
-    leakGateFor: createGateCache(parts.createLeakGate ?? createLeakGate),
+    open: createOpenedCredentials({
+      vault: parts.vault,
+      createLeakGate: parts.createLeakGate ?? createLeakGate,
+    }),
     ports: parts.egressPorts,
     baseUrl,
   })

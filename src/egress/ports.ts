@@ -12,6 +12,8 @@ export interface Resolver {
    * @throws {ResolveError} when the name does not resolve or the resolver does not answer in time
    */
   resolve(host: string, timeoutMs: number): Promise<readonly string[]>
+  /** What it would answer without asking anybody; undefined when it would have to ask. */
+  recall?(host: string): readonly string[] | undefined
 }
 
 export class ResolveError extends Error {

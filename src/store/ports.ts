@@ -320,7 +320,8 @@ export interface Store {
   /**
    * Transaction A. In one transaction: the capability (and its ancestors) is unrevoked, unexpired and has uses left;
    * the credential is unrevoked and still at `credentialVersion`; the account pays `cost`; uses + 1 along the
-   * capability's ancestors; the attempt appears as `reserved`. Nothing changes when any of it does not hold.
+   * capability's ancestors; the attempt appears as it is given, `reserved` or (A and B
+   * at once, where nothing has to be asked in between) `sending`. Nothing changes when any of it does not hold.
    */
   reserveAttempt(input: {
     attempt: Attempt

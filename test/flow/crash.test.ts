@@ -36,10 +36,30 @@ const EXPECTED: Readonly<Record<(typeof EGRESS_POINTS)[number], Expected>> = {
   after_finish: settled,
   before_reply: settled,
 }
-const CASES = EGRESS_POINTS.flatMap((point) => [
-  { point, method: 'GET' },
-  { point, method: 'POST' },
-])
+/** Where the name is remembered, the debit and `sending` are one commit. */
+const REMEMBERED: Readonly<Partial<Record<(typeof EGRESS_POINTS)[number], Expected>>> = {
+  after_resolve: nothing,
+  before_sending: nothing,
+  after_reserve: unsent,
+  after_sending: unsent,
+}
+
+interface Case {
+  readonly point: (typeof EGRESS_POINTS)[number]
+  readonly method: 'GET' | 'POST'
+  /** Whether the name was asked for just before, by an attempt that went well. */
+  readonly remembered: boolean
+  readonly expected: Expected
+}
+const CASES: readonly Case[] = EGRESS_POINTS.flatMap((point) =>
+  [false, true].flatMap((remembered) => {
+    const expected = remembered ? REMEMBERED[point] : EXPECTED[point]
+    return expected
+      ? (['GET', 'POST'] as const).map((method) => ({ point, method, remembered, expected }))
+      : []
+  }),
+)
+const labelOf = ({ point, method, remembered }: Case) => `${point}/${method}${remembered ? '/again' : ''}`
 
 describe.each(ENGINES)('kill -9 (%s)', (engine) => {
   let world: World
@@ -47,7 +67,11 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
   const found = new Map<string, { attempts: AttemptRecord[]; spent: number }>()
 
   beforeAll(async () => {
-    world = await createWorld({ engine, env: { GATEWAY_SERVICE_KEY_CREDITS: String(CREDITS) } })
+    world = await createWorld({
+      engine,
+      nameTtlSeconds: 60,
+      env: { GATEWAY_SERVICE_KEY_CREDITS: String(CREDITS) },
+    })
     let capability: string | undefined
     let before: { label: string; attempts: AttemptRecord[]; balance: number } | undefined
 
@@ -63,18 +87,27 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       return { attempts, balance }
     }
 
-    for (const { point, method } of CASES) {
+    for (const one of CASES) {
+      const { point, method, remembered } = one
       // The process of the next case is the one that recovers from this one.
-      const gateway = await startGatewayProcess(world, { GATEWAY_FAULT: `${point}:kill` })
+      const gateway = await startGatewayProcess(world, {
+        GATEWAY_FAULT: `${point}:kill${remembered ? ':2' : ''}`,
+      })
       const state = await observe(gateway).catch((cause: unknown) => {
         throw new Error(`the process for ${point} ${method} does not answer:\n${gateway.process.stderr()}`, {
           cause,
         })
       })
       capability ??= (await gateway.grant({ capability: { ttl_seconds: 86_400 } })).capability
-      before = { label: `${point} ${method}`, ...state }
+      let { attempts, balance } = state
+      if (remembered) {
+        expect((await gateway.fetch(capability, { url: world.url('/before'), method })).status).toBe(200)
+        attempts = (await gateway.rest('GET', '/v1/egress/attempts?limit=100')).body.attempts
+        balance = await gateway.balance()
+      }
+      before = { label: labelOf(one), attempts, balance }
       await expect(
-        gateway.fetch(capability, { url: world.url(`/${point}/${method}`), method }),
+        gateway.fetch(capability, { url: world.url(`/${labelOf(one)}`), method }),
       ).rejects.toThrow()
       expect((await gateway.process.ended).signal).toBe('SIGKILL')
     }
@@ -86,36 +119,39 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
     await world?.close()
   })
 
-  const seenByUpstream = ({ point, method }: (typeof CASES)[number]) =>
-    world.upstream.requests.filter(({ target }) => target === `/${point}/${method}`)
+  const seenByUpstream = (one: Case) =>
+    world.upstream.requests.filter(({ target }) => target === `/${labelOf(one)}`)
 
-  it.each(CASES)('$point, $method: is settled as the upstream saw it', async ({ point, method }) => {
-    const expected = EXPECTED[point]
-    const { attempts, spent } = found.get(`${point} ${method}`)!
-    const requests = seenByUpstream({ point, method })
-    expect(expected.sent).toContain(requests.length)
-    expect(attempts.map(({ state }) => state)).toEqual(expected.state === 'none' ? [] : [expected.state])
-    const isCharged = expected.state === 'ambiguous' || expected.state === 'settled'
-    expect(spent).toBe(isCharged ? 1 : 0)
-    for (const attempt of attempts) {
-      expect(attempt.credits_charged).toBe(spent)
-      expect(attempt.idempotency_key === null).toBe(method === 'GET')
-      const sentKeys = requests.map(
-        ({ headers }) => headers.find(([name]) => name === 'idempotency-key')?.[1],
-      )
-      if (requests.length > 0) expect(sentKeys).toEqual([attempt.idempotency_key ?? undefined])
-      if (!isCharged) {
-        expect(attempt.receipt_id).toBeNull()
-        continue
+  it.each(CASES)(
+    '$point, $method, name remembered: $remembered: is settled as the upstream saw it',
+    async (one) => {
+      const { method, expected } = one
+      const { attempts, spent } = found.get(labelOf(one))!
+      const requests = seenByUpstream(one)
+      expect(expected.sent).toContain(requests.length)
+      expect(attempts.map(({ state }) => state)).toEqual(expected.state === 'none' ? [] : [expected.state])
+      const isCharged = expected.state === 'ambiguous' || expected.state === 'settled'
+      expect(spent).toBe(isCharged ? 1 : 0)
+      for (const attempt of attempts) {
+        expect(attempt.credits_charged).toBe(spent)
+        expect(attempt.idempotency_key === null).toBe(method === 'GET')
+        const sentKeys = requests.map(
+          ({ headers }) => headers.find(([name]) => name === 'idempotency-key')?.[1],
+        )
+        if (requests.length > 0) expect(sentKeys).toEqual([attempt.idempotency_key ?? undefined])
+        if (!isCharged) {
+          expect(attempt.receipt_id).toBeNull()
+          continue
+        }
+        const { jws } = (await survivor.rest('GET', `/v1/receipts/${attempt.receipt_id}`, undefined, '')).body
+        const jwks = (await survivor.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
+        expect(await verifyJws(jws, jwks, JWS_TYPES.receipt)).toMatchObject({
+          ok: true,
+          payload: { attempt_id: attempt.attempt_id, state: expected.state, charge: { amount: 1 } },
+        })
       }
-      const { jws } = (await survivor.rest('GET', `/v1/receipts/${attempt.receipt_id}`, undefined, '')).body
-      const jwks = (await survivor.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
-      expect(await verifyJws(jws, jwks, JWS_TYPES.receipt)).toMatchObject({
-        ok: true,
-        payload: { attempt_id: attempt.attempt_id, state: expected.state, charge: { amount: 1 } },
-      })
-    }
-  })
+    },
+  )
 
   it('loses and invents no credit', async () => {
     const { balance, ledger } = (await survivor.rest('GET', '/v1/credits?limit=100')).body
@@ -130,7 +166,9 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       .map((entry: { kind: string; reference: string }) => `${entry.kind} ${entry.reference}`)
     expect(new Set(references).size).toBe(references.length)
     expect(-sum('egress') - sum('refund')).toBe(
-      Object.values(EXPECTED).filter(({ state }) => state === 'ambiguous' || state === 'settled').length * 2,
+      CASES.filter(({ expected: { state } }) => state === 'ambiguous' || state === 'settled').length +
+        // The attempts that went well, so that the name is remembered.
+        CASES.filter(({ remembered }) => remembered).length,
     )
   })
 

@@ -64,12 +64,16 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Further upstream ports that requests may use. */
   readonly ports?: readonly number[] | undefined
+  /** How long the name of the upstream may be remembered; 0 unless given: every attempt asks. */
+  readonly nameTtlSeconds?: number | undefined
 }
 
 /** Upstream, names, certificates and an empty data directory: all that a gateway process is started with. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const ca = await createTestCa()
-  const dns = await startDnsServer({ [UPSTREAM_HOST]: { A: ['127.0.0.1'] } })
+  const dns = await startDnsServer({
+    [UPSTREAM_HOST]: { A: ['127.0.0.1'], ttl: options.nameTtlSeconds ?? 0 },
+  })
   const upstream = await startUpstream(await ca.leaf(UPSTREAM_HOST))
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
   const operatorKey = newToken('sk')

@@ -16,10 +16,23 @@ describe('fault injection', () => {
     }
   })
 
-  it.each(['', 'before_reply', 'before_reply:', 'before_reply:explode', 'nowhere:kill', ':kill'])(
-    'refuses "%s" and names the choices',
-    (text) => {
-      expect(() => parseFault(text)).toThrow(/before_reply/)
-    },
-  )
+  it('waits for the second time when it is asked to', async () => {
+    const fault = parseFault('before_reply:throw:2')
+    await expect(fault.at('before_reply')).resolves.toBeUndefined()
+    await expect(fault.at('after_resolve')).resolves.toBeUndefined()
+    await expect(fault.at('before_reply')).rejects.toThrow('before_reply')
+    await expect(fault.at('before_reply')).resolves.toBeUndefined()
+  })
+
+  it.each([
+    '',
+    'before_reply',
+    'before_reply:',
+    'before_reply:explode',
+    'nowhere:kill',
+    ':kill',
+    'before_reply:kill:0',
+  ])('refuses "%s" and names the choices', (text) => {
+    expect(() => parseFault(text)).toThrow(/before_reply/)
+  })
 })

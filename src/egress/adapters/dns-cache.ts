@@ -11,11 +11,13 @@ export interface Answer {
 const LONGEST_SECONDS = 30
 const MAX_NAMES = 1_000
 
-/** @returns a function that answers at once, without a promise, when it remembers */
-export function cacheAnswers(
-  ask: (host: string) => Promise<Answer>,
-  now: () => number,
-): (host: string) => string[] | Promise<readonly string[]> {
+export interface AnswerCache {
+  /** Answers at once, without a promise, when it remembers. */
+  ask(host: string): string[] | Promise<readonly string[]>
+  recall(host: string): string[] | undefined
+}
+
+export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => number): AnswerCache {
   const kept = new Map<string, { addresses: readonly string[]; until: number }>()
   const asking = new Map<string, Promise<readonly string[]>>()
 
@@ -30,9 +32,14 @@ export function cacheAnswers(
     return addresses
   }
 
-  return (host) => {
+  function recall(host: string): string[] | undefined {
     const known = kept.get(host)
-    if (known && known.until > now()) return [...known.addresses]
+    return known && known.until > now() ? [...known.addresses] : undefined
+  }
+
+  function askOrRecall(host: string): string[] | Promise<readonly string[]> {
+    const known = recall(host)
+    if (known) return known
     let question = asking.get(host)
     if (!question) {
       question = askOnce(host).finally(() => asking.delete(host))
@@ -40,4 +47,6 @@ export function cacheAnswers(
     }
     return question
   }
+
+  return { ask: askOrRecall, recall }
 }

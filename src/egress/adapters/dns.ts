@@ -13,8 +13,12 @@ const SYSTEM_TTL_SECONDS = 5
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
 export function createResolver(servers: readonly string[], now: () => number = Date.now): Resolver {
-  const ask = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
+  const { ask, recall } = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
   return {
+    recall(host) {
+      const addresses = recall(host)
+      return addresses && [...new Set(addresses)]
+    },
     async resolve(host, timeoutMs) {
       const answer = ask(host)
       const addresses = Array.isArray(answer) ? answer : await withDeadline(answer, timeoutMs)

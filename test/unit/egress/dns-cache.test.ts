@@ -10,9 +10,11 @@ function world(ttlSeconds: number) {
     if (address === '') throw new Error('no answer')
     return { addresses: [address], ttlSeconds }
   }
+  const cache = cacheAnswers(ask, () => time)
   return {
     questions,
-    resolve: cacheAnswers(ask, () => time),
+    resolve: cache.ask,
+    recall: cache.recall,
     wait: (ms: number) => (time += ms),
     move: (to: string) => (address = to),
   }
@@ -28,6 +30,16 @@ describe('a remembered answer', () => {
     wait(1)
     expect(await resolve('a.example')).toEqual(['198.41.0.4'])
     expect(questions).toHaveLength(2)
+  })
+
+  it('is recalled without a question, and not when there would be one', async () => {
+    const { resolve, recall, wait, questions } = world(10)
+    expect(recall('a.example')).toBeUndefined()
+    await resolve('a.example')
+    expect(recall('a.example')).toEqual(['93.184.216.34'])
+    wait(10_000)
+    expect(recall('a.example')).toBeUndefined()
+    expect(questions).toHaveLength(1)
   })
 
   it('is forgotten after 30 seconds, whatever its TTL says', async () => {
