@@ -82,7 +82,7 @@ export function extractDocument(
     elements: page.elements,
     skippedElements: page.skippedElements,
     truncated: [...truncated].sort(),
-    warnings: findWarnings(html, page, textOf(page.root, '\n')),
+    warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }
 

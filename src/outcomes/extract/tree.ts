@@ -184,8 +184,22 @@ function skipKind(
   return isHidden(name, attributes) ? 'hidden' : undefined
 }
 
-const HIDING_STYLE =
-  /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:[;!]|$))/i
+const HIDING_STYLE = new RegExp(
+  [
+    String.raw`(?:^|[;\s])(?:`,
+    [
+      String.raw`display\s*:\s*none`,
+      String.raw`visibility\s*:\s*(?:hidden|collapse)`,
+      String.raw`font-size\s*:\s*0(?:px|pt|em|rem|%)?\s*(?:[;!]|$)`,
+      // Outside the window, or cut to nothing.
+      String.raw`(?:left|right|top|text-indent|margin-left)\s*:\s*-\d{4}`,
+      String.raw`clip\s*:\s*rect\(\s*[01](?:px)?[\s,]`,
+      String.raw`clip-path\s*:\s*inset\(\s*(?:50|100)%`,
+    ].join('|'),
+    ')',
+  ].join(''),
+  'i',
+)
 
 function isHidden(name: string, attributes: Readonly<Record<string, string>>): boolean {
   if (isExpandable(attributes)) return false
