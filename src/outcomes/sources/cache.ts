@@ -32,7 +32,7 @@ export interface CacheLimits {
 }
 
 /** The oldest answer that anybody may ask for. */
-export const MAX_AGE_SECONDS = 60
+const MAX_AGE_SECONDS = 60
 /** With a validator an old answer still saves the transfer. */
 const REVALIDATION_MS = 5 * 60_000
 const DEFAULTS: CacheLimits = { maxBytes: 32 * 1024 * 1024, maxEntries: 1000 }

@@ -1,7 +1,7 @@
 // What went wrong with one address, in the words of the coverage. Nothing that the source or a library said.
 import type { SourceReason } from '../../../schemas/sources.ts'
 import type { OutboundResponse, SendFailure } from '../../egress/ports.ts'
-import { parseTarget, type TargetOptions } from '../../egress/target.ts'
+import type { TargetOptions } from '../../egress/target.ts'
 import { headerOf, resolveLocation } from '../../outbound/public-request.ts'
 import type { Resolution } from '../../outbound/targets.ts'
 import type { SourceFailure } from '../ports.ts'
@@ -98,15 +98,12 @@ function fromRedirect(
     return failure('redirected', 'The source redirects, but not to a web address that can be named.', {
       httpStatus,
     })
-  const more = { httpStatus, redirectTo }
-  if (parseTarget(redirectTo, rules).ok)
-    return failure('redirected', 'Redirects are not followed: send the address in redirect_to instead.', more)
-  const fault = findFault(redirectTo, rules)!
-  return failure(
-    'redirected',
-    `Redirects are not followed, and this one leads nowhere. ${fault.detail}`,
-    more,
-  )
+  const fault = findFault(redirectTo, rules)
+  const advice =
+    fault === undefined
+      ? 'Send the address in redirect_to instead.'
+      : `This one leads nowhere. ${fault.detail}`
+  return failure('redirected', `Redirects are not followed. ${advice}`, { httpStatus, redirectTo })
 }
 
 function adviceOn(status: number): string {
