@@ -130,6 +130,7 @@ it('names that mean something to JavaScript mean nothing', () => {
 })
 
 describe('whatever is sent', () => {
+  // oxlint-disable-next-line no-control-regex -- none of them may come through
   const invisible = /[\u200B\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}\u0000-\u0008]/u
   const check = (text: string) => {
     const reading = feedOf(text)
@@ -143,46 +144,38 @@ describe('whatever is sent', () => {
 
   it('nothing throws: pieces of feeds in any order', () => {
     const piece = fc.constantFrom(
-      ...[
-        '<rss version="2.0">',
-        '<channel>',
-        '<item>',
-        '</item>',
-        '<title>',
-        '</title>',
-        '<![CDATA[',
-        ']]>',
-        '<!--',
-        '-->',
-      ],
-      ...[
-        '<feed xmlns="http://www.w3.org/2005/Atom">',
-        '<entry>',
-        '<link href="',
-        '">',
-        '&lt;',
-        '&#8203;',
-        '&#x202e;',
-        '&#xD800;',
-      ],
-      ...[
-        '<content type="xhtml">',
-        '<content mode="base64">',
-        'AAAA',
-        '<updated>',
-        '2026-02-30',
-        'xml:base="//x"',
-        '\u{E0041}',
-      ],
-      ...[
-        '<!DOCTYPE',
-        '[',
-        '>',
-        '<?xml',
-        '\0',
-        '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">',
-        '</',
-      ],
+      '<rss version="2.0">',
+      '<channel>',
+      '<item>',
+      '</item>',
+      '<title>',
+      '</title>',
+      '<![CDATA[',
+      ']]>',
+      '<!--',
+      '-->',
+      '<feed xmlns="http://www.w3.org/2005/Atom">',
+      '<entry>',
+      '<link href="',
+      '">',
+      '&lt;',
+      '&#8203;',
+      '&#x202e;',
+      '&#xD800;',
+      '<content type="xhtml">',
+      '<content mode="base64">',
+      'AAAA',
+      '<updated>',
+      '2026-02-30',
+      'xml:base="//x"',
+      '\u{E0041}',
+      '<!DOCTYPE',
+      '[',
+      '>',
+      '<?xml',
+      '\0',
+      '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">',
+      '</',
     )
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), (parts) =>
