@@ -15,7 +15,7 @@ const INSTRUCTIONS = new RegExp(
     String.raw`<\|(?:im_start|im_end|system|endoftext)\|>`,
     String.raw`(?:تجاهل|تجاهلي|انس|تخط)\s{1,3}(?:جميع\s|كل\s|كافة\s){0,2}(?:ال)?(?:تعليمات|أوامر|اوامر|توجيهات)`,
   ].join('|'),
-  'giu',
+  'gi',
 )
 
 /** Of sources without markup: nothing can be hidden but by characters. */
