@@ -52,6 +52,13 @@ describe('documents made to be slow', () => {
     expect(feedOf(fill('<a>')).ok).toBe(false)
   })
 
+  it('may be deep, but not deeper than any feed is', () => {
+    const nested = (levels: number) =>
+      rss(`<item><title>x</title><x>${'<a>'.repeat(levels)}${'</a>'.repeat(levels)}</x></item>`)
+    expect(readingOf(nested(190)).issues).toEqual([])
+    expect(feedOf(nested(210))).toMatchObject({ ok: false, reason: 'invalid_xml' })
+  })
+
   it('are given up where they have too many elements', () => {
     expect(readingOf(rss(`<item><title>before</title></item>${fill('<x/>')}`)).issues).toEqual([
       'too_many_elements',
