@@ -99,13 +99,12 @@ function compose(
   const truncated = new Set<string>()
   for (const { source, fetched, reading } of usable) {
     const { value } = reading
-    const first = products.length
     for (const product of value.products) products.push({ id: `p${products.length + 1}`, source, ...product })
     for (const name of value.truncated) truncated.add(`${source}/${name}`)
     pages.push({
       source,
       url: fetched.url,
-      main_product: products[first]?.id ?? null,
+      main_product: products.find((product) => product.source === source && product.main)?.id ?? null,
       products: value.products.length,
       json_ld_scripts: value.jsonLd.scripts,
       json_ld_invalid: value.jsonLd.invalid,

@@ -99,6 +99,11 @@ export function buildGraph(values: readonly unknown[]): Graph {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
+const isWare = (type: string) =>
+  /Product|Model|Item|Offer|Book|Vehicle|Car$|Cycle|Game|Album|Release|Movie|Application|Work|Drug|Supplement/.test(
+    type,
+  )
+
 const isReference = (node: Node): boolean => {
   const keys = Object.keys(node)
   return (
@@ -112,7 +117,8 @@ function roleOf(key: string, role: Role, types: readonly string[]): Role {
   if (LISTS.has(key)) return 'listed'
   if (PARTS.has(key)) return 'part'
   if (key === 'hasVariant' || key === 'model') return 'variant'
-  if (key === 'offers') return 'offered'
+  // Offers of a product are its own; those of a page or a company are a list of things.
+  if (key === 'offers') return role === 'offered' || types.some(isWare) ? 'offered' : 'listed'
   if (MAIN.has(key) && role === 'top') return 'main'
   if (key === '@graph') return role
   // An offer inside a product's offers describes its item; an offer of its own brings the item with it.

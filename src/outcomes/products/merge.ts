@@ -24,7 +24,8 @@ export function mergeDrafts(drafts: readonly Draft[], page: PageIdentity): PageP
   }
   const main = chooseMain(kept, page, titles)
   if (!main) return []
-  main.product.main = true
+  // A page that only lists products is about none of them.
+  main.product.main = main.role !== 'listed' || isNamed(main, page, titles)
   const others: PageProduct[] = []
   for (const draft of kept) {
     if (draft === main) continue
@@ -68,12 +69,12 @@ const hasPrice = (offer: Offer) => offer.price !== null || offer.low_price !== n
 
 function isAboutPage(draft: Draft, page: PageIdentity, titles: readonly string[]): boolean {
   if (draft.role === 'listed' || draft.isVariant) return false
-  if (draft.product.stated_in === 'opengraph') return true
-  return (
-    [...draft.urls].some((url) => page.urls.has(url)) ||
-    titles.some((title) => isTitled(draft.product.name, title))
-  )
+  return draft.product.stated_in === 'opengraph' || isNamed(draft, page, titles)
 }
+
+/** By its address or by what the page is called. */
+const isNamed = ({ urls, product }: Draft, page: PageIdentity, titles: readonly string[]): boolean =>
+  [...urls].some((url) => page.urls.has(url)) || titles.some((title) => isTitled(product.name, title))
 
 const fold = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '')
 

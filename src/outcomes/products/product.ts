@@ -82,8 +82,9 @@ function looseOffers(graph: Graph): ReadonlyMap<Node, readonly Node[]> {
   const offers = new Map<Node, Node[]>()
   for (const { node, types, role } of graph.things) {
     if (role === 'offered' || role === 'part' || !types.some((type) => OFFERS.test(type))) continue
-    for (const item of nodesAt(graph, node, 'itemOffered'))
-      offers.set(item, [...(offers.get(item) ?? []), node])
+    const [item, ...others] = nodesAt(graph, node, 'itemOffered')
+    // The lowest price of many things is the price of none of them.
+    if (item && others.length === 0) offers.set(item, [...(offers.get(item) ?? []), node])
   }
   return offers
 }

@@ -313,6 +313,53 @@ describe('JSON-LD', () => {
     expect(products[1]!.main).toBe(false)
   })
 
+  it('calls no product of a list the one that the page is about', () => {
+    const listed = (name: string) => ({ '@type': 'ListItem', item: { ...product, name } })
+    const { products } = readHtml(
+      page({ '@type': 'ItemList', itemListElement: [listed('Cup'), listed('Pan')] }),
+    )
+    expect(products.map(({ name, main }) => [name, main])).toEqual([
+      ['Cup', false],
+      ['Pan', false],
+    ])
+  })
+
+  it('prefers what stands by itself to what stands in a list, wherever both stand', () => {
+    const list = { '@type': 'ItemList', itemListElement: [{ ...product, name: 'Cup' }] }
+    const deep = { '@type': 'WebPage', hasPart: { '@type': 'WebPageElement', about: product } }
+    expect(firstOf(page(list, deep))).toMatchObject({ name: 'Kettle', main: true })
+  })
+
+  it('lists what a page offers, each with its own price and not with the lowest of all', () => {
+    const { products } = readHtml(
+      page({
+        '@type': 'WebPage',
+        offers: {
+          '@type': 'AggregateOffer',
+          lowPrice: '1',
+          itemOffered: [
+            { ...product, name: 'Cup' },
+            { '@type': 'Product', name: 'Pan' },
+          ],
+        },
+      }),
+    )
+    expect(products.map(({ name, offers }) => [name, offers.map(({ price }) => price?.amount)])).toEqual([
+      ['Cup', ['5']],
+      ['Pan', []],
+    ])
+  })
+
+  it('takes the item of an offer of a product for that product', () => {
+    const item = { '@type': 'Product', name: 'Kettle, red', sku: 'K-2' }
+    expect(readHtml(page({ ...product, offers: [{ ...offer, itemOffered: item }] })).products.length).toBe(1)
+  })
+
+  it('keeps two products of one name apart by their numbers', () => {
+    const numbered = (sku: string) => ({ ...product, sku })
+    expect(readHtml(page(numbered('1'), numbered('2'), numbered('2'))).products.length).toBe(2)
+  })
+
   it('reads a page whose scripts need repairs, and says which', () => {
     const broken =
       '/*<![CDATA[*/{"@type":"Product","name":"Kettle\n1.7","offers":{"price":"5","priceCurrency":"EUR",},}/*]]>*/'
