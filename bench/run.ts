@@ -9,6 +9,7 @@ const ALL = [
   'challenge',
   'verify',
   'webfetch',
+  'outcomes',
   'extraction',
   'products',
   'feeds',
