@@ -20,6 +20,7 @@ const READ_ATTRIBUTES = words(
   'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
 )
 const MAX_ATTRIBUTES_READ = 64
+const NONE: Record<string, string> = Object.freeze({})
 
 const P = words('p')
 const FORM_PARTS = words('input option optgroup select button datalist textarea')
@@ -51,7 +52,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
   const open: string[] = []
   const counts = new Map<string, number>()
   let name = ''
-  let attributes: Record<string, string> = Object.create(null)
+  let attributes = NONE
   let attributesRead = 0
   let attributeName: string | undefined
   let attributeValue = ''
@@ -80,7 +81,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
   const callbacks: TokenizerCallbacks = {
     onopentagname(start, end) {
       const opened = html.slice(start, end).toLowerCase()
-      attributes = Object.create(null)
+      attributes = NONE
       attributesRead = 0
       // A form inside a form does not exist.
       if (opened === 'form' && isOpen('form')) return void (name = '')
@@ -104,7 +105,8 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onattribend() {
       if (attributeName === undefined) return
       attributesRead++
-      // The first of a name counts.
+      if (attributes === NONE) attributes = {}
+      // The first of a name counts. Only names of the list get here, so that none is one of the prototype.
       attributes[attributeName] ??= attributeValue
     },
     onopentagend: () => finishOpening(false),
@@ -112,7 +114,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onclosetag(start, end) {
       const closed = html.slice(start, end).toLowerCase()
       if (closed === 'br') {
-        events.onOpen('br', {})
+        events.onOpen('br', NONE)
         return events.onClose()
       }
       if (!isOpen(closed)) return

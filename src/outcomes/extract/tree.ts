@@ -67,6 +67,7 @@ export function parsePage(html: string): ParsedPage {
   let skipping: { depth: number; kind: 'drop' | 'hidden' | 'json-ld' } | undefined
   let script = ''
   let links = 0
+  let preformatted = 0
 
   const keepAside = (list: string[], text: string) => {
     if ((sideCharacters += text.length) <= MAX_SIDE_CHARACTERS) list.push(text)
@@ -75,6 +76,7 @@ export function parsePage(html: string): ParsedPage {
   function close(element: Element): void {
     element.end = elements
     if (element.name === 'a') links--
+    if (element.name === 'pre') preformatted--
     const { parent } = element
     if (
       parent &&
@@ -114,6 +116,7 @@ export function parsePage(html: string): ParsedPage {
       parent.children.push(element)
       open.push(element)
       if (name === 'a') links++
+      if (name === 'pre') preformatted++
       if (HEAD.has(name)) head.push(element)
     },
     onClose() {
@@ -131,11 +134,13 @@ export function parsePage(html: string): ParsedPage {
     onText(text) {
       if (!skipping) {
         const into = open.at(-1)!
+        const words = estimateWords(text)
+        // Indentation is half of the text nodes of a page, and means something only in `pre`.
+        const kept = words === 0 && preformatted === 0 && text.length > 1 ? ' ' : text
         const last = into.children.length - 1
         const before = into.children[last]
-        if (typeof before === 'string') into.children[last] = before + text
-        else into.children.push(text)
-        const words = estimateWords(text)
+        if (typeof before === 'string') into.children[last] = before + kept
+        else into.children.push(kept)
         into.words += words
         if (links > 0) into.linkWords += words
       } else if (skipping.kind === 'json-ld') script += text
