@@ -146,6 +146,7 @@ describe('repair guidance', () => {
       'a signature in a query',
       { intent: 'translate', urls: ['https://a.example.com/x?X-Amz-Signature=hunter2'] },
     ],
+    ['a signed token', { intent: 'translate https://a.example.com/eyJhbGci-hunter2' }],
     ['a token in a path', { intent: 'translate https://hooks.example.com/T00/hunter2abcdefghijklmnop' }],
     ['a token in a query of words', { intent: 'translate', query: 'hunter2abcdefghijklmnop' }],
     ['a body', { http: { method: 'POST', url: A, body: 'hunter2' } }],

@@ -297,3 +297,17 @@ describe('descriptors', () => {
     expect(resolve(example)).toMatchObject({ ok: true, capability: id })
   })
 })
+
+describe('words that are shown back', () => {
+  it('hold no password', () => {
+    const resolution = resolve({ intent: `read ${B} and https://mina:hunter2@a.example.com/` })
+    expect(resolution).toMatchObject({ ok: true, words: `read ${B} and https://***@a.example.com/` })
+    expect(JSON.stringify(resolution.ok && requestedSources(resolution.claims))).not.toContain('hunter2')
+  })
+
+  it('are read up to the same length in however many fields they stand', () => {
+    const action = 'x '.repeat(3000)
+    expect(resolve({ action, desired_action: 'latest news headlines' })).toMatchObject({ reason: 'unknown' })
+    expect(resolve({ action: 'x', desired_action: 'latest news headlines' })).toMatchObject({ ok: true })
+  })
+})
