@@ -3,7 +3,8 @@
 
 export interface TitleKey {
   readonly tokens: readonly string[]
-  readonly counts: ReadonlyMap<string, number>
+  /** Without little words, in their order: "Dog bites man" is not "Man bites dog". */
+  readonly content: string
 }
 
 const MAX_TOKENS = 60
@@ -27,9 +28,7 @@ export function createTitleKeys(siteNames: readonly string[]): (title: string) =
     const tokens = tokenise(hasSite ? title.slice(0, end) : title)
       .slice(0, MAX_TOKENS)
       .map(toStem)
-    const counts = new Map<string, number>()
-    for (const token of tokens) counts.set(token, (counts.get(token) ?? 0) + 1)
-    return { tokens, counts }
+    return { tokens, content: tokens.filter((token) => !LITTLE.has(token)).join(' ') }
   }
 }
 
@@ -57,37 +56,27 @@ function toStem(token: string): string {
 }
 
 export function isSameTitle(a: TitleKey, b: TitleKey): boolean {
+  if (a.content !== b.content) return false
   const shorter = Math.min(a.tokens.length, b.tokens.length)
   if (shorter < MIN_TOKENS_EQUAL) return false
   if (a.tokens.length === b.tokens.length && a.tokens.every((token, i) => token === b.tokens[i])) return true
   if (shorter < MIN_TOKENS_NEAR) return false
-  return similarity(a, b) >= MIN_SIMILARITY && areEqualButForLittle(a, b)
+  return similarity(a, b) >= MIN_SIMILARITY
 }
 
 /** Jaccard over pairs of neighbouring words, so that order counts, and over words, so that one change is not three. */
 function similarity(a: TitleKey, b: TitleKey): number {
-  return Math.max(jaccard(toShingles(a.tokens), toShingles(b.tokens)), jaccard(a.counts, b.counts))
+  return Math.max(
+    jaccard(toShingles(a.tokens), toShingles(b.tokens)),
+    jaccard(new Set(a.tokens), new Set(b.tokens)),
+  )
 }
 
 const toShingles = (tokens: readonly string[]) =>
-  new Map(tokens.slice(1).map((token, i) => [`${tokens[i]} ${token}`, 1]))
+  new Set(tokens.slice(1).map((token, i) => `${tokens[i]} ${token}`))
 
-function jaccard(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
+function jaccard(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0
-  for (const key of a.keys()) if (b.has(key)) shared++
+  for (const key of a) if (b.has(key)) shared++
   return shared / (a.size + b.size - shared)
-}
-
-/** What is in one of them only are little words. */
-const areEqualButForLittle = (a: TitleKey, b: TitleKey) =>
-  isCovered(a, b) && isCovered(b, a) && areInSameOrder(a, b)
-
-const isCovered = (a: TitleKey, b: TitleKey) =>
-  [...a.counts].every(([token, count]) => LITTLE.has(token) || count <= (b.counts.get(token) ?? 0))
-
-/** "Dog bites man" is not "Man bites dog". */
-function areInSameOrder(a: TitleKey, b: TitleKey): boolean {
-  const common = (from: TitleKey, to: TitleKey) =>
-    from.tokens.filter((token) => !LITTLE.has(token) && to.counts.has(token)).join(' ')
-  return common(a, b) === common(b, a)
 }
