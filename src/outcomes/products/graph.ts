@@ -121,8 +121,7 @@ function roleOf(key: string, role: Role, types: readonly string[]): Role {
   if (key === 'offers') return role === 'offered' || types.some(isWare) ? 'offered' : 'listed'
   if (MAIN.has(key) && role === 'top') return 'main'
   if (key === '@graph') return role
-  // An offer inside a product's offers describes its item; an offer of its own brings the item with it.
-  if (key === 'itemOffered') return role === 'offered' ? 'part' : types.includes('Offer') ? role : 'part'
+  // What stands inside an offer of a product, or inside a variant, describes that.
   return role === 'offered' || role === 'variant' ? 'part' : role
 }
 

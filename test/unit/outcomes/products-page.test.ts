@@ -326,7 +326,7 @@ describe('JSON-LD', () => {
 
   it('prefers what stands by itself to what stands in a list, wherever both stand', () => {
     const list = { '@type': 'ItemList', itemListElement: [{ ...product, name: 'Cup' }] }
-    const deep = { '@type': 'WebPage', hasPart: { '@type': 'WebPageElement', about: product } }
+    const deep = { '@type': 'WebPage', hasPart: { '@type': 'WebPageElement', hasPart: product } }
     expect(firstOf(page(list, deep))).toMatchObject({ name: 'Kettle', main: true })
   })
 
@@ -447,6 +447,11 @@ describe('other syntaxes', () => {
       issues: ['product_not_stated', 'identifier_missing'],
     })
     expect(readBytes(Buffer.from(`${html}<b itemprop="price">7</b>`))).toMatchObject({ reason: 'no_product' })
+    const offers = '<div itemscope itemtype="http://schema.org/Offer"><b itemprop="price">7</b></div>'
+    expect(readBytes(Buffer.from(`<h1>Kettle</h1>${offers}`))).toMatchObject({ ok: true })
+    expect(readBytes(Buffer.from(`<h1>Kettle</h1>${offers}${offers}`))).toMatchObject({
+      reason: 'no_product',
+    })
   })
 
   it('takes a sale price for the price and the price for the list price', () => {
