@@ -34,9 +34,9 @@ export function foldText(text: string): string {
   // Decomposed, the hamza of أ, إ, ؤ and ئ and the madda of آ are marks like the others.
   return lower
     .normalize('NFKD')
+    .toLowerCase()
     .replace(MARKS, '')
     .replace(LETTER, (letter) => LETTERS[letter]!)
     .replace(DIGIT, (digit) => String(digit.charCodeAt(0) & 0xf))
     .normalize('NFC')
-    .toLowerCase()
 }

@@ -109,6 +109,7 @@ describe('folded text', () => {
     ['presentation forms', 'ﻻ', 'لا'],
     ['accents', 'Crème Brûlée Ångström', 'creme brulee angstrom'],
     ['letters without decomposition', 'Straße Łódź Øre', 'strasse lodz ore'],
+    ['capitals that are a form of another letter', 'ᴭℌ', 'aeh'],
     ['full width', 'ＡＢＣ１２', 'abc12'],
     ['Greek and Cyrillic', 'Άλφα ЁЛКА', 'αλφα елка'],
   ])('takes %s for one', (_, text, folded) => {
