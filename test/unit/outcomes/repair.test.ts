@@ -162,3 +162,11 @@ describe('repair guidance', () => {
       expect(refusalOf({ intent: 'translate', url }).repair.example).not.toHaveProperty('urls')
   })
 })
+
+describe('the example after a conflict', () => {
+  it('does not choose between the addresses that contradict each other', () => {
+    const { repair } = refusalOf({ intent: 'read the page https://b.example.com/', url: A })
+    expect(repair.understood.sources).toEqual([A, 'https://b.example.com/'])
+    expect(JSON.stringify(repair.example)).not.toMatch(/[ab]\.example\.com/)
+  })
+})
