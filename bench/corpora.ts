@@ -61,17 +61,15 @@ export function listPages(data: string): Page[] {
           read: readPage(wcxb, name),
         }
       }),
-    ...Object.entries(truths).map(
-      ([name, { articleBody, url }]): Page => ({
-        name,
-        corpus: 'articles',
-        type: 'news',
-        url,
-        truth: articleBody,
-        isHeldOut: isHeldOut(name),
-        read: readPage(articles, name),
-      }),
-    ),
+    ...Object.entries(truths).map(([name, { articleBody, url }]): Page => ({
+      name,
+      corpus: 'articles',
+      type: 'news',
+      url,
+      truth: articleBody,
+      isHeldOut: isHeldOut(name),
+      read: readPage(articles, name),
+    })),
   ]
 }
 
@@ -85,7 +83,9 @@ function shinglesOf(text: string): string[] {
 /** Words in any order for WCXB, runs of four words for the article benchmark: each corpus by its own rule. */
 export function scorePage(page: Page, text: string): Score {
   const units =
-    page.corpus === 'wcxb' ? (words: string) => tokensOf(words.toLowerCase()) : (words: string) => shinglesOf(words)
+    page.corpus === 'wcxb'
+      ? (words: string) => tokensOf(words.toLowerCase())
+      : (words: string) => shinglesOf(words)
   const left = new Map<string, number>()
   const wanted = units(page.truth)
   const given = units(text)
@@ -110,6 +110,8 @@ export function meanScore(corpus: Page['corpus'], scores: readonly Score[]): Sco
   const precision = mean(scores.map((score) => score.precision))
   const recall = mean(scores.map((score) => score.recall))
   const f1 =
-    corpus === 'wcxb' ? mean(scores.map((score) => score.f1)) : (2 * precision * recall) / (precision + recall)
+    corpus === 'wcxb'
+      ? mean(scores.map((score) => score.f1))
+      : (2 * precision * recall) / (precision + recall)
   return { precision, recall, f1 }
 }

@@ -34,7 +34,11 @@ const Verification = z.object({
   normaliser: z
     .string()
     .describe('Version of the rules that made the text; same rules and source, same digests'),
-  deterministic: z.boolean().describe('Same request and same source bytes, same result'),
+  deterministic: z
+    .boolean()
+    .describe(
+      'Same request and same source bytes, same result, but for the times of this reading and what follows from them',
+    ),
 })
 export type Verification = z.infer<typeof Verification>
 

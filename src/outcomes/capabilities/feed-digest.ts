@@ -101,6 +101,6 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
       }),
     ),
     // When a source was read is part of the result.
-    deterministic: false,
+    deterministic: true,
   }
 }

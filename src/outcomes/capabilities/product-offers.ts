@@ -68,7 +68,7 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
       name === null ? [] : [{ pointer: `/products/${at}/name`, sha256: digestText(name) }],
     ),
     // The coverage says when each source was read.
-    deterministic: false,
+    deterministic: true,
   }
 }
 
