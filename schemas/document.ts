@@ -5,6 +5,7 @@ const Link = z.object({
   url: z.string().describe('Absolute where the page or the request gave a base, else as written'),
   absolute: z.boolean(),
   text: z.string(),
+  in_text: z.boolean().describe('It stands in the main text, not in navigation or beside it'),
 })
 
 const DataTable = z.object({
@@ -51,7 +52,11 @@ export const ExtractedDocument = z.object({
   text: z.string().describe('Main text: NFC, single spaces, blocks separated by a blank line'),
   markdown: z.string(),
   word_count: z.int().min(0),
-  links: z.array(Link),
+  links: z
+    .array(Link)
+    .describe(
+      'Those of the main text first, each in the order of the page; of the others only some, see `truncated`',
+    ),
   tables: z.array(DataTable),
   structured_data: z.object({
     types: z.array(z.string()).describe('schema.org types found in JSON-LD, sorted'),

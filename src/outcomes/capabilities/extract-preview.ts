@@ -50,6 +50,7 @@ interface PreviewRequest {
 const LIMITS: ExtractionLimits = {
   textCharacters: 32_768,
   links: 100,
+  linksElsewhere: 100,
   headings: 200,
   tables: 50,
   cells: 5000,

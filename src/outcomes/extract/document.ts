@@ -53,7 +53,12 @@ export function extractDocument(
   )
   const fullText = textOfBlocks(blocks)
   const text = cut('text', fullText)
-  const links = capped('links', readLinks(page, baseUrl, limits.links), limits.links)
+  const found = readLinks(page, baseUrl, hrefsIn(blocks), limits)
+  const links = capped(
+    'links',
+    [...found.inText, ...capped('links', found.elsewhere, limits.linksElsewhere)],
+    limits.links,
+  )
   const written = new Set(links.map(({ url }) => url))
   const markdown = toMarkdown(blocks, (href) => {
     const link = resolveLink(href, baseUrl)
@@ -86,25 +91,58 @@ export function extractDocument(
   }
 }
 
-/** Every link of the page once, in order, with the first text it carries; ends one past the limit. */
-function readLinks(page: ParsedPage, base: string | undefined, max: number): ExtractedDocument['links'] {
-  const links = new Map<string, ExtractedDocument['links'][number]>()
+/** Addresses as they are written in the main text. */
+function hrefsIn(blocks: readonly Block[]): ReadonlySet<string> {
+  const hrefs = new Set<string>()
+  for (const block of blocks) {
+    // Cells are kept as text: their links are found where the table stands.
+    const below = block.kind === 'table' && block.at ? elementsBelow(block.at) : []
+    for (const element of below) addTo(hrefs, hrefOf(element))
+    for (const { href } of 'runs' in block ? block.runs : []) addTo(hrefs, href)
+  }
+  return hrefs
+}
+
+const addTo = (hrefs: Set<string>, href: string | undefined) => href !== undefined && hrefs.add(href)
+const hrefOf = ({ name, attributes }: Element) => (name === 'a' ? attribute(attributes, 'href') : undefined)
+
+/** Every link of the page once, in order, with the first text it carries; each list ends one past its limit. */
+function readLinks(
+  page: ParsedPage,
+  base: string | undefined,
+  hrefs: ReadonlySet<string>,
+  limits: ExtractionLimits,
+): { readonly inText: Links; readonly elsewhere: Links } {
+  const inText = new Map<string, Links[number]>()
+  const elsewhere = new Map<string, Links[number]>()
   const seen = new Set<string>()
-  const stack: Element[] = [page.root]
-  for (let element = stack.pop(); element && links.size <= max; element = stack.pop()) {
-    const href = element.name === 'a' ? attribute(element.attributes, 'href') : undefined
-    if (href !== undefined && !seen.has(href)) {
-      seen.add(href)
-      const link = resolveLink(href, base)
-      if (link && !links.has(link.url))
-        links.set(link.url, { ...link, text: cutText(oneLine(element), MAX_LABEL_CHARACTERS) })
-    }
+  for (const element of elementsBelow(page.root)) {
+    const href = hrefOf(element)
+    if (href === undefined || seen.has(href)) continue
+    const isInText = hrefs.has(href)
+    if (isInText ? inText.size > limits.links : elsewhere.size > limits.linksElsewhere) continue
+    seen.add(href)
+    const link = resolveLink(href, base)
+    if (!link || inText.has(link.url)) continue
+    if (isInText) elsewhere.delete(link.url)
+    else if (elsewhere.has(link.url)) continue
+    const text = cutText(oneLine(element), MAX_LABEL_CHARACTERS)
+    ;(isInText ? inText : elsewhere).set(link.url, { ...link, text, in_text: isInText })
+  }
+  return { inText: [...inText.values()], elsewhere: [...elsewhere.values()] }
+}
+
+type Links = ExtractedDocument['links']
+
+function* elementsBelow(root: Element): Generator<Element> {
+  const stack: Element[] = [root]
+  for (let element = stack.pop(); element; element = stack.pop()) {
+    yield element
     for (let i = element.children.length - 1; i >= 0; i--) {
       const child = element.children[i]!
       if (typeof child !== 'string') stack.push(child)
     }
   }
-  return [...links.values()]
 }
 
 const oneLine = (element: Element) => collapseSpaces(cleanText(textOf(element, '', MAX_LABEL_CHARACTERS)))

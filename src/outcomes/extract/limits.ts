@@ -4,6 +4,8 @@ export interface ExtractionLimits {
   readonly textCharacters: number
   /** Entries of lists. */
   readonly links: number
+  /** Of these, those that do not stand in the main text: navigation, teasers. */
+  readonly linksElsewhere: number
   readonly headings: number
   readonly tables: number
   /** Of all tables together. */
@@ -14,6 +16,7 @@ export interface ExtractionLimits {
 export const PAGE_LIMITS: ExtractionLimits = {
   textCharacters: 200_000,
   links: 500,
+  linksElsewhere: 25,
   headings: 500,
   tables: 100,
   cells: 10_000,

@@ -176,6 +176,22 @@ describe('a page as a document', () => {
     expect([document.headings.length, document.links.length, document.tables.length]).toEqual([500, 500, 100])
     expect(truncated).toEqual(['headings', 'links', 'tables'])
   })
+
+  it('holds every link of its text, of the navigation around it only some, and says so', () => {
+    const prose =
+      'This paragraph says some sentences about one thing, so that there is a text to be found in it. '
+    const inside = Array.from({ length: 40 }, (_, i) => `<p>${prose}<a href=/t${i}>x</a></p>`).join('')
+    const around = Array.from({ length: 40 }, (_, i) => `<li><a href=/n${i}>x</a>`).join('')
+    const { document, truncated } = valueOf(
+      `<nav><ul>${around}</ul></nav><main>${inside}</main>`,
+      'text/html',
+    )
+    expect(document.links.map((link) => link.in_text)).toEqual([
+      ...Array.from({ length: 40 }, () => true),
+      ...Array.from({ length: 25 }, () => false),
+    ])
+    expect(truncated).toEqual(['links'])
+  })
 })
 
 describe('languages and directions', () => {

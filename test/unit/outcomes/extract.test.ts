@@ -259,7 +259,7 @@ describe('links', () => {
     ['<base href="javascript:x"><a href="b">', 'https://a.example/', 'https://a.example/b', true],
     ['<a href="mailto:a@b.example">', undefined, 'mailto:a@b.example', true],
   ])('%s with base %s is %s', (html, base, url, absolute) => {
-    expect(documentOf(html, base).links).toEqual([{ url, absolute, text: '' }])
+    expect(documentOf(html, base).links).toEqual([{ url, absolute, text: '', in_text: false }])
   })
 
   it.each([
@@ -272,6 +272,34 @@ describe('links', () => {
     '',
   ])('does not list %s', (href) => {
     expect(documentOf(`<a href="${href}">x</a>`, 'https://a.example/').links).toEqual([])
+  })
+
+  const prose =
+    'Green tea is steeped for three minutes at eighty degrees, and never with boiling water. '.repeat(6)
+
+  it('come from the main text first, from its tables too, and say whether they do', () => {
+    const html =
+      '<nav><a href=/home>Home</a> <a href=/both>Both</a></nav><main><p>' +
+      `${prose}<a href=/source>a source</a></p><p>${prose}<a href="https://a.example/both">both</a></p>` +
+      '<table><tr><th>Tea<th>Shop<tr><td>Sencha<td><a href=/shop>shop</a></table></main><footer><a href=/legal>Legal</a></footer>'
+    const { links } = documentOf(html, 'https://a.example/')
+    expect(links.map(({ url, in_text }) => [new URL(url).pathname, in_text])).toEqual([
+      ['/source', true],
+      ['/both', true],
+      ['/shop', true],
+      ['/home', false],
+      ['/legal', false],
+    ])
+  })
+
+  it('keep their place in the text behind any length of navigation', () => {
+    const navigation = Array.from({ length: 200 }, (_, i) => `<a href=/n${i}>n</a>`).join(' ')
+    const html = `<nav>${navigation}</nav><main><p>${prose}<a href=/source>a source</a></p></main>`
+    const { document, coverage } = preview(html)
+    expect(document.links[0]).toMatchObject({ url: '/source', in_text: true })
+    expect(document.markdown).toContain('[a source](</source>)')
+    expect(document.links).toHaveLength(100)
+    expect(coverage.truncated).toEqual(['links'])
   })
 
   it('lists an address once and at most a hundred', () => {

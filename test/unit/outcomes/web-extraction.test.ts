@@ -291,6 +291,7 @@ describe('an answer is bounded', () => {
             url: `https://a.example/${i}`,
             absolute: true,
             text: '',
+            in_text: true,
           })),
           tables: [
             {
