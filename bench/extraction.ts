@@ -25,7 +25,7 @@ const ENGINES = {
   },
 }
 
-/** Half the heap that the gateway's worker threads get: what fits there is what is needed, the rest is garbage not collected yet. */
+/** Half the heap that the gateway's processes for analyses get: what fits there is what is needed, the rest is garbage not collected yet. */
 const HEAP_FLAGS: Readonly<Record<string, readonly string[]>> = { gateway: ['--max-old-space-size=96'] }
 
 interface Measured {
@@ -145,7 +145,7 @@ function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>):
     rows,
   )
   printTable(
-    'CPU and memory (the gateway with a heap of 96 MB, as its worker threads are bounded)',
+    'CPU and memory (the gateway with a heap of 96 MB, as its processes for analyses are bounded)',
     ['engine', 'ms a page', 'worst ms', 'peak MB over base', 'failed'],
     engines.map(([name, { pages: all, peakMb }]) => [
       name,

@@ -1,5 +1,5 @@
 // What the paid capabilities cost and whether they keep anybody waiting: CPU of a 12 KiB preview and of three 128 KiB pages,
-// then the delay of the event loop while pages made to be slow are read in threads. `node --expose-gc bench/outcomes.ts`
+// then the delay of the event loop while pages made to be slow are read in processes of their own. `node --expose-gc bench/outcomes.ts`
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'

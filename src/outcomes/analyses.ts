@@ -1,4 +1,4 @@
-// Everything that is read out of untrusted bytes, by name: what a worker thread runs. Pure functions, no clock, no network.
+// Everything that is read out of untrusted bytes, by name: what a process beside the gateway runs. Pure functions, no clock, no network.
 import { readPage } from './extract/page.ts'
 import { readFeed } from './feeds/feed.ts'
 import { readProducts } from './products/page.ts'

@@ -3,7 +3,7 @@
 //   request -> claims -> one job (resolve) -> prepared job: normalised request, digest, price
 //   prepared job -> gather: every source in parallel, each with its fallback and its own deadline
 //                     reader:   one address -> bytes, through the gateway's safe outbound path, or a reason
-//                     analyser: bytes -> data, in a worker thread with a budget, or a reason
+//                     analyser: bytes -> data, in a process of its own with a budget, or a reason
 //                -> the capability puts the readings together: duplicates, groups, digest
 //                -> result, digests, cost; without one usable source it throws and nothing is charged
 import type { OutcomeId, OutcomeResult } from '../../schemas/outcome.ts'
@@ -159,7 +159,7 @@ export type AnalysisResult<T> =
   | { readonly ok: false; readonly reason: 'budget_exceeded' | 'unreadable' }
 
 /**
- * Pure functions of `analyses.ts` by name, run in a worker thread: a page made to be slow is cut off and blocks nobody.
+ * Pure functions of `analyses.ts` by name, run in another process: a page made to be slow is cut off and blocks nobody.
  * @throws {GatewayError} overloaded when too many are waiting
  */
 export interface Analyser {

@@ -1,4 +1,4 @@
-// Pages made to be slow, read by the real analyses in real threads: each gets an answer or a reason, nobody waits for it.
+// Pages made to be slow, read by the real analyses in real processes: each gets an answer or a reason, nobody waits for it.
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WebExtractionResult } from '../../schemas/web-extraction.ts'
@@ -89,7 +89,7 @@ describe('a page that is never finished', () => {
 
   it('keeps nobody else waiting: whole purchases go on beside it', async () => {
     const analyser = openPool({ workerUrl: slowUrl, workers: 2, budgetMs: 1_000_000 })
-    // Its own three seconds are the gather's; until then it holds one thread.
+    // Its own three seconds are the gather's; until then it holds one process.
     const slow = extract(analyser, { '/slow': neverFinished }).catch((thrown: unknown) => thrown)
     for (let i = 0; i < 5; i++) {
       const { documents } = await extract(analyser, { '/a': good })

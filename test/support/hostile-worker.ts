@@ -1,13 +1,13 @@
-// A worker thread with analyses that misbehave, each in its own way: what the pool must survive.
-import { parentPort, threadId } from 'node:worker_threads'
-
-const port = parentPort!
+// A process with analyses that misbehave, each in its own way: what the pool must survive.
+import { serve } from '../../src/outcomes/adapters/serve.ts'
 
 const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
   echo: (input) => input,
-  thread: () => threadId,
+  process: () => process.pid,
   environment: () => Object.keys(process.env),
-  buffer: (input) => (input as { body: Uint8Array }).body.buffer.byteLength,
+  // All the memory that the bytes lie in.
+  around: (input) =>
+    Buffer.from((input as { body: Uint8Array }).body.buffer as ArrayBuffer).toString('latin1'),
   spin() {
     for (;;);
   },
@@ -23,8 +23,14 @@ const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
     const kept: unknown[] = []
     for (;;) kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })))
   },
+  // One allocation beyond what is left: in a thread this ends every thread.
+  hoard() {
+    const kept: unknown[] = []
+    for (;;) kept.push(Array.from<number>({ length: 3e6 }).fill(1.5))
+  },
   unsendable: () => () => {},
   exit: () => process.exit(3),
+  crash: () => process.kill(process.pid, 'SIGSEGV'),
   later() {
     setTimeout(() => {
       throw new Error('after the answer')
@@ -33,11 +39,4 @@ const hostile: Readonly<Record<string, (input: unknown) => unknown>> = {
   },
 }
 
-port.on('message', ([name, input]: [string, unknown]) => {
-  try {
-    port.postMessage({ ok: true, value: hostile[name]!(input) })
-  } catch {
-    port.postMessage({ ok: false })
-  }
-})
-port.postMessage({ ready: true })
+serve(hostile)

@@ -1,11 +1,11 @@
-// The real worker, except that a page that says so is never finished.
-import { parentPort } from 'node:worker_threads'
+// The real analyses, except that a page that says so is never finished.
+import { serve } from '../../src/outcomes/adapters/serve.ts'
 import { analyses } from '../../src/outcomes/analyses.ts'
 
-const port = parentPort!
-
-port.on('message', ([name, input]: [keyof typeof analyses, { body?: Uint8Array }]) => {
-  if (input.body && Buffer.from(input.body).includes('<!-- never finished -->')) for (;;);
-  port.postMessage({ ok: true, value: analyses[name](input as never) })
-})
-port.postMessage({ ready: true })
+serve({
+  ...analyses,
+  page(input) {
+    if (Buffer.from(input.body).includes('<!-- never finished -->')) for (;;);
+    return analyses.page(input)
+  },
+} satisfies typeof analyses)

@@ -1,31 +1,31 @@
-// Worker threads that run the analyses: started when needed, ended when idle, replaced when one is cut off.
+// Processes that run the analyses: started when needed, ended when idle, replaced when one is cut off.
 import { availableParallelism } from 'node:os'
 import { GatewayError } from '../../errors.ts'
 import type { Analyser } from '../ports.ts'
-import { type Job, startThread, type Thread } from './thread.ts'
+import { type Child, type Job, startChild } from './child.ts'
 
 export interface PoolOptions {
-  /** Threads at most. */
+  /** Processes at most. */
   readonly workers?: number
-  /** Wall time of one analysis, from when a thread has it. */
+  /** Wall time of one analysis, from when a process has it. */
   readonly budgetMs?: number
-  /** A pool that did nothing for so long ends its threads. */
+  /** A pool that did nothing for so long ends its processes. */
   readonly idleMs?: number
-  /** Analyses that may wait for a thread, and for how long. */
+  /** Analyses that may wait for a process, and for how long. */
   readonly maxWaiting?: number
   readonly maxWaitMs?: number
-  /** Where the thread's code is; found beside this file (source) or beside the bundle. */
+  /** Where the code of the process is; found beside this file (source) or beside the bundle. */
   readonly workerUrl?: URL
 }
 
 const DEFAULTS = { budgetMs: 2000, idleMs: 60_000, maxWaiting: 256, maxWaitMs: 10_000 }
 
-/** See `Analyser`. The first analysis starts the first thread. */
+/** See `Analyser`. The first analysis starts the first process. */
 export function createAnalyserPool(options: PoolOptions = {}): Analyser {
   const { budgetMs, idleMs, maxWaiting, maxWaitMs } = { ...DEFAULTS, ...options }
-  const maxThreads = options.workers ?? Math.min(2, availableParallelism())
+  const maxChildren = options.workers ?? Math.min(2, availableParallelism())
   const url = options.workerUrl ?? workerUrl()
-  const threads = new Set<Thread>()
+  const children = new Set<Child>()
   // In the order they came. Each has until its timer: behind pages made to be slow the queue hardly moves.
   const waiting = new Map<Job, NodeJS.Timeout>()
   let idleTimer: NodeJS.Timeout | undefined
@@ -34,34 +34,34 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser {
   function dispatch(): void {
     clearTimeout(idleTimer)
     for (const [job, timer] of waiting) {
-      const thread = [...threads].find(({ isFree }) => isFree()) ?? addThread()
-      if (!thread) return
+      const child = [...children].find(({ isFree }) => isFree()) ?? addChild()
+      if (!child) return
       waiting.delete(job)
       clearTimeout(timer)
-      thread.run(job)
+      child.run(job)
     }
-    if (threads.size > 0 && [...threads].every(({ isFree }) => isFree()))
-      idleTimer = setTimeout(() => void stopThreads(), idleMs).unref()
+    if (children.size > 0 && [...children].every(({ isFree }) => isFree()))
+      idleTimer = setTimeout(() => void stopChildren(), idleMs).unref()
   }
 
-  function addThread(): Thread | undefined {
+  function addChild(): Child | undefined {
     // One that is being cut off counts until it is gone: it may still be using a core.
-    if (threads.size >= maxThreads || closing) return undefined
-    const thread = startThread({
+    if (children.size >= maxChildren || closing) return undefined
+    const child = startChild({
       url,
       budgetMs,
       onFree: dispatch,
       onEnd() {
-        threads.delete(thread)
+        children.delete(child)
         dispatch()
       },
     })
-    threads.add(thread)
-    return thread
+    children.add(child)
+    return child
   }
 
-  async function stopThreads(): Promise<void> {
-    await Promise.all([...threads].map((thread) => thread.stop()))
+  async function stopChildren(): Promise<void> {
+    await Promise.all([...children].map((child) => child.stop()))
   }
 
   async function shutDown(): Promise<void> {
@@ -71,7 +71,7 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser {
       reject(draining())
     }
     waiting.clear()
-    await stopThreads()
+    await stopChildren()
   }
 
   return {

@@ -1,4 +1,6 @@
-// The threads behind the analyses, with a worker whose analyses misbehave, and once with the real one.
+// The processes behind the analyses, with a worker whose analyses misbehave, and once with the real one.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../src/errors.ts'
 import { createAnalyserPool, type PoolOptions } from '../../../src/outcomes/adapters/pool.ts'
@@ -7,6 +9,8 @@ import type { Analyser, AnalysisResult } from '../../../src/outcomes/ports.ts'
 
 const hostileUrl = new URL('../../support/hostile-worker.ts', import.meta.url)
 const FOREVER_MS = 1_000_000
+/** Processes start slowly on a busy machine. */
+const POLL = { timeout: 20_000 }
 const open: Analyser[] = []
 
 afterEach(async () => {
@@ -20,6 +24,14 @@ function openPool(options: PoolOptions = {}) {
     pool,
     run: (name: string, input: unknown = null) =>
       pool.run(name as 'page', input as never) as Promise<AnalysisResult<unknown>>,
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
 }
 
@@ -37,7 +49,7 @@ const page = (html: string) => ({
   url: 'https://a.example/',
 })
 
-describe('an analysis in a thread', () => {
+describe('an analysis in another process', () => {
   it('gives what the function itself gives', async () => {
     const pool = createAnalyserPool()
     open.push(pool)
@@ -49,7 +61,9 @@ describe('an analysis in a thread', () => {
     const { run } = openPool()
     const slab = Buffer.from('secret before | the page | secret after')
     const body = slab.subarray(16, 24)
-    expect(await run('buffer', { body })).toEqual({ ok: true, value: 8 })
+    const around = (await run('around', { body })) as { value: string }
+    expect(around.value).toContain('the page')
+    expect(around.value).not.toContain('secret')
     const echoed = (await run('echo', { body, url: 'u' })) as { value: { body: Uint8Array; url: string } }
     expect(Buffer.from(echoed.value.body).toString()).toBe('the page')
     expect(echoed.value.url).toBe('u')
@@ -64,9 +78,9 @@ describe('an analysis in a thread', () => {
     expect(await run('environment')).toEqual({ ok: true, value: [] })
   })
 
-  it('uses a thread again', async () => {
+  it('uses a process again', async () => {
     const { run } = openPool()
-    expect(await run('thread')).toEqual(await run('thread'))
+    expect(await run('process')).toEqual(await run('process'))
   })
 })
 
@@ -74,11 +88,11 @@ describe('an analysis that misbehaves', () => {
   it.each(['spin', 'backtrack'])('is cut off when its budget is used up: %s', async (name) => {
     const { run } = openPool({ budgetMs: 50 })
     expect(await run(name)).toEqual({ ok: false, reason: 'budget_exceeded' })
-    // On a machine that is slow enough even an echo may take 50 ms: what matters is that a thread takes it.
-    await expect.poll(() => run('echo', 'next')).toEqual({ ok: true, value: 'next' })
+    // On a machine that is slow enough even an echo may take 50 ms: what matters is that a process takes it.
+    await expect.poll(() => run('echo', 'next'), POLL).toEqual({ ok: true, value: 'next' })
   })
 
-  it.each(['fail', 'overflow', 'exhaust', 'unsendable', 'exit'])(
+  it.each(['fail', 'overflow', 'exhaust', 'hoard', 'unsendable', 'exit', 'crash'])(
     'is an unreadable input, and the next one is read: %s',
     async (name) => {
       const { run } = openPool()
@@ -90,7 +104,7 @@ describe('an analysis that misbehaves', () => {
   it('cannot take the next one with it by failing after its answer', async () => {
     const { run } = openPool()
     expect(await run('later')).toEqual({ ok: true, value: 'answered' })
-    await expect.poll(() => run('echo', 'next')).toEqual({ ok: true, value: 'next' })
+    await expect.poll(() => run('echo', 'next'), POLL).toEqual({ ok: true, value: 'next' })
   })
 
   it('does not keep others waiting while it runs', async () => {
@@ -102,7 +116,7 @@ describe('an analysis that misbehaves', () => {
     expect(await endless).toMatchObject({ code: 'draining' })
   })
 
-  it('is replaced while others wait for its thread', async () => {
+  it('is replaced while others wait for its process', async () => {
     const { run } = openPool({ budgetMs: 1000 })
     const [cut, next] = await Promise.all([run('spin'), run('echo', 'next')])
     expect(cut).toEqual({ ok: false, reason: 'budget_exceeded' })
@@ -138,24 +152,41 @@ describe('the queue', () => {
 })
 
 describe('the life of a pool', () => {
-  it('starts no thread before the first analysis, and says when one does not start', async () => {
+  it('starts no process before the first analysis, and says when one does not start', async () => {
     const { run } = openPool({ workerUrl: new URL('./no-such-worker.ts', import.meta.url) })
     const thrown = await rejection(run('echo'))
     expect(thrown).toBeInstanceOf(Error)
     expect(thrown, 'the gateway is broken, not the page').not.toBeInstanceOf(GatewayError)
   })
 
-  it('never has more threads than it may', async () => {
+  it('leaves no process behind when the gateway itself is killed', async () => {
+    const pool = new URL('../../../src/outcomes/adapters/pool.ts', import.meta.url).href
+    const code = `import { createAnalyserPool } from '${pool}'
+      const pool = createAnalyserPool({ workerUrl: new URL('${hostileUrl.href}'), workers: 1 })
+      const { value } = await pool.run('process', null)
+      process.stdout.write(String(value))
+      setInterval(() => {}, 1000)`
+    const gateway = spawn(process.execPath, ['--input-type=module', '-e', code], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [written] = (await once(gateway.stdout, 'data')) as [Buffer]
+    const pid = Number(written.toString())
+    expect(isRunning(pid)).toBe(true)
+    gateway.kill('SIGKILL')
+    await expect.poll(() => isRunning(pid), POLL).toBe(false)
+  })
+
+  it('never has more processes than it may', async () => {
     const { run } = openPool({ workers: 2 })
-    const seen = await Promise.all(Array.from({ length: 30 }, () => run('thread')))
+    const seen = await Promise.all(Array.from({ length: 30 }, () => run('process')))
     const ids = new Set(seen.map((answer) => (answer as { value: number }).value))
     expect(ids.size).toBeLessThanOrEqual(2)
   })
 
-  it('ends threads that have nothing to do', async () => {
+  it('ends processes that have nothing to do', async () => {
     const { run } = openPool({ idleMs: 1 })
-    const first = await run('thread')
-    await expect.poll(() => run('thread')).not.toEqual(first)
+    const first = await run('process')
+    await expect.poll(() => run('process'), POLL).not.toEqual(first)
   })
 
   it('takes nothing after it was closed, and closes once', async () => {

@@ -1,0 +1,132 @@
+// One process that runs analyses, one at a time within a wall budget, and is gone for good after anything but an answer.
+// A process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole process.
+import { type ChildProcess, fork } from 'node:child_process'
+import { GatewayError } from '../../errors.ts'
+import type { AnalysisResult } from '../ports.ts'
+import type { ChildMessage, ChildRequest } from './serve.ts'
+
+export interface Job {
+  readonly name: string
+  readonly input: unknown
+  readonly resolve: (result: AnalysisResult<never>) => void
+  readonly reject: (thrown: unknown) => void
+}
+
+export interface Child {
+  readonly isFree: () => boolean
+  /** Only while it is free. */
+  run(job: Job): void
+  /** Ends it now; what it was doing is refused. */
+  stop(): Promise<void>
+}
+
+/** A page within the caps needs far less; what needs more is ended by the engine, and only this process with it. */
+const HEAP = ['--max-old-space-size=192', '--max-semi-space-size=8']
+/** Loading the code on a busy machine; not part of anybody's budget. */
+const START_TIMEOUT_MS = 15_000
+
+/**
+ * @param options.onFree told whenever the process could take a job
+ * @param options.onEnd told once, when the process is gone
+ */
+export function startChild(options: {
+  url: URL
+  budgetMs: number
+  onFree: () => void
+  onEnd: () => void
+}): Child {
+  const child = fork(options.url, [], {
+    // What reads hostile bytes has no business with the configuration, nor with what the gateway reads and writes.
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: ['--disable-warning=ExperimentalWarning', ...HEAP],
+    serialization: 'advanced',
+  })
+  let job: Job | undefined
+  let isReady = false
+  let isEnding = false
+  let timer: NodeJS.Timeout | undefined
+  let isGone = false
+  const gone = Promise.withResolvers<void>()
+
+  function send(): void {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      isEnding = true
+      child.kill('SIGKILL')
+      take()?.resolve({ ok: false, reason: 'budget_exceeded' })
+    }, options.budgetMs)
+    // One that cannot be reached any more is about to be gone.
+    child.send([job!.name, job!.input] satisfies ChildRequest, () => {})
+  }
+
+  /** The job, which is then nobody's business here any more. */
+  function take(): Job | undefined {
+    clearTimeout(timer)
+    keepAlive(child, false)
+    const done = job
+    job = undefined
+    return done
+  }
+
+  function end(failure?: Error): void {
+    if (isGone) return
+    isGone = true
+    const wasStopped = isEnding
+    isEnding = true
+    const left = take()
+    if (wasStopped) left?.reject(new GatewayError('draining', 'The gateway is shutting down. Try again.'))
+    // Out of memory, or a crash: it was this input. A process that never came up is another matter.
+    else if (isReady) left?.resolve({ ok: false, reason: 'unreadable' })
+    else left?.reject(failure ?? new Error('the process for analyses did not start'))
+    options.onEnd()
+    gone.resolve()
+  }
+
+  child.on('message', (message) => {
+    const answer = message as ChildMessage
+    if ('ready' in answer) {
+      isReady = true
+      if (job) send()
+      return
+    }
+    if (isEnding) return
+    take()?.resolve(
+      answer.ok ? { ok: true, value: answer.value as never } : { ok: false, reason: 'unreadable' },
+    )
+    options.onFree()
+  })
+  // Without an id it was never started, and there is no exit.
+  child.on('error', (failure) => {
+    if (child.pid === undefined) end(failure)
+  })
+  child.on('exit', () => end())
+
+  // Nothing keeps the gateway alive but work that somebody waits for.
+  keepAlive(child, false)
+  return {
+    isFree: () => job === undefined && !isEnding,
+    run(next) {
+      job = next
+      keepAlive(child, true)
+      if (isReady) send()
+      else timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
+    },
+    async stop() {
+      isEnding = true
+      if (!isGone) child.ref()
+      child.kill('SIGKILL')
+      await gone.promise
+    },
+  }
+}
+
+function keepAlive(child: ChildProcess, isNeeded: boolean): void {
+  if (isNeeded) {
+    child.ref()
+    child.channel?.ref()
+  } else {
+    child.unref()
+    child.channel?.unref()
+  }
+}
