@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../schemas/money.ts'
+import { parseTarget } from './egress/target.ts'
 import { parseToken } from './tokens.ts'
 
 /** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
@@ -190,9 +191,16 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
     })
-  e.GATEWAY_FEED_SOURCES.forEach((url, i) => {
-    if (!isHttpUrl(url) || !url.startsWith('https:'))
-      problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} is not an https URL`)
+  // What no digest could ever read is said here, to the operator, and not to every caller.
+  const sourceRules = {
+    ports: egressPorts.length > 0 ? egressPorts : [443],
+    allowSandboxName: e.GATEWAY_MODE === 'sandbox',
+  }
+  e.GATEWAY_FEED_SOURCES.forEach((url, i, urls) => {
+    const target = parseTarget(url, sourceRules)
+    if (!target.ok) problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} cannot be read. ${target.detail}`)
+    else if (urls.indexOf(url) < i)
+      problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} is there twice. Keep one.`)
   })
   if (e.GATEWAY_FEED_SOURCES.length > 3) problems.push('GATEWAY_FEED_SOURCES: at most 3 feeds')
   // A signed payment is money to whoever reads it on the way.

@@ -121,6 +121,40 @@ describe('loadConfig', () => {
     expect(problemsOf(env)).toEqual([])
   })
 
+  it.each<[string, string, RegExp]>([
+    ['plain http', 'https://a.example.com/x,http://b.example.com/y', /entry 2 .*https/],
+    ['no URL', 'news', /entry 1 .*https/],
+    ['a password in it', 'https://user:hunter2@a.example.com/x', /entry 1 .*password/],
+    ['an address instead of a name', 'https://10.0.0.1/x', /entry 1 .*Name the host/],
+    ['a name of this machine', 'https://localhost/x', /entry 1 .*public internet/],
+    ['a port that is not allowed', 'https://a.example.com:8443/x', /entry 1 .*port/],
+    ['spaces for commas', 'https://a.example.com/x https://b.example.com/y', /entry 1 /],
+    ['one of them twice', 'https://a.example.com/x,https://a.example.com/x', /entry 2 .*twice/],
+    [
+      'more than a digest reads',
+      'https://a.example.com/1,https://a.example.com/2,https://a.example.com/3,https://a.example.com/4',
+      /at most 3/,
+    ],
+  ])('refuses feeds that no digest could read: %s', (_, value, problem) => {
+    const problems = problemsOf({ GATEWAY_FEED_SOURCES: value })
+    expect(problems).toEqual([expect.stringMatching(problem)])
+    expect(problems[0]).not.toContain('hunter2')
+  })
+
+  it('lets feeds be on the ports that outbound requests may use, and on the sample site of a sandbox', () => {
+    const other = 'https://a.example.com:8443/x'
+    const sample = 'https://sandbox.agent-gateway.test/feeds/hardware.xml'
+    expect(loadConfig({ GATEWAY_FEED_SOURCES: other, GATEWAY_EGRESS_PORTS: '443,8443' }).feedSources).toEqual(
+      [other],
+    )
+    expect(loadConfig({ GATEWAY_FEED_SOURCES: sample }).feedSources).toEqual([sample])
+    expect(problemsOf({ ...PRODUCTION, GATEWAY_FEED_SOURCES: sample })).toEqual([
+      expect.stringMatching(/FEED_SOURCES: entry 1 /),
+    ])
+    for (const url of loadConfig(PRODUCTION).feedSources)
+      expect(problemsOf({ ...PRODUCTION, GATEWAY_FEED_SOURCES: url })).toEqual([])
+  })
+
   it('reports every problem at once, those across variables too', () => {
     const problems = problemsOf({
       PORT: 'x',
