@@ -48,7 +48,7 @@ export function readJson(
       markdown: toMarkdown([block], () => undefined),
       word_count: countWords(text),
     },
-    ...(fits ? { json: value } : {}),
+    ...(fits ? { json: cleanValue(value) } : {}),
     mode: 'json',
     truncated,
     warnings: findTextWarnings(source, text),
@@ -80,6 +80,28 @@ function linearise(value: unknown): { lines: string[]; depth: number; isComplete
   }
   return { lines, depth, isComplete: lines.length < MAX_LINES && characters <= PAGE_LIMITS.textCharacters }
 }
+
+/** The same value with every text and name in it cleaned: what has no UTF-8 has no digest, and nobody sees what is invisible. */
+function cleanValue(value: unknown): unknown {
+  const top: { value?: unknown } = {}
+  const stack: { into: object; key: PropertyKey; value: unknown }[] = [{ into: top, key: 'value', value }]
+  for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
+    const { into, key, value: given } = item
+    const isContainer = typeof given === 'object' && given !== null
+    const cleaned = isContainer ? (Array.isArray(given) ? [] : {}) : cleanScalar(given)
+    // Assigning would take `__proto__` for what it is not.
+    Object.defineProperty(into, key, { value: cleaned, enumerable: true, writable: true, configurable: true })
+    if (!isContainer) continue
+    const entries = Object.entries(given)
+    for (let i = entries.length - 1; i >= 0; i--) {
+      const [name, child] = entries[i]!
+      stack.push({ into: cleaned as object, key: cleanText(name), value: child })
+    }
+  }
+  return top.value
+}
+
+const cleanScalar = (value: unknown) => (typeof value === 'string' ? cleanText(value) : value)
 
 function stepInto(path: string, key: string, isList: boolean): string {
   if (path.length > MAX_PATH_CHARACTERS) return path

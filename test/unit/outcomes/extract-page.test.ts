@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { digestJson } from '../../../src/outcomes/digest.ts'
 import { readPage } from '../../../src/outcomes/extract/page.ts'
 import { cleanText } from '../../../src/outcomes/extract/text.ts'
 import type { PageInput } from '../../../src/outcomes/ports.ts'
@@ -144,6 +145,13 @@ describe('JSON', () => {
     expect(JSON.stringify(json)).toBe('{"__proto__":{"x":1},"constructor":2}')
     expect(document.text).toContain('__proto__.x: 1')
     expect(({} as Record<string, unknown>)['x']).toBeUndefined()
+  })
+
+  it('carries nothing invisible and nothing without UTF-8, in names and in values, and so has a digest', () => {
+    const source = String.raw`{"a\u200b\ud800":["x\ud800","\u202ey\u2069","l\r\n2",{"\u0007b":null}],"z":"e\u0301"}`
+    const { json } = valueOf(source, 'application/json')
+    expect(json).toEqual({ 'a\uFFFD': ['x\uFFFD', 'y', 'l\n2', { b: null }], z: '\u00E9' })
+    expect(digestJson(json)).toMatch(/^[0-9a-f]{64}$/)
   })
 
   it.each<[string, string, string[]]>([
@@ -300,10 +308,13 @@ describe('whatever is sent', () => {
     '<script type="application/ld+json">{"articleBody":"', '"}</script>', '<title>', '</title>', '<time datetime=2026-01-01>', '&#0;', '&lt', ' word '.repeat(12),
     '\u202E', '\u{E0041}', '\uD800', 'شاي ', '漢字', '<![CDATA[', ']]>', '<!--', '-->', '<?x', '<link rel=canonical href="//', '<base href="', '{', '[', '"', '\u0000',
   ] // prettier-ignore
+  /** Any UTF-16 at all: JSON can write what UTF-8 cannot. */
+  const units = fc.array(fc.integer({ max: 0xffff, min: 0 })).map((codes) => String.fromCharCode(...codes))
   const bytes = fc.oneof(
     fc.array(fc.constantFrom(...PIECES), { maxLength: 120 }).map((pieces) => Buffer.from(pieces.join(''))),
     fc.uint8Array({ maxLength: 600 }).map((array) => Buffer.from(array)),
     fc.json().map((text) => Buffer.from(text)),
+    fc.dictionary(units, fc.oneof(units, fc.array(units))).map((value) => Buffer.from(JSON.stringify(value))),
   )
   const type = fc.constantFrom(
     null,
@@ -322,16 +333,18 @@ describe('whatever is sent', () => {
           expect(reading.detail.length).toBeGreaterThan(10)
           return
         }
-        const { document } = reading.value
-        for (const text of [
-          document.text,
-          document.title ?? '',
-          ...document.headings.map((heading) => heading.text),
-        ])
-          expect(cleanText(text)).toBe(text)
-        expect(document.text).not.toBe('')
+        for (const text of textsIn(reading.value)) expect(cleanText(text)).toBe(text)
+        expect(digestJson(reading.value)).toHaveLength(64)
+        expect(reading.value.document.text).not.toBe('')
       }),
       { numRuns: 600 },
     )
   })
 })
+
+/** Every text and every name in a value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)])
+}
