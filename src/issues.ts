@@ -13,7 +13,7 @@ const MAX_NAME_CHARACTERS = 64
 
 /** One entry a field: several unknown properties are one issue of the validator, but several problems of the caller. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unknown): FieldProblem[] {
-  return issues.flatMap((issue) =>
+  return issues.flatMap(toBranch).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({
           code: 'input_unknown_property' as const,
@@ -22,6 +22,14 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unkno
         }))
       : [{ code: codeOf(issue, value), pointer: toPointer(issue.path), message: messageOf(issue, value) }],
   )
+}
+
+/** Of a union whose branches are told apart by type, what is wrong is said of the branch that was meant. */
+function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const meant = issue.errors.filter((branch) => !branch.some(isTypeOfBranch))
+  if (meant.length !== 1) return [issue]
+  return meant[0]!.flatMap((nested) => toBranch({ ...nested, path: [...issue.path, ...nested.path] }))
 }
 
 function codeOf(issue: z.core.$ZodIssue, value: unknown): ErrorCode {

@@ -14,6 +14,9 @@ const tool = defineTool({
     word: z.enum(['a', 'b']).default('a'),
     count: z.int().min(1).optional(),
     either: z.union([z.string().max(3), z.record(z.string(), z.unknown())]).optional(),
+    place: z
+      .union([z.string(), z.strictObject({ url: z.string(), more: z.array(z.string()).max(1).optional() })])
+      .optional(),
     inner: z.strictObject({ kind: z.enum(['x']) }).optional(),
     'sla/sh~': z.string().optional(),
   }),
@@ -55,6 +58,20 @@ describe('parseInput', () => {
     ['another word', { text: 'a', word: 'c' }, 'input_invalid', '/word'],
     ['a long string', { text: 'abcd' }, 'input_invalid', '/text'],
     ['a long string in a union', { text: 'a', either: 'abcd' }, 'input_invalid', '/either'],
+    [
+      'what is wrong inside a union',
+      { text: 'a', place: { url: 'x', more: ['a', 'b'] } },
+      'input_invalid',
+      '/place/more',
+    ],
+    ['what is missing inside a union', { text: 'a', place: {} }, 'input_missing_field', '/place/url'],
+    ['a wrong type inside a union', { text: 'a', place: { url: 1 } }, 'input_wrong_type', '/place/url'],
+    [
+      'an unknown property inside a union',
+      { text: 'a', place: { url: 'x', b: 1 } },
+      'input_unknown_property',
+      '/place/b',
+    ],
     ['a small count', { text: 'a', count: 0 }, 'input_invalid', '/count'],
     ['an unknown property', { text: 'a', foo: 1 }, 'input_unknown_property', '/foo'],
     ['a name that needs escaping', { text: 'a', 'sla/sh~': 1 }, 'input_wrong_type', '/sla~1sh~0'],
