@@ -24,7 +24,10 @@ const Verification = z.object({
     'Of `result.document.text` in UTF-8; null where there are several: see `parts`',
   ),
   result_sha256: Sha256.describe('Of `result` as canonical JSON (RFC 8785)'),
-  request_sha256: Sha256.describe('Of `intent.request` as canonical JSON (RFC 8785)'),
+  request_sha256: Sha256.describe(
+    'Of `intent.request` as canonical JSON (RFC 8785). `request_digest` of quote and receipt is the same in base64url of ' +
+      '`intent.request` with `capability` and the `network` of `cost` added',
+  ),
   sources: z
     .array(z.object({ url: z.string(), bytes: z.int().min(0), sha256: Sha256 }))
     .describe('Raw bytes of each source that was used, after decompression'),
@@ -88,6 +91,9 @@ export const Execution = z.object({
   result: OutcomeResult,
   verification: Verification,
   cost: Cost,
-  receipt: Receipt.nullable().describe('Null where nothing was charged'),
+  receipt: Receipt.nullable().describe(
+    'Null where nothing was charged. It names this answer: `result_sha256` in it is the hex SHA-256 of the answer as it was ' +
+      'sent, as JSON without spaces and without this last member',
+  ),
 })
 export type Execution = z.infer<typeof Execution>

@@ -235,6 +235,15 @@ async function expectProof(output: unknown, outcome: Outcome, network: string): 
   expect(verdict.ok).toBe(true)
   const stored = await gateway.rest('GET', new URL(receipt!.url).pathname, undefined, '')
   expect(stored.text).toContain(receipt!.jws)
+  const { receipt: _own, ...answer } = output as Record<string, unknown>
+  const asked = canonicalize({ ...intent.request, capability: execution.capability, network: cost.network })!
+  expect(verdict.ok && verdict.payload).toMatchObject({
+    result_sha256: sha256(JSON.stringify(answer)),
+    request_digest: createHash('sha256').update(asked).digest('base64url'),
+    amount: outcome.price.toString(),
+    network,
+    revenue: network === 'eip155:8453',
+  })
   return execution
 }
 
