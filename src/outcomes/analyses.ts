@@ -1,5 +1,6 @@
 // Everything that is read out of untrusted bytes, by name: what a process beside the gateway runs. Pure functions, no clock, no network.
 import { readPage } from './extract/page.ts'
+import { digestFeeds, type FeedSource } from './feeds/digest.ts'
 import { readFeed } from './feeds/feed.ts'
 import { readProducts } from './products/page.ts'
 import type { PageInput } from './ports.ts'
@@ -14,6 +15,9 @@ export const analyses = {
   products: readProducts,
   /** Entries of a feed. */
   feed: readFeed,
+  /** Entries of several feeds as one list: comparing titles is work, and the titles are theirs. */
+  digest: ({ sources, limit }: { readonly sources: readonly FeedSource[]; readonly limit: number }) =>
+    digestFeeds(sources, limit),
   /** Duplicates among documents, and passages that a query is about. */
   relate,
 }

@@ -2,7 +2,6 @@
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
-import { digestFeeds } from '../feeds/digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
 import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
@@ -68,15 +67,22 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
         'or JSON feeds.',
       { extras: { coverage } },
     )
-  const digest = digestFeeds(
-    usable.map(({ source, fetched, reading }) => ({
+  const digested = await analyser.run('digest', {
+    sources: usable.map(({ source, fetched, reading }) => ({
       source,
       url: fetched.url,
       retrievedAt: fetched.retrievedAt,
       reading: reading.value,
     })),
-    job.limit,
-  )
+    limit: job.limit,
+  })
+  if (!digested.ok)
+    throw new GatewayError(
+      'sources_unusable',
+      'Comparing the entries of these feeds took longer than it may, so nothing was charged. Send one feed at a time.',
+      { extras: { coverage } },
+    )
+  const digest = digested.value
   return {
     result: {
       sample: job.isDemo,

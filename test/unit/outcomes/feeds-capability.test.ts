@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { FeedDigestResult } from '../../../schemas/feed-digest.ts'
 import type { GatewayError } from '../../../src/errors.ts'
-import { createFeedDigest } from '../../../src/outcomes/capabilities/feed-digest.ts'
+import { createFeedDigest, MAX_ENTRIES } from '../../../src/outcomes/capabilities/feed-digest.ts'
 import type { ClaimField } from '../../../src/outcomes/claims.ts'
+import { findDescriptor } from '../../../src/outcomes/descriptors.ts'
 import { digestText } from '../../../src/outcomes/digest.ts'
-import type { SourceReader } from '../../../src/outcomes/ports.ts'
+import type { Analyser, SourceReader } from '../../../src/outcomes/ports.ts'
 import { createGather } from '../../../src/outcomes/sources/gather.ts'
 import { createSampleReader } from '../../../src/outcomes/sources/sample.ts'
 import { rss } from '../../support/feeds.ts'
@@ -54,6 +55,7 @@ describe('the request', () => {
       limit: 30,
       max_age_seconds: 0,
     })
+    expect(findDescriptor('feed-digest')!.when_to_use).toContain(`${MAX_ENTRIES} by default`)
   })
 
   it('takes sources, limit and age as they were sent', () => {
@@ -127,6 +129,19 @@ describe('the result', () => {
       .run({ ...context, analyser })
       .catch((thrown: unknown) => thrown)) as GatewayError
     expect(error).toMatchObject({ extras: { coverage: { sources: [{ reason: 'budget_exceeded' }, {}] } } })
+  })
+
+  it('is none, and not charged, where comparing the entries took too long: titles are theirs to choose', async () => {
+    const context = contextOf(readerOf({ [DEFAULTS[0]!]: page('x') }))
+    const analyser: Analyser = {
+      ...inThread,
+      run: async (name, input) =>
+        name === 'digest' ? { ok: false, reason: 'budget_exceeded' } : inThread.run(name, input),
+    }
+    await expect(prepare({}).run({ ...context, analyser })).rejects.toMatchObject({
+      code: 'sources_unusable',
+      extras: { coverage: { usable: 1 } },
+    })
   })
 
   it('of a demo is marked as a sample, and shows one entry that both feeds carry', async () => {
