@@ -27,6 +27,13 @@ const Source = z.union([
 ])
 const object = z.record(z.string(), z.unknown())
 
+const maxAgeSeconds = z
+  .int()
+  .min(0)
+  .max(60)
+  .describe('How old what is kept of a source may be; 0 asks the source itself, now')
+const testnet = z.boolean().describe('Pay with test money, on eip155:84532 alone')
+
 /** What a request for an outcome may say, at the top and inside every wrapper. */
 const requestFields = {
   intent: z
@@ -49,10 +56,10 @@ const requestFields = {
   html: text(MAX_HTML_CHARACTERS)
     .optional()
     .describe('HTML to extract from: at most 12,288 Unicode characters, however many bytes they take'),
-  limit: z.int().min(1).max(30).optional().describe('Entries of a feed digest'),
-  max_age_seconds: z.int().min(0).max(60).optional(),
+  limit: z.int().min(1).max(30).optional().describe('Entries of a feed digest, 30 by default'),
+  max_age_seconds: maxAgeSeconds.optional(),
   query: text(200).optional().describe('What the passages of a web extraction should be about'),
-  testnet: z.boolean().optional(),
+  testnet: testnet.optional(),
   input: object.optional().describe('Wrapper: any of these fields'),
   arguments: object.optional().describe('Wrapper: any of these fields'),
   name: z.string().optional().describe('A capability id or the name of this tool'),
@@ -139,7 +146,7 @@ export const WrappedOperation = z.looseObject({
 
 export const ExecuteRequest = z.strictObject({
   ...requestFields,
-  max_age_seconds: z.int().min(0).max(60).default(0),
-  testnet: z.boolean().default(false),
+  max_age_seconds: maxAgeSeconds.default(0),
+  testnet: testnet.default(false),
 })
 export type ExecuteRequest = z.infer<typeof ExecuteRequest>

@@ -157,7 +157,7 @@ const feedDigest: CapabilityFacts = {
     'deduplicated entries, newest first, with attribution, publication times, coverage and digests.',
   when_to_use:
     'You want what is new in feeds as one list, each entry once and attributed to its source. Without addresses it reads ' +
-    'two technology feeds. `limit` says how many entries, 10 by default. Not charged when no feed was readable.',
+    'two technology feeds. `limit` says how many entries, 30 by default. Not charged when no feed was readable.',
   delivered:
     'Up to 30 deduplicated entries with source attribution, publication times, coverage and digests.',
   limitations: [

@@ -1,7 +1,8 @@
-// The page behind `intent: "demo"`. Invented for this purpose: no merchant, no live price.
+// What every sample says of itself, and the page behind `intent: "demo"`. Invented for this purpose: no merchant, no live price.
 
 export const SAMPLE_NOTICE =
-  'This is a sample page that ships with the gateway. The shop is invented; prices and stock are not live merchant data.'
+  'This is a sample that ships with the gateway. Its pages, shops and news are invented; prices and stock are not live ' +
+  'merchant data.'
 
 export const SAMPLE_BASE_URL = 'https://shop.example/tea/sencha'
 
