@@ -15,20 +15,42 @@ const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD]/g
 export const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** Any of the three in one look, by code units: U+DB40 starts every tag character and little else. */
-const ANY_INVISIBLE = /[\u180E\u200B\u202A-\u202E\u2060-\u2064\u2066-\u206F\uDB40\uFEFF]/
+const ANY_INVISIBLE = /[\u180E\u200B\u202A-\u202E\u2060-\u2064\u2066-\u206F\uDB40\uFEFF]/g
 
-export const hasInvisible = (text: string): boolean => ANY_INVISIBLE.test(text)
+export interface Invisible {
+  zeroWidth: number
+  bidi: number
+  tags: number
+}
 
-export const invisible = { ZERO_WIDTH, BIDI_CONTROLS, TAG_CHARACTERS } as const
+/** How many characters of each kind nobody sees. */
+export function countInvisible(text: string): Invisible {
+  const found: Invisible = { zeroWidth: 0, bidi: 0, tags: 0 }
+  for (ANY_INVISIBLE.lastIndex = 0; ANY_INVISIBLE.test(text);) {
+    const code = text.codePointAt(ANY_INVISIBLE.lastIndex - 1)!
+    if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) found.bidi++
+    else if (code < 0x10000) found.zeroWidth += code === 0xdb40 ? 0 : 1
+    else if (code <= 0xe007f || (code >= 0xe0100 && code <= 0xe01ef)) found.tags++
+  }
+  return found
+}
 
 // Nothing below changes any of these: most text of most pages is left as it is after one look.
 const ORDINARY = /^[\t\n\u0020-\u007E\u00A0-\u00AC\u00AE-\u02FF\u2010-\u2027\u2030-\u205E\u20A0-\u20BF]*$/
 
+/** Anything that the rules below take away or replace; most text that is not ordinary is only in another script. */
+const CHANGED =
+  // oxlint-disable-next-line no-control-regex -- see above
+  /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD\u180E\u200B\u2028-\u202E\u2060-\u206F\uDB40\uFEFF]/
+
 /** Lone surrogates replaced, invisible and control characters removed, NFC, line ends as \n. */
-export function cleanText(text: string): string {
+export function cleanText(source: string): string {
+  const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
   if (ORDINARY.test(text)) return text
-  return toUSVString(text)
-    .replace(/\r\n?|\u0085|\u2028|\u2029/g, '\n')
+  const whole = toUSVString(text)
+  if (!CHANGED.test(whole)) return whole.normalize('NFC')
+  return whole
+    .replace(/[\u0085\u2028\u2029]/g, '\n')
     .replace(ZERO_WIDTH, '')
     .replace(BIDI_CONTROLS, '')
     .replace(TAG_CHARACTERS, '')
@@ -36,14 +58,40 @@ export function cleanText(text: string): string {
     .normalize('NFC')
 }
 
+/** Most spaces between words are one space already, and cost nothing this way. */
+const MORE_THAN_A_SPACE = /\s{2,}|[^\S ]/g
+
 /** One line: every run of white space is one space. */
-export const collapseSpaces = (text: string): string => text.replace(/\s+/g, ' ').trim()
+export const collapseSpaces = (text: string): string => text.replace(MORE_THAN_A_SPACE, ' ').trim()
 
 /** Scripts without spaces between words are counted by character, everything else by runs of letters and digits. */
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+(?:['’.,-](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+)*/gu
 
-export const countWords = (text: string): number => countMatches(text, WORD)
+/** Of the characters that Latin text is made of: 1 in a word, 2 between two parts of one, 0 between words. */
+const LATIN = Uint8Array.from({ length: 0x250 }, (_, code) => {
+  const char = String.fromCharCode(code)
+  return /[\p{L}\p{N}\p{M}]/u.test(char) ? 1 : /['.,-]/.test(char) ? 2 : 0
+})
+
+export function countWords(text: string): number {
+  let words = 0
+  // As above: what the last character was.
+  let before = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    let kind: number
+    if (code < 0x250) kind = LATIN[code]!
+    else if (code >= 0x2010 && code <= 0x205f) kind = code === 0x2019 ? 2 : 0
+    // Any other script: by the rule itself, from the start.
+    else return countMatches(text, WORD)
+    if (kind === 1) {
+      if (before === 0) words++
+      before = 1
+    } else before = kind === 2 && before === 1 ? 2 : 0
+  }
+  return words
+}
 
 /** Unicode characters, as JSON Schema's maxLength counts them. */
 export function countCharacters(text: string): number {

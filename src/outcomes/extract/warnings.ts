@@ -1,6 +1,6 @@
 // Signs that a page tries to tell a model something it does not tell a person. Reports them; removing is cleanText's job.
 import type { ContentWarning } from '../../../schemas/document.ts'
-import { cleanText, collapseSpaces, countMatches, hasInvisible, invisible } from './text.ts'
+import { cleanText, collapseSpaces, countInvisible, countMatches, type Invisible } from './text.ts'
 import type { ParsedPage } from './tree.ts'
 
 /** Phrases that address a model. Each alternative is bounded, so that no text makes the search slow. */
@@ -29,25 +29,21 @@ export function findWarnings(
 ): ContentWarning[] {
   // Counted in the decoded text as well: `&#8203;` hides as well as the character itself.
   const decoded = `${visibleText}\n${page.hiddenText}`
-  const isSuspect = hasInvisible(html) || hasInvisible(decoded)
-  const count = (pattern: RegExp) =>
-    isSuspect ? Math.max(countMatches(html, pattern), countMatches(decoded, pattern)) : 0
+  const inSource = countInvisible(html)
+  const inText = countInvisible(decoded)
+  const count = (kind: keyof Invisible) => Math.max(inSource[kind], inText[kind])
   const instructions = (text: string) => countMatches(collapseSpaces(cleanText(text)), INSTRUCTIONS)
-  const hiddenWords = countMatches(page.hiddenText, /[\p{L}\p{N}]+/gu)
+  const hiddenWords = page.hiddenText === '' ? 0 : countMatches(page.hiddenText, /[\p{L}\p{N}]+/gu)
   const found: [ContentWarning['code'], number, string][] = [
-    [
-      'zero_width_characters',
-      count(invisible.ZERO_WIDTH),
-      'Invisible characters were removed from the text.',
-    ],
+    ['zero_width_characters', count('zeroWidth'), 'Invisible characters were removed from the text.'],
     [
       'bidi_controls',
-      count(invisible.BIDI_CONTROLS),
+      count('bidi'),
       'Controls that reorder displayed text were removed: what a person saw may differ from the text.',
     ],
     [
       'tag_characters',
-      count(invisible.TAG_CHARACTERS),
+      count('tags'),
       'Characters that no font shows, but that a model can read, were removed.',
     ],
     ['hidden_text', hiddenWords, 'Words inside elements that the page hides from readers were left out.'],
