@@ -24,6 +24,7 @@ import { createBuyer } from '../support/buyer.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { createWorld, type World } from '../support/gateway.ts'
+import { loadPublishedSchemas, type PublishedSchemas } from '../support/published-schemas.ts'
 import { createRestBuyer } from '../support/rest-buyer.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -35,10 +36,12 @@ let chain: TestChain
 let testnet: TestChain
 let world: World
 let gateway: GatewayProcess
+let published: PublishedSchemas
 beforeAll(async () => {
   ;[chain, testnet] = await Promise.all([startTestChain(8453), startTestChain(84532)])
   world = await createWorld({ env: { ...testnet.env, ...chain.env } })
   gateway = await startGatewayProcess(world)
+  published = await loadPublishedSchemas(gateway.baseUrl)
 }, 60_000)
 afterAll(async () => {
   await gateway?.stop('SIGTERM')
@@ -203,6 +206,7 @@ const at = (value: unknown, pointer: string) =>
     )
 
 async function expectProof(output: unknown, outcome: Outcome, network: string): Promise<Execution> {
+  expect(published.misfits(output)).toEqual([])
   const execution = Execution.parse(output)
   const { result, verification, cost, receipt, intent } = execution
   // The body as it came, not as parsed by our schema: a buyer has nothing else.
@@ -265,6 +269,41 @@ describe.each(doors)('%s', (_door, buy) => {
       expect(await chain.usdcOf(chain.payTo)).toBe(to + outcome.price)
     },
   )
+})
+
+describe('what is published', () => {
+  const ids = ['extract-preview', ...Object.keys(outcomes)]
+
+  it.each(ids)('describes the answer to the example of %s, sent unchanged, and its sample', async (id) => {
+    const { example } = published.capabilities.find((each) => each.id === id)!
+    for (const input of [example, { intent: 'demo', capability: id }]) {
+      const response = await stockFetch(chain.payers[3]!)(`${gateway.baseUrl}/v1/execute`, post(input))
+      const answer = await response.json()
+      expect(response.status, JSON.stringify(answer)).toBe(200)
+      expect(published.misfits(answer)).toEqual([])
+      expect(published.misfits({ ...answer, capability: 'other' })).not.toEqual([])
+      expect(published.misfits({ ...answer, result: {} })).toHaveLength(3)
+    }
+  })
+})
+
+describe('in Arabic', () => {
+  it('a sentence with an address and a question buys the passage that answers it', async () => {
+    const intent = `اقرأ هذه الصفحة ${SITE}/tea/ar، وأخبرني عن دَرَجة حرارة الماء`
+    const { output } = await overHttp({ intent }, chain.payers[3]!)
+    expect(published.misfits(output)).toEqual([])
+    const execution = Execution.parse(output)
+    expect(execution.intent).toMatchObject({
+      capability: 'web-extraction',
+      text: intent,
+      request: { sources: [{ url: `${SITE}/tea/ar`, fallbacks: [] }], query: 'دَرَجة حرارة الماء' },
+    })
+    const { documents, passages } = execution.result as WebExtractionResult
+    expect(documents[0]!.document).toMatchObject({ title: 'كيف يُحضَّر الشاي الأخضر', language: 'ar' })
+    expect(passages[0]!.text).toContain('في ماء حرارته بين سبعين وثمانين درجة')
+    const [best] = passages
+    expect([...documents[0]!.document.text].slice(best!.start, best!.end).join('')).toBe(best!.text)
+  })
 })
 
 describe('with test money', () => {

@@ -77,7 +77,7 @@ function isCounting(tokens: readonly Token[], end: number): boolean {
   return false
 }
 
-const ABOUT = wordSet('about regarding concerning عن بخصوص بشأن حول')
+const ABOUT = wordSet('about regarding concerning عن بخصوص بشأن حول يخص تخص')
 const SEARCH_FOR = new Set([
   'search for',
   'searching for',
