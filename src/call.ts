@@ -125,7 +125,6 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (rate?.exceeded) throw rateLimited(rate)
 
     if (request.inputError) throw request.inputError
-    const input = parseInput(tool, request.input)
     const context: HandlerContext = {
       ...parts.services,
       caller,
@@ -134,6 +133,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       payment: request.payment,
       progress: request.progress ?? noProgress,
     }
+    const input = parseInput(tool, request.input, tool.repair && (() => tool.repair!(request.input, context)))
     const accept = () => request.onAccepted?.(caller)
     const terms = tool.terms ? await tool.terms(input, context) : null
     if (!terms) {

@@ -5,15 +5,30 @@ import type { AnyTool } from './registry.ts'
 
 const MAX_FIELDS = 20
 
-/** @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid */
-export function parseInput(tool: AnyTool, input: unknown): unknown {
+/**
+ * @param repair asked only where the input is refused
+ * @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid
+ */
+export function parseInput(
+  tool: AnyTool,
+  input: unknown,
+  repair?: (() => Record<string, unknown>) | undefined,
+): unknown {
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return parsed.data
   const problems = describeIssues(parsed.error.issues, input)
   const first = problems[0]!
-  throw new GatewayError(first.code, `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}`, {
-    extras: { fields: problems.slice(0, MAX_FIELDS).map(({ pointer, message }) => ({ pointer, message })) },
-  })
+  throw new GatewayError(
+    first.code,
+    `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}${repair ? ` ${REPAIR}` : ''}`,
+    {
+      extras: {
+        fields: problems.slice(0, MAX_FIELDS).map(({ pointer, message }) => ({ pointer, message })),
+        ...(repair && { repair: repair() }),
+      },
+    },
+  )
 }
 
+const REPAIR = '`repair.example` is a request that works as it stands.'
 const hint = (tool: AnyTool) => `The schema of ${tool.name} is in /openapi.json and in the MCP tool list.`

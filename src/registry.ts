@@ -86,6 +86,8 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   readonly maxBodyBytes: number
   /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
   readonly reply: 'task' | 'message'
+  /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
+  repair?(input: unknown, context: HandlerContext): Record<string, unknown>
   /**
    * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
    * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.

@@ -172,6 +172,8 @@ export interface Documents {
 
 /** Work behind `gateway_execute`. */
 export interface Outcomes {
+  /** What a request that does not match the schema was probably about, and one that works. Never throws. */
+  guide(input: unknown): Record<string, unknown>
   /**
    * @param input of gateway_execute, checked against its schema; what is wrapped inside it is checked here
    * @throws {GatewayError} intent_unknown and outcome_not_live with repair guidance, input_conflict,

@@ -72,6 +72,7 @@ export const execute = defineTool({
   // A JSON escape takes up to 12 bytes a character: 12,288 of HTML and 3,000 of intent still fit.
   maxBodyBytes: 192 * 1024,
 
+  repair: (input, { outcomes }) => outcomes.guide(input),
   terms: (input, { outcomes }) => outcomes.terms(input),
   handle: (input, { outcomes, caller, signal, claimId }) =>
     outcomes.execute(input, { caller, signal, claimId }),

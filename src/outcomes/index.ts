@@ -4,6 +4,7 @@ import { toUSVString } from 'node:util'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { Cost, Execution } from '../../schemas/outcome.ts'
 import type { Sender } from '../egress/ports.ts'
+import { parseTarget } from '../egress/target.ts'
 import { GatewayError } from '../errors.ts'
 import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
@@ -17,8 +18,9 @@ import { readClaims } from './claims.ts'
 import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from './descriptors.ts'
 import { digestJson } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
+import { readLeftover } from './leftover.ts'
 import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
-import { toRefusal } from './repair.ts'
+import { toGuidance, toRefusal } from './repair.ts'
 import { type Resolution, resolveJob } from './resolve.ts'
 import { checkSources } from './sources/address.ts'
 import { createGather } from './sources/gather.ts'
@@ -65,6 +67,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   const live = {
     uses: capabilities,
     descriptors: descriptorsIn(parts.rules.allowSandboxName ? 'sandbox' : 'production'),
+    isTarget: (url: string) => parseTarget(url, parts.rules).ok,
   }
   const gather = createGather({ reader: createReader(parts), now })
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
@@ -74,8 +77,8 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     if (!reading.ok)
       throw new GatewayError(
         reading.code,
-        `${reading.detail} The fields are in the schema of gateway_execute.`,
-        { extras: { fields: reading.fields } },
+        `${reading.detail} The fields are in the schema of gateway_execute. \`repair.example\` is a request that works as it stands.`,
+        { extras: { fields: reading.fields, repair: guide(input) } },
       )
     const resolution = resolveJob(reading.claims, capabilities)
     if (!resolution.ok) throw toRefusal(resolution, reading.claims, live)
@@ -89,6 +92,11 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     return { resolution, prepared, amountAtomic, network }
   }
 
+  function guide(input: unknown): Record<string, unknown> {
+    const claims = readLeftover(input)
+    return toGuidance(resolveJob(claims, capabilities), claims, live)
+  }
+
   /** The same for every request of a capability: what a challenge says is put together once. */
   const shownOf = (facts: CapabilityFacts, testnet: boolean) => ({
     key: `${facts.id} ${testnet}`,
@@ -100,6 +108,8 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   })
 
   return {
+    guide,
+
     terms(input) {
       const { resolution, prepared, amountAtomic, network } = prepare(input)
       if (network === null) return null

@@ -8,15 +8,28 @@ import type { CapabilityFacts } from './descriptors.ts'
 import type { CapabilityUse } from './ports.ts'
 import type { Resolution, Understood } from './resolve.ts'
 import { isShowable } from './showable.ts'
-import { MAX_SOURCES } from './sources/requested.ts'
+import { MAX_SOURCES, requestedSources } from './sources/requested.ts'
 
 const SEND =
   'Send `repair.example` unchanged as the body of POST /v1/execute, or as the arguments of the tool gateway_execute.'
 
-/** What runs here: what is said of each capability, and what it reads of a request. */
+/** What runs here: what is said of each capability, what it reads of a request, and where it may go. */
 export interface Live {
   readonly descriptors: readonly CapabilityFacts[]
   readonly uses: readonly CapabilityUse[]
+  /** False for an address that is refused whatever is found there. */
+  readonly isTarget: (url: string) => boolean
+}
+
+/** What a refusal has to say of a request. */
+interface Guidance {
+  readonly capability: OutcomeId | null
+  readonly understood: Understood
+  readonly claims: readonly Claim[]
+  readonly missing?: readonly string[]
+  readonly between?: readonly OutcomeId[]
+  /** An example takes no side. */
+  readonly isConflict?: boolean
 }
 
 /** Words are never quoted back, only what they were taken for: capabilities, a limit, a query, addresses without secrets. */
@@ -25,8 +38,7 @@ export function toRefusal(
   claims: readonly Claim[],
   live: Live,
 ): GatewayError {
-  const liveIds = live.descriptors.map(({ id }) => id)
-  const listed = liveIds.join(', ')
+  const listed = live.descriptors.map(({ id }) => id).join(', ')
   const { understood } = resolution
   const refuse = (
     code: ErrorCode,
@@ -41,33 +53,13 @@ export function toRefusal(
     const { missing = [], between, pointers } = options
     const message = code === 'input_missing_field' ? 'Required' : ERRORS[code].title
     const isConflict = code === 'input_conflict' || code === 'input_invalid'
-    const nearest = findNearest([capability, ...understood.candidates], understood, live)
-    const example = exampleOf(nearest, isConflict ? NOTHING : understood, live)
     return new GatewayError(code, `${detail} ${SEND}`, {
       extras: {
         ...(pointers && { fields: pointers.map((pointer) => ({ pointer, message })) }),
-        repair: {
-          understood: {
-            capability,
-            candidates: [...understood.candidates],
-            sources: understood.urls.filter(isShowable),
-            limit: understood.limit ?? null,
-            query: understood.query !== undefined && isShowable(understood.query) ? understood.query : null,
-            fields: [...new Set(claims.map(({ pointer }) => pointer))].sort(),
-          },
-          ...(between && { between: [...between] }),
-          missing: [...missing],
-          nearest: nearest.id,
-          live: liveIds,
-          example,
-          price: {
-            amount_atomic: nearest.amountAtomic.toString(),
-            amount: formatAtomic(nearest.amountAtomic),
-            currency: 'USDC',
-          },
-          free_example: { intent: 'demo', capability: nearest.id },
-          send: nearest.amountAtomic === 0n || isDemo(example) ? SEND : `${SEND} ${PAID}`,
-        },
+        repair: toRepair(
+          { capability, understood, claims, missing, ...(between && { between }), isConflict },
+          live,
+        ),
       },
     })
   }
@@ -121,6 +113,51 @@ export function toRefusal(
   }
 }
 
+/** The same for a request of which a part had to be left out: what is left may well be a job. */
+export function toGuidance(
+  resolution: Resolution,
+  claims: readonly Claim[],
+  live: Live,
+): Record<string, unknown> {
+  if (!resolution.ok) return toRefusal(resolution, claims, live).extras.repair!
+  const { capability, claims: used } = resolution
+  const understood: Understood = {
+    candidates: [capability],
+    urls: requestedSources(used).map(({ url }) => url),
+    limit: used.get('limit') as number | undefined,
+    query: used.get('query') as string | undefined,
+  }
+  return toRepair({ capability, understood, claims }, live)
+}
+
+function toRepair(guidance: Guidance, live: Live): Record<string, unknown> {
+  const { capability, understood, claims, missing = [], between, isConflict = false } = guidance
+  const nearest = findNearest([capability, ...understood.candidates], understood, live)
+  const example = exampleOf(nearest, isConflict ? NOTHING : understood, live)
+  return {
+    understood: {
+      capability,
+      candidates: [...understood.candidates],
+      sources: understood.urls.filter(isShowable),
+      limit: understood.limit ?? null,
+      query: understood.query !== undefined && isShowable(understood.query) ? understood.query : null,
+      fields: [...new Set(claims.map(({ pointer }) => pointer))].sort(),
+    },
+    ...(between && { between: [...between] }),
+    missing: [...missing],
+    nearest: nearest.id,
+    live: live.descriptors.map(({ id }) => id),
+    example,
+    price: {
+      amount_atomic: nearest.amountAtomic.toString(),
+      amount: formatAtomic(nearest.amountAtomic),
+      currency: 'USDC',
+    },
+    free_example: { intent: 'demo', capability: nearest.id },
+    send: nearest.amountAtomic === 0n || isDemo(example) ? SEND : `${SEND} ${PAID}`,
+  }
+}
+
 const PAID =
   'It is answered with 402 and what to pay; nothing is fetched or charged before that. `repair.free_example` is free.'
 const NOTHING: Understood = { candidates: [], urls: [], limit: undefined, query: undefined }
@@ -143,10 +180,10 @@ function findNearest(
 function exampleOf(
   nearest: CapabilityFacts,
   { urls, limit, query }: Understood,
-  { uses }: Live,
+  { uses, isTarget }: Live,
 ): Readonly<Record<string, unknown>> {
   const takes = (field: ClaimField) => uses.some((use) => use.id === nearest.id && use.uses.includes(field))
-  const isOwn = urls.length > 0 && urls.every((url) => url.startsWith('https://') && isShowable(url))
+  const isOwn = urls.length > 0 && urls.every((url) => isTarget(url) && isShowable(url))
   if (!takes('urls') || !isOwn) return nearest.example
   return {
     capability: nearest.id,

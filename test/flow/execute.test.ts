@@ -118,5 +118,9 @@ describe('execute over HTTP', () => {
   ])('refuses %s', async (_, input, code) => {
     const { status, body } = await execute(input)
     expect([status, body['code']]).toEqual([400, code])
+    const { example } = body['repair'] as { example: unknown }
+    expect(body['detail']).toContain('`repair.example`')
+    // Of some the nearest is a paid one: what matters is that it is no mistake any more.
+    expect([200, 402, 503]).toContain((await execute(example)).status)
   })
 })

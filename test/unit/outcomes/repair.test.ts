@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import { GatewayError } from '../../../src/errors.ts'
@@ -169,4 +170,98 @@ describe('the example after a conflict', () => {
     expect(repair.understood.sources).toEqual([A, 'https://b.example.com/'])
     expect(JSON.stringify(repair.example)).not.toMatch(/[ab]\.example\.com/)
   })
+})
+
+describe('guidance for a request that does not match the schema', () => {
+  const guide = (input: unknown, outcomes = sandbox) => outcomes.guide(input) as unknown as Repair
+
+  it.each<[string, unknown, Record<string, unknown>]>([
+    [
+      'another spelling',
+      { capability: 'Web_Extraction', url: A },
+      { capability: 'web-extraction', urls: [A] },
+    ],
+    ['no hyphen', { capability: 'productoffers', url: A }, { capability: 'product-offers', urls: [A] }],
+    [
+      'a name of its own',
+      { capability: 'price-comparison', url: A },
+      { capability: 'product-offers', urls: [A] },
+    ],
+    [
+      'an option out of range',
+      { capability: 'web-extraction', url: A, query: 'tea', max_age_seconds: 99 },
+      { capability: 'web-extraction', urls: [A], query: 'tea' },
+    ],
+    [
+      'an unknown property',
+      { intent: 'latest news', url: 'https://a.example.com/feed', limit: 3, q: 1 },
+      { capability: 'feed-digest', urls: ['https://a.example.com/feed'], limit: 3 },
+    ],
+  ])('keeps what can be kept beside %s', (_, input, example) => {
+    expect(guide(input).example).toEqual(example)
+  })
+
+  it.each<[string, string, unknown]>([
+    ['nothing', 'extract-preview', undefined],
+    ['a list', 'extract-preview', [{ capability: 'feed-digest' }]],
+    ['a capability that nothing is like', 'extract-preview', { capability: 'everything' }],
+    ['a capability that is no text', 'extract-preview', { capability: 7 }],
+    ['a limit beside a capability', 'feed-digest', { capability: 'feed-digest', limit: 31 }],
+    [
+      'four addresses',
+      'web-extraction',
+      { capability: 'web-extraction', urls: [1, 2, 3, 4].map((i) => A + i) },
+    ],
+    ['a wrapped property', 'web-extraction', { tool: 'web-extraction', arguments: { url: A, q: 1 } }],
+    ['a name of Object', 'extract-preview', JSON.parse('{"__proto__":{"intent":"news"},"constructor":1}')],
+  ])('names %s: the nearest is %s', (_, nearest, input) => {
+    expect(guide(input).nearest).toBe(nearest)
+  })
+
+  it('stands in every refusal of what is wrapped, too', () => {
+    expect(refusalOf({ tool: 'feed-digest', arguments: { q: 1 } })).toMatchObject({
+      code: 'input_unknown_property',
+      repair: { nearest: 'feed-digest', free_example: { intent: 'demo', capability: 'feed-digest' } },
+    })
+  })
+
+  it('always has an example that works, and shows no value that was wrong', () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom(A, 'demo', 'news', 'https://10.0.0.1/', 'feed-digest'),
+    )
+    const names = [
+      'intent',
+      'capability',
+      'url',
+      'urls',
+      'sources',
+      'html',
+      'limit',
+      'query',
+      'tool',
+      'arguments',
+      'x',
+    ]
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 5 }), (input) => {
+        for (const outcomes of [sandbox, production]) {
+          const { example, free_example } = guide({ ...input, foo: 'hunter2' }, outcomes)
+          for (const request of [example, free_example]) outcomes.terms(ExecuteRequest.parse(request))
+          expect(JSON.stringify(example)).not.toContain('hunter2')
+        }
+      }),
+    )
+  })
+})
+
+describe('the example of a refusal', () => {
+  it.each(['https://10.0.0.1/', 'https://localhost/', 'https://a.example.com:8443/'])(
+    'holds no address that is never called: %s',
+    (url) => {
+      const { repair } = refusalOf({ intent: 'translate', url })
+      expect(sandbox.terms(ExecuteRequest.parse(repair.example))).not.toBeNull()
+      expect(repair.example).not.toHaveProperty('urls')
+    },
+  )
 })
