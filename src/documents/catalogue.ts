@@ -91,7 +91,7 @@ function describe(
     description: facts.description,
     when_to_use: facts.when_to_use,
     input_schema: execute.inputSchema,
-    output_schema: withResult(execute.outputSchema, facts.output_schema),
+    output_schema: answerOf(execute.outputSchema, facts),
     pricing: priceOf(facts.amountAtomic, facts.delivered),
     availability: 'live',
     execute_url: baseUrl + EXECUTE_PATH,
@@ -110,8 +110,10 @@ function describe(
   }
 }
 
-/** The execute envelope with this capability's own `result`. */
-function withResult(envelope: Readonly<Json>, result: Readonly<Json>): Json {
-  const properties = (envelope['properties'] ?? {}) as Json
-  return { ...envelope, properties: { ...properties, result } }
+/** The execute envelope as this capability fills it: its own name and its own `result`. */
+function answerOf(envelope: Readonly<Json>, { id, output_schema: result }: CapabilityFacts): Json {
+  const capability = { type: 'string', const: id }
+  const { ok, intent, ...properties } = (envelope['properties'] ?? {}) as Record<string, Json>
+  const understood = { ...intent, properties: { ...(intent?.['properties'] as Json), capability } }
+  return { ...envelope, properties: { ok, intent: understood, ...properties, capability, result } }
 }

@@ -213,6 +213,19 @@ describe.each(descriptors)('capability $id', ({ id }) => {
     expect(descriptor['limitations']).not.toEqual([])
   })
 
+  it('describes the answers of this capability and of no other', () => {
+    const { properties, required } = descriptor['output_schema'] as Record<string, Record<string, unknown>>
+    const fields = ['ok', 'intent', 'capability', 'result', 'verification', 'cost', 'receipt']
+    expect(Object.keys(properties!)).toEqual(fields)
+    expect(required).toEqual(fields)
+    expect(properties).toMatchObject({
+      ok: { const: true },
+      intent: { properties: { kind: {}, capability: { const: id }, request: {} } },
+      capability: { const: id },
+      result: { type: 'object', properties: { sample: {}, coverage: {} } },
+    })
+  })
+
   it('is priced as the specification says', () => {
     const [amountAtomic, amount] = PRICES[id]
     const paid = amountAtomic !== '0'
