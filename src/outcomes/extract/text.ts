@@ -4,18 +4,28 @@ import { toUSVString } from 'node:util'
 /** Goes into every answer's verification: same version, same source, same text. */
 export const NORMALISER = 'agw-text/1'
 
-// Invisible in every script and without meaning in running text. ZWJ and ZWNJ stay: emoji, Persian and Indic need them.
-const ZERO_WIDTH = /[\u200B\u2060-\u2064\u206A-\u206F\u180E\uFEFF]/g
+// Invisible, and without meaning in running text: joiners of words, fillers, selectors of variants, annotations.
+const ZERO_WIDTH =
+  // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
+  /[\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B\u2060-\u2065\u206A-\u206F\uFE00-\uFE0D\uFEFF\uFFF0-\uFFFB]|[\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}]/gu
 const BIDI_CONTROLS = /[\u202A-\u202E\u2066-\u2069]/g
+/** Beside punctuation in every other Arabic or Hebrew page: removed like the controls, and no cause for a warning. */
+const BIDI_MARKS = /[\u061C\u200E\u200F]/g
 // Copies of ASCII that no font shows, and the supplementary variation selectors: both carry smuggled text.
-const TAG_CHARACTERS = /[\u{E0000}-\u{E007F}]|[\u{E0100}-\u{E01EF}]/gu
+const TAG_CHARACTERS = /[\u{E0000}-\u{E0FFF}]/gu
+/** ZWJ, ZWNJ and the two selectors of emoji stay, which Persian, Indic and emoji need: two of them, never a message in them. */
+const JOINERS = /(?:\u200C|\u200D|\uFE0E|\uFE0F){3,}/g
+/** As wide as a letter, and blank. */
+const BLANK_LETTERS = /[\u3164\uFFA0]/g
 // oxlint-disable-next-line no-control-regex -- removing control characters is the point
 const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD]/g
 
 export const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
-/** Any of the three in one look, by code units: U+DB40 starts every tag character and little else. */
-const ANY_INVISIBLE = /[\u180E\u200B\u202A-\u202E\u2060-\u2064\u2066-\u206F\uDB40\uFEFF]/g
+/** What is counted, in one look, by code units: U+DB40 to U+DB43 start every tag character and little else. */
+const ANY_INVISIBLE =
+  // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
+  /[\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B\u202A-\u202E\u2060-\u206F\uDB40-\uDB43\uFE00-\uFE0D\uFEFF\uFFF0-\uFFFB]/g
 
 export interface Invisible {
   zeroWidth: number
@@ -29,8 +39,8 @@ export function countInvisible(text: string): Invisible {
   for (ANY_INVISIBLE.lastIndex = 0; ANY_INVISIBLE.test(text);) {
     const code = text.codePointAt(ANY_INVISIBLE.lastIndex - 1)!
     if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) found.bidi++
-    else if (code < 0x10000) found.zeroWidth += code === 0xdb40 ? 0 : 1
-    else if (code <= 0xe007f || (code >= 0xe0100 && code <= 0xe01ef)) found.tags++
+    else if (code < 0x10000) found.zeroWidth += code >= 0xdb40 && code <= 0xdb43 ? 0 : 1
+    else if (code <= 0xe0fff) found.tags++
   }
   return found
 }
@@ -40,8 +50,8 @@ const ORDINARY = /^[\t\n\u0020-\u007E\u00A0-\u00AC\u00AE-\u02FF\u2010-\u2027\u20
 
 /** Anything that the rules below take away or replace; most text that is not ordinary is only in another script. */
 const CHANGED =
-  // oxlint-disable-next-line no-control-regex -- see above
-  /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD\u180E\u200B\u2028-\u202E\u2060-\u206F\uDB40\uFEFF]/
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- see above
+  /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uD82F\uD834\uDB40-\uDB43\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB]|(?:\u200C|\u200D|\uFE0E|\uFE0F){3}/
 
 /** Lone surrogates replaced, invisible and control characters removed, NFC, line ends as \n. */
 export function cleanText(source: string): string {
@@ -53,13 +63,16 @@ export function cleanText(source: string): string {
     .replace(/[\u0085\u2028\u2029]/g, '\n')
     .replace(ZERO_WIDTH, '')
     .replace(BIDI_CONTROLS, '')
+    .replace(BIDI_MARKS, '')
+    .replace(BLANK_LETTERS, ' ')
     .replace(TAG_CHARACTERS, '')
     .replace(CONTROLS, '')
+    .replace(JOINERS, '')
     .normalize('NFC')
 }
 
 /** Most spaces between words are one space already, and cost nothing this way. */
-const MORE_THAN_A_SPACE = /\s{2,}|[^\S ]/g
+export const MORE_THAN_A_SPACE = /\s{2,}|[^\S ]/g
 
 /** One line: every run of white space is one space. */
 export const collapseSpaces = (text: string): string => text.replace(MORE_THAN_A_SPACE, ' ').trim()

@@ -37,15 +37,39 @@ describe('clean text', () => {
     expect(cleanText(text)).toBe(clean)
   })
 
+  it('holds nothing that is invisible, but what emoji, Persian and Indic need', () => {
+    const invisible = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Cs}]/u
+    const left = Array.from({ length: 0x110000 }, (_, code) => code).filter((code) => {
+      const character = String.fromCodePoint(code)
+      return invisible.test(character) && invisible.test(cleanText(`a${character}b`))
+    })
+    // Mongolian selectors of letters, the two joiners, the two looks of emoji.
+    expect(left).toEqual([0x180b, 0x180c, 0x180d, 0x180f, 0x200c, 0x200d, 0xfe0e, 0xfe0f])
+  })
+
+  it.each([
+    ['the joiners that stay', '\u200C\u200D\u200D\u200C\u200C'],
+    ['selectors of emoji', '\uFE0E\uFE0F\uFE0F\uFE0E'],
+    ['both, cut apart by what goes', '\u200C\u200B\uFE0F\u{E0041}\u200D\u2065\u200C'],
+  ])('has no message in %s', (_, message) => {
+    expect(cleanText(`a${message}b`)).toBe('ab')
+  })
+
+  it('has a space where a letter is as wide as one and blank', () => {
+    expect(cleanText('a\u3164b\uFFA0c')).toBe('a b c')
+  })
+
   it('has one space where there is white space', () => {
     expect(collapseSpaces(' a  b\tc \n d\u00A0e ')).toBe('a b c d e')
   })
 })
 
 it('counts invisible characters by kind', () => {
-  expect(countInvisible('a\u200B\uFEFF\u206A\u202E\u2069\u{E0041}\u{E0101}\u{E0FFF}\uDB40b')).toEqual({
+  expect(
+    countInvisible('a\u200B\uFEFF\u206A\u202E\u2069\u{E0041}\u{E0101}\u{E0FFF}\u{E1000}\uDB40\u200Fb'),
+  ).toEqual({
     zeroWidth: 3,
     bidi: 2,
-    tags: 2,
+    tags: 3,
   })
 })
