@@ -13,11 +13,17 @@ type Fields = Readonly<Record<string, unknown>>
 /** @returns none where nothing is left. Never throws. */
 export function readLeftover(input: unknown): readonly Claim[] {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
-  let left: Fields = withLikelyCapability(pick(input as Fields, KNOWN))
+  const given = pick(input as Fields, KNOWN)
+  let left: Fields = withLikelyCapability(given)
   for (let i = 0; i < MAX_ROUNDS; i++) {
     const parsed = ExecuteRequest.safeParse(left)
     const reading = parsed.success ? readClaims(parsed.data) : undefined
-    if (reading?.ok) return reading.claims
+    if (reading?.ok)
+      return reading.claims.map((claim) => {
+        // Words that came from a capability stand where the caller wrote them.
+        const isNamed = claim.pointer === '/intent' && !Object.hasOwn(given, 'intent')
+        return isNamed ? { ...claim, pointer: '/capability' } : claim
+      })
     const wrong = new Set(
       reading
         ? reading.fields.map(({ pointer }) => pointer.split('/')[1])

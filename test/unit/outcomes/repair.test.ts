@@ -218,6 +218,13 @@ describe('guidance for a request that does not match the schema', () => {
     expect(guide(input).nearest).toBe(nearest)
   })
 
+  it('says of a capability that does not exist where it stood', () => {
+    expect(guide({ capability: 'price-comparison' }).understood).toMatchObject({
+      candidates: ['product-offers'],
+      fields: ['/capability'],
+    })
+  })
+
   it('stands in every refusal of what is wrapped, too', () => {
     expect(refusalOf({ tool: 'feed-digest', arguments: { q: 1 } })).toMatchObject({
       code: 'input_unknown_property',
