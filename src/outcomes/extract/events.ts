@@ -20,7 +20,8 @@ const READ_ATTRIBUTES = words(
   'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
 )
 const MAX_ATTRIBUTES_READ = 64
-const NONE: Record<string, string> = Object.freeze({})
+/** One for all elements without; the names that are read are none of the prototype. */
+export const NO_ATTRIBUTES: Readonly<Record<string, string>> = Object.freeze({})
 
 const P = words('p')
 const FORM_PARTS = words('input option optgroup select button datalist textarea')
@@ -52,7 +53,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
   const open: string[] = []
   const counts = new Map<string, number>()
   let name = ''
-  let attributes = NONE
+  let attributes: Record<string, string> = NO_ATTRIBUTES
   let attributesRead = 0
   let attributeName: string | undefined
   let attributeValue = ''
@@ -81,7 +82,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
   const callbacks: TokenizerCallbacks = {
     onopentagname(start, end) {
       const opened = html.slice(start, end).toLowerCase()
-      attributes = NONE
+      attributes = NO_ATTRIBUTES
       attributesRead = 0
       // A form inside a form does not exist.
       if (opened === 'form' && isOpen('form')) return void (name = '')
@@ -105,7 +106,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onattribend() {
       if (attributeName === undefined) return
       attributesRead++
-      if (attributes === NONE) attributes = {}
+      if (attributes === NO_ATTRIBUTES) attributes = {}
       // The first of a name counts. Only names of the list get here, so that none is one of the prototype.
       attributes[attributeName] ??= attributeValue
     },
@@ -114,7 +115,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onclosetag(start, end) {
       const closed = html.slice(start, end).toLowerCase()
       if (closed === 'br') {
-        events.onOpen('br', NONE)
+        events.onOpen('br', NO_ATTRIBUTES)
         return events.onClose()
       }
       if (!isOpen(closed)) return

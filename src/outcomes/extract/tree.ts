@@ -1,6 +1,6 @@
 // HTML -> light tree in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening, so that
 // no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
-import { readHtml } from './events.ts'
+import { NO_ATTRIBUTES, readHtml } from './events.ts'
 
 export interface Element {
   readonly name: string
@@ -53,7 +53,7 @@ const createElement = (
 ): Element => ({ name, attributes, children: [], parent, start, end: start, words: 0, linkWords: 0 })
 
 export function parsePage(html: string): ParsedPage {
-  const root = createElement('#root', {}, undefined, 0)
+  const root = createElement('#root', NO_ATTRIBUTES, undefined, 0)
   const open: Element[] = [root]
   const head: Element[] = []
   const jsonLd: string[] = []
@@ -78,11 +78,8 @@ export function parsePage(html: string): ParsedPage {
     if (element.name === 'a') links--
     if (element.name === 'pre') preformatted--
     const { parent } = element
-    if (
-      parent &&
-      element.words < MIN_FADING_WORDS &&
-      FADING_STYLE.test(attribute(element.attributes, 'style') ?? '')
-    ) {
+    const style = element.attributes['style']
+    if (parent && style !== undefined && element.words < MIN_FADING_WORDS && FADING_STYLE.test(style)) {
       parent.children.splice(parent.children.lastIndexOf(element), 1)
       keepAside(hidden, textOf(element, ' '))
       return
@@ -183,10 +180,11 @@ function skipKind(
   name: string,
   attributes: Readonly<Record<string, string>>,
 ): 'drop' | 'hidden' | 'json-ld' | undefined {
-  if (name === 'script' && /^\s*application\/ld\+json\b/i.test(attribute(attributes, 'type') ?? ''))
-    return 'json-ld'
-  if (SKIPPED.has(name)) return 'drop'
-  return isHidden(name, attributes) ? 'hidden' : undefined
+  if (SKIPPED.has(name))
+    return name === 'script' && /^\s*application\/ld\+json\b/i.test(attributes['type'] ?? '')
+      ? 'json-ld'
+      : 'drop'
+  return attributes !== NO_ATTRIBUTES && isHidden(name, attributes) ? 'hidden' : undefined
 }
 
 const HIDING_STYLE = new RegExp(
@@ -207,15 +205,16 @@ const HIDING_STYLE = new RegExp(
 )
 
 function isHidden(name: string, attributes: Readonly<Record<string, string>>): boolean {
-  if (isExpandable(attributes)) return false
   // Pages that fade in hide their whole body at first: that hides nothing from anybody.
-  if (NEVER_HIDDEN.has(name)) return false
-  const hidden = attribute(attributes, 'hidden')
+  return saysHidden(attributes) && !NEVER_HIDDEN.has(name) && !isExpandable(attributes)
+}
+
+function saysHidden(attributes: Readonly<Record<string, string>>): boolean {
+  const { hidden, style, id, 'aria-hidden': ariaHidden } = attributes
   // React sends parts that come late inside `<div hidden id="S:0">` and moves them into place.
-  const isLate = attribute(attributes, 'id')?.startsWith('S:') === true
-  if (hidden !== undefined && !isLate && hidden.toLowerCase() !== 'until-found') return true
-  if (attribute(attributes, 'aria-hidden')?.toLowerCase() === 'true') return true
-  const style = attribute(attributes, 'style')
+  if (hidden !== undefined && id?.startsWith('S:') !== true && hidden.toLowerCase() !== 'until-found')
+    return true
+  if (ariaHidden?.toLowerCase() === 'true') return true
   return style !== undefined && HIDING_STYLE.test(style)
 }
 
@@ -224,8 +223,8 @@ const EXPANDABLE =
   /(?:^|[\s_-])(?:accordions?|collaps(?:e|ed|ible)|expand(?:able|ed|er)?|tab-?(?:panel|pane|content)s?|panel|faqs?|answer|toggle|fold|read-?more|spoiler|description)(?:$|[\s_\d-])/i
 
 function isExpandable(attributes: Readonly<Record<string, string>>): boolean {
-  if (attribute(attributes, 'role')?.toLowerCase() === 'tabpanel') return true
-  const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
+  if (attributes['role']?.toLowerCase() === 'tabpanel') return true
+  const names = `${attributes['class'] ?? ''} ${attributes['id'] ?? ''}`
   return names.length > 3 && names.length < 500 && EXPANDABLE.test(names)
 }
 
