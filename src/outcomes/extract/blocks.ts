@@ -1,7 +1,7 @@
 // Tree -> blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative throughout.
 import { type DataTable, readTable } from './table.ts'
-import { cleanText, collapseSpaces } from './text.ts'
-import { attribute, type Element, estimateWords, textOf } from './tree.ts'
+import { cleanText, collapseSpaces, MORE_THAN_A_SPACE } from './text.ts'
+import { type Element, estimateWords, textOf } from './tree.ts'
 
 /** A run of text with one look. */
 export interface Run {
@@ -38,9 +38,13 @@ const BLOCKS = new Set(
     ' ',
   ),
 )
+/** What changes the look of the text inside it without being a block. */
+const STYLED = new Set(['a', 'b', 'strong', 'i', 'em', 'code', 'kbd', 'samp'])
 const MAX_LIST_DEPTH = 8
 
-type Step = Element | string | (() => void)
+/** In the stack above an element: what is inside it was read. */
+const LEAVE = Symbol('leave')
+type Step = Element | string | typeof LEAVE
 
 /**
  * @param isLeftOut parts of the page that are not read
@@ -53,26 +57,34 @@ export function readBlocks(
   let runs: Run[] = []
   const look = { href: undefined as string | undefined, strong: 0, emphasis: 0, code: 0 }
   const place = { heading: 0, quote: 0, article: 0 }
+  // What holds again behind the element that is read, innermost last.
+  const outerBlocks: Element[] = []
+  const outerHrefs: (string | undefined)[] = []
+  const outerHeadings: number[] = []
   const lists: { ordinal: number | null }[] = []
   let item: { depth: number; ordinal: number | null } | undefined
   let at = root
 
   function flush(): void {
+    if (runs.length === 0) return
     const tidy = tidyRuns(runs)
     runs = []
     if (tidy.length === 0) return
-    const where = { at, ...weigh(tidy) }
-    if (place.heading > 0) blocks.push({ kind: 'heading', level: place.heading, runs: tidy, ...where })
+    const { words, linkWords } = weigh(tidy)
+    if (place.heading > 0)
+      blocks.push({ kind: 'heading', level: place.heading, runs: tidy, at, words, linkWords })
     else if (item) {
-      blocks.push({ kind: 'item', ...item, runs: tidy, ...where })
+      blocks.push({ kind: 'item', ...item, runs: tidy, at, words, linkWords })
       // Further paragraphs of the same item are plain text below it.
       item = undefined
-    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy, ...where })
+    } else blocks.push({ kind: place.quote > 0 ? 'quote' : 'paragraph', runs: tidy, at, words, linkWords })
   }
 
   function addText(text: string): void {
     const { href } = look
-    const [strong, emphasis, code] = [look.strong > 0, look.emphasis > 0, look.code > 0]
+    const strong = look.strong > 0
+    const emphasis = look.emphasis > 0
+    const code = look.code > 0
     const last = runs.at(-1)
     if (
       last &&
@@ -82,102 +94,141 @@ export function readBlocks(
       last.code === code
     )
       last.text += text
-    else runs.push({ text, href, strong, emphasis, code })
+    // White space between blocks is nothing.
+    else if (last || text !== ' ') runs.push({ text, href, strong, emphasis, code })
   }
 
   const stack: Step[] = [root]
   for (let step = stack.pop(); step !== undefined; step = stack.pop()) {
-    if (typeof step === 'function') step()
-    else if (typeof step === 'string') addText(collapseRuns(cleanText(step)))
+    if (step === LEAVE) leave(stack.pop() as Element)
+    else if (typeof step === 'string') addText(step === ' ' ? step : collapseRuns(cleanText(step)))
     else enter(step)
   }
   flush()
   return blocks
 
   function enter(element: Element): void {
-    const { name } = element
+    const { name, children } = element
     if (name === 'head' || name === 'title') return
     if (element !== root && isLeftOut(element, place.article > 0)) return
     if (name === 'br') return addText('\n')
     if (name === 'img') return
     const isBlock = BLOCKS.has(name)
-    if (isBlock) flush()
-    const outer = at
-    if (isBlock) at = element
-    if (name === 'pre') {
-      const text = cleanText(textOf(element)).replace(/^\n/, '').trimEnd()
-      if (text.trim() !== '') blocks.push({ kind: 'code', text, ...weightOf(element) })
-      at = outer
-      return
-    }
-    if (name === 'table') {
-      const table = readTable(element)
-      if (table) {
-        blocks.push({ kind: 'table', table, ...weightOf(element) })
-        at = outer
+    if (isBlock) {
+      flush()
+      if (name === 'pre') {
+        const text = cleanText(textOf(element)).replace(/^\n/, '').trimEnd()
+        if (text.trim() !== '') blocks.push({ kind: 'code', text, ...weightOf(element) })
         return
       }
+      if (name === 'table') {
+        const table = readTable(element)
+        if (table) {
+          blocks.push({ kind: 'table', table, ...weightOf(element) })
+          return
+        }
+      }
+      outerBlocks.push(at)
+      at = element
     }
-    const leave = style(element)
-    stack.push(() => {
-      if (isBlock) flush()
-      at = outer
-      leave?.()
-    })
-    for (let i = element.children.length - 1; i >= 0; i--) stack.push(element.children[i]!)
+    style(element)
+    if (isBlock || STYLED.has(name)) stack.push(element, LEAVE)
+    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!)
   }
 
-  /** What an element changes for the text inside it; returns how to change it back. */
-  function style(element: Element): (() => void) | undefined {
-    switch (element.name) {
+  /** What an element changes for the text inside it. */
+  function style({ name, attributes }: Element): void {
+    switch (name) {
       case 'h1':
       case 'h2':
       case 'h3':
       case 'h4':
       case 'h5':
-      case 'h6': {
-        const before = place.heading
-        place.heading = Number(element.name[1])
-        return () => void (place.heading = before)
-      }
-      case 'a': {
-        const before = look.href
-        look.href = attribute(element.attributes, 'href') ?? before
-        return () => void (look.href = before)
-      }
+      case 'h6':
+        outerHeadings.push(place.heading)
+        place.heading = Number(name[1])
+        break
+      case 'a':
+        outerHrefs.push(look.href)
+        look.href = attributes['href'] ?? look.href
+        break
       case 'b':
       case 'strong':
         look.strong++
-        return () => void look.strong--
+        break
       case 'i':
       case 'em':
         look.emphasis++
-        return () => void look.emphasis--
+        break
       case 'code':
       case 'kbd':
       case 'samp':
         look.code++
-        return () => void look.code--
+        break
       case 'blockquote':
         place.quote++
-        return () => void place.quote--
+        break
       case 'article':
       case 'main':
         place.article++
-        return () => void place.article--
+        break
       case 'ul':
       case 'ol':
-        lists.push({ ordinal: element.name === 'ol' ? 1 : null })
-        return () => void lists.pop()
+        lists.push({ ordinal: name === 'ol' ? 1 : null })
+        break
       case 'li': {
         const list = lists.at(-1)
         const ordinal = list?.ordinal ?? null
         if (list && list.ordinal !== null) list.ordinal++
         item = { depth: Math.min(Math.max(lists.length - 1, 0), MAX_LIST_DEPTH), ordinal }
-        return () => void (item = undefined)
       }
-      default:
-        return undefined
+    }
+  }
+
+  /** The same, backwards. */
+  function leave({ name }: Element): void {
+    if (BLOCKS.has(name)) {
+      flush()
+      at = outerBlocks.pop()!
+    }
+    switch (name) {
+      case 'h1':
+      case 'h2':
+      case 'h3':
+      case 'h4':
+      case 'h5':
+      case 'h6':
+        place.heading = outerHeadings.pop()!
+        break
+      case 'a':
+        look.href = outerHrefs.pop()
+        break
+      case 'b':
+      case 'strong':
+        look.strong--
+        break
+      case 'i':
+      case 'em':
+        look.emphasis--
+        break
+      case 'code':
+      case 'kbd':
+      case 'samp':
+        look.code--
+        break
+      case 'blockquote':
+        place.quote--
+        break
+      case 'article':
+      case 'main':
+        place.article--
+        break
+      case 'ul':
+      case 'ol':
+        lists.pop()
+        break
+      case 'li':
+        item = undefined
     }
   }
 }
@@ -196,19 +247,25 @@ function weigh(runs: readonly Run[]): { words: number; linkWords: number } {
 }
 
 const RUN_OF_SPACES = /[\t\n\v\f\r]|\s\s|[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]/
-const collapseRuns = (text: string) => (RUN_OF_SPACES.test(text) ? text.replace(/\s+/g, ' ') : text)
+const collapseRuns = (text: string) =>
+  RUN_OF_SPACES.test(text) ? text.replace(MORE_THAN_A_SPACE, ' ') : text
 
-/** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. */
+/** What `tidyRuns` changes inside a text: most have nothing of it. */
+const UNTIDY = /[\t\v\f\r\n\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]|  /
+
+/** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. Changes the runs. */
 function tidyRuns(runs: readonly Run[]): Run[] {
   const tidy: Run[] = []
   let endsWithSpace = true
   for (const run of runs) {
-    let text = run.text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n')
-    if (endsWithSpace) text = text.replace(/^\s+/, '')
+    let { text } = run
+    if (UNTIDY.test(text)) text = text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n')
+    if (endsWithSpace) text = text.trimStart()
     if (text === '') continue
     if (text.startsWith('\n') && tidy.length > 0) tidy.at(-1)!.text = tidy.at(-1)!.text.trimEnd()
-    endsWithSpace = /\s$/.test(text)
-    tidy.push({ ...run, text })
+    endsWithSpace = text.endsWith(' ') || text.endsWith('\n')
+    run.text = text
+    tidy.push(run)
   }
   for (let last = tidy.at(-1); last; last = tidy.at(-1)) {
     last.text = last.text.trimEnd()

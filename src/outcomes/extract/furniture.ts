@@ -1,6 +1,6 @@
 // Which parts of a page are not its content: navigation, advertising, consent, sharing, what else there is to read.
 // Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
-import { attribute, type Element } from './tree.ts'
+import type { Element } from './tree.ts'
 
 export type Furniture = 'chrome' | 'named' | 'weak' | 'comments'
 
@@ -95,11 +95,12 @@ export function createFurnitureRules(
     attributes: Element['attributes'],
     insideArticle: boolean,
   ): Furniture | undefined {
-    const role = attribute(attributes, 'role')?.toLowerCase()
+    const { role: written, class: className, id } = attributes
+    const role = written?.toLowerCase()
     if (role !== undefined && CHROME_ROLES.has(role)) return 'chrome'
     if (CHROME.has(name) && !(insideArticle && CHROME_OUTSIDE.has(name))) return 'chrome'
-    const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
-    if (names.length < 2) return undefined
+    if (className === undefined && id === undefined) return undefined
+    const names = `${className ?? ''} ${id ?? ''}`
     if (known.has(names)) return known.get(names)
     const kind = readNames(names)
     known.set(names, kind)
@@ -112,6 +113,7 @@ const MAX_NAME_CHARACTERS = 300
 function readNames(names: string): Furniture | undefined {
   let found: Furniture | undefined
   for (const name of names.slice(0, MAX_NAME_CHARACTERS).split(/\s+/)) {
+    if (name === '') continue
     const parts = name
       .replace(/([a-z])([A-Z])/g, '$1-$2')
       .toLowerCase()

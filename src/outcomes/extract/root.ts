@@ -61,7 +61,9 @@ export function markedRoot(
 
 function isMarked({ attributes }: Element): boolean {
   if (attribute(attributes, 'itemprop')?.toLowerCase() === 'articlebody') return true
-  const names = `${attribute(attributes, 'class') ?? ''} ${attribute(attributes, 'id') ?? ''}`
+  const { class: className, id } = attributes
+  if (className === undefined && id === undefined) return false
+  const names = `${className ?? ''} ${id ?? ''}`
   return names.length > 6 && names.length < MAX_NAME_CHARACTERS && BODY_NAME.test(names)
 }
 
