@@ -11,7 +11,7 @@ export interface SaidUrls {
 }
 
 // No part of a URL in a sentence: space, quotes, angle brackets, Arabic and CJK punctuation, invisible characters, emoji.
-const STOP = String.raw`\s<>"\u0060{}|\\^\u00AB\u00BB\u2018-\u201F\u2026\u060C\u061B\u061F\u3000-\u3002\u300C-\u300F\uFF0C\uFF1F\u200B-\u200F\u202A-\u202E\u2060-\u2069\u061C\uFEFF\uFFFC\p{Extended_Pictographic}` // prettier-ignore
+const STOP = String.raw`\s<>"\u0060{}|\\^\u00AB\u00BB\u2018-\u201F\u2026\u060C\u061B\u061F\u3000-\u3002\u300C-\u300F\uFF0C\uFF1F\u200B-\u200F\u202A-\u202E\u2060-\u2069\u061C\uFEFF\uFFFC\uFFFD\p{Cs}\p{Cc}\p{Extended_Pictographic}` // prettier-ignore
 const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`
 const ENDING = String.raw`(?:xn--[a-z\d-]{2,59}|[a-z]{2,24}|[\u0621-\u064A]{2,20})`
 const AFTER = String.raw`(?![\p{L}\p{N}@_-]|\.[\p{L}\p{N}])`
@@ -37,7 +37,15 @@ export function findUrls(said: string): SaidUrls {
     const written = trimUrl(raw)
     const url = host === undefined || isHost(host, raw.slice(host.length)) ? toUrl(written, host) : undefined
     if (url === undefined) {
-      URLS.lastIndex = match.index + (host?.length ?? raw.length)
+      // What looks like the end of a name may be the scheme of a URL that is glued to it.
+      const isGlued = host !== undefined && text.startsWith('://', match.index + host.length)
+      const read = isGlued ? host.lastIndexOf('.') + 1 : (host?.length ?? raw.length)
+      URLS.lastIndex = match.index + read
+      if (host === undefined) {
+        // What starts like an address and is none says nothing in words either, and may hold a password.
+        rest += `${text.slice(at, match.index)} `
+        at = URLS.lastIndex
+      }
       continue
     }
     if (!urls.includes(url)) urls.push(url)
