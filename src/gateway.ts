@@ -240,6 +240,7 @@ export async function startGateway(
       resolver,
       router: payments.router,
       chains: payments.chains,
+      analyser,
       startedAt: now(),
       now,
     }),

@@ -3,6 +3,7 @@
 import { API_VERSION, CATALOGUE_VERSION, type Config, EGRESS_VERSION } from './config.ts'
 import type { Resolver } from './egress/ports.ts'
 import { ResolveError } from './egress/ports.ts'
+import type { AnalyserLoad } from './outcomes/ports.ts'
 import type { Chain, Router } from './payments/ports.ts'
 import type { Health } from './services.ts'
 import type { Store } from './store/ports.ts'
@@ -58,10 +59,11 @@ export function createHealth(parts: {
   resolver: Pick<ObservedResolver, 'state'>
   router: Pick<Router, 'states'>
   chains: ReadonlyMap<string, Pick<Chain, 'state'>>
+  analyser: { load(): AnalyserLoad }
   startedAt: number
   now: () => number
 }): Health {
-  const { config, store, resolver, router, chains, startedAt, now } = parts
+  const { config, store, resolver, router, chains, analyser, startedAt, now } = parts
 
   async function probeStore() {
     try {
@@ -108,6 +110,7 @@ export function createHealth(parts: {
         facilitators,
         chains: chainStates,
         payments: openPayments,
+        analyses: analyser.load(),
       }
     },
   }

@@ -170,4 +170,12 @@ export interface Analyser {
   close(): Promise<void>
 }
 
+/** How busy the reading of pages is, for whoever looks after the gateway. */
+export interface AnalyserLoad {
+  readonly processes: number
+  readonly busy: number
+  /** Analyses that no process has yet. */
+  readonly waiting: number
+}
+
 export type Analyses = typeof import('./analyses.ts').analyses

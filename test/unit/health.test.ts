@@ -59,6 +59,7 @@ describe('health', () => {
       chains: new Map([
         ['eip155:8453', { state: () => ({ state: chainState, detail: 'block 7', age_ms: 40 }) }],
       ]),
+      analyser: { load: () => ({ processes: 2, busy: 2, waiting: 5 }) },
       startedAt: 1_000,
       now: () => 62_000,
     }).report()
@@ -75,6 +76,7 @@ describe('health', () => {
       facilitators: [{ id: 'local', state: 'ok', age_ms: 10 }],
       chains: [{ network: 'eip155:8453', state: 'ok', detail: 'block 7', age_ms: 40 }],
       payments: { pending: 0, unknown: 2 },
+      analyses: { processes: 2, busy: 2, waiting: 5 },
     })
     expect(await health(healthyStore, 'production')).toMatchObject({ banner: null })
   })

@@ -1,7 +1,7 @@
 // Processes that run the analyses: started when needed, ended when idle, replaced when one is cut off.
 import { availableParallelism } from 'node:os'
 import { GatewayError } from '../../errors.ts'
-import type { Analyser } from '../ports.ts'
+import type { Analyser, AnalyserLoad } from '../ports.ts'
 import { type Child, type Job, startChild } from './child.ts'
 
 export interface PoolOptions {
@@ -21,7 +21,7 @@ export interface PoolOptions {
 const DEFAULTS = { budgetMs: 2000, idleMs: 60_000, maxWaiting: 256, maxWaitMs: 10_000 }
 
 /** See `Analyser`. The first analysis starts the first process. */
-export function createAnalyserPool(options: PoolOptions = {}): Analyser {
+export function createAnalyserPool(options: PoolOptions = {}): Analyser & { load(): AnalyserLoad } {
   const { budgetMs, idleMs, maxWaiting, maxWaitMs } = { ...DEFAULTS, ...options }
   const maxChildren = options.workers ?? Math.min(2, availableParallelism())
   const url = options.workerUrl ?? workerUrl()
@@ -88,6 +88,11 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser {
         dispatch()
       })
     },
+    load: () => ({
+      processes: children.size,
+      busy: [...children].filter(({ isFree }) => !isFree()).length,
+      waiting: waiting.size,
+    }),
     close: () => (closing ??= shutDown()),
   }
 }

@@ -151,6 +151,18 @@ describe('the queue', () => {
   })
 })
 
+describe('what a pool says of itself', () => {
+  it('counts processes, those at work and what waits', async () => {
+    const { pool, run } = openPool({ workers: 2, idleMs: 1 })
+    expect(pool.load()).toEqual({ processes: 0, busy: 0, waiting: 0 })
+    const work = ['process', 'process', 'process', 'process'].map((name) => run(name))
+    expect(pool.load()).toEqual({ processes: 2, busy: 2, waiting: 2 })
+    await Promise.all(work)
+    expect(pool.load()).toMatchObject({ busy: 0, waiting: 0 })
+    await expect.poll(() => pool.load().processes, POLL).toBe(0)
+  })
+})
+
 describe('the life of a pool', () => {
   it('starts no process before the first analysis, and says when one does not start', async () => {
     const { run } = openPool({ workerUrl: new URL('./no-such-worker.ts', import.meta.url) })
