@@ -3,7 +3,7 @@ import { SAMPLE_NOTICE } from '../sample.ts'
 import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
-import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
+import type { Capability, Delivered, PreparedJob, Reading, RunContext, SourceRequest } from '../ports.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
 
 export const MAX_ENTRIES = 30
@@ -50,13 +50,22 @@ const UNREADABLE = {
   unreadable: 'The feed could not be read. Send another address of it.',
 } as const
 
+/** Entries that say nothing are nothing to pay for: the fallback may have some that do. */
+function refuseBlank(reading: Reading<FeedReading>): Reading<FeedReading> {
+  const isBlank = ({ title, url, guid, summary }: FeedReading['entries'][number]) =>
+    [title, url, guid, summary].every((text) => text === null)
+  return reading.ok && reading.value.entries.every(isBlank)
+    ? { ok: false, reason: 'no_content', detail: 'No entry of the feed says anything.' }
+    : reading
+}
+
 async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Promise<Delivered> {
   const { coverage, usable } = await gather<FeedReading>(
     job.sources,
     { wanted: 'feed', maxAgeSeconds: job.maxAgeSeconds, signal },
     async (input) => {
       const analysed = await analyser.run('feed', input)
-      if (analysed.ok) return analysed.value
+      if (analysed.ok) return refuseBlank(analysed.value)
       return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
     },
   )
@@ -96,7 +105,7 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
     textSha256: null,
     sources: usable.map(({ source, fetched }) => ({
       url: fetched.url,
-      // The bytes themselves may have gone to the thread that read them.
+      // The bytes themselves may have gone to the process that read them.
       bytes: coverage.sources[source]!.retrieved?.bytes ?? fetched.body.length,
       sha256: fetched.sha256,
     })),

@@ -88,7 +88,7 @@ export function readStatements(page: PageStatements, url: string): PageProducts 
   const products = mergeDrafts(drafts, identityOf(page, base))
   linkOrphans(products, page, facts)
   return {
-    products: limit(products.map(withIssues), truncated),
+    products: limit(products.filter(saysSomething).map(withIssues), truncated),
     jsonLd: { scripts: page.scripts.length, invalid, repaired: [...repaired].sort() },
     truncated: [...truncated].sort(),
   }
@@ -171,6 +171,14 @@ const nameless = (
   main_offer: null,
   issues: ['product_not_stated'],
 })
+
+/** Without a name, a number or a price it is nothing that anybody would pay to know. */
+const saysSomething = ({ name, identifiers, offers }: PageProduct): boolean =>
+  name !== null ||
+  identifiers.length > 0 ||
+  offers.some((offer) =>
+    [offer.price, offer.list_price, offer.low_price, offer.high_price].some((money) => money !== null),
+  )
 
 function withIssues(product: PageProduct): PageProduct {
   const issues = [...product.issues]

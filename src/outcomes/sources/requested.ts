@@ -1,5 +1,6 @@
 // Which sources a request names, however it names them: `url`, `urls` and `sources` are one list. URLs that stand in the
 // words of the request are in `urls` by then (resolve.ts). Whether an address is any good is found out when it is read.
+import { toUSVString } from 'node:util'
 import { parseTarget } from '../../egress/target.ts'
 import { GatewayError } from '../../errors.ts'
 import type { ClaimField } from '../claims.ts'
@@ -66,10 +67,10 @@ function listSources(claims: ReadonlyMap<ClaimField, unknown>): SourceRequest[] 
   ]
 }
 
-/** What is sent is what was signed: a target in its one spelling, anything else as written, without a password. */
+/** What is sent is what was signed: a target in its one spelling, anything else as written, as UTF-8 and without a password. */
 export function toCanonicalUrl(url: string): string {
   const target = parseAny(url)
-  return target.ok ? target.url.href : hideUserinfo(url)
+  return target.ok ? target.url.href : toUSVString(hideUserinfo(url))
 }
 
 const isTarget = (url: string) => parseAny(url).ok

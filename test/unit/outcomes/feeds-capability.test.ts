@@ -122,6 +122,16 @@ describe('the result', () => {
     })
   })
 
+  it('is none, and not charged, where no entry says anything', async () => {
+    const blank = rss(
+      '<title>Feed</title><item/><item><title>&#x200b;</title><pubDate>today</pubDate></item>',
+    )
+    await expect(prepare({}).run(contextOf(readerOf({ [DEFAULTS[0]!]: blank })))).rejects.toMatchObject({
+      code: 'sources_unusable',
+      extras: { coverage: { sources: [{ reason: 'no_content' }, {}] } },
+    })
+  })
+
   it('gives a reason where reading was cut off', async () => {
     const context = contextOf(readerOf({ [DEFAULTS[0]!]: page('x') }))
     const analyser = { ...inThread, run: async () => ({ ok: false, reason: 'budget_exceeded' }) as const }

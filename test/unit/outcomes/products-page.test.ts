@@ -472,6 +472,12 @@ describe('what a page is', () => {
   it.each<[reason: string, body: string, contentType: string | null]>([
     ['no_product', '<html><body><p>Hello</p></body></html>', 'text/html'],
     ['no_product', page({ '@type': 'Organization', name: 'x' }), 'text/html'],
+    ['no_product', page({ '@type': 'Product', offers: { '@type': 'Offer' } }), 'text/html'],
+    [
+      'no_product',
+      page({ '@type': 'Product', name: '\u200B', offers: { availability: 'InStock' } }),
+      'text/html',
+    ],
     ['empty', '  ', 'text/html'],
     ['binary', 'ab\0\0\0\0\0\0', 'text/html'],
     ['type_unsupported', '%PDF-1.7', 'application/pdf'],

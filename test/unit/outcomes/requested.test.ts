@@ -79,6 +79,10 @@ describe('the sources of a request', () => {
     expect(urlsOf({ url })[0]).toMatch(/\*\*\*@a\.example/)
   })
 
+  it('is text that has a digest, whatever was sent', () => {
+    expect(urlsOf({ urls: [A, 'https://b.example/\uD800'] })).toEqual([A, 'https://b.example/\uFFFD'])
+  })
+
   it('reads its own answer as the same sources', () => {
     fc.assert(
       fc.property(
