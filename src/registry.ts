@@ -88,6 +88,8 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   readonly reply: 'task' | 'message'
   /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
   repair?(input: unknown, context: HandlerContext): Record<string, unknown>
+  /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
+  understands?(words: string): boolean
   /**
    * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
    * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.

@@ -161,6 +161,23 @@ describe('over A2A', () => {
     expect(required.resource.description).toBe(paid.at(-1)!.description)
   })
 
+  it.each([
+    ['English', 'Give me the latest technology news headlines'],
+    ['Arabic', 'أعطني آخر الأخبار التقنية'],
+  ])('words alone are a request, in %s, where they say a job', async (_, text) => {
+    const { result } = await send({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] })
+    const required = result.task.status.message!.metadata!['x402.payment.required'] as PaymentRequired
+    expect(required.accepts[0]!.amount).toBe(PRICES['feed-digest'])
+  })
+
+  it.each(['Hello, what can you do?', 'Write me a poem about tea', 'مرحبا، ماذا تستطيع أن تفعل؟'])(
+    'any other words are answered with what there is: %s',
+    async (text) => {
+      const { result } = await send({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] })
+      expect(JSON.stringify(result.message.parts)).toContain('"skill":"feed-digest"')
+    },
+  )
+
   it('a skill that contradicts the input is a conflict', async () => {
     const data = { skill: 'feed-digest', input: { capability: 'web-extraction', url: 'https://a.example/' } }
     const text = JSON.stringify(await send(message(data)))

@@ -1,5 +1,6 @@
 // Which skill a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
-// a data part, message metadata, request metadata, one JSON object in the text. Plain text gets a list of skills.
+// a data part, message metadata, request metadata, one JSON object in the text. Words that a tool understands are a request
+// for it; any others get a list of skills.
 import { GatewayError } from '../../errors.ts'
 import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../registry.ts'
 import type { SendRequest } from './envelope.ts'
@@ -26,6 +27,8 @@ export interface SkillTable {
   readonly skills: readonly Skill[]
   /** By skill id, by tool name and by its portable spelling. */
   find(name: string): Skill | undefined
+  /** Of the tool that words alone are a request for. */
+  findByWords(words: string): Skill | undefined
 }
 
 export type Choice =
@@ -49,7 +52,15 @@ export function createSkillTable(registry: Registry): SkillTable {
     const own = { id: members.length > 0 ? tool.name : first.id, card: first, entry, capability: undefined }
     for (const name of [tool.name, entry.portableName]) if (!byName.has(name)) byName.set(name, own)
   }
-  return { skills, find: (name) => byName.get(name) }
+  const find = (name: string) => byName.get(name)
+  return {
+    skills,
+    find,
+    findByWords(words) {
+      const entry = registry.tools.find(({ tool }) => tool.understands?.(words))
+      return entry && find(entry.tool.name)
+    },
+  }
 }
 
 /** The skills that a tool tells apart by its input `capability` (a token of that name has no such list). */
@@ -66,7 +77,7 @@ function familyOf(entry: RegisteredTool): readonly unknown[] {
  */
 export function chooseSkill(table: SkillTable, request: SendRequest, extensionUri: string): Choice {
   const named = findName(request, extensionUri)
-  if (!named) return { kind: 'none' }
+  if (!named) return chooseByWords(table, request)
   const skill = table.find(named.name)
   if (!skill)
     throw new GatewayError(
@@ -74,6 +85,14 @@ export function chooseSkill(table: SkillTable, request: SendRequest, extensionUr
       `There is no skill "${named.name.slice(0, 64)}". Skills: ${table.skills.map(({ id }) => id).join(', ')}.`,
     )
   return { kind: 'skill', skill, input: withCapability(skill, inputOf(skill, named)) }
+}
+
+/** Words of a follow-up are about the task that it follows up. */
+function chooseByWords(table: SkillTable, { message }: SendRequest): Choice {
+  const words = textOf(message).trim()
+  const isAlone = message.taskId === undefined && message.parts.every((part) => part.text !== undefined)
+  const skill = isAlone && words !== '' ? table.findByWords(words) : undefined
+  return skill ? { kind: 'skill', skill, input: { intent: words } } : { kind: 'none' }
 }
 
 interface Named {

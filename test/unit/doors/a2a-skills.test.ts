@@ -23,6 +23,7 @@ const tool = (name: string, skills: readonly string[]) =>
     skill: skills.map((id): SkillCard => ({ id, tags: [], examples: [] })),
     errors: [],
     examples: [],
+    ...(skills.length > 1 && { understands: (words: string) => words.startsWith('digest ') }),
     handle: async () => ({}),
   })
 const table = createSkillTable(
@@ -110,6 +111,14 @@ describe('chooseSkill', () => {
     ])
     expect(choose(named('one'))).toEqual(['one', {}])
     expect(choose({ ...text('  '), metadata: { skill: 'beta' } })).toEqual(['beta', { capability: 'beta' }])
+  })
+
+  test('takes words that a tool understands for its intent, where nothing is named and no task is followed up', () => {
+    expect(choose(text(' digest the news '))).toEqual(['gateway_execute', { intent: 'digest the news' }])
+    expect(choose(text('Hello, what can you do?'))).toBe('none')
+    expect(choose({ ...text('digest the news'), taskId: 't1' })).toBe('none')
+    expect(choose({ parts: [{ text: 'digest the news' }, { data: { a: 1 } }] })).toBe('none')
+    expect(choose({ ...text('digest the news'), metadata: { skill: 'one' } })).toEqual(['one', {}])
   })
 
   test('prefers the input of the metadata to words beside it', () => {

@@ -1,0 +1,15 @@
+// Whether words alone say a job that runs here: for a message that names nothing else.
+import { extractPreview } from './capabilities/extract-preview.ts'
+import { createFeedDigest } from './capabilities/feed-digest.ts'
+import { productOffers } from './capabilities/product-offers.ts'
+import { webExtraction } from './capabilities/web-extraction.ts'
+import { readClaims } from './claims.ts'
+import { resolveJob } from './resolve.ts'
+
+/** What they read of a request does not depend on how they are configured. */
+const USES = [extractPreview, webExtraction, productOffers, createFeedDigest({ defaults: [] })]
+
+export function isSpokenJob(words: string): boolean {
+  const reading = readClaims({ intent: words })
+  return reading.ok && resolveJob(reading.claims, USES).ok
+}
