@@ -278,7 +278,7 @@ describe('what is published', () => {
     const { example } = published.capabilities.find((each) => each.id === id)!
     for (const input of [example, { intent: 'demo', capability: id }]) {
       const response = await stockFetch(chain.payers[3]!)(`${gateway.baseUrl}/v1/execute`, post(input))
-      const answer = await response.json()
+      const answer = (await response.json()) as Record<string, unknown>
       expect(response.status, JSON.stringify(answer)).toBe(200)
       expect(published.misfits(answer)).toEqual([])
       expect(published.misfits({ ...answer, capability: 'other' })).not.toEqual([])
