@@ -30,32 +30,42 @@ export function createChain(options: ChainRpcOptions): Chain {
     return value
   }
 
+  const probe: Chain['probe'] = async (authorization, signature): Promise<ChainProbe> => {
+    const { from, nonce } = authorization
+    const [code, transfer] = await rpc.ask([
+      { method: 'eth_getCode', params: [from, 'latest'] },
+      readToken(packTransfer(authorization, signature)),
+    ])
+    const payerHasCode = demand(code, readCode) !== '0x'
+    if (transfer!.ok) {
+      // The function answers nothing. Anything else is no token.
+      if (transfer!.result !== '0x') throw malformed()
+      return { nonceUsed: false, balance: null, payerHasCode, revert: null }
+    }
+    const revert = readRevert(transfer!)
+    // The node did not run the transfer: that says nothing about the payment.
+    if (revert === undefined) throw new ChainError('refused', network.network)
+    const [state, balance] = await rpc.ask([
+      readToken(packAuthorizationState(from, nonce)),
+      readToken(packBalanceOf(from)),
+    ])
+    return {
+      nonceUsed: demand(state, readFlag),
+      balance: demand(balance, readWord),
+      payerHasCode,
+      revert,
+    }
+  }
+
   return {
     network,
-    async probe(authorization, signature): Promise<ChainProbe> {
-      const { from, nonce } = authorization
-      const [code, transfer] = await rpc.ask([
-        { method: 'eth_getCode', params: [from, 'latest'] },
-        readToken(packTransfer(authorization, signature)),
-      ])
-      const payerHasCode = demand(code, readCode) !== '0x'
-      if (transfer!.ok) {
-        // The function answers nothing. Anything else is no token.
-        if (transfer!.result !== '0x') throw malformed()
-        return { nonceUsed: false, balance: null, payerHasCode, revert: null }
-      }
-      const revert = readRevert(transfer!)
-      // The node did not run the transfer: that says nothing about the payment.
-      if (revert === undefined) throw new ChainError('refused', network.network)
-      const [state, balance] = await rpc.ask([
-        readToken(packAuthorizationState(from, nonce)),
-        readToken(packBalanceOf(from)),
-      ])
-      return {
-        nonceUsed: demand(state, readFlag),
-        balance: demand(balance, readWord),
-        payerHasCode,
-        revert,
+    async probe(authorization, signature) {
+      try {
+        return await probe(authorization, signature)
+      } catch (thrown) {
+        // A node that takes its next block meanwhile has no answer for the one before. Asking again changes nothing there.
+        if (!(thrown instanceof ChainError) || thrown.reason !== 'refused') throw thrown
+        return probe(authorization, signature)
       }
     },
     fateOf: (input) => findFate({ rpc: decisive, network, demand }, input),
