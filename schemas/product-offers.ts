@@ -53,7 +53,7 @@ const Offer = z.object({
   issues: z
     .array(z.string())
     .describe(
-      'Such as `offer_without_price`, `currency_missing`, `currency_inferred`, `aggregate_only`, `ambiguous_decimal`',
+      'Such as `offer_without_price`, `currency_missing`, `currency_inferred`, `aggregate_only`, `ambiguous_decimal`, `price_range`',
     ),
 })
 export type Offer = z.infer<typeof Offer>

@@ -18,6 +18,7 @@ const DOUBTS = [
   'currency_inferred',
   'ambiguous_decimal',
   'inexact_number',
+  'price_range',
   'price_zero',
 ] as const
 

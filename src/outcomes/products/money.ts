@@ -7,11 +7,16 @@ export interface ReadAmount {
   readonly amount: string
   /** Whether `1.234` is a thousand or a little more than one could not be told; the likelier reading was taken. */
   readonly isAmbiguous: boolean
+  /** A higher number follows, as in `12.50 - 15.00`. */
+  readonly isRange: boolean
 }
 
 const MAX_TEXT_CHARACTERS = 200
 const MAX_WHOLE_DIGITS = 15
-const MAX_FRACTION_DIGITS = 12
+/** As many as a double is written with: `19.990000000000002` is what shops that calculate say. */
+const MAX_FRACTION_DIGITS = 20
+/** Between the two numbers of a range. */
+const RANGE = /^\s*(?:\p{Sc}|[a-z]{3})?\s*(?:[-–—]|to|bis|à|الى|إلى)\s*(?:\p{Sc}|[a-z]{3})?\s*(?=[\d.,])/iu
 
 /** One number: digits with separators; a space belongs to it only where three digits follow. */
 const NUMBER = /(?:\d|[.,]\d)(?:\d|[.,'’´٫٬](?=\d)|[ \u00a0\u2009\u202f](?=\d{3}(?!\d)))*/
@@ -46,10 +51,15 @@ export function readAmount(
   if (!split) return null
   const whole = split.whole.replace(/^0+(?=\d)/, '') || '0'
   if (whole.length > MAX_WHOLE_DIGITS || split.fraction.length > MAX_FRACTION_DIGITS) return null
-  return {
-    amount: split.fraction === '' ? whole : `${whole}.${split.fraction}`,
-    isAmbiguous: split.isAmbiguous,
-  }
+  const amount = split.fraction === '' ? whole : `${whole}.${split.fraction}`
+  return { amount, isAmbiguous: split.isAmbiguous, isRange: isBelow(amount, after, options) }
+}
+
+/** Not `19.99 - 20 %`, and not `2-1`. */
+function isBelow(amount: string, after: string, options: Parameters<typeof readAmount>[1]): boolean {
+  const between = RANGE.exec(after)
+  const upper = between && readAmount(after.slice(between[0].length), options)
+  return upper ? compareAmounts(amount, upper.amount) < 0 : false
 }
 
 interface Split {

@@ -152,6 +152,7 @@ export function readMoney(
     return null
   }
   if (read.isAmbiguous) issues.add('ambiguous_decimal')
+  if (read.isRange) issues.add('price_range')
   // More digits than a double has: what was written is not what a parser of JSON gave us.
   if (typeof value === 'number' && text.replace(/\D/g, '').length > 15) issues.add('inexact_number')
   return toMoney(read.amount, currency, tidy(text, 60) ?? read.amount)

@@ -125,6 +125,7 @@ describe('compareOffers', () => {
     ['aggregate_only', product('b', [offer(null, 'EUR', { low_price: toMoney('5', 'EUR', '5') })])],
     ['ambiguous_decimal', product('b', [offer('1.234', 'EUR', { issues: ['ambiguous_decimal'] })])],
     ['currency_inferred', product('b', [offer('5', 'EUR', { issues: ['currency_inferred'] })])],
+    ['price_range', product('b', [offer('5', 'EUR', { issues: ['price_range'] })])],
     ['price_zero', product('b', [offer('0', 'EUR', { issues: ['price_zero'] })])],
     ['no_offer', product('b', [])],
     ['only_one_offer', product('b', [offer('5')], { identifiers: [readGtin('9506000134352')] })],

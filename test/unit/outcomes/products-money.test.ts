@@ -28,14 +28,33 @@ describe('readAmount', () => {
     ['15.990000', '15.990000'],
     ['19.99 200 g', '19.99'],
     ['ab 12,95 €', '12.95'],
-    ['12.50 - 15.00', '12.50'],
+    ['19.99 - 20 % off', '19.99'],
+    ['12.50-10.00', '12.50'],
     ['١٢٫٥٠ ر.س', '12.50'],
     ['١٬٢٣٤٫٥٠', '1234.50'],
     ['۱۲۳', '123'],
     ['１２，５０', '12.50'],
     ['१२.५०', '12.50'],
   ])('reads %s as %s without a doubt', (text, amount) => {
-    expect(shown(text)).toEqual({ amount, isAmbiguous: false })
+    expect(shown(text)).toEqual({ amount, isAmbiguous: false, isRange: false })
+  })
+
+  it.each([
+    '12.50 - 15.00',
+    '12.50–15',
+    '€ 12,50 bis € 15,00',
+    '12.50 to 1,299.00',
+    '12,50 € – 15,00 €',
+    '12.50 EUR - 15.00 EUR',
+    '١٢٫٥٠ - ١٥',
+  ])('takes the lower of %s, and says that there is a higher', (text) => {
+    expect(shown(text)).toEqual({ amount: '12.50', isAmbiguous: false, isRange: true })
+  })
+
+  it('reads what a shop calculated, to the last digit', () => {
+    expect(data('19.990000000000002')).toMatchObject({ amount: '19.990000000000002' })
+    expect(data(String(0.1 + 0.2))).toMatchObject({ amount: '0.30000000000000004' })
+    expect(toMoney('19.990000000000002', 'EUR', '').minor_units).toBeNull()
   })
 
   it.each<[text: string, isData: boolean, currency: string | null, amount: string, isAmbiguous: boolean]>([
@@ -56,7 +75,7 @@ describe('readAmount', () => {
     ['1234.567', true, 'USD', '1234.567', false],
     ['1.2345', false, null, '1.2345', false],
   ])('takes %s (data: %s, %s) for %s, ambiguous: %s', (text, isData, currency, amount, isAmbiguous) => {
-    expect(readAmount(text, { isData, currency })).toEqual({ amount, isAmbiguous })
+    expect(readAmount(text, { isData, currency })).toMatchObject({ amount, isAmbiguous })
   })
 
   it.each([
@@ -80,7 +99,7 @@ describe('readAmount', () => {
       .map(([whole, cents]) => `${whole}.${String(cents).padStart(2, '0')}`)
     fc.assert(
       fc.property(decimals, (amount) => {
-        expect(data(amount)).toEqual({ amount, isAmbiguous: false })
+        expect(data(amount)).toEqual({ amount, isAmbiguous: false, isRange: false })
       }),
     )
   })
@@ -102,7 +121,7 @@ describe('readAmount', () => {
         (whole, cents, [group, point]) => {
           const fraction = String(cents).padStart(2, '0')
           const text = String(whole).replace(/\B(?=(?:\d{3})+$)/g, group) + point + fraction
-          expect(shown(text)).toEqual({ amount: `${whole}.${fraction}`, isAmbiguous: false })
+          expect(shown(text)).toMatchObject({ amount: `${whole}.${fraction}`, isAmbiguous: false })
         },
       ),
     )

@@ -231,6 +231,8 @@ describe('JSON-LD', () => {
     [{ price: 'call us', priceCurrency: 'EUR' }, undefined, 'price_unreadable'],
     [{ price: '1,299', priceCurrency: 'EUR' }, '1299', 'ambiguous_decimal'],
     [{ price: '0', priceCurrency: 'EUR' }, '0', 'price_zero'],
+    [{ price: '12.50 - 15.00', priceCurrency: 'EUR' }, '12.50', 'price_range'],
+    [{ price: 19.990000000000002, priceCurrency: 'EUR' }, '19.990000000000002', 'inexact_number'],
     [{ price: '$5', priceCurrency: 'XYZ' }, '5', 'currency_missing'],
     [{ price: '5 USD', priceCurrency: 'EUR' }, '5', 'currency_contradicted'],
     [
