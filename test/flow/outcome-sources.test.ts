@@ -311,6 +311,21 @@ describe('an answer', () => {
     })
   })
 
+  it('in pieces of a byte each is the same as in one, whatever stands between them', async () => {
+    const letters = Array.from({ length: 400_000 }, (_, i) => String.fromCharCode(97 + (i % 26))).join('')
+    const drip = Array.from(letters, (letter) => `1\r\n${letter}\r\n`).join('')
+    const large = 'L'.repeat(3000)
+    answerRaw = (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n')
+      socket.write(`${drip}bb8\r\n${large}\r\n2\r\nzz\r\nbb8\r\n${large}\r\n${drip}`)
+      socket.end('0\r\n\r\n')
+    }
+    const answer = await read(undefined, { url: atRaw() })
+    expect(
+      answer.ok && answer.source.body.equals(Buffer.from(`${letters}${large}zz${large}${letters}`)),
+    ).toBe(true)
+  })
+
   it('of 2 MiB is whole, and one byte more is cut', async () => {
     const whole = await read(send(200, {}, Buffer.alloc(2 * MIB, 'a')))
     expect(whole.ok && [whole.source.body.length, whole.source.isCut]).toEqual([2 * MIB, false])

@@ -66,8 +66,7 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
   const answer = Promise.withResolvers<Answer>()
   let controller: Dispatcher.DispatchController | undefined
 
-  const chunks: Buffer[] = []
-  let size = 0
+  const body = createBody()
   let head: { status: number; statusText: string; headers: ReceivedHeaders } | undefined
 
   function end(result: Answer): void {
@@ -108,20 +107,20 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
         refuse(status, 'too_large')
     },
     onResponseData(_given, chunk) {
-      size += chunk.length
-      const excess = size - request.maxResponseBytes
-      if (excess <= 0) return void chunks.push(chunk)
+      const excess = body.size + chunk.length - request.maxResponseBytes
+      if (excess <= 0) return body.add(chunk)
       if (request.overflow !== 'cut') return refuse(head!.status, 'too_large')
-      chunks.push(chunk.subarray(0, chunk.length - excess))
-      const body = Buffer.concat(chunks)
-      end({ kind: 'complete', response: { ...head!, body, isCut: true } })
+      body.add(chunk.subarray(0, chunk.length - excess))
+      end({ kind: 'complete', response: { ...head!, body: body.take(), isCut: true } })
       controller?.abort(new Refusal('too_large'))
     },
     onResponseEnd(given, trailers) {
       const trailing = readPairs(given.rawTrailers ?? trailers).map((pair) => ({ ...pair, trailer: true }))
       const { status, statusText, headers } = head!
-      const body = Buffer.concat(chunks, size)
-      end({ kind: 'complete', response: { status, statusText, headers: [...headers, ...trailing], body } })
+      end({
+        kind: 'complete',
+        response: { status, statusText, headers: [...headers, ...trailing], body: body.take() },
+      })
     },
     onResponseError(_given, error) {
       end({ kind: 'failed', reason: sortError(error, head !== undefined) })
@@ -142,6 +141,42 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
       )
     })
   return { started: started.promise, headersSeen: headersSeen.promise, answer: answer.promise, abort: giveUp }
+}
+
+const SMALL_BYTES = 1024
+const BLOCK_BYTES = 64 * 1024
+
+/** A body as it comes. One in pieces of a byte each, a Buffer for every one, would be a hundred times its size. */
+function createBody() {
+  const chunks: Buffer[] = []
+  let size = 0
+  // Small pieces until they fill it.
+  let block: Buffer | undefined
+  let used = 0
+  const flush = () => {
+    if (block && used > 0) chunks.push(Buffer.from(block.subarray(0, used)))
+    used = 0
+  }
+  return {
+    get size() {
+      return size
+    },
+    add(chunk: Buffer): void {
+      size += chunk.length
+      if (chunk.length < SMALL_BYTES) {
+        block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
+        if (used + chunk.length > BLOCK_BYTES) flush()
+        used += chunk.copy(block, used)
+        return
+      }
+      flush()
+      chunks.push(chunk)
+    },
+    take(): Buffer {
+      flush()
+      return Buffer.concat(chunks, size)
+    },
+  }
 }
 
 function sortError(error: Error, isHeadSeen: boolean): AfterSend {
