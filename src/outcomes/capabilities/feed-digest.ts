@@ -1,10 +1,10 @@
 // feed-digest: up to three feeds in, their newest entries out, deduplicated, each with its source. No full text.
 import { SAMPLE_NOTICE } from '../sample.ts'
-import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
 import type { Capability, Delivered, PreparedJob, Reading, RunContext, SourceRequest } from '../ports.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
+import { sourcesUnusable } from '../sources/unusable.ts'
 
 export const MAX_ENTRIES = 30
 
@@ -70,11 +70,10 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
     },
   )
   if (usable.length === 0)
-    throw new GatewayError(
-      'sources_unusable',
+    throw sourcesUnusable(
       'No source is a feed with entries, so nothing was charged. `coverage` says why for each; send addresses of RSS, Atom ' +
         'or JSON feeds.',
-      { extras: { coverage } },
+      coverage,
     )
   const digested = await analyser.run('digest', {
     sources: usable.map(({ source, fetched, reading }) => ({
@@ -86,10 +85,10 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
     limit: job.limit,
   })
   if (!digested.ok)
-    throw new GatewayError(
-      'sources_unusable',
+    throw sourcesUnusable(
       'Comparing the entries of these feeds took longer than it may, so nothing was charged. Send one feed at a time.',
-      { extras: { coverage } },
+      coverage,
+      digested.reason,
     )
   const digest = digested.value
   return {

@@ -1,13 +1,13 @@
 // product-offers: up to three product pages in, their stated offers out, side by side where that is honest.
 import type { Product, ProductOffersResult } from '../../../schemas/product-offers.ts'
 import type { SourceReason } from '../../../schemas/sources.ts'
-import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
 import type { Capability, Delivered, Gathered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
 import { compareOffers } from '../products/compare.ts'
 import type { PageProducts } from '../products/page.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { requestedSources } from '../sources/requested.ts'
+import { sourcesUnusable } from '../sources/unusable.ts'
 
 const SAMPLES: readonly SourceRequest[] = ['sencha-a', 'sencha-b'].map((name) => ({
   url: `https://samples.agent-gateway.test/shop/${name}`,
@@ -48,11 +48,10 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
     },
   )
   if (usable.length === 0)
-    throw new GatewayError(
-      'sources_unusable',
+    throw sourcesUnusable(
       'No source stated a product that can be read, so nothing was charged. `coverage` says why for each; send the ' +
         'addresses of pages of single products.',
-      { extras: { coverage } },
+      coverage,
     )
   const result = compose(job, coverage, usable)
   return {

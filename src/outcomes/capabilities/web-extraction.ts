@@ -1,7 +1,6 @@
 // web-extraction: up to three public pages in, normalised documents out, with what they share and what a query is about.
 import type { Coverage } from '../../../schemas/sources.ts'
 import type { WebExtractionResult } from '../../../schemas/web-extraction.ts'
-import { GatewayError } from '../../errors.ts'
 import { digestText } from '../digest.ts'
 import type { PageReading } from '../extract/page.ts'
 import { cleanText, collapseSpaces } from '../extract/text.ts'
@@ -16,6 +15,7 @@ import type {
 } from '../ports.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { requestedSources } from '../sources/requested.ts'
+import { sourcesUnusable } from '../sources/unusable.ts'
 import type { Related } from '../text/relate.ts'
 
 /** Of all documents together, as JSON: an answer is a message, and is stored. Three that are large get a third each. */
@@ -74,11 +74,10 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
     },
   )
   if (usable.length === 0)
-    throw new GatewayError(
-      'sources_unusable',
+    throw sourcesUnusable(
       'No source gave a page that can be read, so nothing was charged. `coverage` says why for each; send addresses that ' +
         'answer with HTML, text or JSON.',
-      { extras: { coverage } },
+      coverage,
     )
   const documents = usable.map((gathered, at) => toDocument(gathered, at, coverage))
   const related = await relateAll(documents, job.query, analyser)

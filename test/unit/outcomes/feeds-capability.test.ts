@@ -118,6 +118,8 @@ describe('the result', () => {
     const error = (await failed.catch((thrown: unknown) => thrown)) as GatewayError
     expect(error).toMatchObject({
       code: 'sources_unusable',
+      // For the log.
+      reason: 'http_status no_content',
       extras: { coverage: { usable: 0, sources: [{ reason: 'no_content' }, { reason: 'http_status' }] } },
     })
   })
@@ -150,6 +152,7 @@ describe('the result', () => {
     }
     await expect(prepare({}).run({ ...context, analyser })).rejects.toMatchObject({
       code: 'sources_unusable',
+      reason: 'budget_exceeded http_status',
       extras: { coverage: { usable: 1 } },
     })
   })

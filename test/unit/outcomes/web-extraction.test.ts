@@ -201,6 +201,7 @@ describe('what is not delivered', () => {
     expect(thrown).toBeInstanceOf(GatewayError)
     expect(thrown).toMatchObject({
       code: 'sources_unusable',
+      reason: 'connect_failed',
       extras: { coverage: { asked: 2, usable: 0, failed: 2, sources: [{ requested: C }, { requested: B }] } },
     })
   })
