@@ -40,6 +40,8 @@ const BLOCKS = new Set(
 )
 /** What changes the look of the text inside it without being a block. */
 const STYLED = new Set(['a', 'b', 'strong', 'i', 'em', 'code', 'kbd', 'samp'])
+/** What a block stands in: text that is not in such an element belongs to the one around it. */
+export const isBlockElement = ({ name }: Element) => BLOCKS.has(name)
 const MAX_LIST_DEPTH = 8
 
 /** In the stack above an element: what is inside it was read. */

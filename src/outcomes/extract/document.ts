@@ -4,12 +4,13 @@ import { type Block, textOfBlocks, textOfRuns } from './blocks.ts'
 import { chooseBlocks, type ExtractionMode } from './choose.ts'
 import { readHints } from './hints.ts'
 import { allTypes, parseJsonLd, productsIn } from './json-ld.ts'
-import type { ExtractionLimits } from './limits.ts'
+import { type ExtractionLimits, MAX_LABEL_CHARACTERS } from './limits.ts'
 import { baseOf, resolveLink } from './links.ts'
 import { toMarkdown } from './markdown.ts'
 import { readMetadata } from './metadata.ts'
-import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
-import { attribute, type Element, parsePage, type ParsedPage, textOf } from './tree.ts'
+import { readLinks } from './page-links.ts'
+import { collapseSpaces, countWords, cutText } from './text.ts'
+import { parsePage, textOf } from './tree.ts'
 import { findWarnings } from './warnings.ts'
 
 export interface Extraction {
@@ -22,8 +23,6 @@ export interface Extraction {
   readonly truncated: readonly string[]
   readonly warnings: readonly ContentWarning[]
 }
-
-const MAX_LABEL_CHARACTERS = 300
 
 export function extractDocument(
   html: string,
@@ -53,7 +52,7 @@ export function extractDocument(
   )
   const fullText = textOfBlocks(blocks)
   const text = cut('text', fullText)
-  const found = readLinks(page, baseUrl, hrefsIn(blocks), limits)
+  const found = readLinks(page, blocks, baseUrl, limits)
   const links = capped(
     'links',
     [...found.inText, ...capped('links', found.elsewhere, limits.linksElsewhere)],
@@ -90,62 +89,6 @@ export function extractDocument(
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
   }
 }
-
-/** Addresses as they are written in the main text. */
-function hrefsIn(blocks: readonly Block[]): ReadonlySet<string> {
-  const hrefs = new Set<string>()
-  for (const block of blocks) {
-    // Cells are kept as text: their links are found where the table stands.
-    const below = block.kind === 'table' && block.at ? elementsBelow(block.at) : []
-    for (const element of below) addTo(hrefs, hrefOf(element))
-    for (const { href } of 'runs' in block ? block.runs : []) addTo(hrefs, href)
-  }
-  return hrefs
-}
-
-const addTo = (hrefs: Set<string>, href: string | undefined) => href !== undefined && hrefs.add(href)
-const hrefOf = ({ name, attributes }: Element) => (name === 'a' ? attribute(attributes, 'href') : undefined)
-
-/** Every link of the page once, in order, with the first text it carries; each list ends one past its limit. */
-function readLinks(
-  page: ParsedPage,
-  base: string | undefined,
-  hrefs: ReadonlySet<string>,
-  limits: ExtractionLimits,
-): { readonly inText: Links; readonly elsewhere: Links } {
-  const inText = new Map<string, Links[number]>()
-  const elsewhere = new Map<string, Links[number]>()
-  const seen = new Set<string>()
-  for (const element of elementsBelow(page.root)) {
-    const href = hrefOf(element)
-    if (href === undefined || seen.has(href)) continue
-    const isInText = hrefs.has(href)
-    if (isInText ? inText.size > limits.links : elsewhere.size > limits.linksElsewhere) continue
-    seen.add(href)
-    const link = resolveLink(href, base)
-    if (!link || inText.has(link.url)) continue
-    if (isInText) elsewhere.delete(link.url)
-    else if (elsewhere.has(link.url)) continue
-    const text = cutText(oneLine(element), MAX_LABEL_CHARACTERS)
-    ;(isInText ? inText : elsewhere).set(link.url, { ...link, text, in_text: isInText })
-  }
-  return { inText: [...inText.values()], elsewhere: [...elsewhere.values()] }
-}
-
-type Links = ExtractedDocument['links']
-
-function* elementsBelow(root: Element): Generator<Element> {
-  const stack: Element[] = [root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    yield element
-    for (let i = element.children.length - 1; i >= 0; i--) {
-      const child = element.children[i]!
-      if (typeof child !== 'string') stack.push(child)
-    }
-  }
-}
-
-const oneLine = (element: Element) => collapseSpaces(cleanText(textOf(element, '', MAX_LABEL_CHARACTERS)))
 
 function readTables(
   blocks: readonly Block[],

@@ -21,3 +21,6 @@ export const PAGE_LIMITS: ExtractionLimits = {
   tables: 100,
   cells: 10_000,
 }
+
+/** Of a heading, or of the words of a link. */
+export const MAX_LABEL_CHARACTERS = 300

@@ -292,6 +292,17 @@ describe('links', () => {
     ])
   })
 
+  it('carry the words that they carry in the text, also where the link holds the whole block', () => {
+    const html =
+      '<nav><a href=/a>Menu</a> <a href=/b>Buy</a></nav><main>' +
+      `<p>${prose}See <a href=/a>what we found</a>.</p><a href=/b><h2>Our shops</h2></a><p>${prose}</p></main>`
+    const { links } = documentOf(html, 'https://a.example/')
+    expect(links.map(({ text, in_text }) => [text, in_text])).toEqual([
+      ['what we found', true],
+      ['Our shops', true],
+    ])
+  })
+
   it('keep their place in the text behind any length of navigation', () => {
     const navigation = Array.from({ length: 200 }, (_, i) => `<a href=/n${i}>n</a>`).join(' ')
     const html = `<nav>${navigation}</nav><main><p>${prose}<a href=/source>a source</a></p></main>`
