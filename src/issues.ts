@@ -13,15 +13,20 @@ const MAX_NAME_CHARACTERS = 64
 
 /** One entry a field: several unknown properties are one issue of the validator, but several problems of the caller. */
 export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unknown): FieldProblem[] {
-  return issues.flatMap(toBranch).flatMap((issue) =>
+  const problems = issues.flatMap(toBranch).flatMap((issue): FieldProblem[] =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map((key) => ({
-          code: 'input_unknown_property' as const,
+          code: 'input_unknown_property',
           pointer: toPointer([...issue.path, key]),
           message: 'Unknown property',
         }))
       : [{ code: codeOf(issue, value), pointer: toPointer(issue.path), message: messageOf(issue, value) }],
   )
+  // A value of the wrong type is neither too long nor too large, whatever the validator measured.
+  const mistyped = new Set(
+    problems.filter(({ code }) => code === 'input_wrong_type').map(({ pointer }) => pointer),
+  )
+  return problems.filter(({ code, pointer }) => code !== 'input_invalid' || !mistyped.has(pointer))
 }
 
 /** Of a union whose branches are told apart by type, what is wrong is said of the branch that was meant. */

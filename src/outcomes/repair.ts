@@ -48,10 +48,12 @@ export function toRefusal(
       missing?: readonly string[]
       between?: readonly OutcomeId[]
       pointers?: readonly string[]
+      /** Of each pointer. */
+      message?: string
     } = {},
   ) => {
     const { missing = [], between, pointers } = options
-    const message = code === 'input_missing_field' ? 'Required' : ERRORS[code].title
+    const message = options.message ?? (code === 'input_missing_field' ? 'Required' : ERRORS[code].title)
     const isConflict = code === 'input_conflict' || code === 'input_invalid'
     return new GatewayError(code, `${detail} ${SEND}`, {
       extras: {
@@ -74,9 +76,12 @@ export function toRefusal(
     case 'too_many_sources':
       return refuse(
         'input_invalid',
-        `${resolution.pointers.join(' and ')} name more than ${MAX_SOURCES} different sources: send at most ${MAX_SOURCES}.`,
+        `${resolution.pointers.join(' and ')}: more than ${MAX_SOURCES} different sources. Send at most ${MAX_SOURCES}.`,
         null,
-        { pointers: resolution.pointers },
+        {
+          pointers: resolution.pointers,
+          message: `Too many: at most ${MAX_SOURCES} different sources in one request`,
+        },
       )
     case 'not_live':
       return refuse(

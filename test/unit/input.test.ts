@@ -14,6 +14,7 @@ const tool = defineTool({
     word: z.enum(['a', 'b']).default('a'),
     count: z.int().min(1).optional(),
     either: z.union([z.string().max(3), z.record(z.string(), z.unknown())]).optional(),
+    list: z.array(z.string()).max(3).optional(),
     place: z
       .union([z.string(), z.strictObject({ url: z.string(), more: z.array(z.string()).max(1).optional() })])
       .optional(),
@@ -80,6 +81,12 @@ describe('parseInput', () => {
     expect([refusal.code, refusal.extras.fields?.[0]?.pointer]).toEqual([code, pointer])
     expect(refusal.message).toContain(pointer || 'the input')
     expect(refusal.message).toContain('gateway.test')
+  })
+
+  it('says of a wrong type nothing else: text for a list is not too long a list', () => {
+    expect(refusalOf({ text: 'a', list: 'https://a.example/' }).extras.fields).toEqual([
+      { pointer: '/list', message: expect.stringContaining('expected array') },
+    ])
   })
 
   it('lists every unknown property, at most twenty, with names cut short', () => {

@@ -262,6 +262,17 @@ describe('guidance for a request that does not match the schema', () => {
   })
 })
 
+describe('too many sources', () => {
+  it('are said to be that, in the field that names them', () => {
+    const { detail, extras } = refusalOf({ url: A, urls: [1, 2, 3].map((i) => A + i) })
+    expect(detail).toMatch(/^\/url and \/urls: more than 3 different sources\. Send at most 3\./)
+    expect(extras.fields?.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/at most 3/),
+      expect.stringMatching(/at most 3/),
+    ])
+  })
+})
+
 describe('the example of a refusal', () => {
   it.each(['https://10.0.0.1/', 'https://localhost/', 'https://a.example.com:8443/'])(
     'holds no address that is never called: %s',
