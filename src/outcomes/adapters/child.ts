@@ -69,7 +69,7 @@ export function startChild(options: {
     return done
   }
 
-  function end(failure?: Error): void {
+  function end(failure: Error): void {
     if (isGone) return
     isGone = true
     const wasStopped = isEnding
@@ -78,7 +78,7 @@ export function startChild(options: {
     if (wasStopped) left?.reject(new GatewayError('draining', 'The gateway is shutting down. Try again.'))
     // Out of memory, or a crash: it was this input. A process that never came up is another matter.
     else if (isReady) left?.resolve({ ok: false, reason: 'unreadable' })
-    else left?.reject(failure ?? new Error('the process for analyses did not start'))
+    else left?.reject(failure)
     options.onEnd()
     gone.resolve()
   }
@@ -100,12 +100,14 @@ export function startChild(options: {
   child.on('error', (failure) => {
     if (child.pid === undefined) end(failure)
   })
-  child.on('exit', () => end())
+  child.on('exit', (code, signal) =>
+    end(new Error(`the process for analyses did not start: ${signal ?? `exit ${code}`}`)),
+  )
 
   // Nothing keeps the gateway alive but work that somebody waits for.
   keepAlive(child, false)
   return {
-    isFree: () => job === undefined && !isEnding,
+    isFree: () => job === undefined && !isEnding && child.connected,
     run(next) {
       job = next
       keepAlive(child, true)

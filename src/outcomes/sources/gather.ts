@@ -1,5 +1,11 @@
 // Every source in parallel, each with its fallback and its own deadline; what became of each is the coverage.
-import type { Coverage, RetrievedSource, SourceAttempt, SourceCoverage } from '../../../schemas/sources.ts'
+import type {
+  Coverage,
+  RetrievedSource,
+  SourceAttempt,
+  SourceCoverage,
+  SourceReason,
+} from '../../../schemas/sources.ts'
 import { GatewayError } from '../../errors.ts'
 import type {
   FetchedSource,
@@ -10,6 +16,7 @@ import type {
   SourceReader,
   SourceRequest,
 } from '../ports.ts'
+import { createBrake } from './brake.ts'
 import { failure } from './failure.ts'
 
 export interface GatherParts {
@@ -33,6 +40,11 @@ export interface GatherLimits {
 const LIMITS: GatherLimits = { addressMs: 6_000, sourceMs: 12_000, maxReads: 128, minAnalysisMs: 3_000 }
 const RETRY_SECONDS = 2
 
+/** Reasons for which an analysis may have run for seconds before. */
+const WASTEFUL: ReadonlySet<SourceReason> = new Set<SourceReason>(['budget_exceeded', 'unreadable'])
+const BRAKED =
+  'Pages of this site took too long to read several times. Try again in ten minutes, or name another source.'
+
 type Options = Parameters<Gather>[1]
 type Analyse<T> = (input: PageInput) => Promise<Reading<T>>
 /** One address, as it went. */
@@ -52,6 +64,7 @@ interface SourceOutcome<T> {
 
 export function createGather({ reader, now, limits }: GatherParts): Gather {
   const { addressMs, sourceMs, maxReads, minAnalysisMs } = { ...LIMITS, ...limits }
+  const brake = createBrake(now)
   let running = 0
 
   async function tryAddress<T>(
@@ -62,6 +75,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
   ): Promise<Outcome<T>> {
     const timeoutMs = Math.min(addressMs, deadline - now())
     if (timeoutMs <= 0) return failure('timeout', 'No time was left for this address. Try again later.')
+    if (brake.isOn(url)) return failure('budget_exceeded', BRAKED)
     const read = await reader.read(url, { ...options, timeoutMs })
     if (!read.ok) return read
     const { source } = read
@@ -75,6 +89,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     )
     // A page made to be slow is cut off long before: what took so long was the queue.
     if (reading === undefined) throw overloaded('Too many pages are waiting to be read.')
+    if (!reading.ok && WASTEFUL.has(reading.reason)) brake.mark(source.url)
     if (!reading.ok) return failure(reading.reason, reading.detail, { httpStatus })
     return { ok: true, fetched: source, reading, retrieved: toRetrieved(source, bytes, reading) }
   }

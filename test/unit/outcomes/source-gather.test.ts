@@ -314,3 +314,35 @@ describe('sources read at once', () => {
     expect((await run([source('a')])).usable).toHaveLength(1)
   })
 })
+
+describe('a site whose pages are cut off again and again', () => {
+  const cutOff = async () => ({ ok: false, reason: 'budget_exceeded', detail: 'Slow.' }) as const
+  const pages = ['https://a.slow.example.com/1', 'https://b.slow.example.com/2', 'https://other.example.net/']
+  const open = () => world(Object.fromEntries(pages.map((url) => [url, fetched(url)])))
+  const slow = [source(pages[0]!), source(pages[1]!)]
+
+  it('waits, under whatever name of it, while others are read', async () => {
+    const { run, asked } = open()
+    for (let i = 0; i < 3; i++) await run(slow, cutOff)
+    const before = asked.length
+    const { coverage } = await run([...slow, source(pages[2]!)])
+    expect(coverage.sources.map(({ reason }) => reason)).toEqual(['budget_exceeded', 'budget_exceeded', null])
+    expect(coverage.sources[0]!.attempts[0]!.detail).toMatch(/ten minutes/)
+    expect(asked.slice(before).map(({ url }) => url)).toEqual([pages[2]])
+  })
+
+  it('is read again after ten minutes', async () => {
+    const { run, clock } = open()
+    for (let i = 0; i < 3; i++) await run(slow, cutOff)
+    clock.at += 10 * 60_000
+    expect((await run(slow)).coverage.usable).toBe(2)
+  })
+
+  it('is not one that was slow a few times, or says nothing', async () => {
+    const { run } = open()
+    for (let i = 0; i < 2; i++) await run(slow, cutOff)
+    for (let i = 0; i < 9; i++)
+      await run(slow, async () => ({ ok: false, reason: 'no_content', detail: 'Nothing.' }))
+    expect((await run(slow)).coverage.usable).toBe(2)
+  })
+})
