@@ -9,7 +9,9 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
   {
     needs: ['gateway_execute'],
-    text: 'Try it for nothing: {gateway_execute} with {"intent":"demo"} extracts labelled sample content, free.',
+    text:
+      'Given addresses of public pages, shops or feeds, {gateway_execute} reads them without an account, for a fraction of a ' +
+      'cent; without one usable source nothing is charged. {"intent":"demo"} shows a labelled sample, free.',
   },
   {
     needs: ['gateway.capabilities'],
