@@ -1,4 +1,5 @@
 // How the OpenAPI description speaks of x402: who pays, in which headers, and what a refusal holds beside the problem.
+import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { ErrorCode } from '../errors.ts'
 import { createNetworks } from '../payments/networks.ts'
 import type { AnyTool } from '../registry.ts'
@@ -52,8 +53,9 @@ export const quoteParameters = (tool: AnyTool): readonly Json[] =>
           name: 'X-Gateway-Quote',
           in: 'header',
           required: false,
-          description:
-            'The signed quote of this very request, from its 402 or from POST /v1/pricing/quote. It may be left out.',
+          description: `The signed quote of this very request, from its 402${
+            tool.name === WEB_FETCH ? ' or from POST /v1/pricing/quote' : ''
+          }. It may be left out.`,
           schema: { type: 'string' },
         },
       ]

@@ -168,8 +168,13 @@ describe('payment', () => {
       ),
     )
     expect(takers.map(({ route }) => route.path)).toEqual(['/v1/execute', ...paid.slice(0, 2)])
-    for (const { route } of takers)
+    for (const { route } of takers) {
       expect(keysAt(operation(route.path), 'responses', '402', 'headers')).toContain('X-Gateway-Quote')
+      // Only a web fetch can be quoted without being asked for.
+      const isFetch = route.path !== '/v1/execute'
+      const parameters = JSON.stringify(at(operation(route.path), 'parameters'))
+      expect(parameters.includes('/v1/pricing/quote')).toBe(isFetch)
+    }
     expect(keysAt(operation(paid[2]!), 'responses', '402', 'headers')).not.toContain('X-Gateway-Quote')
   })
 
