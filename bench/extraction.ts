@@ -1,6 +1,9 @@
 // Main-content extraction on two public corpora: precision, recall, F1, CPU and memory, beside readability on linkedom in
 // the same run. Each engine in a process of its own; a third of the pages was kept out while the rules were made.
 import { spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { decodeText } from '../src/outbound/charset.ts'
 import { findData, listPages, meanScore, type Page, type Score, scorePage } from './corpora.ts'
 import { percentile, printTable, START_FLAGS } from './support.ts'
@@ -25,25 +28,44 @@ const ENGINES = {
   },
 }
 
-/** Half the heap that the gateway's processes for analyses get: what fits there is what is needed, the rest is garbage not collected yet. */
-const HEAP_FLAGS: Readonly<Record<string, readonly string[]>> = { gateway: ['--max-old-space-size=96'] }
+/** Each in a process of its own; all with the flags of `npm start`, and one row more with those of src/outcomes/adapters/child.ts. */
+const RUNS: readonly { label: string; engine: keyof typeof ENGINES; flags: readonly string[] }[] = [
+  { label: 'gateway', engine: 'gateway', flags: START_FLAGS },
+  { label: 'readability + linkedom', engine: 'readability + linkedom', flags: START_FLAGS },
+  {
+    label: 'gateway, as its own processes are bounded',
+    engine: 'gateway',
+    flags: ['--max-old-space-size=192', '--max-semi-space-size=8'],
+  },
+]
+
+/** One page, as the process that measures writes it: a line of JSON. */
+interface Line {
+  readonly text: string
+  readonly failed: boolean
+  readonly cpuMs: number
+  /** Most so far. */
+  readonly peakMb: number
+}
 
 interface Measured {
-  readonly pages: readonly (Score & { readonly cpuMs: number; readonly failed: boolean })[]
+  readonly pages: readonly (Score & Pick<Line, 'cpuMs' | 'failed'>)[]
   readonly peakMb: number
 }
 
 const MB = 1024 * 1024
 
-async function measure(name: keyof typeof ENGINES, pages: readonly Page[]): Promise<Measured> {
+/** Keeps no text: what was extracted goes to a file at once, so that it is no memory of the engine. */
+async function measure(name: keyof typeof ENGINES, data: string): Promise<void> {
   const engine = await ENGINES[name]()
+  const pages = listPages(data).map(({ url, read }) => ({ url, read }))
   // What every process has once it runs: code that is compiled, and the data of one page.
   for (const page of pages.slice(0, 3)) engine(page.read(), page.url)
   const bodies = pages.map((page) => page.read())
   globalThis.gc?.()
   const baseMb = process.memoryUsage.rss() / MB
-  let peakMb = baseMb
-  const runs = bodies.map((body, i) => {
+  let peakMb = 0
+  for (const [i, body] of bodies.entries()) {
     const before = process.cpuUsage()
     let text = ''
     let failed = false
@@ -53,15 +75,50 @@ async function measure(name: keyof typeof ENGINES, pages: readonly Page[]): Prom
       failed = true
     }
     const { user, system } = process.cpuUsage(before)
-    peakMb = Math.max(peakMb, process.memoryUsage.rss() / MB)
-    return { text, failed, cpuMs: (user + system) / 1000 }
-  })
-  return {
-    // Scored last: what scoring leaves behind is no memory of the engine.
-    pages: runs.map(({ text, failed, cpuMs }, i) => ({ ...scorePage(pages[i]!, text), failed, cpuMs })),
-    peakMb: peakMb - baseMb,
+    peakMb = Math.max(peakMb, process.memoryUsage.rss() / MB - baseMb)
+    const line: Line = { text, failed, cpuMs: (user + system) / 1000, peakMb }
+    writeSync(1, `${JSON.stringify(line)}\n`)
   }
 }
+
+function runEngine({ engine, flags }: (typeof RUNS)[number], pages: readonly Page[]): Measured {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-extraction-'))
+  const file = openSync(join(folder, 'lines'), 'w')
+  try {
+    const { status } = spawnSync(
+      process.execPath,
+      [...flags, '--expose-gc', new URL(import.meta.url).pathname, engine],
+      { stdio: ['ignore', file, 'inherit'] },
+    )
+    if (status !== 0) throw new Error(`${engine} failed with ${status}`)
+    const lines = readFileSync(join(folder, 'lines'), 'utf8').trimEnd().split('\n')
+    const measured = lines.map((line) => JSON.parse(line) as Line)
+    return {
+      pages: measured.map(({ text, failed, cpuMs }, i) => ({ ...scorePage(pages[i]!, text), failed, cpuMs })),
+      peakMb: measured.at(-1)!.peakMb,
+    }
+  } finally {
+    closeSync(file)
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Made to be slow: what they repeat, what comes before it, how often a large one has it. */
+const HOSTILE: readonly [label: string, piece: string, before?: string, times?: number][] = [
+  ['nested elements', '<div>'],
+  ['nested elements with text', '<div>x '],
+  ['nested links', '<a href=x>y<div>'],
+  ['nested tables', '<table><tr><td>x'],
+  ['nested lists', '<ul><li>one two three'],
+  ['nested headings', '<h1>x<div>'],
+  ['unclosed tags', '<p><b>x'],
+  ['elements with names', '<p class="collapse a-b cDe">word'],
+  ['elements of the prototype', '<__proto__ constructor=a>x'],
+  ['attributes of one element', 'a ', '<p ', 1_000_000],
+  ['attributes that are read', 'class=a ', '<p ', 250_000],
+  ['declarations of one style', 'a:b;', '<p style="', 500_000],
+  ['marks on one letter', '\u0323\u0301', 'e', 250_000],
+]
 
 /** The other figures of the promise: what is read on the calling thread, and what a full outcome reads. */
 async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms: number][]> {
@@ -91,7 +148,23 @@ async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms:
       })
     return [cpuMs(() => trio.forEach(read))]
   })
-  const hostile = ['<div>', '<p><b>x', 'a=b '].map((piece) => piece.repeat((12 * 1024) / piece.length))
+  const small = HOSTILE.map(([, piece, before = '']) =>
+    cpuMs(() => {
+      const html = before + piece.repeat((12 * 1024) / piece.length)
+      previewHtml({ html, baseUrl: undefined, isSample: false })
+    }),
+  )
+  const large = HOSTILE.map(([label, piece, before = '', times = 50_000]): [string, number] => {
+    const body = Buffer.from(before + piece.repeat(times))
+    const page = {
+      body,
+      isCut: false,
+      contentType: 'text/html',
+      contentLanguage: null,
+      url: 'https://a.example/',
+    }
+    return [`${times.toLocaleString('en')} ${label}`, cpuMs(() => readPage(page))]
+  })
   const at = (values: readonly number[], share: number) =>
     percentile(
       values.toSorted((a, b) => a - b),
@@ -100,23 +173,17 @@ async function measureSizes(pages: readonly Page[]): Promise<[label: string, ms:
   return [
     ['12 KiB preview, median', at(previews, 0.5)],
     ['12 KiB preview, 99 of 100', at(previews, 0.99)],
-    [
-      '12 KiB made to be slow, worst of three',
-      Math.max(
-        ...hostile.map((html) =>
-          cpuMs(() => previewHtml({ html: `<p ${html}`, baseUrl: undefined, isSample: false })),
-        ),
-      ),
-    ],
+    [`12 KiB made to be slow, worst of ${small.length}`, Math.max(...small)],
     ['three pages of 128 KiB, median', at(three, 0.5)],
     ['three pages of 128 KiB, 95 of 100', at(three, 0.95)],
+    ...large,
   ]
 }
 
 const format = (value: number) => value.toFixed(3)
 
 function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>): void {
-  const engines = [...results]
+  const engines = [...results].slice(0, 2)
   const types = [...new Set(pages.filter(({ corpus }) => corpus === 'wcxb').map(({ type }) => type))].sort()
   const groups: [label: string, corpus: Page['corpus'], belongs: (page: Page) => boolean][] = [
     ...types.map((type): (typeof groups)[number] => [`wcxb, ${type}`, 'wcxb', (page) => page.type === type]),
@@ -145,9 +212,9 @@ function report(pages: readonly Page[], results: ReadonlyMap<string, Measured>):
     rows,
   )
   printTable(
-    'CPU and memory (the gateway with a heap of 96 MB, as its processes for analyses are bounded)',
+    'CPU and memory, bodies and code not counted',
     ['engine', 'ms a page', 'worst ms', 'peak MB over base', 'failed'],
-    engines.map(([name, { pages: all, peakMb }]) => [
+    [...results].map(([name, { pages: all, peakMb }]) => [
       name,
       (all.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / all.length).toFixed(1),
       Math.max(...all.map(({ cpuMs }) => cpuMs)).toFixed(0),
@@ -164,28 +231,13 @@ if (data === undefined) {
     'No corpora: set GATEWAY_BENCH_DATA to the folder that holds `extraction`. Nothing was measured.',
   )
 } else if (wanted !== undefined) {
-  process.stdout.write(JSON.stringify(await measure(wanted as keyof typeof ENGINES, listPages(data))))
+  await measure(wanted as keyof typeof ENGINES, data)
 } else {
-  const results = new Map<string, Measured>()
-  for (const name of Object.keys(ENGINES)) {
-    const file = new URL(import.meta.url).pathname
-    const { stdout, status } = spawnSync(
-      process.execPath,
-      [...START_FLAGS, ...(HEAP_FLAGS[name] ?? []), '--expose-gc', file, name],
-      {
-        encoding: 'utf8',
-        maxBuffer: 64 * MB,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    )
-    if (status !== 0) throw new Error(`${name} failed with ${status}`)
-    results.set(name, JSON.parse(stdout) as Measured)
-  }
-  report(listPages(data), results)
-  const sizes = await measureSizes(listPages(data))
+  const pages = listPages(data)
+  report(pages, new Map(RUNS.map((run) => [run.label, runEngine(run, pages)])))
   printTable(
     'CPU of the gateway',
     ['what', 'ms'],
-    sizes.map(([label, ms]) => [label, ms.toFixed(1)]),
+    (await measureSizes(pages)).map(([label, ms]) => [label, ms.toFixed(1)]),
   )
 }
