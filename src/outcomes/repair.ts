@@ -11,7 +11,8 @@ import { isShowable } from './showable.ts'
 import { MAX_SOURCES, requestedSources } from './sources/requested.ts'
 
 const SEND =
-  'Send `repair.example` unchanged as the body of POST /v1/execute, or as the arguments of the tool gateway_execute.'
+  'Send `repair.example` unchanged as the body of POST /v1/execute, as the arguments of the tool gateway_execute, or over ' +
+  'A2A as the `input` of the skill `repair.nearest`.'
 
 /** What runs here: what is said of each capability, what it reads of a request, and where it may go. */
 export interface Live {

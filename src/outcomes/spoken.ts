@@ -9,7 +9,12 @@ import { resolveJob } from './resolve.ts'
 /** What they read of a request does not depend on how they are configured. */
 const USES = [extractPreview, webExtraction, productOffers, createFeedDigest({ defaults: [] })]
 
+/** The job is clear, and what is wrong with it is better said than not. */
+const CLEAR = new Set<string>(['missing', 'too_many_sources'])
+
 export function isSpokenJob(words: string): boolean {
   const reading = readClaims({ intent: words })
-  return reading.ok && resolveJob(reading.claims, USES).ok
+  if (!reading.ok) return false
+  const resolution = resolveJob(reading.claims, USES)
+  return resolution.ok || CLEAR.has(resolution.reason)
 }

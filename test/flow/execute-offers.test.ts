@@ -170,6 +170,19 @@ describe('over A2A', () => {
     expect(required.accepts[0]!.amount).toBe(PRICES['feed-digest'])
   })
 
+  it.each([
+    ['English', 'Compare the prices of these products'],
+    ['Arabic', 'قارن أسعار هذه المنتجات'],
+  ])('words that leave the addresses out are told so, with a request that works, in %s', async (_, text) => {
+    const { error } = await send({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] })
+    expect(error.message).toContain('product-offers needs url')
+    const { repair } = error.data.map(({ value }: { value?: object }) => value).find(Boolean)
+    const again = { data: { skill: repair.nearest, input: repair.example } }
+    const { result } = await send({ messageId: 'm2', role: 'ROLE_USER', parts: [again] })
+    const required = result.task.status.message!.metadata!['x402.payment.required'] as PaymentRequired
+    expect(required.accepts[0]!.amount).toBe(PRICES['product-offers'])
+  })
+
   it.each(['Hello, what can you do?', 'Write me a poem about tea', 'مرحبا، ماذا تستطيع أن تفعل؟'])(
     'any other words are answered with what there is: %s',
     async (text) => {
