@@ -20,6 +20,7 @@ const READ_ATTRIBUTES = words(
   'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
 )
 const MAX_ATTRIBUTES_READ = 64
+const MAX_NAMES = 1000
 /** One for all elements without; the names that are read are none of the prototype. */
 export const NO_ATTRIBUTES: Readonly<Record<string, string>> = Object.freeze({})
 
@@ -60,6 +61,16 @@ export function readHtml(html: string, events: HtmlEvents): void {
   // SVG and MathML have other rules for what a slash closes.
   let foreign = 0
 
+  // The same few names over and over: one string of each, which is compared by its address.
+  const names = new Map<string, string>()
+  function nameAt(start: number, end: number): string {
+    const written = html.slice(start, end)
+    const known = names.get(written)
+    if (known !== undefined) return known
+    const name = written.toLowerCase()
+    if (names.size < MAX_NAMES) names.set(written, name)
+    return name
+  }
   const isOpen = (wanted: string) => (counts.get(wanted) ?? 0) > 0
   function pop(): void {
     const closed = open.pop()!
@@ -81,7 +92,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
 
   const callbacks: TokenizerCallbacks = {
     onopentagname(start, end) {
-      const opened = html.slice(start, end).toLowerCase()
+      const opened = nameAt(start, end)
       attributes = NO_ATTRIBUTES
       attributesRead = 0
       // A form inside a form does not exist.
@@ -113,7 +124,7 @@ export function readHtml(html: string, events: HtmlEvents): void {
     onopentagend: () => finishOpening(false),
     onselfclosingtag: () => finishOpening(foreign > 0),
     onclosetag(start, end) {
-      const closed = html.slice(start, end).toLowerCase()
+      const closed = nameAt(start, end)
       if (closed === 'br') {
         events.onOpen('br', NO_ATTRIBUTES)
         return events.onClose()

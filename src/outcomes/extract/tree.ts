@@ -5,7 +5,8 @@ import { NO_ATTRIBUTES, readHtml } from './events.ts'
 export interface Element {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
-  readonly children: (Element | string)[]
+  /** Grown by `append` while parsing. */
+  children: (Element | string)[]
   readonly parent: Element | undefined
   /** Place in the order of the document; everything below has a number up to `end`. */
   readonly start: number
@@ -32,6 +33,8 @@ export interface ParsedPage {
 
 const MAX_DEPTH = 256
 const MAX_ELEMENTS = 200_000
+/** Longer arrays have little room to spare. */
+const MAX_SHRUNK = 16
 const MAX_SIDE_CHARACTERS = 64 * 1024
 
 const SKIPPED = new Set(
@@ -45,12 +48,20 @@ const FADING_STYLE = /(?:^|[;\s])opacity\s*:\s*0(?:\.0+)?\s*(?:[;!]|$)/i
 const MIN_FADING_WORDS = 60
 const NEVER_HIDDEN = new Set(['html', 'body', 'head'])
 
+/** One for all elements without. Most have one child or none, and an array that grows takes room for seventeen at once. */
+const NO_CHILDREN: (Element | string)[] = []
+
+function append(parent: Element, child: Element | string): void {
+  if (parent.children.length === 0) parent.children = [child]
+  else parent.children.push(child)
+}
+
 const createElement = (
   name: string,
   attributes: Readonly<Record<string, string>>,
   parent: Element | undefined,
   start: number,
-): Element => ({ name, attributes, children: [], parent, start, end: start, words: 0, linkWords: 0 })
+): Element => ({ name, attributes, children: NO_CHILDREN, parent, start, end: start, words: 0, linkWords: 0 })
 
 export function parsePage(html: string): ParsedPage {
   const root = createElement('#root', NO_ATTRIBUTES, undefined, 0)
@@ -75,6 +86,8 @@ export function parsePage(html: string): ParsedPage {
 
   function close(element: Element): void {
     element.end = elements
+    const { length } = element.children
+    if (length > 1 && length < MAX_SHRUNK) element.children = element.children.slice()
     if (element.name === 'a') links--
     if (element.name === 'pre') preformatted--
     const { parent } = element
@@ -110,7 +123,7 @@ export function parsePage(html: string): ParsedPage {
       // Past the cap new elements become siblings below the deepest allowed one: text survives, depth does not grow.
       const parent = open[Math.min(open.length, MAX_DEPTH) - 1]!
       const element = createElement(name, attributes, parent, elements)
-      parent.children.push(element)
+      append(parent, element)
       open.push(element)
       if (name === 'a') links++
       if (name === 'pre') preformatted++
@@ -137,7 +150,7 @@ export function parsePage(html: string): ParsedPage {
         const last = into.children.length - 1
         const before = into.children[last]
         if (typeof before === 'string') into.children[last] = before + kept
-        else into.children.push(kept)
+        else append(into, kept)
         into.words += words
         if (links > 0) into.linkWords += words
       } else if (skipping.kind === 'json-ld') script += text
