@@ -176,7 +176,8 @@ describe('over A2A', () => {
   ])('words that leave the addresses out are told so, with a request that works, in %s', async (_, text) => {
     const { error } = await send({ messageId: 'm', role: 'ROLE_USER', parts: [{ text }] })
     expect(error.message).toContain('product-offers needs url')
-    const { repair } = error.data.map(({ value }: { value?: object }) => value).find(Boolean)
+    const details = error.data as { value?: { repair: { nearest: string; example: unknown } } }[]
+    const { repair } = details.find(({ value }) => value !== undefined)!.value!
     const again = { data: { skill: repair.nearest, input: repair.example } }
     const { result } = await send({ messageId: 'm2', role: 'ROLE_USER', parts: [again] })
     const required = result.task.status.message!.metadata!['x402.payment.required'] as PaymentRequired
