@@ -59,10 +59,13 @@ export function extractDocument(
     limits.links,
   )
   const written = new Set(links.map(({ url }) => url))
-  const markdown = toMarkdown(blocks, (href) => {
-    const link = resolveLink(href, baseUrl)
-    return link && written.has(link.url) ? link.url : undefined
-  })
+  const markdown = toMarkdown(
+    blocks,
+    remember((href) => {
+      const link = resolveLink(href, baseUrl)
+      return link && written.has(link.url) ? link.url : undefined
+    }),
+  )
   if (jsonLd.truncated) truncated.add('structured_data')
 
   const document: ExtractedDocument = {
@@ -87,6 +90,15 @@ export function extractDocument(
     skippedElements: page.skippedElements,
     truncated: [...truncated].sort(),
     warnings: findWarnings(html, page, `${textOf(page.root, '\n')}\n${document.description ?? ''}`),
+  }
+}
+
+/** Pages link to the same few places over and over. */
+function remember(resolve: (href: string) => string | undefined): (href: string) => string | undefined {
+  const known = new Map<string, string | undefined>()
+  return (href) => {
+    if (!known.has(href)) known.set(href, resolve(href))
+    return known.get(href)
   }
 }
 

@@ -66,17 +66,20 @@ function findMain(blocks: readonly Block[]) {
     } else if (at) places.add(at)
     for (const { href } of 'runs' in block ? block.runs : []) addTo(hrefs, href)
   }
+  const linkAround = createFinder(({ name }) => name === 'a')
+  const blockAround = createFinder(isBlockElement)
+  const tableAround = createFinder((element) => tables.has(element))
   for (const place of places) {
-    const link = findAround(place, ({ name }) => name === 'a')
+    const link = linkAround(place)
     if (link) around.add(link)
   }
   return {
     hrefs,
     holds(link: Element): boolean {
       if (around.has(link)) return true
-      const place = findAround(link, isBlockElement)
+      const place = blockAround(link)
       if (place && places.has(place)) return true
-      return tables.size > 0 && findAround(link, (element) => tables.has(element)) !== undefined
+      return tables.size > 0 && tableAround(link) !== undefined
     },
   }
 }
@@ -85,11 +88,20 @@ const addTo = (hrefs: Set<string>, href: string | undefined) => href !== undefin
 const hrefOf = ({ name, attributes }: Element) => (name === 'a' ? attribute(attributes, 'href') : undefined)
 const oneLine = (element: Element) => collapseSpaces(cleanText(textOf(element, '', MAX_LABEL_CHARACTERS)))
 
-/** The nearest one that the element stands in. Depth is bounded where the tree is made. */
-function findAround(element: Element, isWanted: (element: Element) => boolean): Element | undefined {
-  let at = element.parent
-  while (at && !isWanted(at)) at = at.parent
-  return at
+/** Gives the nearest one that an element stands in. Every element on the way is passed once, however many stand in it. */
+function createFinder(isWanted: (element: Element) => boolean): (element: Element) => Element | undefined {
+  const known = new Map<Element, Element | undefined>()
+  return (element) => {
+    const passed = [element]
+    let at = element.parent
+    while (at && !isWanted(at) && !known.has(at)) {
+      passed.push(at)
+      at = at.parent
+    }
+    const found = at && !isWanted(at) ? known.get(at) : at
+    for (const each of passed) known.set(each, found)
+    return found
+  }
 }
 
 function* elementsBelow(root: Element): Generator<Element> {
