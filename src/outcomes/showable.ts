@@ -8,7 +8,8 @@ const RUN = new RegExp(`[A-Za-z0-9_~+]{${MIN_TOKEN_CHARACTERS},}`, 'g')
 
 /** False where it may hold a secret. A URL or plain words. */
 export function isShowable(text: string): boolean {
-  if (/:\/\/[^/?#]*@/.test(text)) return false
+  // Of addresses that are none, too: `https://https//name:password@host`.
+  if (/(?:[\\/]{2}[^\\/?#]*|:[^\\/?#\s:]*)@/.test(text)) return false
   if (Array.from(text.matchAll(RUN)).some(([run]) => /\d/.test(run) && /[A-Za-z]/.test(run))) return false
   if (/\beyJ[\w-]{8,}/.test(text)) return false
   if (!URL.canParse(text)) return true

@@ -82,7 +82,11 @@ function parseAny(url: string) {
 }
 
 /** A password in an address makes it no target; the answer, the quote and the log show that, but not the password. */
-const hideUserinfo = (url: string) => url.replace(/^(\s*[a-z][a-z\d+.-]*:[\\/]*)[^\\/?#]*@/i, '$1***@')
+const hideUserinfo = (url: string) =>
+  url
+    .replace(/^(\s*[a-z][a-z\d+.-]*:[\\/]*)[^\\/?#]*@/i, '$1***@')
+    // `https://https://name:password@host`
+    .replace(/([\\/]{2})[^\\/?#]*@/g, '$1***@')
 
 /** Equal for two spellings of one address: the lenient parse, without what is never sent. */
 export function toKey(url: string): string {

@@ -136,6 +136,11 @@ describe('repair guidance', () => {
     ['a name', { tool: 'hunter2' }],
     ['a property of html', { input: { html: { hunter2: 1 } } }],
     ['a password in an address', { intent: 'translate https://mina:hunter2@a.example.com/' }],
+    ['a password behind two schemes', { intent: 'translate https://https://mina:hunter2@a.example.com/' }],
+    [
+      'a password in what is no address',
+      { intent: 'demo', action: 'http://b.example.comhttps://mina:hunter2@a.example.com' },
+    ],
     ['a password in a field', { intent: 'translate', url: 'https://mina:hunter2@a.example.com/' }],
     [
       'a password in a fallback',

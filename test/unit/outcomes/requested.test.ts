@@ -73,6 +73,7 @@ describe('the sources of a request', () => {
     'HTTPS:\\\\mina:hunter2@a.example.com/',
     '  https://hunter2@a.example.com/',
     'ftp://mina:hunter2@a.example.com/',
+    'https://https://mina:hunter2@a.example.com/',
   ])('never passes a password on (%s)', (url) => {
     expect(JSON.stringify(read({ url }))).not.toContain('hunter2')
     expect(JSON.stringify(read({ sources: [{ url: A, fallbacks: [url] }] }))).not.toContain('hunter2')
