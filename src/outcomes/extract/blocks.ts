@@ -287,11 +287,15 @@ function textOfBlock(block: Block): string {
   return lines.map((line) => (typeof line === 'string' ? line : collapseSpaces(line.join(' ')))).join('\n')
 }
 
-/** Blocks apart by a blank line, items of a list by a line. */
-export function textOfBlocks(blocks: readonly Block[]): string {
+/**
+ * Blocks apart by a blank line, items of a list by a line.
+ * @param maxCharacters ends behind the block that goes over it: the caller cuts
+ */
+export function textOfBlocks(blocks: readonly Block[], maxCharacters: number): string {
   let text = ''
   let before: Block['kind'] | undefined
   for (const block of blocks) {
+    if (text.length > maxCharacters) break
     const piece = textOfBlock(block)
     if (piece === '') continue
     text += before === undefined ? '' : before === 'item' && block.kind === 'item' ? '\n' : '\n\n'

@@ -3,7 +3,7 @@
 import { type Block, readBlocks } from './blocks.ts'
 import { createFurnitureRules } from './furniture.ts'
 import { markedRoot, smallestRoot } from './root.ts'
-import { attribute, type Element, estimateWords, type ParsedPage } from './tree.ts'
+import { type Element, estimateWords, type ParsedPage } from './tree.ts'
 
 export interface PageHints {
   readonly isArticle: boolean
@@ -124,10 +124,7 @@ const isCaption = ({ at }: Block) =>
 
 /** Pages whose content is links: what stands in the main part, once it outweighs the prose. */
 function readListing(root: Element, all: readonly Block[], scored: readonly Block[]): Block[] | undefined {
-  const main = findFirst(
-    root,
-    ({ name, attributes }) => name === 'main' || attribute(attributes, 'role') === 'main',
-  )
+  const main = findFirst(root, ({ name, attributes }) => name === 'main' || attributes['role'] === 'main')
   if (!main) return undefined
   const inside = all.filter((block) => isWithin(block, main))
   const words = wordsOf(inside)

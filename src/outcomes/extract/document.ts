@@ -50,8 +50,7 @@ export function extractDocument(
       ? [{ level: block.level, text: cutText(collapseSpaces(textOfRuns(block.runs)), MAX_LABEL_CHARACTERS) }]
       : [],
   )
-  const fullText = textOfBlocks(blocks)
-  const text = cut('text', fullText)
+  const text = cut('text', textOfBlocks(blocks, limits.textCharacters))
   const found = readLinks(page, blocks, baseUrl, limits)
   const links = capped(
     'links',
@@ -65,6 +64,7 @@ export function extractDocument(
       const link = resolveLink(href, baseUrl)
       return link && written.has(link.url) ? link.url : undefined
     }),
+    limits.textCharacters,
   )
   if (jsonLd.truncated) truncated.add('structured_data')
 

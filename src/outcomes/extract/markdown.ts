@@ -1,11 +1,19 @@
 // Blocks -> Markdown. Page text is escaped, so that nothing a page says turns into markup, HTML or a link of its own.
 import type { Block, Run } from './blocks.ts'
 
-/** @param resolve address of a link as it may be written out; undefined drops the link and keeps its text */
-export function toMarkdown(blocks: readonly Block[], resolve: (href: string) => string | undefined): string {
+/**
+ * @param resolve address of a link as it may be written out; undefined drops the link and keeps its text
+ * @param maxCharacters ends behind the block that goes over it: the caller cuts
+ */
+export function toMarkdown(
+  blocks: readonly Block[],
+  resolve: (href: string) => string | undefined,
+  maxCharacters = Infinity,
+): string {
   let markdown = ''
   let before: Block['kind'] | undefined
   for (const block of blocks) {
+    if (markdown.length > maxCharacters) break
     const piece = renderBlock(block, resolve)
     if (piece === '') continue
     markdown += before === undefined ? '' : before === 'item' && block.kind === 'item' ? '\n' : '\n\n'
