@@ -1,6 +1,7 @@
 // `stdio`: MCP for a desktop assistant. A bridge to a running gateway, else a sandbox in this process.
 // stdout carries the protocol and nothing else.
 import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { type Config, loadConfig } from '../config.ts'
 import { serveMcpStdio } from '../doors/mcp/stdio.ts'
@@ -9,6 +10,9 @@ import { refusePlainHttp } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { findRunning } from './running.ts'
 import { startEmbeddedSandbox } from './embedded.ts'
+
+/** For a client that reads no more. */
+const FLUSH_MS = 5000
 
 export function addStdioCommand(program: Command): void {
   program
@@ -35,6 +39,7 @@ Example, in the configuration of a client:
       if (token !== undefined) refusePlainHttp(mcpUrl, {})
       process.stderr.write(`agent-gateway stdio: bridge to ${mcpUrl}\n`)
       await serveMcpStdio({ target: { url: mcpUrl }, token })
+      await flush()
       // Nothing is left to answer; a connection kept for later must not keep the process.
       process.exit(Exit.ok)
     })
@@ -71,5 +76,13 @@ async function serveEmbedded(wanted: Config, token: string | undefined): Promise
   })
   await Promise.race([serveMcpStdio({ target: { door: sandbox.gateway.mcp }, token }), signalled])
   await sandbox.close()
+  await flush()
   process.exit(Exit.ok)
 }
+
+/** The last answers may still be on their way into a pipe, and an exit would cut them off. */
+const flush = () =>
+  Promise.race([
+    new Promise<void>((resolve) => process.stdout.write('', () => resolve())),
+    sleep(FLUSH_MS, undefined, { ref: false }),
+  ])

@@ -57,6 +57,11 @@ describe('stdio', () => {
       expect(namesOf(answersOf(publicly.stdout))).toContain('gateway_egress_fetch')
       expect(namesOf(answersOf(publicly.stdout))).not.toContain('gateway_egress_credentials_create')
 
+      // Many more answers than a pipe holds are still read to the last.
+      const many = Array.from({ length: 60 }, (_, i) => request(i + 3, 'tools/list', {}))
+      const all = await runCli(['stdio'], { GATEWAY_DATA_DIR: dataDir }, CONVERSATION + many.join(''))
+      expect(answersOf(all.stdout)).toHaveLength(62)
+
       const file = join(folder, 'token')
       writeFileSync(file, `${operatorKey}\n`)
       const operating = await runCli(
