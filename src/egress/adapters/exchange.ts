@@ -144,6 +144,8 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
 }
 
 const SMALL_BYTES = 1024
+/** Few pieces are cheaper as they are: a block is larger than most bodies. */
+const FEW_PIECES = 32
 const BLOCK_BYTES = 64 * 1024
 
 /** A body as it comes. One in pieces of a byte each, a Buffer for every one, would be a hundred times its size. */
@@ -163,7 +165,7 @@ function createBody() {
     },
     add(chunk: Buffer): void {
       size += chunk.length
-      if (chunk.length < SMALL_BYTES) {
+      if (chunk.length < SMALL_BYTES && chunks.length >= FEW_PIECES) {
         block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
         if (used + chunk.length > BLOCK_BYTES) flush()
         used += chunk.copy(block, used)
