@@ -11,20 +11,13 @@ import { digestJson } from '../src/outcomes/digest.ts'
 import type { Analyser } from '../src/outcomes/ports.ts'
 import { createGather } from '../src/outcomes/sources/gather.ts'
 import { HOSTILE_PAGES, MAX_BYTES } from '../test/support/hostile-pages.ts'
+import { pageOf } from './pages.ts'
 import { percentile, printTable } from './support.ts'
 
 const KIB = 1024
 const TARGETS = { previewMs: 15, threePagesMs: 150, loopDelayMs: 50 }
 const SAMPLES = 40
 
-const sentence = (i: number) =>
-  `Paragraph ${i} says that green tea number ${i * 7} is steeped in water of ${60 + (i % 30)} degrees for some minutes. `
-const pageOf = (bytes: number, seed: number) => {
-  let body = ''
-  for (let i = seed; body.length < bytes - 600; i++)
-    body += `${i % 6 === 0 ? `<h2>Part ${i}</h2>` : ''}<p class="t${i % 9}">${sentence(i).repeat(3)}<a href="/p/${i}">more</a></p>\n`
-  return `<!doctype html><html lang="en"><head><title>Page ${seed}</title></head><body><nav><a href="/">Home</a></nav><main><h1>Page ${seed}</h1>${body}</main></body></html>`
-}
 const inThread: Analyser = {
   // oxlint-disable-next-line typescript/no-explicit-any
   run: async (name, input) => ({ ok: true, value: (analyses[name] as any)(input) }),

@@ -10,6 +10,7 @@ const ALL = [
   'verify',
   'webfetch',
   'outcomes',
+  'bursts',
   'extraction',
   'products',
   'feeds',
