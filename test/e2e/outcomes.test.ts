@@ -320,26 +320,6 @@ describe('with test money', () => {
 })
 
 describe('sources that fail', () => {
-  const bad = [`${SITE}/fail`, `${SITE}/redirect`]
-  const unusable: readonly [string, Input][] = [
-    ['web-extraction', { capability: 'web-extraction', urls: bad }],
-    ['product-offers', { capability: 'product-offers', urls: [...bad, `${SITE}/shop/about`] }],
-    ['feed-digest', { capability: 'feed-digest', urls: [...bad, `${SITE}/tea/one`] }],
-  ]
-
-  it.each(unusable)('without one usable source %s is not charged, and says why of each', async (_, input) => {
-    const payer = chain.payers[4]!
-    const [from, to] = [await chain.usdcOf(payer.address), await chain.usdcOf(chain.payTo)]
-    const response = await stockFetch(payer)(`${gateway.baseUrl}/v1/execute`, post(input))
-    // oxlint-disable-next-line typescript/no-explicit-any -- a wrong shape fails the test
-    const body = (await response.json()) as any
-    expect([response.status, body.code], JSON.stringify(body)).toEqual([502, 'sources_unusable'])
-    expect(body.coverage).toMatchObject({ asked: (input['urls'] as string[]).length, usable: 0 })
-    expect(body.coverage.sources.every(({ reason }: { reason: string | null }) => reason !== null)).toBe(true)
-    expect(await chain.usdcOf(payer.address)).toBe(from)
-    expect(await chain.usdcOf(chain.payTo)).toBe(to)
-  })
-
   it('one usable source is a result, its coverage names the other, and a fallback steps in', async () => {
     const payer = chain.payers[5]!
     const before = await chain.usdcOf(payer.address)
