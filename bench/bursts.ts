@@ -1,5 +1,5 @@
 // Several buyers at once: what three pages each, over real TLS and DNS, do to the event loop of the gateway. The pages come
-// from a process of their own, and so do the analyses. `node bench/bursts.ts`
+// from a process of their own, and so do the analyses. `node bench/bursts.ts [small] [large] [bomb]`
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createAddressPolicy } from '../src/egress/address.ts'
@@ -15,11 +15,13 @@ import { createTurnMeter, type Turns } from './turns.ts'
 
 const TARGET_MS = 50
 const ROUNDS = 5
-const KINDS: readonly (readonly [kind: string, label: string])[] = [
+const ALL_KINDS: readonly (readonly [kind: string, label: string])[] = [
   ['small', '128 KiB'],
   ['large', '2 MiB, gzip'],
   ['bomb', '64 MiB bombs'],
 ]
+const wanted = process.argv.slice(2)
+const KINDS = wanted.length === 0 ? ALL_KINDS : ALL_KINDS.filter(([kind]) => wanted.includes(kind))
 const BUYERS = [1, 3, 10]
 
 const meter = createTurnMeter()
@@ -72,7 +74,7 @@ async function measureBursts({ host, port, dnsAddress, ca }: World): Promise<voi
           query: 'how hot is the water for green tea',
         },
       },
-      { signal: new AbortController().signal, claimId: undefined },
+      { caller: { kind: 'anonymous', id: 'anonymous', address: '' }, signal: new AbortController().signal },
     )
 
   async function measure(kind: string, buyers: number): Promise<Round> {
@@ -171,7 +173,7 @@ async function stop(child: ChildProcess): Promise<void> {
 const world = fork(new URL('./peers/sources.ts', import.meta.url))
 try {
   const [said] = (await once(world, 'message')) as [World]
-  await measureControl()
+  if (wanted.length === 0) await measureControl()
   await measureBursts(said)
 } finally {
   meter.close()
