@@ -33,14 +33,18 @@ export async function decodeBody(
     return { ok: true, body: body.subarray(0, maxBytes), isCut: isCut || body.length > maxBytes }
   // Nobody encodes twice but to hide something from somebody.
   if (codings.length > 1) return { ok: false, reason: 'unknown_encoding' }
+  const chunkSize = pieceOf(body.length, maxBytes)
   // The end of what was cut is missing, and what came out before it is what there is.
-  const zlib = isCut ? { finishFlush: constants.Z_SYNC_FLUSH } : {}
+  const zlib = { chunkSize, ...(isCut && { finishFlush: constants.Z_SYNC_FLUSH }) }
   switch (codings[0]) {
     case 'gzip':
       return inflate(createGunzip(zlib), body, isCut, maxBytes)
     case 'br':
       return inflate(
-        createBrotliDecompress(isCut ? { finishFlush: constants.BROTLI_OPERATION_FLUSH } : {}),
+        createBrotliDecompress({
+          chunkSize,
+          ...(isCut && { finishFlush: constants.BROTLI_OPERATION_FLUSH }),
+        }),
         body,
         isCut,
         maxBytes,
@@ -54,6 +58,15 @@ export async function decodeBody(
 
 /** What `deflate` means (RFC 9110, 8.4.1.2); some servers send it without the two bytes in front. */
 const isZlib = (body: Buffer) => body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+
+const SMALLEST_PIECE_BYTES = 16 * 1024
+const LARGEST_PIECE_BYTES = 512 * 1024
+/** Of text, usually. */
+const GROWTH = 4
+
+/** Every piece of what comes out is a call back to the one thread that everybody shares: a large body comes in few. */
+const pieceOf = (bytes: number, maxBytes: number) =>
+  Math.max(SMALLEST_PIECE_BYTES, Math.min(bytes * GROWTH, maxBytes + 1, LARGEST_PIECE_BYTES))
 
 type Decompressor =
   | ReturnType<typeof createGunzip>

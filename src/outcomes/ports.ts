@@ -80,6 +80,7 @@ export interface FetchedSource {
   readonly contentLanguage: string | null
   readonly etag: string | null
   readonly lastModified: string | null
+  /** Nobody writes to it: what is kept of an answer and everybody who reads it have the same bytes. */
   readonly body: Buffer
   /** The source is longer than what was read. */
   readonly isCut: boolean

@@ -1,9 +1,14 @@
 // The other side of child.ts: answers one request after the other, and ends when nobody is there to ask.
+import { readSync } from 'node:fs'
 import { Script } from 'node:vm'
 
-export type ChildRequest = readonly [name: string, input: unknown]
+/** @param bytes length of `input.body`, which comes through a pipe of its own; null where it has none */
+export type ChildRequest = readonly [name: string, input: unknown, bytes: number | null]
 export type ChildMessage =
   { readonly ready: true } | { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+
+/** Of the pipe with the bytes, in this process. */
+export const BYTES_FD = 4
 
 /**
  * Whoever asks cuts off what takes longer than its budget, which is far less. This is for the one whose gateway died
@@ -21,8 +26,9 @@ export function serve(analyses: Readonly<Record<string, (input: never) => unknow
   Object.defineProperty(globalThis, 'runAnalysis', { value: () => analyse() })
 
   process.on('message', (message) => {
-    const [name, input] = message as ChildRequest
-    analyse = () => byName.get(name)!(input as never)
+    const [name, input, bytes] = message as ChildRequest
+    const whole = bytes === null ? input : { ...(input as object), body: readBytes(bytes) }
+    analyse = () => byName.get(name)!(whole as never)
     try {
       send({ ok: true, value: script.runInThisContext({ timeout: MAX_RUN_MS }) })
     } catch {
@@ -34,4 +40,17 @@ export function serve(analyses: Readonly<Record<string, (input: never) => unknow
   // A Ctrl-C in a terminal goes to every process of it: the gateway drains first, and ends this one then.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   send({ ready: true })
+}
+
+/** Waits for them: they are on their way, and there is nothing else to do. */
+function readBytes(length: number): Buffer {
+  // Memory of its own: an analysis sees nothing but its page.
+  const bytes = Buffer.allocUnsafeSlow(length)
+  for (let at = 0; at < length;) {
+    const read = readSync(BYTES_FD, bytes, at, length - at, null)
+    // Nobody is there any more.
+    if (read === 0) process.exit()
+    at += read
+  }
+  return bytes
 }

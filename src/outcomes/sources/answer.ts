@@ -1,8 +1,8 @@
 // A 2xx answer as bytes and what its head says about them, and what a later 304 changes of that.
-import { createHash } from 'node:crypto'
 import type { SourceReason } from '../../../schemas/sources.ts'
 import type { OutboundResponse } from '../../egress/ports.ts'
 import { decodeResponse, headerOf, listOf } from '../../outbound/public-request.ts'
+import { digestBytes } from '../digest.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
 import type { FetchedSource, SourceFailure } from '../ports.ts'
 import { MAX_SOURCE_BYTES } from './accept.ts'
@@ -39,7 +39,7 @@ export async function readAnswer(
     lastModified: shownHeader(headerOf(response, 'last-modified')),
     body: alone(decoded.body),
     isCut: decoded.isCut,
-    sha256: createHash('sha256').update(decoded.body).digest('hex'),
+    sha256: await digestBytes(decoded.body),
     retrievedAt: at,
     freshness: readFreshness(response),
   }
@@ -80,14 +80,14 @@ export function conditionsOf(kept: CachedAnswer | undefined): (readonly [string,
   return conditions
 }
 
-/** Each reader has bytes of its own: they may be handed to another thread. */
+/** Everyone who gets it has the same bytes: they are copied on their way to the process that reads them, and not before. */
 export function toSource(
   url: string,
   answer: CachedAnswer,
-  { cache, at, isShared }: { cache: FetchedSource['cache']; at: number; isShared: boolean },
+  { cache, at }: { cache: FetchedSource['cache']; at: number },
 ): FetchedSource {
-  const { freshness: _freshness, body, ...shown } = answer
-  return { ...shown, url, body: isShared ? copy(body) : body, ageSeconds: ageOf(answer, at), cache }
+  const { freshness: _freshness, ...shown } = answer
+  return { ...shown, url, ageSeconds: ageOf(answer, at), cache }
 }
 
 const copy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)

@@ -60,7 +60,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
       cache.put(way.key, confirmed)
       return {
         ok: true,
-        source: toSource(way.url.href, confirmed, { cache: 'revalidated', at: now(), isShared: true }),
+        source: toSource(way.url.href, confirmed, { cache: 'revalidated', at: now() }),
       }
     }
     const again = await ask(way, options, undefined)
@@ -74,14 +74,14 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     if (refused) return refused
     const read = await readAnswer(response, now())
     if (!read.ok) return read
-    const isShared = cache.put(key, read.answer)
-    return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now(), isShared }) }
+    cache.put(key, read.answer)
+    return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now() }) }
   }
 
   function findFresh({ key, url }: Way, { maxAgeSeconds }: Options): Result | undefined {
     const kept = cache.find(key)
     if (!kept || !isFresh(kept, maxAgeSeconds, now())) return undefined
-    return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now(), isShared: true }) }
+    return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now() }) }
   }
 
   /** Who takes an answer of some age also takes one that somebody else is just getting. */
