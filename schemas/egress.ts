@@ -95,9 +95,13 @@ export type IssuedCapability = z.infer<typeof IssuedCapability>
 
 export const AttemptRecord = z.object({
   attempt_id: z.string(),
-  capability_id: z.string(),
-  credential_id: z.string(),
-  credential_version: z.int(),
+  kind: z
+    .enum(['fetch', 'action', 'edge'])
+    .describe('What it was for: a fetch with a capability, the execution of a permit, a call of the edge'),
+  capability_id: z.string().nullable().describe('Null unless a capability was used'),
+  permit_id: z.string().nullable().describe('Null unless a permit was executed'),
+  credential_id: z.string().nullable().describe('Null at the edge, where no credential is added'),
+  credential_version: z.int().nullable(),
   state: z.enum(['reserved', 'sending', 'settled', 'ambiguous', 'refunded']),
   outcome: z.string().nullable().describe('How it ended, as a stable word'),
   method: z.string(),

@@ -8,7 +8,7 @@ import type { RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
 import type { PaidResult, PaymentGate, PresentedPayment } from './payments/ports.ts'
 import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
-import type { Caller, HandlerContext, Services } from './services.ts'
+import type { Caller, EdgeTransaction, HandlerContext, Services } from './services.ts'
 
 export interface CallRequest {
   readonly tool: AnyTool
@@ -26,6 +26,8 @@ export interface CallRequest {
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
   readonly payment?: PresentedPayment | undefined
+  /** Of a tool that passes HTTP messages on. */
+  readonly message?: EdgeTransaction | undefined
   /** `X-Gateway-Quote` as sent. */
   readonly quote?: string | undefined
   /**
@@ -131,6 +133,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       signal: request.signal,
       requestId: request.requestId,
       payment: request.payment,
+      message: request.message,
       progress: request.progress ?? noProgress,
     }
     const input = parseInput(tool, request.input, tool.repair && (() => tool.repair!(request.input, context)))

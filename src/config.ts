@@ -36,6 +36,8 @@ export interface Config {
   /** Feeds of a feed-digest that names none. */
   readonly feedSources: readonly string[]
   readonly dnsServers: readonly string[]
+  /** The `gw=` value of edge consent records; the host of the base URL unless given. */
+  readonly edgeName: string | undefined
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
   readonly serviceKeyCredits: number
@@ -89,6 +91,15 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((text) => text.replace(/\/+$/, ''))
 
+/** As it stands in consent records: a host name without a port. */
+const AllowedName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'must be a host name in lower-case ASCII, without a port',
+  )
+
 /** In a sandbox nothing needs the internet: its own site has two. */
 const DEFAULT_FEEDS = {
   sandbox: [
@@ -128,6 +139,7 @@ const Environment = z.object({
   GATEWAY_DISCOVERY_SOURCES: list,
   GATEWAY_FEED_SOURCES: list,
   GATEWAY_DNS_SERVERS: list,
+  GATEWAY_EDGE_NAME: AllowedName.optional(),
   GATEWAY_EGRESS_PORTS: list,
   GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
   GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000).default(100),
@@ -249,6 +261,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
     discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
     dnsServers: e.GATEWAY_DNS_SERVERS,
+    edgeName: e.GATEWAY_EDGE_NAME,
     egressPorts: egressPorts.length > 0 ? egressPorts : [443],
     allowPrivateCidrs: e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS,
     serviceKeyCredits: e.GATEWAY_SERVICE_KEY_CREDITS,

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { tools as productTools } from '../tools/index.ts'
 import { createAccounts } from './accounts/index.ts'
+import { createActions } from './actions/index.ts'
 import { bootstrapOperator } from './bootstrap.ts'
 import { createCallPath } from './call.ts'
 import type { Config } from './config.ts'
@@ -20,6 +21,8 @@ import { openAuthority } from './egress/adapters/authority.ts'
 import { createResolver } from './egress/adapters/dns.ts'
 import { createSender } from './egress/adapters/undici.ts'
 import { createVault } from './egress/envelope.ts'
+import { createTxtResolvers } from './edge/adapters/txt.ts'
+import { createEdge } from './edge/index.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
 import { listProviders } from './egress/providers.ts'
 import { listSealingKeys } from './egress/rotation.ts'
@@ -149,6 +152,37 @@ export async function startGateway(
     ...(options.createLeakGate && { createLeakGate: options.createLeakGate }),
   })
   await egress.recover()
+  const actions = createActions({
+    store,
+    forward: egress.forward,
+    signer,
+    verifyOwn: signer.verifyOwn,
+    creditsRequired: (refusal) => payments.purchases.creditsRequired(refusal),
+    egressPorts: config.egressPorts,
+    allowSandboxName: config.mode === 'sandbox',
+    baseUrl: addresses.baseUrl,
+    now,
+  })
+  const edge = createEdge({
+    store,
+    runner: egress.runner,
+    applyPolicy: egress.applyPolicy,
+    txtResolvers: createTxtResolvers(config.dnsServers),
+    resolver,
+    addresses: policy,
+    signer,
+    idempotencyKey: signer.deriveKey('idempotency-key'),
+    tokenKey: signer.deriveKey('edge-account'),
+    creditsRequired: (refusal) => payments.purchases.creditsRequired(refusal),
+    edgeName: config.edgeName ?? new URL(addresses.baseUrl).hostname,
+    egressPorts: config.egressPorts,
+    allowSandboxName: config.mode === 'sandbox',
+    baseUrl: addresses.baseUrl,
+    bootId,
+    now,
+    log,
+    fault,
+  })
 
   const embedded =
     config.mode === 'sandbox' ? await openSandboxChains({ dataDir: config.dataDir, log, now }) : undefined
@@ -225,6 +259,8 @@ export async function startGateway(
   })
   const services: Services = {
     egress,
+    actions,
+    edge,
     accounts,
     receipts: createReceipts({ store }),
     documents,

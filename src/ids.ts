@@ -6,7 +6,21 @@ import { randomBytes } from 'node:crypto'
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export type IdPrefix =
-  'acct' | 'key' | 'cred' | 'cap' | 'att' | 'rcp' | 'req' | 'txn' | 'task' | 'boot' | 'clm' | 'qte' | 'evd'
+  | 'acct'
+  | 'key'
+  | 'cred'
+  | 'cap'
+  | 'att'
+  | 'rcp'
+  | 'req'
+  | 'txn'
+  | 'task'
+  | 'boot'
+  | 'clm'
+  | 'qte'
+  | 'evd'
+  | 'mdt'
+  | 'pmt'
 
 function timeChars(now: number): string {
   let text = ''

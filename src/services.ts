@@ -1,5 +1,15 @@
 // What a tool's handler may reach. Types only; main.ts builds the real ones, tests build what they need.
 import type {
+  ActionReply,
+  ActionRequest,
+  ActionStats,
+  MandateRecord,
+  MandateTerms,
+  PermitRecord,
+  PermitState,
+  PreparedPermit,
+} from '../schemas/actions.ts'
+import type {
   DiscoveryListPage,
   DiscoveryListQuery,
   DiscoverySearchPage,
@@ -13,6 +23,7 @@ import type {
   IssuedCapability,
   ProviderId,
 } from '../schemas/egress.ts'
+import type { EdgeCheck } from '../schemas/edge.ts'
 import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
 import type { WebFetchResult } from '../schemas/web-fetch.ts'
@@ -127,6 +138,90 @@ export interface Egress {
   rotateAuthority(): Promise<{ kid: string; retired: string[]; rewrapped: number }>
 }
 
+/** Signed single-use permits for one exact request, under mandates (contract, section 7). */
+export interface Actions {
+  /**
+   * The same terms again are the same mandate, with its counters and its revocation.
+   * @throws {GatewayError} input_invalid, credential_not_found, scope_denied where the credential covers less
+   */
+  storeMandate(accountId: string, terms: MandateTerms): Promise<MandateRecord>
+  listMandates(accountId: string, page: PageRequest): Promise<{ items: MandateRecord[]; next: string | null }>
+  /** @throws {GatewayError} mandate_not_found */
+  revokeMandate(accountId: string, mandateId: string): Promise<MandateRecord>
+  /**
+   * Free, but the account must hold a credit.
+   * @throws {GatewayError} as the request is judged by a fetch (400, 403); mandate_required where none is given or it does not
+   * cover the request, is revoked, expired or used up, saying which; credits_required
+   */
+  prepare(
+    accountId: string,
+    input: {
+      credential_id: string
+      request: ActionRequest
+      mandate?: MandateTerms | undefined
+      mandate_id?: string | undefined
+    },
+  ): Promise<PreparedPermit>
+  /** @throws {GatewayError} permit_not_found */
+  getPermit(accountId: string, permitId: string): Promise<PermitRecord>
+  listPermits(
+    accountId: string,
+    filter: { state?: Exclude<PermitState, 'revoked'> | undefined },
+    page: PageRequest,
+  ): Promise<{ items: PermitRecord[]; next: string | null }>
+  /** Once. @throws {GatewayError} permit_not_found, permit_expired, state_conflict naming the earlier decision */
+  decide(
+    accountId: string,
+    permitId: string,
+    decision: 'approve' | 'refuse',
+    keyId: string,
+  ): Promise<PermitRecord>
+  /**
+   * Exactly the request of the permit, once, through the engine of every fetch.
+   * @throws {GatewayError} permit_invalid; permit_used, permit_pending, permit_refused, permit_expired, permit_revoked,
+   * permit_mismatch (all 409, with `conflict` replay, state or binding and, where there is one, the first attempt);
+   * then everything `Egress.fetch` throws
+   */
+  execute(input: { permit: string; request: ActionRequest }): Promise<ActionReply>
+  /** @param accountId whose; undefined: of all accounts together */
+  stats(accountId: string | undefined): Promise<ActionStats>
+}
+
+/** One HTTP message for a merchant, as it came in. */
+export interface EdgeTransaction {
+  /** First segment behind `/edge/`, raw. */
+  readonly host: string
+  /** The rest of the path with its leading slash, raw. */
+  readonly path: string
+  /** Behind `?`, raw; undefined where there is none. */
+  readonly query: string | undefined
+  readonly method: string
+  /** As received, in order, repeated ones apart. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer
+  /** Client address after trusted proxies. */
+  readonly address: string
+  readonly requestId: string
+}
+
+/** The merchant's answer, with the gateway's headers added. */
+export interface EdgeReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+/** Transactions passed on to merchants who said so in their DNS. */
+export interface Edge {
+  /**
+   * @throws {GatewayError} target_invalid, target_blocked, header_forbidden, edge_not_authorized, transaction_blocked,
+   * credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
+   */
+  forward(transaction: EdgeTransaction): Promise<EdgeReply>
+  /** What the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */
+  check(accountId: string, host: string): Promise<EdgeCheck>
+}
+
 export interface Accounts {
   createAccount(input: {
     name: string
@@ -165,6 +260,8 @@ export interface Documents {
   /** @throws {GatewayError} not_found */
   capability(id: string): Record<string, unknown>
   protocols(): Record<string, unknown>
+  actionsManifest(): Record<string, unknown>
+  actionsPricing(): Record<string, unknown>
   egressManifest(): Record<string, unknown>
   egressPricing(): Record<string, unknown>
   egressProviders(): Record<string, unknown>
@@ -293,6 +390,8 @@ export interface Health {
 
 export interface Services {
   readonly egress: Egress
+  readonly actions: Actions
+  readonly edge: Edge
   readonly accounts: Accounts
   readonly receipts: Receipts
   readonly documents: Documents
@@ -314,6 +413,8 @@ export interface HandlerContext extends Services {
   readonly payment?: PresentedPayment | undefined
   /** The claim that pays for this call; undefined where nothing was paid with x402. */
   readonly claimId?: string | undefined
+  /** Of a tool that passes HTTP messages on: the message itself. */
+  readonly message?: EdgeTransaction | undefined
   /** For long work; a no-op where the door or the client has no use for it. */
   readonly progress: (progress: { done: number; total?: number; message?: string }) => void
 }

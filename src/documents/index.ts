@@ -8,6 +8,7 @@ import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { Registry } from '../registry.ts'
 import type { Documents } from '../services.ts'
 import { catalogueOf, describeCapabilities } from './catalogue.ts'
+import { actionsManifest, actionsPricing } from './actions.ts'
 import { egressManifest, egressPricing, egressProviders } from './egress.ts'
 import { protocolManifest } from './protocols.ts'
 import { describeWebFetch } from './web-fetch.ts'
@@ -43,6 +44,8 @@ export function createDocuments(parts: DocumentParts): Documents {
   const protocols = protocolManifest(registry, addresses)
   const manifest = egressManifest(addresses, providers)
   const pricing = egressPricing(addresses, parts.config)
+  const actions = actionsManifest(registry, addresses)
+  const actionPrices = actionsPricing(addresses, parts.config)
   const presets = egressProviders(addresses, providers)
 
   return {
@@ -57,6 +60,8 @@ export function createDocuments(parts: DocumentParts): Documents {
       return descriptor
     },
     protocols: () => protocols,
+    actionsManifest: () => actions,
+    actionsPricing: () => actionPrices,
     egressManifest: () => manifest,
     egressPricing: () => pricing,
     egressProviders: () => presets,

@@ -120,7 +120,24 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   state_conflict: 'The resource changed or is in another state. Read it again, then decide.',
   body_too_large: 'Send a smaller body: `max_bytes` says how much is accepted.',
   content_type_unsupported: 'Send `Content-Type: application/json` and no Content-Encoding.',
-  mandate_required: 'Send a mandate that covers this action.',
+  mandate_required:
+    'Send a `mandate` in full, or the `mandate_id` of a stored one, that covers this request; `refused` says what was missing.',
+  mandate_not_found: 'Check the mandate id: list your mandates at /v1/actions/mandates.',
+  permit_invalid: 'Send the permit exactly as it was prepared: a compact JWS of this gateway.',
+  permit_not_found: 'Check the permit id: list your permits at /v1/actions/permits.',
+  permit_used:
+    'A permit is good for one execution. `attempt_id` names it; ask the operator for a new permit.',
+  permit_pending: 'The operator has not approved it yet. It was not used up: try again later.',
+  permit_refused: 'The operator refused this action. Ask them why before you ask for another permit.',
+  permit_expired: 'Nothing was sent. Ask the operator for a new permit.',
+  permit_revoked:
+    'Nothing was sent: its mandate was revoked, or the credential was revoked or replaced. Ask the operator for a new permit.',
+  permit_mismatch:
+    'Send exactly the request that the permit was prepared for; `differs` names the parts that do not match.',
+  edge_not_authorized:
+    'The merchant has to publish the consent record in DNS: `agent-gateway edge check HOST` says what is missing.',
+  transaction_blocked:
+    'Look at `findings`: each names a rule and what to change. Nothing was sent or charged.',
   rate_limited:
     'Wait `retry_after_seconds`, then go on more slowly; the RateLimit headers show what is left.',
   headers_too_large: 'Send at most 16 KiB of headers.',

@@ -160,11 +160,9 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
     iss: baseUrl,
     jti: id,
     iat: Math.floor(at / 1000),
-    action: 'egress.fetch',
+    action: ACTIONS[attempt.kind],
     attempt_id: attempt.id,
-    capability_id: attempt.capabilityId,
-    credential_id: attempt.credentialId,
-    credential_version: attempt.credentialVersion,
+    ...holderOf(attempt),
     request: { method: attempt.method, host: attempt.host, digest: attempt.requestDigest },
     response: {
       status: ending.upstreamStatus,
@@ -177,4 +175,17 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
     times: { created_at: toTimestamp(attempt.createdAt), finished_at: toTimestamp(at) },
   })
   return { id, accountId: attempt.accountId, jws, createdAt: at }
+}
+
+/** What a receipt calls each kind of attempt. */
+const ACTIONS = { fetch: 'egress.fetch', action: 'actions.execute', edge: 'edge.forward' } as const
+
+/** On whose word, and with which credential: an edge call is on its merchant's alone. */
+function holderOf({ kind, capabilityId, permitId, credentialId, credentialVersion }: Attempt) {
+  if (kind === 'edge') return {}
+  return {
+    ...(kind === 'action' ? { permit_id: permitId } : { capability_id: capabilityId }),
+    credential_id: credentialId,
+    credential_version: credentialVersion,
+  }
 }

@@ -17,8 +17,9 @@ export function digestRequest(request: {
   readonly url: string
   readonly headers: HeaderPairs
   readonly body: Buffer | undefined
-  readonly credentialId: string
-  readonly secretVersion: number
+  /** Null where no credential goes with it. */
+  readonly credentialId: string | null
+  readonly secretVersion: number | null
 }): string {
   const headers = request.headers.toSorted(([a], [b]) => (a < b ? -1 : 1))
   return digestJson({

@@ -9,12 +9,15 @@ import type { AddressPolicy } from './address.ts'
 import { createAttemptLedger } from './attempts.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
-import { createForward } from './forward.ts'
+import { capabilityWarrant } from './capability-warrant.ts'
+import { applyPolicy, createForward, type Forward } from './forward.ts'
 import { createLeakGate } from './leak-gate.ts'
 import { createOpenedCredentials } from './opened.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
 import { createSealGate, publishAuthority, rotateAuthority } from './rotation.ts'
+import type { PreparedRequest } from './request.ts'
+import { createRunner, type Runner } from './run.ts'
 
 export interface EgressParts {
   readonly store: Store
@@ -42,6 +45,12 @@ export interface EgressParts {
 }
 
 export interface OpenEgress extends Egress {
+  /** The engine under every kind of attempt. */
+  readonly runner: Runner
+  /** Requests with a credential, on whatever warrant. */
+  readonly forward: Forward
+  /** @throws {GatewayError} egress_paused, target_blocked */
+  applyPolicy(request: PreparedRequest): Promise<void>
   /** At start and then periodically: publishes the wrapping key, settles what crashes left behind. */
   recover(): Promise<void>
   /** The operator's brake, for every other part that goes out. */
@@ -58,25 +67,27 @@ export function createEgress(parts: EgressParts): OpenEgress {
     (problem) => log.warn({ reason: problem }, 'egress-policy'),
     now,
   )
-  const forward = createForward({
+  const runner = createRunner({
     ...parts,
     attempts,
-    readPolicy,
     addresses: parts.policy,
     open: createOpenedCredentials({
       vault: parts.vault,
       createLeakGate: parts.createLeakGate ?? createLeakGate,
     }),
-    ports: parts.egressPorts,
     baseUrl,
   })
+  const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
   // One rotation at a time: a second one would retire the key that the first is still wrapping to.
   let rotating: Promise<unknown> = Promise.resolve()
 
   return {
     ...createCredentials({ ...parts, seals }),
     ...createCapabilities({ store, now }),
-    fetch: forward,
+    runner,
+    forward,
+    applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
+    fetch: (request, capability) => forward.send(request, capabilityWarrant(store, capability)),
     getAttempt: attempts.get,
     listAttempts: attempts.list,
     rotateAuthority() {

@@ -51,11 +51,14 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
   }
 }
 
-/** @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it */
+/**
+ * @param holders without a capability, only the credential and its provider are asked
+ * @throws {GatewayError} scope_denied, naming who refused: the capability or the credential behind it
+ */
 export function checkScopes(
   request: PreparedRequest,
   holders: {
-    readonly capability: { readonly scope: Scope }
+    readonly capability?: { readonly scope: Scope }
     readonly credential: { readonly scope: Scope }
     readonly provider: ProviderId
   },
@@ -63,9 +66,9 @@ export function checkScopes(
   const { target, method } = request
   for (const refusedBy of ['capability', 'credential'] as const) {
     const { host, port, path } = target
-    const { scope } = holders[refusedBy]
-    const verdict = checkScope(scope, { host, port, path, method })
-    if (verdict.ok) continue
+    const scope = holders[refusedBy]?.scope
+    const verdict = scope ? checkScope(scope, { host, port, path, method }) : OK
+    if (verdict.ok || !scope) continue
     throw new GatewayError(
       'scope_denied',
       `The ${refusedBy} does not cover this ${verdict.reason}. What it covers is in \`scope\`; ask the operator for ` +
@@ -85,6 +88,8 @@ export function checkScopes(
       { reason: 'denied_path', extras: { refused_by: 'credential', denied } },
     )
 }
+
+const OK = { ok: true } as const
 
 function readRequestBody(request: EgressRequest): Buffer | undefined {
   const { body, body_base64, method } = request

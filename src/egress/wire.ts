@@ -53,7 +53,9 @@ export const toIssuedCapability = (capability: Capability, token: string): Issue
 export function toAttemptRecord(attempt: Attempt): AttemptRecord {
   return {
     attempt_id: attempt.id,
+    kind: attempt.kind,
     capability_id: attempt.capabilityId,
+    permit_id: attempt.permitId,
     credential_id: attempt.credentialId,
     credential_version: attempt.credentialVersion,
     state: attempt.state,

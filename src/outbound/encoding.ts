@@ -59,14 +59,13 @@ export async function decodeBody(
 /** What `deflate` means (RFC 9110, 8.4.1.2); some servers send it without the two bytes in front. */
 const isZlib = (body: Buffer) => body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
-const SMALLEST_PIECE_BYTES = 16 * 1024
-const LARGEST_PIECE_BYTES = 512 * 1024
-/** Of text, usually. */
-const GROWTH = 4
-
-/** Every piece of what comes out is a call back to the one thread that everybody shares: a large body comes in few. */
-const pieceOf = (bytes: number, maxBytes: number) =>
-  Math.max(SMALLEST_PIECE_BYTES, Math.min(bytes * GROWTH, maxBytes + 1, LARGEST_PIECE_BYTES))
+const KIB = 1024
+/** Every piece of what comes out is a call back to the one thread that everybody shares, and putting them together is a copy. */
+function pieceOf(bytes: number, maxBytes: number): number {
+  const likely = bytes < 4 * KIB ? 16 * KIB : bytes < 32 * KIB ? 256 * KIB : Number.POSITIVE_INFINITY
+  // One byte more than wanted shows that there is more. Memory that nothing is written to costs nothing.
+  return Math.max(16 * KIB, Math.min(likely, maxBytes + 1))
+}
 
 type Decompressor =
   | ReturnType<typeof createGunzip>
@@ -84,7 +83,7 @@ function inflate(stream: Decompressor, body: Buffer, isCut: boolean, maxBytes: n
     }
     const all = (cut: boolean): DecodedBody => ({
       ok: true,
-      body: Buffer.concat(chunks, size).subarray(0, maxBytes),
+      body: (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)).subarray(0, maxBytes),
       isCut: cut,
     })
     stream.on('data', (chunk: Buffer) => {

@@ -5,14 +5,8 @@ import canonicalize from 'canonicalize'
 /** Lower-case hex SHA-256 of the text in UTF-8. */
 export const digestText = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
 
-/** Below it asking another thread costs as much as doing it. */
-const LARGE_BYTES = 64 * 1024
-
-/** Lower-case hex SHA-256; what is large is hashed in another thread. The bytes must not change meanwhile. */
-export async function digestBytes(bytes: Uint8Array): Promise<string> {
-  if (bytes.length < LARGE_BYTES) return createHash('sha256').update(bytes).digest('hex')
-  return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
-}
+/** Lower-case hex SHA-256. */
+export const digestBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Lower-case hex SHA-256 of the value as canonical JSON (RFC 8785). */
 export function digestJson(value: unknown): string {

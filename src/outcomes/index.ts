@@ -10,6 +10,7 @@ import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { Outcomes } from '../services.ts'
+import { createTurns } from '../turns.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
@@ -70,6 +71,8 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     isTarget: (url: string) => parseTarget(url, parts.rules).ok,
   }
   const gather = createGather({ reader: createReader(parts), now })
+  // A megabyte takes ten milliseconds as canonical JSON.
+  const digests = createTurns(1)
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
 
   function prepare(input: Parameters<Outcomes['execute']>[0]): Job {
@@ -139,6 +142,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         analyser,
         gather: resolution.kind === 'demo' ? gatherSamples : gather,
       })
+      if (delivered.sources.length > 0) await digests.take()
       return {
         ok: true,
         intent: {

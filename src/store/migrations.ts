@@ -151,6 +151,76 @@ const discoveryTables = ({ id, int, clustered }: Dialect): readonly string[] => 
   `CREATE INDEX purchase_references_created ON purchase_references (created_at)`,
 ]
 
+const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[] => [
+  // `''` where there is no capability or no credential: SQLite could drop NOT NULL only by copying the table.
+  `ALTER TABLE attempts ADD COLUMN kind TEXT NOT NULL DEFAULT 'fetch' CHECK (kind IN ('fetch', 'action', 'edge'))`,
+  `ALTER TABLE attempts ADD COLUMN permit_id ${id}`,
+  `CREATE UNIQUE INDEX attempts_permit ON attempts (permit_id) WHERE permit_id IS NOT NULL`,
+  `CREATE TABLE mandates (
+    id ${id} PRIMARY KEY,
+    account_id ${id} NOT NULL REFERENCES accounts (id),
+    digest ${id} NOT NULL,
+    purpose TEXT NOT NULL,
+    credential_id ${id} NOT NULL,
+    host TEXT NOT NULL,
+    path_prefix TEXT NOT NULL,
+    methods TEXT NOT NULL,
+    max_calls ${int} CHECK (max_calls > 0),
+    max_credits ${int} CHECK (max_credits > 0),
+    requires_approval ${int} NOT NULL CHECK (requires_approval IN (0, 1)),
+    expires_at ${int} NOT NULL,
+    calls ${int} NOT NULL DEFAULT 0 CHECK (calls >= 0 AND (max_calls IS NULL OR calls <= max_calls)),
+    credits ${int} NOT NULL DEFAULT 0 CHECK (credits >= 0 AND (max_credits IS NULL OR credits <= max_credits)),
+    created_at ${int} NOT NULL,
+    revoked_at ${int},
+    CHECK (max_calls IS NOT NULL OR max_credits IS NOT NULL)
+  ) ${plain}`,
+  `CREATE UNIQUE INDEX mandates_digest ON mandates (account_id, digest)`,
+  `CREATE INDEX mandates_account ON mandates (account_id, id)`,
+  // Not clustered: an index entry then names its row with four bytes instead of a whole id.
+  `CREATE TABLE permits (
+    id ${id} PRIMARY KEY,
+    account_id ${id} NOT NULL,
+    mandate_id ${id} NOT NULL,
+    credential_id ${id} NOT NULL,
+    credential_version ${int} NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('pending_approval', 'ready', 'refused', 'executed', 'expired')),
+    token_sha256 TEXT NOT NULL,
+    request_digest TEXT NOT NULL,
+    method TEXT NOT NULL,
+    host TEXT NOT NULL,
+    cost ${int} NOT NULL CHECK (cost >= 0),
+    summary TEXT,
+    created_at ${int} NOT NULL,
+    expires_at ${int} NOT NULL,
+    decided_at ${int},
+    decided_by ${id},
+    attempt_id ${id},
+    CHECK ((state = 'executed') = (attempt_id IS NOT NULL))
+  ) ${plain}`,
+  `CREATE INDEX permits_account ON permits (account_id, id)`,
+  `CREATE INDEX permits_pending ON permits (account_id, id) WHERE state = 'pending_approval'`,
+  `CREATE INDEX permits_open ON permits (mandate_id, expires_at) WHERE state IN ('pending_approval', 'ready')`,
+  `CREATE TABLE action_counts (
+    account_id ${id} PRIMARY KEY,
+    permits_prepared ${int} NOT NULL DEFAULT 0,
+    permits_approved ${int} NOT NULL DEFAULT 0,
+    permits_refused ${int} NOT NULL DEFAULT 0,
+    executions ${int} NOT NULL DEFAULT 0,
+    settled ${int} NOT NULL DEFAULT 0,
+    ambiguous ${int} NOT NULL DEFAULT 0,
+    refunded ${int} NOT NULL DEFAULT 0,
+    credits_charged ${int} NOT NULL DEFAULT 0,
+    credits_refunded ${int} NOT NULL DEFAULT 0
+  ) ${clustered}`,
+  `CREATE TABLE edge_hosts (
+    token ${id} PRIMARY KEY,
+    host TEXT NOT NULL,
+    account_id ${id} NOT NULL REFERENCES accounts (id),
+    created_at ${int} NOT NULL
+  ) ${clustered}`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -287,6 +357,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   ],
   (d) => [...widenLedgerKinds(d), ...paymentTables(d)],
   discoveryTables,
+  actionTables,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

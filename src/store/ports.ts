@@ -2,6 +2,9 @@
 // No SQL, no engine and no policy here; `test/contract/store.test.ts` holds every engine to the same behaviour.
 
 import type { Scope } from '../../schemas/http.ts'
+import type { ActionStore, EdgeStore } from './action-ports.ts'
+
+export type * from './action-ports.ts'
 
 /** Milliseconds since the epoch. */
 export type Millis = number
@@ -74,12 +77,20 @@ export interface Capability {
 
 export type AttemptState = 'reserved' | 'sending' | 'settled' | 'ambiguous' | 'refunded'
 
+/** `fetch`: with a capability; `action`: the execution of a permit; `edge`: a merchant's transaction passed on. */
+export type AttemptKind = 'fetch' | 'action' | 'edge'
+
 export interface Attempt {
   readonly id: string
+  readonly kind: AttemptKind
   readonly accountId: string
-  readonly capabilityId: string
-  readonly credentialId: string
-  readonly credentialVersion: number
+  /** Of a `fetch`. */
+  readonly capabilityId: string | null
+  /** Of an `action`: no two attempts have the same. */
+  readonly permitId: string | null
+  /** Null at the edge, which adds no credential. */
+  readonly credentialId: string | null
+  readonly credentialVersion: number | null
   readonly state: AttemptState
   readonly method: string
   readonly host: string
@@ -112,7 +123,7 @@ export interface LedgerEntry {
   readonly account: string
   /** Signed credits; the entries of one transaction sum to zero. */
   readonly amount: number
-  readonly kind: 'grant' | 'egress' | 'refund' | 'purchase' | 'settlement'
+  readonly kind: 'grant' | 'egress' | 'action' | 'edge' | 'refund' | 'purchase' | 'settlement'
   /** What it was for: an attempt id, or the reference given with a grant. */
   readonly reference: string
   readonly createdAt: Millis
@@ -245,7 +256,7 @@ export interface PublishedKey {
   readonly retiredAt: Millis | null
 }
 
-export interface Store {
+export interface Store extends ActionStore, EdgeStore {
   readonly engine: 'sqlite' | 'postgres'
 
   // accounts and keys ------------------------------------------------------------------------------------------
@@ -332,7 +343,10 @@ export interface Store {
   }): Promise<ReserveResult>
   /** Transaction B: `reserved -> sending`. False when recovery (or anyone) got there first: then do not send. */
   markSending(input: { id: string; bootId: string; now: Millis }): Promise<boolean>
-  /** Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish. */
+  /**
+   * Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish.
+   * Of an `action` it is counted too; so is its refund, which also gives the mandate its share back.
+   */
   finishAttempt(input: FinishAttempt): Promise<{ ok: boolean; balance: number }>
   /** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
   refundAttempt(input: {

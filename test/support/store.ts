@@ -190,7 +190,9 @@ export function reservation(
   const attempt: Attempt = {
     id: newId('att', NOW),
     accountId: setting.accountId,
+    kind: 'fetch',
     capabilityId: setting.capability.id,
+    permitId: null,
     credentialId: setting.credential.id,
     credentialVersion: 1,
     state: 'reserved',

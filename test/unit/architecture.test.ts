@@ -14,6 +14,8 @@ interface Arrow {
 
 const PARTS = [
   'egress',
+  'actions',
+  'edge',
   'outcomes',
   'receipts',
   'accounts',
@@ -25,7 +27,19 @@ const PARTS = [
 ]
 // Files of a part that touch the world outside its adapters folder.
 const ADAPTERS = ['src/receipts/signer.ts']
-const VOCABULARY = ['errors', 'secret', 'tokens', 'ids', 'log', 'config', 'json', 'fault', 'issues', 'curl']
+const VOCABULARY = [
+  'errors',
+  'secret',
+  'tokens',
+  'ids',
+  'log',
+  'config',
+  'json',
+  'fault',
+  'issues',
+  'curl',
+  'turns',
+]
 const CONTRACTS = ['registry', 'services', 'authenticate', 'input', 'limits']
 
 /** Height in the picture of the layers: a file imports its own folder or a lower number. */

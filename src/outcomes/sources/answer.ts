@@ -39,7 +39,7 @@ export async function readAnswer(
     lastModified: shownHeader(headerOf(response, 'last-modified')),
     body: alone(decoded.body),
     isCut: decoded.isCut,
-    sha256: await digestBytes(decoded.body),
+    sha256: digestBytes(decoded.body),
     retrievedAt: at,
     freshness: readFreshness(response),
   }
@@ -92,9 +92,9 @@ export function toSource(
 
 const copy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)
 
-/** In memory that nothing else is in: what is large is not copied for a few bytes behind it. */
+/** In memory that nothing else is in: what is large is not copied for what was never written behind it. */
 const alone = (body: Buffer): Buffer =>
-  body.length > ALONE_BYTES && body.buffer.byteLength - body.length < ALONE_BYTES ? body : copy(body)
+  body.length > ALONE_BYTES && body.buffer.byteLength < 2 * body.length ? body : copy(body)
 
 function shownHeader(value: string | undefined): string | null {
   const text = collapseSpaces(cleanText(value ?? ''))

@@ -1,5 +1,6 @@
 // One public address -> bytes, through the gateway's safe outbound path, or a reason.
 import type { OutboundResponse, Sender } from '../../egress/ports.ts'
+import { createLane } from '../../turns.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
@@ -18,6 +19,9 @@ export interface ReaderParts {
   readonly now: () => number
 }
 
+/** Answers that are decompressed and hashed at once. No source can hold one of them: its bytes are all here by then. */
+const HANDS = 2
+
 type Options = Parameters<SourceReader['read']>[1]
 type Result = Awaited<ReturnType<SourceReader['read']>>
 
@@ -33,6 +37,7 @@ interface Way {
 export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
   const cache = createSourceCache(now)
   const flights = createFlights<Result>()
+  const inLane = createLane(HANDS)
 
   const ask = (way: Way, options: Options, kept: CachedAnswer | undefined) =>
     sendPublic(sender, {
@@ -72,7 +77,8 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     cache.drop(key)
     const refused = fromStatus(response, url, rules)
     if (refused) return refused
-    const read = await readAnswer(response, now())
+    const at = now()
+    const read = await inLane(() => readAnswer(response, at))
     if (!read.ok) return read
     cache.put(key, read.answer)
     return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now() }) }

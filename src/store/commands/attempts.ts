@@ -19,8 +19,10 @@ type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown
 
 export const attemptFields = [
   'id',
+  'kind',
   'accountId',
   'capabilityId',
+  'permitId',
   'credentialId',
   'credentialVersion',
   'state',
@@ -37,7 +39,13 @@ export const attemptFields = [
   'receiptId',
 ] as const
 const ATTEMPT = columns(attemptFields)
-const toAttempt = (row: Attempt): Attempt => ({ ...row })
+/** The columns of what an attempt may do without are not null: `''`, and version 0. */
+const toAttempt = (row: Attempt): Attempt => ({
+  ...row,
+  capabilityId: row.capabilityId || null,
+  credentialId: row.credentialId || null,
+  credentialVersion: row.credentialVersion || null,
+})
 
 const FIND_CREDENTIAL = `SELECT version, revoked_at AS "revokedAt" FROM credentials
   WHERE id = $1 AND account_id = $2 FOR SHARE`
@@ -95,10 +103,12 @@ function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void>
   yield* all(
     INSERT_ATTEMPT,
     a.id,
+    a.kind,
     a.accountId,
-    a.capabilityId,
-    a.credentialId,
-    a.credentialVersion,
+    a.capabilityId ?? '',
+    a.permitId,
+    a.credentialId ?? '',
+    a.credentialVersion ?? 0,
     a.state,
     a.method,
     a.host,

@@ -31,7 +31,7 @@ const RESERVE = `WITH credential AS (
     RETURNING balance
   ), attempt AS (
     INSERT INTO attempts (${ATTEMPT_COLUMNS})
-    SELECT $1, $2, $3, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
+    SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
     FROM paid
   ), entries AS (
     INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)

@@ -32,7 +32,9 @@ beforeEach(async () => {
   attempt = {
     id: newId('att'),
     accountId,
+    kind: 'fetch' as const,
     capabilityId: capability.id,
+    permitId: null,
     credentialId: credential.id,
     credentialVersion: 1,
     state: 'reserved',

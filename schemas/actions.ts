@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { credentialId, EgressReply } from './egress.ts'
+import { AllowedHost, HttpMethod, PathPrefix, Timestamp } from './http.ts'
+
+/** What a permit is bound to, as one may write it; it is made canonical before it is signed. */
+export const ActionRequest = z
+  .strictObject({
+    url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
+    method: HttpMethod.default('GET'),
+    headers: z
+      .record(z.string().max(64), z.string().max(8192))
+      .default({})
+      .describe('As for a fetch: accept, content-type, conditional and API version headers'),
+    body: z.string().max(131_072).optional().describe('Request body as text; at most 128 KiB in UTF-8'),
+    body_base64: z
+      .base64('must be standard base64 with padding')
+      .max(174_764)
+      .optional()
+      .describe('Request body as bytes, instead of `body`; at most 128 KiB decoded'),
+  })
+  .describe('The one request that the permit allows')
+export type ActionRequest = z.infer<typeof ActionRequest>
+
+const maxCalls = z.int().min(1).max(1_000_000)
+const maxCredits = z.int().min(1).max(1_000_000_000)
+
+/** What an operator allows, and how often: given in full with a permit, or stored and named. */
+export const MandateTerms = z
+  .strictObject({
+    purpose: z.string().min(1).max(500).describe('What it is for, in words a person reads before approving'),
+    credential_id: credentialId,
+    host: AllowedHost,
+    path_prefix: PathPrefix.default('/'),
+    methods: z.array(HttpMethod).min(1).max(6),
+    max_calls: maxCalls.optional().describe('Executions it allows, over all its permits together'),
+    max_credits: maxCredits.optional().describe('Credits it may cost, over all its permits together'),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'must be an RFC 3339 time with a zone' })
+      .describe('RFC 3339; at most 90 days ahead'),
+    requires_approval: z
+      .boolean()
+      .default(false)
+      .describe('A person approves every permit before it can be executed'),
+  })
+  .refine(({ max_calls, max_credits }) => max_calls !== undefined || max_credits !== undefined, {
+    error: 'a mandate limits `max_calls` or `max_credits`, or both',
+    path: ['max_calls'],
+  })
+export type MandateTerms = z.infer<typeof MandateTerms>
+
+export const MandateRecord = z.object({
+  mandate_id: z.string(),
+  digest: z.string().describe('base64url SHA-256 over the RFC 8785 form of its terms'),
+  purpose: z.string(),
+  credential_id: z.string(),
+  host: z.string(),
+  path_prefix: z.string(),
+  methods: z.array(HttpMethod),
+  max_calls: z.int().nullable(),
+  max_credits: z.int().nullable(),
+  requires_approval: z.boolean(),
+  expires_at: Timestamp,
+  calls: z.int().min(0).describe('Held by its permits: executed ones, and those that still may be'),
+  credits: z.int().min(0).describe('Held likewise'),
+  created_at: Timestamp,
+  revoked_at: Timestamp.nullable(),
+})
+export type MandateRecord = z.infer<typeof MandateRecord>
+
+export const permitId = z.string().min(1).max(64).describe('`permit_id` of the preparation or the list')
+export const mandateId = z.string().min(1).max(64).describe('`mandate_id` of a stored mandate')
+
+/** The only time a permit is shown. */
+export const PreparedPermit = z.object({
+  permit: z
+    .string()
+    .describe('Compact JWS (typ gw-permit+jws): who holds it may execute this one request, once'),
+  permit_id: z.string(),
+  mandate_id: z.string(),
+  request_digest: z.string().describe('base64url SHA-256 over the canonical request'),
+  state: z.enum(['ready', 'pending_approval']),
+  expires_at: Timestamp.describe('Of a ready permit; of a pending one, until when it can be approved'),
+})
+export type PreparedPermit = z.infer<typeof PreparedPermit>
+
+export const PermitState = z.enum(['pending_approval', 'ready', 'refused', 'executed', 'expired', 'revoked'])
+export type PermitState = z.infer<typeof PermitState>
+
+/** What the one who approves has to see: exactly what will be sent, and on whose behalf. */
+export const PermitSummary = z.object({
+  method: HttpMethod,
+  url: z.string(),
+  headers: z.record(z.string(), z.string()).describe('As sent, without the credential'),
+  credential: z.object({
+    credential_id: z.string(),
+    provider: z.string(),
+    label: z.string(),
+    version: z.int(),
+    header: z.string().describe('The header that will carry the secret, which is not shown'),
+  }),
+  body_bytes: z.int().min(0),
+  body_sha256: z.string().describe('hex'),
+  body: z.string().optional().describe('The whole body, when it is text'),
+  body_base64: z.string().optional().describe('The whole body, when it is not text'),
+  mandate: z.object({ mandate_id: z.string(), purpose: z.string() }),
+  text: z
+    .string()
+    .describe('The same in a few lines for a person; control characters of the request are escaped'),
+})
+export type PermitSummary = z.infer<typeof PermitSummary>
+
+export const PermitRecord = z.object({
+  permit_id: z.string(),
+  mandate_id: z.string(),
+  credential_id: z.string(),
+  credential_version: z.int(),
+  state: PermitState,
+  method: z.string(),
+  host: z.string(),
+  request_digest: z.string(),
+  summary: PermitSummary.nullable().describe('While it waits for approval; null before and after'),
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  decided_at: Timestamp.nullable(),
+  decided_by: z.string().nullable().describe('Id of the service key that approved or refused'),
+  attempt_id: z.string().nullable().describe('The attempt it was executed by'),
+})
+export type PermitRecord = z.infer<typeof PermitRecord>
+
+export const ActionReply = EgressReply.extend({ permit_id: z.string() })
+export type ActionReply = z.infer<typeof ActionReply>
+
+export const ActionStats = z.object({
+  scope: z.enum(['installation', 'account']).describe('Whose: of the service key sent, or of all together'),
+  permits: z.object({
+    prepared: z.int().min(0),
+    approved: z.int().min(0),
+    refused: z.int().min(0),
+  }),
+  executions: z.object({
+    started: z.int().min(0),
+    settled: z.int().min(0),
+    ambiguous: z.int().min(0),
+    refunded: z.int().min(0),
+    in_flight: z.int().min(0),
+  }),
+  credits: z.object({
+    charged: z.int().min(0).describe('Debited for executions, before refunds'),
+    refunded: z.int().min(0),
+    net: z.int().min(0),
+  }),
+})
+export type ActionStats = z.infer<typeof ActionStats>

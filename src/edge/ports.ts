@@ -1,0 +1,104 @@
+// What the edge needs from the world and from the rest of the gateway. One call: is the host's consent record in DNS for
+// this gateway and an account that asked for this host; does policy let the transaction through; then one attempt of the
+// egress engine without a credential, paid by the merchant's account.
+import type { KeyObject } from 'node:crypto'
+import type { EdgeRefusal } from '../../schemas/edge.ts'
+import type { AddressPolicy } from '../egress/address.ts'
+import type { Resolver } from '../egress/ports.ts'
+import type { PreparedRequest } from '../egress/request.ts'
+import type { Runner } from '../egress/run.ts'
+import type { Fault } from '../fault.ts'
+import type { Logger } from '../log.ts'
+import type { Purchases, Signer } from '../services.ts'
+import type { Store } from '../store/ports.ts'
+
+/** What one resolver said about the TXT records of one name. */
+export type TxtAnswer =
+  | {
+      readonly status: 'found'
+      /** Records in any order, the strings of one joined. */
+      readonly records: readonly string[]
+      /** Smallest of the answer, an alias included. */
+      readonly ttlSeconds: number
+      /** Aliases (CNAME) followed from the name to the records. */
+      readonly aliases: number
+    }
+  /** No such name, or no TXT record there. */
+  | { readonly status: 'absent'; readonly ttlSeconds: number | null; readonly aliases: number }
+  | {
+      readonly status: 'failed'
+      readonly reason: 'timeout' | 'server_failure' | 'malformed' | 'too_large' | 'alias_loop'
+    }
+
+/** Asks one resolver, UDP first and TCP where the answer was truncated. Never throws. */
+export interface TxtResolver {
+  /** `ip:port`, as shown to operators. */
+  readonly name: string
+  ask(name: string, timeoutMs: number): Promise<TxtAnswer>
+}
+
+/** What a consent record allows, once it is judged to be one for us. */
+export interface Consent {
+  readonly accountToken: string
+  /** Path prefixes at `/` boundaries; `/` allows every path. */
+  readonly paths: readonly string[]
+  readonly methods: readonly string[]
+  /** Milliseconds; null: until it is removed. */
+  readonly until: number | null
+  /** The record itself, for evidence. */
+  readonly record: string
+}
+
+export type ConsentVerdict =
+  | { readonly ok: true; readonly consent: Consent; readonly accountId: string }
+  | { readonly ok: false; readonly refusal: EdgeRefusal; readonly detail: string }
+
+/** Cached: positive for min(TTL, 300 s), negative for 60 s, failures not at all; a failure is a refusal. */
+export interface ConsentSource {
+  /** Of the host alone; path and method are judged per call. */
+  find(host: string): Promise<ConsentVerdict>
+}
+
+/** One finding about a transaction; `blocks` decides whether it is forwarded. */
+export interface Finding {
+  readonly rule: string
+  readonly blocks: boolean
+  /** What to change, in words for a buyer's agent; never quotes the transaction. */
+  readonly detail: string
+}
+
+export interface Inspection {
+  /** Payment protocols that were recognised by their headers or body, e.g. `x402`. */
+  readonly protocols: readonly string[]
+  readonly findings: readonly Finding[]
+}
+
+export interface EdgeParts {
+  readonly store: Pick<Store, 'saveEdgeHost' | 'findEdgeHost' | 'reserveEdgeCall'>
+  readonly runner: Runner
+  /** The operator's brake. @throws {GatewayError} egress_paused, target_blocked */
+  readonly applyPolicy: (request: PreparedRequest) => Promise<void>
+  /** All of them have to agree. */
+  readonly txtResolvers: readonly TxtResolver[]
+  readonly resolver: Resolver
+  readonly addresses: AddressPolicy
+  readonly signer: Signer
+  /** Key of the Idempotency-Key values that this installation hands out. */
+  readonly idempotencyKey: KeyObject
+  /** Key that account tokens of consent records are derived with. */
+  readonly tokenKey: KeyObject
+  readonly creditsRequired: Purchases['creditsRequired']
+  /** The `gw=` value of consent records: a host name. */
+  readonly edgeName: string
+  readonly egressPorts: readonly number[]
+  readonly allowSandboxName: boolean
+  readonly baseUrl: string
+  readonly bootId: string
+  readonly now: () => number
+  readonly log: Logger
+  readonly fault: Fault
+}
+
+export const MAX_TRANSACTION_BYTES = 256 * 1024
+export const MAX_ANSWER_BYTES = 1024 * 1024
+export const CONSENT_LABEL = '_agent-gateway'

@@ -1,0 +1,25 @@
+// A capability as the word on which a request goes out: scope, uses, ancestors.
+import type { Capability, Store } from '../store/ports.ts'
+import type { Warrant } from './forward.ts'
+import { capabilityGone, credentialGone } from './refusals.ts'
+import { checkScopes } from './request.ts'
+
+export const capabilityWarrant = (store: Pick<Store, 'reserveAttempt'>, capability: Capability): Warrant => ({
+  kind: 'fetch',
+  accountId: capability.accountId,
+  credentialId: capability.credentialId,
+  capabilityId: capability.id,
+  permitId: null,
+  check({ request, credential, provider }) {
+    checkScopes(request, { capability, credential, provider })
+  },
+  credentialGone,
+  async reserve(reservation) {
+    const reserved = await store.reserveAttempt(reservation)
+    if (reserved.ok || reserved.reason === 'credits') return reserved
+    const { reason } = reserved
+    return reason === 'credential_gone' || reason === 'credential_changed'
+      ? { ok: false, reason }
+      : { ok: false, reason: 'refused', error: capabilityGone(reason) }
+  },
+})
