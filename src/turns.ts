@@ -1,5 +1,5 @@
-// The one thread that everybody shares: what many want of it at the same moment is spread over turns of its event loop, so that
-// whoever comes meanwhile is heard in between. In the order of arrival; where nobody else is there, at once.
+// The one thread that everybody shares: what many want of it at the same moment is spread over turns of its event loop,
+// so that whoever comes meanwhile is heard in between. In the order of arrival; where nobody else is there, at once.
 
 export interface Turns {
   /** @returns when it is your turn: the caller may then compute for a few milliseconds */
@@ -39,8 +39,8 @@ export function createTurns(perTurn: number): Turns {
 }
 
 /**
- * For work that goes to another thread and comes back: its ends must not meet in one turn. Nothing that waits for anybody outside may run
- * in it: a slow stranger would hold a place.
+ * For work that goes to another thread and comes back: its ends must not meet in one turn. Nothing that waits for anybody
+ * outside may run in it: a slow stranger would hold a place.
  * @param places how many may be under way
  */
 export function createLane(places: number): <T>(work: () => Promise<T>) => Promise<T> {
