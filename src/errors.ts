@@ -21,6 +21,7 @@ export const ERRORS = {
   payment_blocked: { status: 400, title: 'The payment was blocked by the firewall' },
   settlement_replayed: { status: 400, title: 'This payment was settled before' },
   quote_invalid: { status: 400, title: 'The quote is not for this request' },
+  invalid_sample: { status: 400, title: 'The sample cannot be tested' },
   // 401
   key_required: { status: 401, title: 'A service key is required' },
   key_invalid: { status: 401, title: 'The service key is not valid' },

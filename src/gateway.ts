@@ -15,6 +15,7 @@ import { type Addresses, type HttpHandler, httpContext, sendProblem } from './do
 import { refuseMalformed } from './doors/malformed.ts'
 import { createMcpDoor, type McpDoor } from './doors/mcp.ts'
 import { createRestDoor } from './doors/rest.ts'
+import { createCommerce } from './commerce/index.ts'
 import { createDocuments } from './documents/index.ts'
 import { createAddressPolicy } from './egress/address.ts'
 import { openAuthority } from './egress/adapters/authority.ts'
@@ -261,6 +262,7 @@ export async function startGateway(
     egress,
     actions,
     edge,
+    commerce: createCommerce({ documents: documentStore, log, now }),
     accounts,
     receipts: createReceipts({ store }),
     documents,

@@ -9,6 +9,7 @@ import type {
   PermitState,
   PreparedPermit,
 } from '../schemas/actions.ts'
+import type { InspectResult, TestReport, Transaction } from '../schemas/commerce.ts'
 import type {
   DiscoveryListPage,
   DiscoveryListQuery,
@@ -222,6 +223,19 @@ export interface Edge {
   check(accountId: string, host: string): Promise<EdgeCheck>
 }
 
+/** Transactions of agent commerce, recognised and judged. Nothing is forwarded and no target is contacted, not even by DNS. */
+export interface Commerce {
+  /** @param accountId whose policy applies; undefined: the default one */
+  inspect(transaction: Transaction, accountId: string | undefined): Promise<InspectResult>
+  /**
+   * Same input, same bytes: no clock, no network, no key.
+   * @param evaluateAt milliseconds; windows are held against it where given
+   */
+  test(transaction: Transaction, evaluateAt: number | undefined): TestReport
+  /** Protocols, checks, caps and reason codes, generated from the rules themselves. */
+  testSchema(): Record<string, unknown>
+}
+
 export interface Accounts {
   createAccount(input: {
     name: string
@@ -392,6 +406,7 @@ export interface Services {
   readonly egress: Egress
   readonly actions: Actions
   readonly edge: Edge
+  readonly commerce: Commerce
   readonly accounts: Accounts
   readonly receipts: Receipts
   readonly documents: Documents

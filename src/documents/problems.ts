@@ -120,6 +120,8 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   state_conflict: 'The resource changed or is in another state. Read it again, then decide.',
   body_too_large: 'Send a smaller body: `max_bytes` says how much is accepted.',
   content_type_unsupported: 'Send `Content-Type: application/json` and no Content-Encoding.',
+  invalid_sample:
+    'Send {target, method, headers, body}: `fields` says what is wrong; GET /v1/test/schema has the schema.',
   mandate_required:
     'Send a `mandate` in full, or the `mandate_id` of a stored one, that covers this request; `refused` says what was missing.',
   mandate_not_found: 'Check the mandate id: list your mandates at /v1/actions/mandates.',

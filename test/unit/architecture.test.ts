@@ -16,6 +16,7 @@ const PARTS = [
   'egress',
   'actions',
   'edge',
+  'commerce',
   'outcomes',
   'receipts',
   'accounts',

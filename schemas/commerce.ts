@@ -1,0 +1,135 @@
+import { z } from 'zod'
+
+/** One transaction as an agent would send it, or as a server answered it. Nothing in it is ever sent anywhere. */
+export const transactionFields = {
+  target: z.string().min(1).max(8192).describe('URL the transaction goes to; it is read, never contacted'),
+  method: z
+    .string()
+    .min(1)
+    .max(32)
+    .regex(/^[!#$%&'*+.^_`|~\dA-Za-z-]+$/, 'must be an HTTP method')
+    .optional()
+    .describe('HTTP method; POST with a body and GET without, unless given'),
+  headers: z
+    .record(z.string().max(256), z.union([z.string().max(32_768), z.array(z.string().max(32_768)).max(16)]))
+    .optional()
+    .describe('Header fields; a list is a field that was sent more than once'),
+  body: z
+    .unknown()
+    .optional()
+    .describe('A string is the raw body, so that digests of it can be checked; anything else is JSON'),
+}
+export const Transaction = z.strictObject(transactionFields)
+export type Transaction = z.infer<typeof Transaction>
+
+export const ProtocolName = z.enum(['x402', 'mpp', 'ap2', 'ucp', 'acp', 'mcp', 'unknown'])
+export const Confidence = z.enum(['high', 'medium', 'low'])
+
+const Evidence = z.object({
+  mark: z.string().describe('What was recognised, in words'),
+  at: z.string().describe('JSON Pointer into the input; behind `#` a pointer into what is encoded there'),
+})
+
+export const LayerReport = z.object({
+  name: z.string(),
+  version: z.string().nullable(),
+  transport: z.string(),
+  stage: z.string(),
+  confidence: Confidence,
+  evidence: z.array(Evidence),
+})
+
+export const TransactionReport = z.object({
+  amount: z.string().nullable().describe('In the smallest unit, as decimal text'),
+  currency: z.string().nullable(),
+  asset: z.string().nullable(),
+  network: z.string().nullable(),
+  payee: z.string().nullable(),
+  payer: z.string().nullable(),
+  resource: z.string().nullable(),
+  expires_at: z.string().nullable().describe('RFC 3339'),
+  nonce_present: z.boolean(),
+  idempotency_key_present: z.boolean(),
+})
+
+export const PolicyReason = z.object({
+  code: z.string().describe('Stable; GET /v1/test/schema lists all of them'),
+  severity: z.enum(['deny', 'review', 'info']),
+  path: z.string().describe('Where, as in evidence; never a value'),
+  message: z.string(),
+})
+
+export const InspectResult = z.object({
+  protocol: ProtocolName,
+  version: z.string().nullable(),
+  transport: z.string().nullable(),
+  stage: z.string().nullable(),
+  confidence: Confidence,
+  evidence: z.array(Evidence).describe('Of the primary protocol'),
+  layers: z.array(LayerReport),
+  transaction: TransactionReport,
+  policy: z.object({
+    decision: z.enum(['allow', 'review', 'deny']),
+    reasons: z.array(PolicyReason),
+    ruleset_version: z.string(),
+    policy_source: z.enum(['default', 'account']),
+  }),
+  redactions: z
+    .array(z.object({ path: z.string(), kind: z.string(), sha256_prefix: z.string().nullable() }))
+    .describe('What must not be shown, and is not: where it stands and what kind it is'),
+  forwarded: z.literal(false),
+})
+export type InspectResult = z.infer<typeof InspectResult>
+
+export const DIMENSIONS = [
+  'context_binding',
+  'replay_uniqueness',
+  'idempotency',
+  'freshness',
+  'retry_safety',
+  'auditability',
+] as const
+export const DimensionName = z.enum(DIMENSIONS)
+export type DimensionName = z.infer<typeof DimensionName>
+
+export const CheckReport = z.object({
+  id: z.string().describe('<PROTOCOL>-<DIMENSION>-<nn>'),
+  dimension: DimensionName,
+  result: z.enum(['pass', 'partial', 'fail', 'not_applicable']),
+  points: z.int().min(0),
+  max: z.int().min(0),
+  evidence: z.string().nullable().describe('JSON Pointer, as in /v1/inspect; never a value'),
+  finding: z.string().nullable().describe('What is wrong; null where nothing is'),
+  protocol_limit: z.boolean().describe('The protocol has no field for this: no sample of it can do better'),
+  remediation: z.string().nullable(),
+  spec: z.string().nullable().describe('The document of the protocol that asks for it'),
+})
+
+export const TestReport = z.object({
+  protocol: ProtocolName,
+  version: z.string().nullable(),
+  transport: z.string().nullable(),
+  stage: z.string().nullable(),
+  applicable: z.boolean().describe('False where no protocol was recognised: then there is nothing to score'),
+  score: z.int().min(0).max(100),
+  level: z.enum(['ready', 'gaps', 'at_risk', 'not_ready']),
+  dimensions: z.record(
+    DimensionName,
+    z.object({
+      score: z.int().min(0).max(100),
+      weight: z.int(),
+      applicable: z.boolean(),
+    }),
+  ),
+  checks: z.array(CheckReport),
+  caps: z.array(z.object({ id: z.string(), max: z.int(), at: z.string(), message: z.string() })),
+  notes: z.array(z.object({ id: z.string(), at: z.string(), message: z.string() })).describe('Not scored'),
+  layers: z.array(LayerReport),
+  evaluate_at: z.string().nullable(),
+  structural: z.literal(true),
+  verified: z.literal(false).describe('Signatures are checked for form, never cryptographically'),
+  contacted: z.literal(false),
+  ruleset_version: z.string(),
+  report_hash: z.string().describe('hex SHA-256 over the RFC 8785 form of the report without this member'),
+})
+export type TestReport = z.infer<typeof TestReport>
