@@ -1,0 +1,86 @@
+// One question to one DNS server: over UDP, and over TCP where the answer was cut. Every socket is closed when the
+// question is answered or its time is over, and nothing is thrown.
+import { createSocket } from 'node:dgram'
+import { connect, isIPv6 } from 'node:net'
+import type { TxtAnswer } from '../ports.ts'
+import { MAX_MESSAGE_BYTES, type Question, readMessage } from './dns-message.ts'
+
+export interface DnsServer {
+  readonly address: string
+  readonly port: number
+}
+
+export type Outcome = TxtAnswer | 'truncated'
+
+const failed = (reason: Extract<TxtAnswer, { status: 'failed' }>['reason']): TxtAnswer => ({
+  status: 'failed',
+  reason,
+})
+
+/**
+ * The socket is connected: the system drops what comes from any other address, and each question has a port of its own.
+ * What repeats neither the id nor the question is no answer, and the wait for one goes on.
+ */
+export function askOverUdp(server: DnsServer, question: Question, timeoutMs: number): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4')
+    const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
+    const end = (outcome: Outcome) => {
+      clearTimeout(timer)
+      socket.removeAllListeners().on('error', () => {})
+      socket.close()
+      resolve(outcome)
+    }
+    // A closed port is told by ICMP: nobody will answer.
+    socket.on('error', () => end(failed('server_failure')))
+    socket.on('message', (message) => {
+      const reading = readMessage(message, question)
+      if (reading.is === 'answer') end(reading.answer)
+      else if (reading.is === 'truncated') end('truncated')
+    })
+    try {
+      socket.connect(server.port, server.address, () => socket.send(question.bytes))
+    } catch {
+      // Port 0.
+      end(failed('server_failure'))
+    }
+  })
+}
+
+/** RFC 7766: two bytes of length, then the message. */
+export function askOverTcp(server: DnsServer, question: Question, timeoutMs: number): Promise<TxtAnswer> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: server.address, port: server.port })
+    const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
+    let received = Buffer.alloc(0)
+    const end = (answer: TxtAnswer) => {
+      clearTimeout(timer)
+      socket.removeAllListeners().on('error', () => {})
+      socket.destroy()
+      resolve(answer)
+    }
+    socket.on('connect', () => {
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(question.bytes.length)
+      socket.write(Buffer.concat([length, question.bytes]))
+    })
+    socket.on('data', (chunk) => {
+      // Never more than one message of the largest size is kept.
+      received = Buffer.concat([received, chunk.subarray(0, 2 + MAX_MESSAGE_BYTES - received.length)])
+      if (received.length < 2) return
+      const length = received.readUInt16BE(0)
+      if (length > MAX_MESSAGE_BYTES) return end(failed('too_large'))
+      if (received.length >= 2 + length) end(readTcpMessage(received.subarray(2, 2 + length), question))
+    })
+    socket.on('error', () => end(failed('server_failure')))
+    // It ended before the message did.
+    socket.on('close', () => end(failed(received.length > 0 ? 'malformed' : 'server_failure')))
+  })
+}
+
+function readTcpMessage(message: Buffer, question: Question): TxtAnswer {
+  const reading = readMessage(message, question)
+  if (reading.is === 'answer') return reading.answer
+  // On this connection nothing else was asked, and there is nothing beyond TCP.
+  return failed(reading.is === 'truncated' ? 'too_large' : 'malformed')
+}

@@ -1,0 +1,171 @@
+// Whether a host's DNS consents to this gateway acting for one of its accounts. Every configured resolver is asked and all
+// must say the same; what cannot be known is a refusal, and what was known does not outlive its time. Path and method are
+// judged per call, addresses by the engine: consent never overrides those.
+import { getPublicSuffix } from 'tldts'
+import type { EdgeRefusal } from '../../schemas/edge.ts'
+import { type Judgement, judgeAnswers } from './judge.ts'
+import {
+  CONSENT_LABEL,
+  type ConsentSource,
+  type ConsentVerdict,
+  type EdgeParts,
+  type TxtAnswer,
+} from './ports.ts'
+
+export type ConsentParts = Pick<EdgeParts, 'txtResolvers' | 'edgeName' | 'now'> & {
+  readonly store: Pick<EdgeParts['store'], 'findEdgeHost'>
+}
+
+/** What every resolver said just now, and what follows from it. */
+export interface Inquiry {
+  readonly verdict: ConsentVerdict
+  readonly answers: readonly { readonly resolver: string; readonly answer: TxtAnswer }[]
+}
+
+export interface Consents extends ConsentSource {
+  /** Asks every resolver, whatever is remembered; `find` knows the answer from then on. */
+  inquire(host: string): Promise<Inquiry>
+}
+
+const ASK_MS = 5_000
+/** Removal is honoured within this time, whatever TTL the record had. */
+const LONGEST_SECONDS = 300
+const LONGEST_REFUSAL_SECONDS = 60
+/** Hosts that an operator asked for. Strangers make the others up, so those never push these out. */
+const MAX_SERVED = 10_000
+const MAX_OTHERS = 1_000
+
+interface Known {
+  readonly judgement: Judgement
+  readonly askedAt: number
+  readonly until: number
+  /** Once it was looked up. */
+  readonly accountId?: string
+}
+
+/** Where the consent record of a host belongs. */
+export const consentName = (host: string): string => `${CONSENT_LABEL}.${host}`
+
+/** @throws what the store throws; everything about DNS is a verdict */
+export function createConsentSource(parts: ConsentParts): Consents {
+  const { store, txtResolvers, edgeName, now } = parts
+  const served = createKeep(MAX_SERVED)
+  const others = createKeep(MAX_OTHERS)
+  const asking = new Map<string, Promise<Known>>()
+
+  function recall(host: string): Known | undefined {
+    const known = served.get(host) ?? others.get(host)
+    // A clock that was set back must not make an answer last longer.
+    return known && known.askedAt <= now() && now() < known.until ? known : undefined
+  }
+
+  function remember(host: string, known: Known): void {
+    const earlier = served.get(host) ?? others.get(host)
+    if (earlier && earlier.askedAt > known.askedAt && earlier.askedAt <= now()) return
+    served.delete(host)
+    others.delete(host)
+    if (known.until <= now()) return
+    if (known.accountId === undefined) others.set(host, known)
+    else served.set(host, known)
+  }
+
+  async function ask(host: string): Promise<{ known: Known; answers: Inquiry['answers'] }> {
+    const askedAt = now()
+    const name = consentName(host)
+    const answers = await Promise.all(
+      txtResolvers.map(async (resolver) => ({
+        resolver: resolver.name,
+        answer: await resolver.ask(name, ASK_MS),
+      })),
+    )
+    const judgement = judgeAnswers(
+      name,
+      answers.map(({ answer }) => answer),
+      edgeName,
+    )
+    const longest = judgement.ok ? LONGEST_SECONDS : LONGEST_REFUSAL_SECONDS
+    const until = askedAt + Math.min(judgement.ttlSeconds ?? 0, longest) * 1000
+    const known = await withAccount(host, { judgement, askedAt, until })
+    remember(host, known)
+    return { known, answers }
+  }
+
+  /** Of this host only: a token that is published elsewhere is nobody's. */
+  async function withAccount(host: string, known: Known): Promise<Known> {
+    if (!known.judgement.ok || known.accountId !== undefined) return known
+    const asked = await store.findEdgeHost(known.judgement.record.accountToken)
+    return asked?.host === host ? { ...known, accountId: asked.accountId } : known
+  }
+
+  async function askOnce(host: string): Promise<Known> {
+    let question = asking.get(host)
+    if (!question) {
+      question = ask(host)
+        .then(({ known }) => known)
+        .finally(() => asking.delete(host))
+      asking.set(host, question)
+    }
+    return question
+  }
+
+  /** A token that was unknown may have been asked for since the record was read. */
+  async function refresh(host: string, remembered: Known): Promise<Known> {
+    const known = await withAccount(host, remembered)
+    if (known !== remembered) remember(host, known)
+    return known
+  }
+
+  function toVerdict(host: string, { judgement, accountId }: Known): ConsentVerdict {
+    if (!judgement.ok) return refuse(judgement.refusal, judgement.detail)
+    const { record, text } = judgement
+    const name = consentName(host)
+    if (record.until !== null && now() >= record.until)
+      return refuse('expired', `The record at ${name} has expired. Publish it with a later until.`)
+    if (accountId === undefined)
+      return refuse(
+        'wrong_account',
+        `The acct of the record at ${name} was not given out for this host. Publish the one that edge check shows.`,
+      )
+    const { accountToken, paths, methods, until } = record
+    return { ok: true, accountId, consent: { accountToken, paths, methods, until, record: text } }
+  }
+
+  return {
+    async find(host) {
+      const barred = barHost(host)
+      if (barred) return barred
+      const remembered = recall(host)
+      return toVerdict(host, remembered ? await refresh(host, remembered) : await askOnce(host))
+    },
+    async inquire(host) {
+      const barred = barHost(host)
+      if (barred) return { verdict: barred, answers: [] }
+      const { known, answers } = await ask(host)
+      return { verdict: toVerdict(host, known), answers }
+    },
+  }
+}
+
+/** Names below a public suffix belong to whoever registers them, the consent label included. */
+function barHost(host: string): ConsentVerdict | undefined {
+  if (getPublicSuffix(host, { allowPrivateDomains: true }) !== host) return undefined
+  return refuse(
+    'public_suffix',
+    'Names below this host are handed out to strangers, so a record there proves nothing. Use a host below it.',
+  )
+}
+
+const refuse = (refusal: EdgeRefusal, detail: string): ConsentVerdict => ({ ok: false, refusal, detail })
+
+/** A Map yields its keys in the order they were set: the first is the oldest answer. */
+function createKeep(max: number) {
+  const kept = new Map<string, Known>()
+  return {
+    get: (host: string) => kept.get(host),
+    delete: (host: string) => kept.delete(host),
+    set(host: string, known: Known): void {
+      kept.set(host, known)
+      if (kept.size > max) kept.delete(kept.keys().next().value!)
+    },
+  }
+}
