@@ -105,13 +105,14 @@ export interface ActionStore {
   // permits ----------------------------------------------------------------------------------------------------
   /**
    * In one transaction: the mandate is the account's, unrevoked, unexpired and has `cost` and one call left (after what
-   * expired permits still held is given back); the credential is unrevoked and at `credentialVersion`; the account has
-   * at least `needsBalance`; then mandate counters and the permit. Nothing changes when any of it does not hold.
+   * expired permits still held is given back, a hundred at a time); the credential is unrevoked and at
+   * `credentialVersion`; the account has at least `needsBalance`; then mandate counters and the permit, which never
+   * outlives its mandate. Nothing changes when any of it does not hold, but that expiry is written down.
    */
   preparePermit(input: { permit: NewPermit; needsBalance: number; now: Millis }): Promise<PrepareResult>
   /** Hot: one indexed read. Of whatever account: who asks has shown the permit itself, or compares `accountId`. */
   getPermit(id: string): Promise<Permit | undefined>
-  /** `state: 'pending_approval'` leaves out those whose time is over at `now`. */
+  /** By the state that stands at `now`: an open permit whose time is over is `expired`, written down or not. */
   listPermits(
     filter: { accountId: string; state?: PermitState | undefined; now: Millis },
     page: PageRequest,

@@ -5,6 +5,7 @@ import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {
   Attempt,
+  AttemptKind,
   AttemptState,
   Millis,
   Page,
@@ -14,6 +15,8 @@ import type {
   StoredReceipt,
 } from '../ports.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
+import { addCounts, countsOfEnd } from './counts.ts'
+import { returnShares } from './mandates.ts'
 
 type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
@@ -66,13 +69,20 @@ interface UseRow {
   revokedAt: Millis | null
 }
 
+type HeldCredential = { version: number; revokedAt: Millis | null }
+/** Locked until the transaction ends: neither replaced nor revoked meanwhile. */
+export function* findCredential(id: string | null, accountId: string): Command<HeldCredential | undefined> {
+  return yield* first<HeldCredential>(FIND_CREDENTIAL, id, accountId)
+}
+
+/** @returns undefined, and nothing is taken, when the account has less than `cost` */
+export function* pay(accountId: string, cost: number): Command<{ balance: number } | undefined> {
+  return yield* first<{ balance: number }>(PAY, cost, accountId)
+}
+
 export function* reserveAttempt(input: Input<'reserveAttempt'>): Command<ReserveResult> {
   const { attempt, cost, now } = input
-  const credential = yield* first<{ version: number; revokedAt: Millis | null }>(
-    FIND_CREDENTIAL,
-    attempt.credentialId,
-    attempt.accountId,
-  )
+  const credential = yield* findCredential(attempt.credentialId, attempt.accountId)
   if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
   if (credential.version !== attempt.credentialVersion) return { ok: false, reason: 'credential_changed' }
 
@@ -82,7 +92,7 @@ export function* reserveAttempt(input: Input<'reserveAttempt'>): Command<Reserve
   if (lineage.some((row) => row.maxUses !== null && row.uses >= row.maxUses))
     return { ok: false, reason: 'capability_used_up' }
 
-  const paid = yield* first<{ balance: number }>(PAY, cost, attempt.accountId)
+  const paid = yield* pay(attempt.accountId, cost)
   if (!paid) return { ok: false, reason: 'credits', balance: yield* balanceOf(attempt.accountId) }
   yield* all(COUNT_USE, attempt.capabilityId, now)
   yield* insertAttempt(attempt, input.bootId, cost)
@@ -99,7 +109,7 @@ export function* reserveAttempt(input: Input<'reserveAttempt'>): Command<Reserve
   return { ok: true, balance: paid.balance }
 }
 
-function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void> {
+export function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void> {
   yield* all(
     INSERT_ATTEMPT,
     a.id,
@@ -140,10 +150,10 @@ export function* insertReceipt(receipt: StoredReceipt): Command<void> {
 type Ended = { ok: boolean; balance: number }
 const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
     receipt_id = $5, finished_at = $6
-  WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id AS "accountId"`
+  WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id AS "accountId", kind, cost`
 export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
   const { id, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
-  const done = yield* first<{ accountId: string }>(
+  const done = yield* first<{ accountId: string; kind: AttemptKind; cost: number }>(
     FINISH,
     state,
     outcome,
@@ -156,7 +166,9 @@ export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
   )
   if (!done) return { ok: false, balance: yield* balanceBehind(id) }
   yield* insertReceipt(receipt)
-  return { ok: true, balance: yield* balanceOf(done.accountId) }
+  const balance = yield* balanceOf(done.accountId)
+  if (done.kind === 'action') yield* addCounts(done.accountId, countsOfEnd(state, done.cost))
+  return { ok: true, balance }
 }
 
 export function* balanceBehind(attemptId: string): Command<number> {
@@ -170,6 +182,8 @@ export function* balanceBehind(attemptId: string): Command<number> {
 interface Refundable {
   id: string
   accountId: string
+  kind: AttemptKind
+  permitId: string | null
   cost: number
 }
 function* giveBack({ id, accountId, cost }: Refundable, transactionId: string, now: Millis): Command<number> {
@@ -196,14 +210,17 @@ export function* refundAttempt(input: Input<'refundAttempt'>): Command<Ended> {
   const row = yield* first<Refundable>(
     `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
      WHERE id = $3 AND boot_id = $4 AND state IN ('reserved', 'sending')
-     RETURNING id, account_id AS "accountId", cost`,
+     RETURNING id, account_id AS "accountId", kind, permit_id AS "permitId", cost`,
     outcome,
     now,
     id,
     bootId,
   )
   if (!row) return { ok: false, balance: yield* balanceBehind(id) }
-  return { ok: true, balance: yield* giveBack(row, transactionId, now) }
+  if (row.permitId !== null) yield* returnShares([row.permitId])
+  const balance = yield* giveBack(row, transactionId, now)
+  if (row.kind === 'action') yield* addCounts(row.accountId, countsOfEnd('refunded', row.cost))
+  return { ok: true, balance }
 }
 
 export function* getAttempt(id: string, accountId: string): Command<Attempt | undefined> {
@@ -236,31 +253,37 @@ export function* listAttempts(
 const UNFINISHED = `state IN ('reserved', 'sending')`
 
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
+type Left = Attempt & { cost: number }
 /** What the given boots left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
 export function* recoverBoots(boots: readonly string[], now: Millis): Command<Recovered> {
-  const refunded: Attempt[] = []
-  const ambiguous: Attempt[] = []
+  const refunded: Left[] = []
+  const ambiguous: Left[] = []
   for (const bootId of boots) {
-    const unsent = yield* all<Attempt & { cost: number }>(
+    const unsent = yield* all<Left>(
       `UPDATE attempts SET state = 'refunded', outcome = 'crashed', finished_at = $1
        WHERE boot_id = $2 AND state = 'reserved' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
       now,
       bootId,
     )
-    for (const { cost, ...attempt } of unsent) {
-      yield* giveBack({ id: attempt.id, accountId: attempt.accountId, cost }, newId('txn', now), now)
-      refunded.push(toAttempt(attempt))
-    }
-    const unknown = yield* all<Attempt>(
+    const unknown = yield* all<Left>(
       `UPDATE attempts SET state = 'ambiguous', outcome = 'crashed', finished_at = $1
-       WHERE boot_id = $2 AND state = 'sending' AND ${UNFINISHED} RETURNING ${ATTEMPT}`,
+       WHERE boot_id = $2 AND state = 'sending' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
       now,
       bootId,
     )
-    ambiguous.push(...unknown.map(toAttempt))
+    refunded.push(...unsent)
+    ambiguous.push(...unknown)
   }
-  return { refunded, ambiguous }
+  // Kind by kind in the order of locks, since these are many transactions' worth: mandates, accounts, counts.
+  yield* returnShares(refunded.flatMap(({ permitId }) => permitId ?? []))
+  for (const left of inOrder(refunded)) yield* giveBack(left, newId('txn', now), now)
+  for (const { state, accountId, kind, cost } of inOrder([...refunded, ...ambiguous]))
+    if (kind === 'action') yield* addCounts(accountId, countsOfEnd(state as 'refunded' | 'ambiguous', cost))
+  return { refunded: refunded.map(withoutCost), ambiguous: ambiguous.map(withoutCost) }
 }
+const inOrder = (left: readonly Left[]) =>
+  left.toSorted((a, b) => (a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0))
+const withoutCost = ({ cost: _cost, ...attempt }: Left) => toAttempt(attempt)
 
 export const UNFINISHED_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
   WHERE ${UNFINISHED} AND boot_id <> $1`

@@ -2,10 +2,15 @@
 import type { Command } from '../command.ts'
 import type { Store } from '../ports.ts'
 import * as accounts from './accounts.ts'
+import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as claims from './claims.ts'
+import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
+import * as edge from './edge.ts'
+import * as mandates from './mandates.ts'
+import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as settlements from './settlements.ts'
 
@@ -25,6 +30,11 @@ const { claimPayment, getClaim, findClaim, findIdentifiedClaim, submitClaim, set
 const { cancelClaim, recoverClaims, takeDoubtfulClaims, getClaimResult, countOpenClaims } = claims
 const { takeSettlement, returnSettlement, saveQuote } = settlements
 const { takeReference, seeResources, recordLiveness, forgetResources } = discovery
+const { insertMandate, getMandate, listMandates, revokeMandate } = mandates
+const { preparePermit, getPermit, listPermits, decidePermit } = permits
+const { reserveAction } = actions
+const { countActions } = counts
+const { saveEdgeHost, findEdgeHost, reserveEdgeCall } = edge
 const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
 
 export const commands: Commands = {
@@ -73,6 +83,19 @@ export const commands: Commands = {
   takeSettlement,
   returnSettlement,
   saveQuote,
+  insertMandate,
+  getMandate,
+  listMandates,
+  revokeMandate,
+  preparePermit,
+  getPermit,
+  listPermits,
+  decidePermit,
+  reserveAction,
+  countActions,
+  saveEdgeHost,
+  findEdgeHost,
+  reserveEdgeCall,
   takeReference,
   seeResources,
   recordLiveness,
@@ -99,6 +122,9 @@ export const pointReads: ReadonlySet<CommandName> = new Set<CommandName>([
   'findClaim',
   'findIdentifiedClaim',
   'getClaimResult',
+  'getMandate',
+  'getPermit',
+  'findEdgeHost',
   'getTask',
 ])
 
@@ -113,6 +139,9 @@ export const reads: ReadonlySet<CommandName> = new Set<CommandName>([
   'listAttempts',
   'listAttemptsWithoutReceipt',
   'countOpenClaims',
+  'listMandates',
+  'listPermits',
+  'countActions',
   'listPublishedKeys',
   'listTasks',
 ])
@@ -126,6 +155,9 @@ export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
   'claimPayment',
   'cancelClaim',
   'saveQuote',
+  'insertMandate',
+  'revokeMandate',
+  'saveEdgeHost',
   'recordLiveness',
   'publishKey',
   'retireKey',

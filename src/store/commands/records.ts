@@ -2,6 +2,7 @@
 import { newId } from '../../ids.ts'
 import { all, columns, type Command, first, insertInto, where } from '../command.ts'
 import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
+import { sweepPermits } from './permits.ts'
 
 const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
 
@@ -130,6 +131,7 @@ export function* sweep(now: Millis): Command<Readonly<Record<string, number>>> {
     tasks: tasks.length,
     attempts: attempts.length,
     capabilities: capabilities.length,
+    ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),
     ...(yield* sweepPayments(now)),
   }
 }

@@ -1,12 +1,12 @@
 // The commands of every attempt as one statement each: one round trip, and the hot account row is locked for the
 // time of a statement instead of four. Behaviour is that of commands/attempts.ts; the contract suite holds both to it.
 import { type Command, first, snakeCase } from '../command.ts'
-import { attemptFields, balanceBehind, reserveAttempt } from '../commands/attempts.ts'
+import { attemptFields, balanceBehind } from '../commands/attempts.ts'
 import type { FinishAttempt, ReserveResult, Store } from '../ports.ts'
 
 type Reservation = Parameters<Store['reserveAttempt']>[0]
 
-const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
+export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
 
 // Locks in the order of every command: credential, capabilities by id, account. The parameters in ARRAY(…) and
 // (SELECT count(*) …) are computed once, before the row they guard is locked. When nobody pays, the division by zero
@@ -66,17 +66,18 @@ export function* reserveAtOnce(input: Reservation): Command<ReserveResult> {
   )
   return { ok: true, balance: row!.balance }
 }
-/** Step by step in a transaction: finds the reason, and decides again should it have gone meanwhile. */
-export const reserveStepwise = reserveAttempt
-
 export const isRefusedReservation = (thrown: unknown) => (thrown as { code?: unknown }).code === '22012'
 
 const FINISH = `WITH done AS (
     UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
       receipt_id = $5, finished_at = $6
-    WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id
+    WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id, kind
   ), kept AS (
     INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $9, $10, $11 FROM done
+  ), counted AS (
+    UPDATE action_counts SET settled = settled + CASE $1 WHEN 'settled' THEN 1 ELSE 0 END,
+      ambiguous = ambiguous + CASE $1 WHEN 'ambiguous' THEN 1 ELSE 0 END
+    WHERE account_id = (SELECT account_id FROM done WHERE kind = 'action')
   )
   SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)`
 

@@ -6,10 +6,11 @@ import type { Command } from '../command.ts'
 import { type CommandName, commands, reads, singleStatements } from '../commands/index.ts'
 import { storeOf } from '../facade.ts'
 import { migrate, postgresDialect } from '../migrations.ts'
-import type { FinishAttempt, PaymentClaim, ReserveResult, Store } from '../ports.ts'
+import type { FinishAttempt, PaymentClaim, Store } from '../ports.ts'
 import { holdLiveness, type Liveness, LOCK_MIGRATIONS, recoverDeadBoots, recoverDeadClaims } from './boots.ts'
 import { settleAtOnce, submitAtOnce } from './hot-claims.ts'
-import { finishAtOnce, isRefusedReservation, reserveAtOnce, reserveStepwise } from './hot.ts'
+import { reserveActionAtOnce, reserveEdgeCallAtOnce } from './hot-actions.ts'
+import { finishAtOnce, isRefusedReservation, reserveAtOnce } from './hot.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
@@ -45,14 +46,21 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       reason: 'liveness lost',
     })
   }
-  async function reserve(input: Parameters<Store['reserveAttempt']>[0]): Promise<ReserveResult> {
-    requireLiveness()
-    try {
-      return await runDirect(pool, () => reserveAtOnce(input))
-    } catch (thrown) {
-      if (!isRefusedReservation((thrown as Error).cause)) throw thrown
-      return runTransaction(pool, () => reserveStepwise(input))
+  /** In one statement; refused, step by step in a transaction, which finds the reason and decides anew. */
+  const reserve =
+    <I, R>(atOnce: (input: I) => Command<R>, stepwise: (input: I) => Command<R>) =>
+    async (input: I): Promise<R> => {
+      requireLiveness()
+      try {
+        return await runDirect(pool, () => atOnce(input))
+      } catch (thrown) {
+        if (!isRefusedReservation((thrown as Error).cause)) throw thrown
+        return runTransaction(pool, () => stepwise(input))
+      }
     }
+  async function reserveEdgeCall(input: Parameters<Store['reserveEdgeCall']>[0]): Promise<unknown> {
+    requireLiveness()
+    return runDirect(pool, () => reserveEdgeCallAtOnce(input))
   }
   async function claim(input: Parameters<Store['claimPayment']>[0]): Promise<unknown> {
     requireLiveness()
@@ -65,7 +73,9 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   type Execute = (...args: never) => Promise<unknown>
   /** What this engine does in another way than the commands say. */
   const own: Partial<Record<CommandName, Execute>> = {
-    reserveAttempt: reserve,
+    reserveAttempt: reserve(reserveAtOnce, commands.reserveAttempt),
+    reserveAction: reserve(reserveActionAtOnce, commands.reserveAction),
+    reserveEdgeCall,
     finishAttempt: (input: FinishAttempt) => runDirect(pool, () => finishAtOnce(input)),
     recoverAttempts: (input: Boot) => runTransaction(pool, () => recoverDeadBoots(input)),
     claimPayment: claim,

@@ -1,0 +1,47 @@
+// Counters of permits and executions, one row per account, written in the transactions that they count.
+import { all, columns, type Command, first, snakeCase } from '../command.ts'
+import type { ActionCounts, AttemptState } from '../ports.ts'
+
+const fields = [
+  'permitsPrepared',
+  'permitsApproved',
+  'permitsRefused',
+  'executions',
+  'settled',
+  'ambiguous',
+  'refunded',
+  'creditsCharged',
+  'creditsRefunded',
+] as const satisfies readonly (keyof ActionCounts)[]
+const names = fields.map(snakeCase)
+
+const ADD = `INSERT INTO action_counts (account_id, ${names.join(', ')})
+  VALUES ($1, ${names.map((_, i) => `$${i + 2}`).join(', ')})
+  ON CONFLICT (account_id) DO UPDATE
+  SET ${names.map((name) => `${name} = action_counts.${name} + excluded.${name}`).join(', ')}`
+
+/** The last lock of every transaction that takes it. */
+export function* addCounts(accountId: string, counts: Partial<ActionCounts>): Command<void> {
+  yield* all(ADD, accountId, ...fields.map((field) => counts[field] ?? 0))
+}
+
+/** What the end of an execution that cost `cost` counts. */
+export const countsOfEnd = (
+  state: Extract<AttemptState, 'settled' | 'ambiguous' | 'refunded'>,
+  cost: number,
+): Partial<ActionCounts> => (state === 'refunded' ? { refunded: 1, creditsRefunded: cost } : { [state]: 1 })
+
+const COUNTS = `SELECT ${columns(fields)} FROM action_counts WHERE account_id = $1`
+const TOTAL = `SELECT ${fields
+  .map((field) => `CAST(COALESCE(sum(${snakeCase(field)}), 0) AS BIGINT) AS "${field}"`)
+  .join(', ')} FROM action_counts`
+
+const NOTHING = Object.fromEntries(fields.map((field) => [field, 0])) as unknown as ActionCounts
+
+export function* countActions(accountId: string | undefined): Command<ActionCounts> {
+  const row =
+    accountId === undefined
+      ? yield* first<ActionCounts>(TOTAL)
+      : yield* first<ActionCounts>(COUNTS, accountId)
+  return { ...NOTHING, ...row }
+}

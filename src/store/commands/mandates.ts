@@ -1,0 +1,108 @@
+// What an operator allows to be asked for. Its counters say how much of it permits hold; whoever changes them has
+// locked the row. Lock order of every command: credential, capability or mandate, permit, account, counts.
+import { GatewayError } from '../../errors.ts'
+import { all, columns, type Command, first, insertInto } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type { Mandate, NewMandate, Page, PageRequest, Store } from '../ports.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+const beginning = [
+  'id',
+  'accountId',
+  'digest',
+  'purpose',
+  'credentialId',
+  'host',
+  'pathPrefix',
+  'methods',
+  'maxCalls',
+  'maxCredits',
+  'requiresApproval',
+  'expiresAt',
+  'createdAt',
+] as const
+const MANDATE = columns([...beginning, 'calls', 'credits', 'revokedAt'])
+
+type MandateRow = Omit<Mandate, 'methods' | 'requiresApproval'> & {
+  methods: string
+  requiresApproval: number
+}
+const toMandate = (row: MandateRow): Mandate => ({
+  ...row,
+  methods: JSON.parse(row.methods) as string[],
+  requiresApproval: row.requiresApproval === 1,
+})
+
+const INSERT = `${insertInto('mandates', beginning)}
+  ON CONFLICT (account_id, digest) DO NOTHING RETURNING ${MANDATE}`
+const FIND = `SELECT ${MANDATE} FROM mandates WHERE account_id = $1 AND digest = $2`
+
+export function* insertMandate(mandate: NewMandate): Command<Mandate> {
+  const values = beginning.map((name) => {
+    if (name === 'methods') return JSON.stringify(mandate.methods)
+    return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
+  })
+  // PostgreSQL holds every text but this.
+  if (mandate.purpose.includes('\0'))
+    throw new GatewayError(
+      'input_invalid',
+      'The purpose holds the character U+0000, which nothing in it may.',
+    )
+  // Again when the one that was in the way is swept by the time it is looked for.
+  for (;;) {
+    const row =
+      (yield* first<MandateRow>(INSERT, ...values)) ??
+      (yield* first<MandateRow>(FIND, mandate.accountId, mandate.digest))
+    if (row) return toMandate(row)
+  }
+}
+
+const GET = `SELECT ${MANDATE} FROM mandates WHERE id = $1 AND account_id = $2`
+export function* getMandate(id: string, accountId: string): Command<Mandate | undefined> {
+  const row = yield* first<MandateRow>(GET, id, accountId)
+  return row && toMandate(row)
+}
+
+/** The row, locked until the transaction ends: its counters may be changed. */
+export function* lockMandate(id: string, accountId: string): Command<Mandate | undefined> {
+  const row = yield* first<MandateRow>(`${GET} FOR UPDATE`, id, accountId)
+  return row && toMandate(row)
+}
+
+export function* listMandates(accountId: string, page: PageRequest): Command<Page<Mandate>> {
+  return yield* selectPage<MandateRow, Mandate>(
+    { columns: MANDATE, from: 'mandates', id: 'id' },
+    [['account_id = $', accountId]],
+    page,
+    toMandate,
+    (mandate) => mandate.id,
+  )
+}
+
+export function* revokeMandate(input: Input<'revokeMandate'>): Command<Mandate | undefined> {
+  const row = yield* first<MandateRow>(
+    `UPDATE mandates SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND account_id = $3
+     RETURNING ${MANDATE}`,
+    input.now,
+    input.id,
+    input.accountId,
+  )
+  return row && toMandate(row)
+}
+
+const ADD_SHARE = 'UPDATE mandates SET calls = calls + $1, credits = credits + $2 WHERE id = $3'
+/** Takes from what the mandate allows; negative numbers give back. */
+export function* addShare(id: string, calls: number, credits: number): Command<void> {
+  yield* all(ADD_SHARE, calls, credits, id)
+}
+
+const SHARE_OF = 'SELECT mandate_id AS "mandateId", cost FROM permits WHERE id = $1'
+/** Gives back what executed permits took, of which nothing was sent. Nothing of a permit that was swept. */
+export function* returnShares(permitIds: readonly string[]): Command<void> {
+  const shares: { mandateId: string; cost: number }[] = []
+  for (const permitId of permitIds) shares.push(...(yield* all<(typeof shares)[number]>(SHARE_OF, permitId)))
+  // In one order everywhere, so that nobody waits for whoever waits for them.
+  shares.sort((a, b) => (a.mandateId < b.mandateId ? -1 : a.mandateId > b.mandateId ? 1 : 0))
+  for (const { mandateId, cost } of shares) yield* addShare(mandateId, -1, -cost)
+}

@@ -1,0 +1,200 @@
+// Permits: prepared against a mandate, decided once where a person is asked, executed once or expired. What was taken
+// of the mandate is given back where nothing was sent and nothing will be.
+import { newId } from '../../ids.ts'
+import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type {
+  Mandate,
+  Millis,
+  Page,
+  PageRequest,
+  Permit,
+  PermitState,
+  PrepareResult,
+  Store,
+} from '../ports.ts'
+import { balanceOf } from './accounts.ts'
+import { findCredential } from './attempts.ts'
+import { addCounts } from './counts.ts'
+import { addShare, lockMandate } from './mandates.ts'
+
+type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
+
+const beginning = [
+  'id',
+  'accountId',
+  'mandateId',
+  'credentialId',
+  'credentialVersion',
+  'state',
+  'tokenSha256',
+  'requestDigest',
+  'method',
+  'host',
+  'cost',
+  'summary',
+  'createdAt',
+  'expiresAt',
+] as const
+export const PERMIT = columns([...beginning, 'decidedAt', 'decidedBy', 'attemptId'])
+
+/** Word for word what the index of open permits holds: SQLite recognises it by that alone. */
+const OPEN = `state IN ('pending_approval', 'ready')`
+
+// preparation ------------------------------------------------------------------------------------------------------
+
+const INSERT = insertInto('permits', beginning)
+
+export function* preparePermit(input: Input<'preparePermit'>): Command<PrepareResult> {
+  const { permit, needsBalance, now } = input
+  const credential = yield* findCredential(permit.credentialId, permit.accountId)
+  if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
+  if (credential.version !== permit.credentialVersion) return { ok: false, reason: 'credential_changed' }
+
+  const mandate = yield* lockMandate(permit.mandateId, permit.accountId)
+  if (!mandate || mandate.revokedAt !== null || mandate.expiresAt <= now)
+    return { ok: false, reason: 'mandate_gone' }
+  if (!(yield* makeRoom(mandate, permit.cost, now))) return { ok: false, reason: 'mandate_used_up' }
+
+  const balance = yield* balanceOf(permit.accountId)
+  if (balance < needsBalance) return { ok: false, reason: 'credits', balance }
+  yield* addShare(mandate.id, 1, permit.cost)
+  const bounded = { ...permit, expiresAt: Math.min(permit.expiresAt, mandate.expiresAt) }
+  yield* all(INSERT, ...beginning.map((name) => bounded[name]))
+  yield* addCounts(permit.accountId, { permitsPrepared: 1 })
+  return { ok: true, balance }
+}
+
+/** Permits that one preparation may find expired: others wait no longer than that takes. */
+const EXPIRE_LIMIT = 100
+const EXPIRE = `UPDATE permits SET state = 'expired', summary = NULL WHERE ${OPEN} AND id IN (
+    SELECT id FROM permits WHERE mandate_id = $1 AND expires_at <= $2 AND ${OPEN} ORDER BY expires_at LIMIT $3
+  ) RETURNING cost`
+
+/** Whether the locked mandate has a call and `cost` left, when what expired permits hold is given back. */
+function* makeRoom(mandate: Mandate, cost: number, now: Millis): Command<boolean> {
+  if (hasRoom(mandate, cost)) return true
+  const expired = yield* all<{ cost: number }>(EXPIRE, mandate.id, now, EXPIRE_LIMIT)
+  if (expired.length === 0) return false
+  const credits = expired.reduce((sum, permit) => sum + permit.cost, 0)
+  yield* addShare(mandate.id, -expired.length, -credits)
+  return hasRoom(
+    { ...mandate, calls: mandate.calls - expired.length, credits: mandate.credits - credits },
+    cost,
+  )
+}
+
+const hasRoom = ({ maxCalls, calls, maxCredits, credits }: Mandate, cost: number) =>
+  (maxCalls === null || calls < maxCalls) && (maxCredits === null || credits + cost <= maxCredits)
+
+// reading ----------------------------------------------------------------------------------------------------------
+
+const GET = `SELECT ${PERMIT} FROM permits WHERE id = $1`
+export function* getPermit(id: string): Command<Permit | undefined> {
+  const row = yield* first<Permit>(GET, id)
+  return row && { ...row }
+}
+
+/** As it stands for who asks at `$`, whether or not expiry is written down. */
+const IN_STATE: Readonly<Record<PermitState, string>> = {
+  // Word for word what the index of pending permits holds.
+  pending_approval: `state = 'pending_approval' AND expires_at > $`,
+  ready: `state = 'ready' AND expires_at > $`,
+  expired: `(state = 'expired' OR (${OPEN} AND expires_at <= $))`,
+  refused: `state = 'refused' AND created_at <= $`,
+  executed: `state = 'executed' AND created_at <= $`,
+}
+
+export function* listPermits(
+  filter: { accountId: string; state?: PermitState | undefined; now: Millis },
+  page: PageRequest,
+): Command<Page<Permit>> {
+  const { accountId, state, now } = filter
+  const inState: (readonly [string, SqlValue])[] = state === undefined ? [] : [[IN_STATE[state], now]]
+  return yield* selectPage<Permit, Permit>(
+    { columns: PERMIT, from: 'permits', id: 'id' },
+    [['account_id = $', accountId], ...inState],
+    page,
+    (row) => ({ ...row }),
+    (permit) => permit.id,
+  )
+}
+
+// decision ---------------------------------------------------------------------------------------------------------
+
+const DECIDE = `UPDATE permits SET state = $1, decided_at = $2, decided_by = $3, expires_at = COALESCE($4, expires_at),
+    summary = NULL
+  WHERE id = $5 AND state = 'pending_approval' AND expires_at > $2 RETURNING ${PERMIT}`
+
+type Decided = Awaited<ReturnType<Store['decidePermit']>>
+export function* decidePermit(input: Input<'decidePermit'>): Command<Decided> {
+  const { id, accountId, decision, keyId, expiresAt, now } = input
+  const found = yield* getPermit(id)
+  if (found?.accountId !== accountId) return undefined
+  const isApproved = decision === 'approve'
+  const mandate = yield* lockMandate(found.mandateId, accountId)
+  const until = isApproved ? Math.min(expiresAt, mandate?.expiresAt ?? expiresAt) : null
+  const row = yield* first<Permit>(DECIDE, isApproved ? 'ready' : 'refused', now, keyId, until, id)
+  if (!row) {
+    const permit = yield* getPermit(id)
+    return permit && { permit, changed: false }
+  }
+  if (!isApproved) yield* addShare(row.mandateId, -1, -row.cost)
+  yield* addCounts(accountId, isApproved ? { permitsApproved: 1 } : { permitsRefused: 1 })
+  return { permit: { ...row }, changed: true }
+}
+
+// retention --------------------------------------------------------------------------------------------------------
+
+/**
+ * Writes expiry down, which gives mandates their share back and forgets summaries; then deletes what expired before
+ * `cutoff`, and mandates that expired before it and so have no permit left. Up to `limit` rows of each.
+ */
+export function* sweepPermits(
+  now: Millis,
+  cutoff: Millis,
+  limit: number,
+): Command<{ expired: number; permits: number; mandates: number }> {
+  const expired = yield* expireAll(now, limit)
+  // The time in front of an id makes the primary key do: nothing younger is looked at.
+  const before = newId('pmt', cutoff).slice(0, 'pmt_'.length + 9)
+  const permits = yield* all(
+    `DELETE FROM permits WHERE id IN (
+       SELECT id FROM permits
+       WHERE id < $1 AND expires_at <= $2 AND state IN ('refused', 'executed', 'expired') LIMIT $3
+     ) RETURNING id`,
+    before,
+    cutoff,
+    limit,
+  )
+  const swept = { expired, permits: permits.length, mandates: 0 }
+  // A permit ends with its mandate at the latest: when none of that age is left, none of these mandates has one.
+  if (yield* first('SELECT id FROM permits WHERE id < $1 AND expires_at <= $2 LIMIT 1', before, cutoff))
+    return swept
+  const mandates = yield* all(
+    `DELETE FROM mandates WHERE id IN (SELECT id FROM mandates WHERE id < $1 AND expires_at <= $2 LIMIT $3)
+     RETURNING id`,
+    newId('mdt', cutoff).slice(0, 'mdt_'.length + 9),
+    cutoff,
+    limit,
+  )
+  return { ...swept, mandates: mandates.length }
+}
+
+function* expireAll(now: Millis, limit: number): Command<number> {
+  const found = yield* all<{ mandateId: string }>(
+    `SELECT DISTINCT mandate_id AS "mandateId" FROM permits WHERE ${OPEN} AND expires_at <= $1 LIMIT $2`,
+    now,
+    limit,
+  )
+  let expired = 0
+  for (const { mandateId } of found.toSorted((a, b) => (a.mandateId < b.mandateId ? -1 : 1))) {
+    if (expired >= limit) break
+    yield* first('SELECT id FROM mandates WHERE id = $1 FOR UPDATE', mandateId)
+    const rows = yield* all<{ cost: number }>(EXPIRE, mandateId, now, limit - expired)
+    if (rows.length > 0)
+      yield* addShare(mandateId, -rows.length, -rows.reduce((sum, { cost }) => sum + cost, 0))
+    expired += rows.length
+  }
+  return expired
+}
