@@ -2,64 +2,14 @@
 // upstream's own log says, and no credit may be lost or invented.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../schemas/egress.ts'
-import { EGRESS_POINTS } from '../../src/fault.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
+import { crashCases, faultOf, isCharged, labelOf, type CrashCase } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 
 const CREDITS = 100
 
-interface Expected {
-  readonly state: 'none' | 'refunded' | 'ambiguous' | 'settled'
-  /** Requests that the upstream may have seen. */
-  readonly sent: readonly number[]
-}
-const nothing: Expected = { state: 'none', sent: [0] }
-const refunded: Expected = { state: 'refunded', sent: [0] }
-const unsent: Expected = { state: 'ambiguous', sent: [0] }
-const unknown: Expected = { state: 'ambiguous', sent: [0, 1] }
-const answered: Expected = { state: 'ambiguous', sent: [1] }
-const settled: Expected = { state: 'settled', sent: [1] }
-
-const EXPECTED: Readonly<Record<(typeof EGRESS_POINTS)[number], Expected>> = {
-  before_reserve: nothing,
-  after_reserve: refunded,
-  after_resolve: refunded,
-  before_sending: refunded,
-  after_sending: unsent,
-  after_decrypt: unsent,
-  before_connect: unsent,
-  after_request: unknown,
-  after_headers: answered,
-  after_response: answered,
-  before_finish: answered,
-  after_finish: settled,
-  before_reply: settled,
-}
-/** Where the name is remembered, the debit and `sending` are one commit. */
-const REMEMBERED: Readonly<Partial<Record<(typeof EGRESS_POINTS)[number], Expected>>> = {
-  after_resolve: nothing,
-  before_sending: nothing,
-  after_reserve: unsent,
-  after_sending: unsent,
-}
-
-interface Case {
-  readonly point: (typeof EGRESS_POINTS)[number]
-  readonly method: 'GET' | 'POST'
-  /** Whether the name was asked for just before, by an attempt that went well. */
-  readonly remembered: boolean
-  readonly expected: Expected
-}
-const CASES: readonly Case[] = EGRESS_POINTS.flatMap((point) =>
-  [false, true].flatMap((remembered) => {
-    const expected = remembered ? REMEMBERED[point] : EXPECTED[point]
-    return expected
-      ? (['GET', 'POST'] as const).map((method) => ({ point, method, remembered, expected }))
-      : []
-  }),
-)
-const labelOf = ({ point, method, remembered }: Case) => `${point}/${method}${remembered ? '/again' : ''}`
+const CASES = crashCases(['GET', 'POST'])
 
 describe.each(ENGINES)('kill -9 (%s)', (engine) => {
   let world: World
@@ -91,7 +41,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       const { point, method, remembered } = one
       // The process of the next case is the one that recovers from this one.
       const gateway = await startGatewayProcess(world, {
-        GATEWAY_FAULT: `${point}:kill${remembered ? ':2' : ''}`,
+        GATEWAY_FAULT: faultOf(one),
       })
       const state = await observe(gateway).catch((cause: unknown) => {
         throw new Error(`the process for ${point} ${method} does not answer:\n${gateway.process.stderr()}`, {
@@ -119,7 +69,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
     await world?.close()
   })
 
-  const seenByUpstream = (one: Case) =>
+  const seenByUpstream = (one: CrashCase) =>
     world.upstream.requests.filter(({ target }) => target === `/${labelOf(one)}`)
 
   it.each(CASES)(
@@ -130,8 +80,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       const requests = seenByUpstream(one)
       expect(expected.sent).toContain(requests.length)
       expect(attempts.map(({ state }) => state)).toEqual(expected.state === 'none' ? [] : [expected.state])
-      const isCharged = expected.state === 'ambiguous' || expected.state === 'settled'
-      expect(spent).toBe(isCharged ? 1 : 0)
+      expect(spent).toBe(isCharged(one) ? 1 : 0)
       for (const attempt of attempts) {
         expect(attempt.credits_charged).toBe(spent)
         expect(attempt.idempotency_key === null).toBe(method === 'GET')
@@ -139,7 +88,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
           ({ headers }) => headers.find(([name]) => name === 'idempotency-key')?.[1],
         )
         if (requests.length > 0) expect(sentKeys).toEqual([attempt.idempotency_key ?? undefined])
-        if (!isCharged) {
+        if (!isCharged(one)) {
           expect(attempt.receipt_id).toBeNull()
           continue
         }
@@ -166,7 +115,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       .map((entry: { kind: string; reference: string }) => `${entry.kind} ${entry.reference}`)
     expect(new Set(references).size).toBe(references.length)
     expect(-sum('egress') - sum('refund')).toBe(
-      CASES.filter(({ expected: { state } }) => state === 'ambiguous' || state === 'settled').length +
+      CASES.filter(isCharged).length +
         // The attempts that went well, so that the name is remembered.
         CASES.filter(({ remembered }) => remembered).length,
     )
