@@ -1,5 +1,5 @@
 // Several buyers at once: what three pages each, over real TLS and DNS, do to the event loop of the gateway. The pages come
-// from a process of their own, and so do the analyses. `node bench/bursts.ts [small] [large] [bomb]`
+// from a process of their own, and so do the analyses. `node bench/bursts.ts [small] [large] [plain] [bomb]`
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createAddressPolicy } from '../src/egress/address.ts'
@@ -18,6 +18,7 @@ const ROUNDS = 5
 const ALL_KINDS: readonly (readonly [kind: string, label: string])[] = [
   ['small', '128 KiB'],
   ['large', '2 MiB, gzip'],
+  ['plain', '2 MiB, as they are'],
   ['bomb', '64 MiB bombs'],
 ]
 const wanted = process.argv.slice(2)

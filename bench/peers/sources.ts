@@ -1,5 +1,5 @@
 // The world of the bursts benchmark: name server, certificate authority and HTTPS upstream in a process that is not measured.
-// Pages are made and compressed before anybody asks: `/small/…`, `/large/…`, `/bomb/…`, told apart by what follows.
+// Pages are made and compressed before anybody asks: `/small/…`, `/large/…`, `/plain/…`, `/bomb/…`, told apart by what follows.
 import { gzipSync } from 'node:zlib'
 import { createTestCa } from '../../test/support/ca.ts'
 import { startDnsServer } from '../../test/support/dns-server.ts'
@@ -21,10 +21,12 @@ const KIB = 1024
 const VARIANTS = 6
 
 const variants = (make: (seed: number) => Buffer) =>
-  Array.from({ length: VARIANTS }, (_, i) => gzipSync(make(1000 * i)))
+  Array.from({ length: VARIANTS }, (_, i) => make(1000 * i))
+const large = variants((seed) => Buffer.from(pageOf(2 * KIB * KIB, seed)))
 const pages: Readonly<Record<string, readonly Buffer[]>> = {
-  small: variants((seed) => Buffer.from(pageOf(128 * KIB, seed))),
-  large: variants((seed) => Buffer.from(pageOf(2 * KIB * KIB, seed))),
+  small: variants((seed) => gzipSync(pageOf(128 * KIB, seed))),
+  plain: large,
+  large: large.map((page) => gzipSync(page)),
   bomb: [gzipSync(Buffer.alloc(64 * KIB * KIB, `${pageOf(4 * KIB, 7)}\n`))],
 }
 
@@ -35,8 +37,13 @@ upstream.respond(({ target }, res) => {
   const [, kind = '', number = '0'] = target.split('/')
   const bodies = pages[kind]!
   const body = bodies[Number(number) % bodies.length]!
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'content-encoding': 'gzip' }
-  res.writeHead(200, { ...headers, 'content-length': body.length }).end(body)
+  res
+    .writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': body.length,
+      ...(kind !== 'plain' && { 'content-encoding': 'gzip' }),
+    })
+    .end(body)
 })
 process.on('disconnect', () => process.exit(0))
 process.send!({ host: HOST, port: upstream.port, dnsAddress: dns.address, ca: ca.pem } satisfies World)

@@ -10,14 +10,14 @@ import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { Outcomes } from '../services.ts'
-import { createTurns } from '../turns.ts'
+import { createTurns, type Turns } from '../turns.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
 import { webExtraction } from './capabilities/web-extraction.ts'
 import { readClaims } from './claims.ts'
 import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from './descriptors.ts'
-import { digestJson } from './digest.ts'
+import { digestJson, digestJsonInTurns } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
 import { readLeftover } from './leftover.ts'
 import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
@@ -71,7 +71,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     isTarget: (url: string) => parseTarget(url, parts.rules).ok,
   }
   const gather = createGather({ reader: createReader(parts), now })
-  // A megabyte takes ten milliseconds as canonical JSON.
+  // A megabyte takes ten milliseconds as canonical JSON, and several buyers may be waiting for one.
   const digests = createTurns(1)
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
 
@@ -142,7 +142,6 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         analyser,
         gather: resolution.kind === 'demo' ? gatherSamples : gather,
       })
-      if (delivered.sources.length > 0) await digests.take()
       return {
         ok: true,
         intent: {
@@ -156,7 +155,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         },
         capability: resolution.capability,
         result: delivered.result,
-        verification: verificationOf(prepared, delivered),
+        verification: await verificationOf(prepared, delivered, digests),
         cost: costOf(job, claimId, parts.baseUrl),
         receipt: null,
       }
@@ -164,12 +163,16 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   }
 }
 
-const verificationOf = ({ request }: PreparedJob, delivered: Delivered): Execution['verification'] => ({
+const verificationOf = async (
+  { request }: PreparedJob,
+  delivered: Delivered,
+  turns: Turns,
+): Promise<Execution['verification']> => ({
   algorithm: 'sha-256',
   encoding: 'hex',
   source_sha256: delivered.sourceSha256,
   text_sha256: delivered.textSha256,
-  result_sha256: digestJson(delivered.result),
+  result_sha256: await digestJsonInTurns(delivered.result, turns),
   request_sha256: digestJson(request),
   sources: [...delivered.sources],
   parts: [...delivered.parts],
