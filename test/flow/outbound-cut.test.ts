@@ -46,6 +46,33 @@ test.each([
   expect(await send({})).toEqual({ ok: false, phase: 'response', status: 200, reason: 'too_large' })
 })
 
+test.each([
+  ['of declared length', true],
+  ['in chunks', false],
+])('a long answer %s arrives byte for byte, and up to the limit where it is cut', async (_, isDeclared) => {
+  const long = Buffer.from(Array.from({ length: 300_000 }, (__, i) => (i * 7919) % 251))
+  upstream.respond((_request, res) => {
+    res.writeHead(200, isDeclared ? { 'content-length': long.length } : {})
+    // In two writes: pieces of any size may come.
+    res.write(long.subarray(0, 100_001), () => res.end(long.subarray(100_001)))
+  })
+  const whole = await send({ maxResponseBytes: 1_000_000 })
+  expect(whole.ok && whole.response.body.equals(long)).toBe(true)
+  const cut = await send({ maxResponseBytes: 200_000, overflow: 'cut' })
+  expect(cut.ok && cut.response.isCut).toBe(true)
+  expect(cut.ok && cut.response.body.equals(long.subarray(0, 200_000))).toBe(true)
+  const head = await send({ method: 'HEAD', maxResponseBytes: 1_000_000 })
+  expect(head.ok && head.response.body.length).toBe(0)
+})
+
+test('a long answer that ends before it is complete is no answer', async () => {
+  upstream.respond((_request, res) => {
+    res.writeHead(200, { 'content-length': 300_000 })
+    res.write('x'.repeat(100_000), () => res.destroy())
+  })
+  expect(await send({ maxResponseBytes: 1_000_000 })).toMatchObject({ ok: false, reason: 'body_incomplete' })
+})
+
 test('an answer of exactly the limit is whole', async () => {
   upstream.respond((_request, res) => void res.end('x'.repeat(1000)))
   const whole = await send({ overflow: 'cut' })
