@@ -100,6 +100,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       const finished = await write(attempt, () =>
         store.finishAttempt({
           id: attempt.id,
+          kind: attempt.kind,
           bootId,
           state,
           outcome,

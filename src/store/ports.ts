@@ -227,6 +227,8 @@ export type ReserveResult =
 /** How an attempt ends, in the one transaction that also stores its receipt. */
 export interface FinishAttempt {
   readonly id: string
+  /** As it was reserved. */
+  readonly kind: AttemptKind
   readonly bootId: string
   readonly state: 'settled' | 'ambiguous'
   readonly outcome: string

@@ -223,6 +223,7 @@ export function ending(
 ): Parameters<Store['finishAttempt']>[0] {
   return {
     id: attempt.id,
+    kind: attempt.kind,
     bootId,
     state,
     outcome: state === 'settled' ? 'delivered' : 'reset',

@@ -15,7 +15,7 @@ import type {
   StoredReceipt,
 } from '../ports.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
-import { addCounts, countsOfEnd } from './counts.ts'
+import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
 
 type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
@@ -150,10 +150,10 @@ export function* insertReceipt(receipt: StoredReceipt): Command<void> {
 type Ended = { ok: boolean; balance: number }
 const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
     receipt_id = $5, finished_at = $6
-  WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id AS "accountId", kind, cost`
+  WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id AS "accountId"`
 export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
-  const { id, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
-  const done = yield* first<{ accountId: string; kind: AttemptKind; cost: number }>(
+  const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
+  const done = yield* first<{ accountId: string }>(
     FINISH,
     state,
     outcome,
@@ -163,11 +163,12 @@ export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
     now,
     id,
     bootId,
+    kind,
   )
   if (!done) return { ok: false, balance: yield* balanceBehind(id) }
   yield* insertReceipt(receipt)
   const balance = yield* balanceOf(done.accountId)
-  if (done.kind === 'action') yield* addCounts(done.accountId, countsOfEnd(state, done.cost))
+  if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
   return { ok: true, balance }
 }
 
@@ -219,7 +220,7 @@ export function* refundAttempt(input: Input<'refundAttempt'>): Command<Ended> {
   if (!row) return { ok: false, balance: yield* balanceBehind(id) }
   if (row.permitId !== null) yield* returnShares([row.permitId])
   const balance = yield* giveBack(row, transactionId, now)
-  if (row.kind === 'action') yield* addCounts(row.accountId, countsOfEnd('refunded', row.cost))
+  if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
   return { ok: true, balance }
 }
 
@@ -278,7 +279,11 @@ export function* recoverBoots(boots: readonly string[], now: Millis): Command<Re
   yield* returnShares(refunded.flatMap(({ permitId }) => permitId ?? []))
   for (const left of inOrder(refunded)) yield* giveBack(left, newId('txn', now), now)
   for (const { state, accountId, kind, cost } of inOrder([...refunded, ...ambiguous]))
-    if (kind === 'action') yield* addCounts(accountId, countsOfEnd(state as 'refunded' | 'ambiguous', cost))
+    if (kind === 'action')
+      yield* addCounts(
+        accountId,
+        state === 'refunded' ? { refunded: 1, creditsRefunded: cost } : { ambiguous: 1 },
+      )
   return { refunded: refunded.map(withoutCost), ambiguous: ambiguous.map(withoutCost) }
 }
 const inOrder = (left: readonly Left[]) =>

@@ -1,6 +1,6 @@
 // Counters of permits and executions, one row per account, written in the transactions that they count.
 import { all, columns, type Command, first, snakeCase } from '../command.ts'
-import type { ActionCounts, AttemptState } from '../ports.ts'
+import type { ActionCounts } from '../ports.ts'
 
 const fields = [
   'permitsPrepared',
@@ -24,12 +24,6 @@ const ADD = `INSERT INTO action_counts (account_id, ${names.join(', ')})
 export function* addCounts(accountId: string, counts: Partial<ActionCounts>): Command<void> {
   yield* all(ADD, accountId, ...fields.map((field) => counts[field] ?? 0))
 }
-
-/** What the end of an execution that cost `cost` counts. */
-export const countsOfEnd = (
-  state: Extract<AttemptState, 'settled' | 'ambiguous' | 'refunded'>,
-  cost: number,
-): Partial<ActionCounts> => (state === 'refunded' ? { refunded: 1, creditsRefunded: cost } : { [state]: 1 })
 
 const COUNTS = `SELECT ${columns(fields)} FROM action_counts WHERE account_id = $1`
 const TOTAL = `SELECT ${fields

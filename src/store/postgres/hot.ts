@@ -68,23 +68,24 @@ export function* reserveAtOnce(input: Reservation): Command<ReserveResult> {
 }
 export const isRefusedReservation = (thrown: unknown) => (thrown as { code?: unknown }).code === '22012'
 
-const FINISH = `WITH done AS (
-    UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
+const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
       receipt_id = $5, finished_at = $6
-    WHERE id = $7 AND boot_id = $8 AND state = 'sending' RETURNING account_id, kind
-  ), kept AS (
-    INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $9, $10, $11 FROM done
-  ), counted AS (
-    UPDATE action_counts SET settled = settled + CASE $1 WHEN 'settled' THEN 1 ELSE 0 END,
-      ambiguous = ambiguous + CASE $1 WHEN 'ambiguous' THEN 1 ELSE 0 END
-    WHERE account_id = (SELECT account_id FROM done WHERE kind = 'action')
-  )
-  SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)`
+    WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id`
+const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
+const BALANCE = 'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)'
+const FINISH = `WITH done AS (${DONE}), kept AS (${KEPT}) ${BALANCE}`
+/** Counted too, which would cost the other kinds something. */
+const finishAction = (
+  count: 'settled' | 'ambiguous',
+) => `WITH done AS (${DONE}), kept AS (${KEPT}), counted AS (
+    UPDATE action_counts SET ${count} = ${count} + 1 WHERE account_id = (SELECT account_id FROM done)
+  ) ${BALANCE}`
+const FINISH_ACTION = { settled: finishAction('settled'), ambiguous: finishAction('ambiguous') }
 
 export function* finishAtOnce(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
   const { receipt } = input
   const row = yield* first<{ balance: number }>(
-    FINISH,
+    input.kind === 'action' ? FINISH_ACTION[input.state] : FINISH,
     input.state,
     input.outcome,
     input.upstreamStatus,
@@ -93,6 +94,7 @@ export function* finishAtOnce(input: FinishAttempt): Command<{ ok: boolean; bala
     input.now,
     input.id,
     input.bootId,
+    input.kind,
     receipt.accountId,
     receipt.jws,
     receipt.createdAt,
