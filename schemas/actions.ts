@@ -27,7 +27,15 @@ const maxCredits = z.int().min(1).max(1_000_000_000)
 /** What an operator allows, and how often: given in full with a permit, or stored and named. */
 export const MandateTerms = z
   .strictObject({
-    purpose: z.string().min(1).max(500).describe('What it is for, in words a person reads before approving'),
+    purpose: z
+      .string()
+      .min(1)
+      .max(500)
+      .refine(
+        (text) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text),
+        'is one line of text without control characters',
+      )
+      .describe('What it is for, in words a person reads before approving'),
     credential_id: credentialId,
     host: AllowedHost,
     path_prefix: PathPrefix.default('/'),
@@ -67,8 +75,13 @@ export const MandateRecord = z.object({
 })
 export type MandateRecord = z.infer<typeof MandateRecord>
 
-export const permitId = z.string().min(1).max(64).describe('`permit_id` of the preparation or the list')
-export const mandateId = z.string().min(1).max(64).describe('`mandate_id` of a stored mandate')
+const rowId = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[!-~]+$/)
+export const permitId = rowId.describe('`permit_id` of the preparation or the list')
+export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
 
 /** The only time a permit is shown. */
 export const PreparedPermit = z.object({

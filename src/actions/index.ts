@@ -1,19 +1,160 @@
 // Action permits, as the rest of the gateway sees them.
+import { checkSubset } from '../egress/scope.ts'
 import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
 import type { Actions } from '../services.ts'
-import type { ActionParts } from './ports.ts'
+import type { Permit } from '../store/ports.ts'
+import { createExecute } from './execute.ts'
+import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
+import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
+import { createPrepare, invalidTerms } from './prepare.ts'
+import {
+  alreadyDecided,
+  credentialNotFound,
+  credentialRevoked,
+  mandateNotFound,
+  permitExpired,
+  permitNotFound,
+  permitRevoked,
+} from './refusals.ts'
+import {
+  findRevocation,
+  type Grounds,
+  isOpen,
+  isPast,
+  toActionStats,
+  toMandateRecord,
+  toPermitRecord,
+} from './wire.ts'
 
-export function createActions(_parts: ActionParts): Actions {
-  const missing = () => Promise.reject(new GatewayError('tool_unavailable', 'Not built yet.'))
+export function createActions(parts: ActionParts): Actions {
+  const { store, now } = parts
+
+  /** What open permits hang on, each mandate and credential asked for once. */
+  async function groundsOf(
+    accountId: string,
+    permits: readonly Permit[],
+  ): Promise<(permit: Permit) => Grounds> {
+    const open = permits.filter(isOpen)
+    const fetchAll = async <T>(ids: readonly string[], get: (id: string) => Promise<T>) =>
+      new Map(await Promise.all([...new Set(ids)].map(async (id) => [id, await get(id)] as const)))
+    const [mandates, credentials] = await Promise.all([
+      fetchAll(
+        open.map(({ mandateId }) => mandateId),
+        (id) => store.getMandate(id, accountId),
+      ),
+      fetchAll(
+        open.map(({ credentialId }) => credentialId),
+        (id) => store.getCredential(id, accountId),
+      ),
+    ])
+    return ({ mandateId, credentialId }) => ({
+      mandate: mandates.get(mandateId),
+      credential: credentials.get(credentialId),
+    })
+  }
+
+  async function show(accountId: string, permit: Permit) {
+    const grounds = await groundsOf(accountId, [permit])
+    return toPermitRecord(permit, grounds(permit), now(), 'whole')
+  }
+
+  async function find(accountId: string, permitId: string): Promise<Permit> {
+    const permit = await store.getPermit(permitId)
+    if (permit?.accountId !== accountId) throw permitNotFound()
+    return permit
+  }
+
+  /** Whether a mandate stored ahead can be of use at all. */
+  async function checkTerms(accountId: string, terms: Terms): Promise<void> {
+    const problem =
+      findTermsProblem(terms, {
+        ports: parts.egressPorts,
+        allowSandboxName: parts.allowSandboxName,
+        now: now(),
+      }) ?? (terms.expiresAt <= now() ? { pointer: '/expires_at', message: 'is in the past' } : undefined)
+    if (problem) throw invalidTerms(problem)
+    const credential = await store.getCredential(terms.credentialId, accountId)
+    if (!credential) throw credentialNotFound()
+    if (credential.revokedAt !== null) throw credentialRevoked()
+    const { scope } = credential
+    const wanted = {
+      hosts: [terms.host],
+      path_prefixes: [terms.pathPrefix],
+      methods: terms.methods as typeof scope.methods,
+    }
+    const verdict = checkSubset(wanted, scope)
+    if (verdict.ok) return
+    throw new GatewayError(
+      'scope_denied',
+      `The credential does not cover ${verdict.value} in ${verdict.field}. Ask for less: what it covers is in \`scope\`.`,
+      { reason: `subset_${verdict.field}`, extras: { refused_by: 'credential', scope } },
+    )
+  }
+
   return {
-    storeMandate: missing,
-    listMandates: missing,
-    revokeMandate: missing,
-    prepare: missing,
-    getPermit: missing,
-    listPermits: missing,
-    decide: missing,
-    execute: missing,
-    stats: missing,
+    async storeMandate(accountId, given) {
+      const terms = normaliseTerms(given)
+      await checkTerms(accountId, terms)
+      const createdAt = now()
+      return toMandateRecord(
+        await store.insertMandate({ ...terms, id: newId('mdt', createdAt), accountId, createdAt }),
+      )
+    },
+
+    async listMandates(accountId, page) {
+      const { items, next } = await store.listMandates(accountId, page)
+      return { items: items.map(toMandateRecord), next }
+    },
+
+    async revokeMandate(accountId, mandateId) {
+      const revoked = await store.revokeMandate({ id: mandateId, accountId, now: now() })
+      if (!revoked) throw mandateNotFound()
+      return toMandateRecord(revoked)
+    },
+
+    prepare: createPrepare(parts),
+
+    getPermit: async (accountId, permitId) => show(accountId, await find(accountId, permitId)),
+
+    async listPermits(accountId, { state }, page) {
+      const at = now()
+      const { items, next } = await store.listPermits({ accountId, state, now: at }, page)
+      const grounds = await groundsOf(accountId, items)
+      const records = items.map((permit) => toPermitRecord(permit, grounds(permit), at, 'listed'))
+      // Time and revocations change a state without a row: what was asked for is the state as it is shown.
+      return { items: records.filter((record) => state === undefined || record.state === state), next }
+    },
+
+    async decide(accountId, permitId, decision, keyId) {
+      const permit = await find(accountId, permitId)
+      // A permit that could not be executed any more is not worth a yes; a no is always taken.
+      if (permit.state === 'pending_approval' && decision === 'approve') {
+        const grounds = await groundsOf(accountId, [permit])
+        const why = findRevocation(permit, grounds(permit))
+        if (why !== undefined) throw permitRevoked(permitId, why)
+      }
+      const at = now()
+      const decided = await store.decidePermit({
+        id: permitId,
+        accountId,
+        decision,
+        keyId,
+        expiresAt: at + PERMIT_TTL_MS,
+        now: at,
+      })
+      if (!decided) throw permitNotFound()
+      if (decided.changed) return show(accountId, decided.permit)
+      throw isPast(decided.permit, at) && decided.permit.decidedAt === null
+        ? permitExpired(permitId)
+        : alreadyDecided(decided.permit)
+    },
+
+    execute: createExecute(parts),
+
+    async stats(accountId) {
+      const counts = await store.countActions(accountId)
+      return toActionStats(counts, accountId === undefined ? 'installation' : 'account')
+    },
   }
 }

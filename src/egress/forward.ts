@@ -56,6 +56,8 @@ export interface Warrant {
   readonly permitId: string | null
   /** @throws {GatewayError} where it does not cover this request under this credential as both stand now */
   check(asked: CheckedRequest): void
+  /** What its holder is told of a request that nobody could send (`target_invalid` and so on); that itself, if left out. */
+  unsendable?(asked: EgressRequest, error: GatewayError): GatewayError
   /** What its holder is told when the credential behind it was revoked. */
   credentialGone(): GatewayError
   /** Debit, use and attempt in one transaction; nothing changes unless all of it holds. */
@@ -123,10 +125,18 @@ export function createForward(parts: ForwardParts): Forward {
     return { request, credential, provider, digest }
   }
 
+  async function prepareUnder(warrant: Warrant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
+    try {
+      return await prepare(asked, warrant.credentialId, warrant.accountId)
+    } catch (thrown) {
+      throw thrown instanceof GatewayError && warrant.unsendable ? warrant.unsendable(asked, thrown) : thrown
+    }
+  }
+
   /** Steps 1 and 2. A credential that is replaced meanwhile is read again: the digest names its version. */
   async function reserve(asked: EgressRequest, warrant: Warrant) {
     for (let tries = 3; ; tries--) {
-      const checked = await prepare(asked, warrant.credentialId, warrant.accountId)
+      const checked = await prepareUnder(warrant, asked)
       if (!checked) throw warrant.credentialGone()
       const { request, credential } = checked
       warrant.check(checked)

@@ -1,0 +1,69 @@
+// What a mandate says, in the one form that is stored, hashed and shown: the same terms written differently are the same
+// mandate, with its counters and its revocation.
+import { hash } from 'node:crypto'
+import type { MandateTerms } from '../../schemas/actions.ts'
+import { checkEntries } from '../egress/scope.ts'
+import { toTimestamp } from '../egress/wire.ts'
+import { toCanonicalJson } from '../receipts/types.ts'
+import type { NewMandate } from '../store/ports.ts'
+import { MANDATE_MAX_MS } from './ports.ts'
+
+/** Everything a mandate is, but for whose it is and since when. */
+export type Terms = Omit<NewMandate, 'id' | 'accountId' | 'createdAt'>
+
+/** Methods sorted and each once, the expiry as a moment, what was left out as what it stands for. */
+export function normaliseTerms(given: MandateTerms): Terms {
+  const terms = {
+    purpose: given.purpose,
+    credentialId: given.credential_id,
+    host: given.host,
+    pathPrefix: given.path_prefix,
+    methods: [...new Set(given.methods)].toSorted(),
+    maxCalls: given.max_calls ?? null,
+    maxCredits: given.max_credits ?? null,
+    requiresApproval: given.requires_approval,
+    expiresAt: Date.parse(given.expires_at),
+  }
+  return { ...terms, digest: digestTerms(terms) }
+}
+
+/** base64url SHA-256 over the RFC 8785 form, with the names and forms of the wire. */
+function digestTerms(terms: Omit<Terms, 'digest'>): string {
+  const document = {
+    v: 1,
+    purpose: terms.purpose,
+    credential_id: terms.credentialId,
+    host: terms.host,
+    path_prefix: terms.pathPrefix,
+    methods: terms.methods,
+    max_calls: terms.maxCalls,
+    max_credits: terms.maxCredits,
+    requires_approval: terms.requiresApproval,
+    expires_at: toTimestamp(terms.expiresAt),
+  }
+  return hash('sha256', toCanonicalJson(document), 'base64url')
+}
+
+export interface TermsProblem {
+  /** JSON Pointer below the mandate. */
+  readonly pointer: string
+  readonly message: string
+}
+
+/** What keeps the terms from ever being of use, whoever holds them. An expiry in the past is judged where it matters. */
+export function findTermsProblem(
+  terms: Terms,
+  rules: { readonly ports: readonly number[]; readonly allowSandboxName: boolean; readonly now: number },
+): TermsProblem | undefined {
+  if (terms.expiresAt - rules.now > MANDATE_MAX_MS)
+    return {
+      pointer: '/expires_at',
+      message: `is more than ${MANDATE_MAX_MS / DAY_MS} days ahead`,
+    }
+  const verdict = checkEntries({ hosts: [terms.host], path_prefixes: [terms.pathPrefix], methods: [] }, rules)
+  if (verdict.ok) return undefined
+  const pointer = verdict.pointer.startsWith('/hosts') ? '/host' : '/path_prefix'
+  return { pointer, message: verdict.message }
+}
+
+const DAY_MS = 24 * 3600 * 1000

@@ -1,0 +1,161 @@
+// Preparing a permit: the request is judged as a fetch judges it, a mandate has to cover it and pays its share, and what
+// comes out is signed. Nothing is sent and nothing debited.
+import type { MandateTerms } from '../../schemas/actions.ts'
+import { checkScopes } from '../egress/request.ts'
+import type { CheckedRequest } from '../egress/forward.ts'
+import { toTimestamp } from '../egress/wire.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Actions } from '../services.ts'
+import type { Mandate, NewPermit } from '../store/ports.ts'
+import { bindRequest } from './binding.ts'
+import { checkMandate } from './covers.ts'
+import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
+import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
+import type { ActionParts } from './ports.ts'
+import { credentialBusy, credentialNotFound, credentialRevoked, mandateRequired } from './refusals.ts'
+import { writeSummary } from './summary.ts'
+import { EXECUTION_COST } from './warrant.ts'
+
+type PrepareInput = Parameters<Actions['prepare']>[1]
+
+const MAX_TRIES = 4
+
+export function createPrepare(parts: ActionParts): Actions['prepare'] {
+  const { store, forward, signer, baseUrl, now } = parts
+
+  return async (accountId, input) => {
+    if (input.mandate !== undefined && input.mandate_id !== undefined)
+      throw new GatewayError('input_conflict', 'Send either `mandate` or `mandate_id`, not both.')
+    const terms = input.mandate && readTerms(input.mandate)
+    // A credential that is replaced meanwhile is read again: the permit names its version.
+    for (let tries = MAX_TRIES; tries > 0; tries--) {
+      const prepared = await tryOnce(accountId, input, terms)
+      if (prepared) return prepared
+    }
+    throw credentialBusy()
+  }
+
+  function readTerms(given: MandateTerms): Terms {
+    const terms = normaliseTerms(given)
+    const problem = findTermsProblem(terms, {
+      ports: parts.egressPorts,
+      allowSandboxName: parts.allowSandboxName,
+      now: now(),
+    })
+    if (problem) throw invalidTerms({ ...problem, pointer: `/mandate${problem.pointer}` })
+    return terms
+  }
+
+  /** @returns undefined when the credential was replaced in between */
+  async function tryOnce(accountId: string, input: PrepareInput, terms: Terms | undefined) {
+    const checked = await forward.prepare(input.request, input.credential_id, accountId)
+    if (terms === undefined && input.mandate_id === undefined) throw mandateRequired('missing')
+    if (!checked) throw await noCredential(accountId, input.credential_id)
+    checkScopes(checked.request, checked)
+    const mandate = await findMandate(accountId, checked, terms, input.mandate_id)
+
+    const at = now()
+    const { jws, permit } = makePermit(accountId, checked, mandate, at)
+    const result = await store.preparePermit({ permit, needsBalance: EXECUTION_COST, now: at })
+    if (result.ok)
+      return {
+        permit: jws,
+        permit_id: permit.id,
+        mandate_id: mandate.id,
+        request_digest: permit.requestDigest,
+        state: mandate.requiresApproval ? ('pending_approval' as const) : ('ready' as const),
+        expires_at: toTimestamp(permit.expiresAt),
+      }
+    switch (result.reason) {
+      case 'credential_changed':
+        return undefined
+      case 'credential_gone':
+        throw credentialRevoked()
+      case 'mandate_used_up':
+        throw mandateRequired('used_up', mandate)
+      case 'mandate_gone':
+        throw mandateRequired(mandate.expiresAt <= now() ? 'expired' : 'revoked', mandate)
+      case 'credits':
+        throw await parts.creditsRequired({
+          accountId,
+          balance: result.balance,
+          need: EXECUTION_COST,
+          what: `A permit is prepared free of charge, but its execution costs ${EXECUTION_COST} credit`,
+        })
+    }
+  }
+
+  async function noCredential(accountId: string, credentialId: string): Promise<GatewayError> {
+    const credential = await store.getCredential(credentialId, accountId)
+    return credential ? credentialRevoked() : credentialNotFound()
+  }
+
+  /** @throws {GatewayError} mandate_required where it does not cover the request; used up is said by the store */
+  async function findMandate(
+    accountId: string,
+    checked: CheckedRequest,
+    terms: Terms | undefined,
+    mandateId: string | undefined,
+  ): Promise<Mandate> {
+    const { request, credential } = checked
+    const judge = (mandate: Parameters<typeof checkMandate>[0]) => {
+      const { host, port, path } = request.target
+      const asked = { host, port, path, method: request.method, credentialId: credential.id }
+      const verdict = checkMandate(mandate, asked, now())
+      if (!verdict.ok) throw mandateRequired(verdict.reason, mandate)
+    }
+    // What does not cover the request is not worth a row.
+    if (terms) judge({ ...terms, revokedAt: null })
+    const createdAt = now()
+    const mandate = terms
+      ? await store.insertMandate({ ...terms, id: newId('mdt', createdAt), accountId, createdAt })
+      : await store.getMandate(mandateId!, accountId)
+    if (!mandate) throw mandateRequired('not_found')
+    judge(mandate)
+    return mandate
+  }
+
+  function makePermit(accountId: string, checked: CheckedRequest, mandate: Mandate, at: number) {
+    const { request, credential, digest } = checked
+    const { expiresAt, latest } = lifetimeOf(mandate, at)
+    const id = newId('pmt', at)
+    const claims: PermitClaims = {
+      iss: baseUrl,
+      aud: baseUrl,
+      jti: id,
+      iat: toSeconds(at),
+      exp: toSeconds(latest),
+      mandate_id: mandate.id,
+      mandate_digest: mandate.digest,
+      request: bindRequest(request, digest),
+      credential_id: credential.id,
+      credential_version: credential.version,
+      max_cost: EXECUTION_COST,
+      single_use: true,
+      ...(mandate.requiresApproval && { approval: 'required' }),
+    }
+    const jws = signer.sign(JWS_TYPES.permit, { ...claims })
+    const permit: NewPermit = {
+      id,
+      accountId,
+      mandateId: mandate.id,
+      credentialId: credential.id,
+      credentialVersion: credential.version,
+      state: mandate.requiresApproval ? 'pending_approval' : 'ready',
+      tokenSha256: hashPermit(jws),
+      requestDigest: digest,
+      method: request.method,
+      host: request.target.host,
+      cost: EXECUTION_COST,
+      summary: mandate.requiresApproval ? writeSummary(checked, mandate) : null,
+      createdAt: at,
+      expiresAt,
+    }
+    return { jws, permit }
+  }
+}
+
+export const invalidTerms = ({ pointer, message }: { pointer: string; message: string }) =>
+  new GatewayError('input_invalid', `${pointer}: ${message}.`, { extras: { fields: [{ pointer, message }] } })

@@ -1,0 +1,161 @@
+// What whoever prepares, decides or executes is told when it does not work: which kind of conflict it is, and what to do
+// next. Nothing of a permit, a body or a header is quoted.
+import { type ErrorCode, GatewayError } from '../errors.ts'
+import { toTimestamp } from '../egress/wire.ts'
+import type { Permit } from '../store/ports.ts'
+import type { Part } from './binding.ts'
+import type { MandateRefusal } from './covers.ts'
+import type { Terms } from './mandates.ts'
+
+const RETRY_PENDING_SECONDS = 5
+
+export const credentialNotFound = () =>
+  new GatewayError('credential_not_found', 'There is no credential of this id on your account.')
+
+export const credentialRevoked = () =>
+  new GatewayError(
+    'state_conflict',
+    'This credential was revoked. Store a new one, then write a mandate for it.',
+  )
+
+export const credentialBusy = () =>
+  new GatewayError('state_conflict', 'The credential is being replaced right now. Try again.')
+
+export const mandateNotFound = () =>
+  new GatewayError('mandate_not_found', 'There is no mandate of this id on your account.')
+
+export const permitNotFound = () =>
+  new GatewayError('permit_not_found', 'There is no permit of this id on your account.')
+
+const MANDATE_WORDS: Readonly<Record<MandateRefusal, string>> = {
+  missing: 'a permit is only given under a mandate',
+  not_found: 'there is no mandate of this id on your account',
+  revoked: 'this mandate was revoked, and the same terms stay revoked: write other terms',
+  expired: 'this mandate has expired',
+  used_up: 'its limit of calls or credits is reached, or held by permits that may still be executed',
+  credential: 'this mandate is for another credential',
+  host: 'this mandate does not cover the host',
+  path: 'this mandate does not cover the path',
+  method: 'this mandate does not cover the method',
+}
+
+/** @param terms of the mandate that did not do, where there is one */
+export function mandateRequired(refused: MandateRefusal, terms?: Terms): GatewayError {
+  return new GatewayError(
+    'mandate_required',
+    `No permit was prepared: ${MANDATE_WORDS[refused]}. Send a \`mandate\` in full, or the \`mandate_id\` of a stored one, ` +
+      'that covers this very request.',
+    { reason: `mandate_${refused}`, extras: { refused, ...(terms && { mandate: coverageOf(terms) }) } },
+  )
+}
+
+/** What a mandate covers, for whoever has to write another. */
+const coverageOf = (terms: Terms) => ({
+  credential_id: terms.credentialId,
+  host: terms.host,
+  path_prefix: terms.pathPrefix,
+  methods: [...terms.methods],
+  max_calls: terms.maxCalls,
+  max_credits: terms.maxCredits,
+  expires_at: toTimestamp(terms.expiresAt),
+})
+
+export const permitInvalid = () =>
+  new GatewayError(
+    'permit_invalid',
+    'This is not a permit of this gateway, or not all of it. Send `permit` exactly as the preparation answered it.',
+  )
+
+/** Of a permit that cannot be executed, in the state it is in. */
+export type Conflict = 'replay' | 'state' | 'binding'
+
+const conflict = (
+  code: ErrorCode,
+  kind: Conflict,
+  permitId: string,
+  detail: string,
+  extras: Readonly<Record<string, unknown>> = {},
+) =>
+  new GatewayError(code, detail, {
+    reason: typeof extras['why'] === 'string' ? extras['why'] : code,
+    extras: { conflict: kind, permit_id: permitId, ...extras },
+  })
+
+/** Names the first attempt whatever is asked for now. */
+export const permitUsed = (permit: Pick<Permit, 'id' | 'attemptId'>) =>
+  conflict(
+    'permit_used',
+    'replay',
+    permit.id,
+    'This permit was executed before, by the attempt in `attempt_id`; it is good for one execution. Nothing was sent now. ' +
+      'Find out how that attempt ended before you ask the operator for another permit.',
+    permit.attemptId === null ? {} : { attempt_id: permit.attemptId },
+  )
+
+export const permitPending = (permitId: string) =>
+  conflict(
+    'permit_pending',
+    'state',
+    permitId,
+    'A person has to approve this permit first. It was not used up: send the same call again later.',
+    { retry_after_seconds: RETRY_PENDING_SECONDS },
+  )
+
+export const permitRefused = (permitId: string) =>
+  conflict(
+    'permit_refused',
+    'state',
+    permitId,
+    'The operator refused this action. Ask them why before you ask for another permit.',
+  )
+
+export const permitExpired = (permitId: string) =>
+  conflict(
+    'permit_expired',
+    'state',
+    permitId,
+    'This permit has expired and nothing was sent. Ask the operator for a new one.',
+  )
+
+export type RevokedBy = 'mandate_revoked' | 'credential_revoked' | 'credential_rotated'
+
+const REVOKED_WORDS: Readonly<Record<RevokedBy, string>> = {
+  mandate_revoked: 'its mandate was revoked',
+  credential_revoked: 'its credential was revoked',
+  credential_rotated: 'the secret of its credential was replaced',
+}
+
+export const permitRevoked = (permitId: string, why: RevokedBy) =>
+  conflict(
+    'permit_revoked',
+    'state',
+    permitId,
+    `This permit no longer holds: ${REVOKED_WORDS[why]}. Nothing was sent. Ask the operator for a new one.`,
+    { why },
+  )
+
+/** @param also why the request could not be sent under any permit */
+export const permitMismatch = (permitId: string, differs: readonly Part[], also?: string) =>
+  conflict(
+    'permit_mismatch',
+    'binding',
+    permitId,
+    `This is not the request that the permit is for: what differs is ${differs.join(', ')}. Nothing was sent and the permit ` +
+      `was not used up: send exactly the request it was prepared for.${also === undefined ? '' : ` (${also})`}`,
+    { differs: [...differs] },
+  )
+
+/** For whoever decides after somebody else did, or after the permit's time. */
+export function alreadyDecided(permit: Permit): GatewayError {
+  const extras = {
+    permit_id: permit.id,
+    state: permit.state,
+    decided_at: permit.decidedAt === null ? null : toTimestamp(permit.decidedAt),
+    decided_by: permit.decidedBy,
+  }
+  const detail =
+    permit.decidedAt === null
+      ? 'This permit needed no approval: there is nothing to decide.'
+      : `This permit was ${permit.state === 'refused' ? 'refused' : 'approved'} before; a decision is made once.`
+  return new GatewayError('state_conflict', detail, { reason: 'permit_decided', extras })
+}

@@ -1,0 +1,102 @@
+// Rows as the documents callers see: the state a permit is really in, which nobody writes down when time or a revocation
+// changes it.
+import type { HttpMethod } from '../../schemas/http.ts'
+import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
+import { toTimestamp } from '../egress/wire.ts'
+import type { ActionCounts, Credential, Mandate, Millis, Permit } from '../store/ports.ts'
+import type { z } from 'zod'
+import type { RevokedBy } from './refusals.ts'
+import { readSummary } from './summary.ts'
+
+const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
+
+export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
+  mandate_id: mandate.id,
+  digest: mandate.digest,
+  purpose: mandate.purpose,
+  credential_id: mandate.credentialId,
+  host: mandate.host,
+  path_prefix: mandate.pathPrefix,
+  methods: [...mandate.methods] as z.infer<typeof HttpMethod>[],
+  max_calls: mandate.maxCalls,
+  max_credits: mandate.maxCredits,
+  requires_approval: mandate.requiresApproval,
+  expires_at: toTimestamp(mandate.expiresAt),
+  calls: mandate.calls,
+  credits: mandate.credits,
+  created_at: toTimestamp(mandate.createdAt),
+  revoked_at: toTimestampOrNull(mandate.revokedAt),
+})
+
+/** What a permit hangs on, as it stands now. */
+export interface Grounds {
+  readonly mandate: Pick<Mandate, 'revokedAt'> | undefined
+  readonly credential: Pick<Credential, 'revokedAt' | 'version'> | undefined
+}
+
+/** Why a permit that nobody used or refused does not hold any more. */
+export function findRevocation(
+  permit: Pick<Permit, 'credentialVersion'>,
+  { mandate, credential }: Grounds,
+): RevokedBy | undefined {
+  if (!mandate || mandate.revokedAt !== null) return 'mandate_revoked'
+  if (!credential || credential.revokedAt !== null) return 'credential_revoked'
+  return credential.version === permit.credentialVersion ? undefined : 'credential_rotated'
+}
+
+export const isOpen = ({ state }: Pick<Permit, 'state'>) => state === 'ready' || state === 'pending_approval'
+
+export const isPast = (permit: Pick<Permit, 'state' | 'expiresAt'>, now: number) =>
+  permit.state === 'expired' || (isOpen(permit) && permit.expiresAt <= now)
+
+export function stateOf(permit: Permit, grounds: Grounds, now: number): PermitState {
+  if (!isOpen(permit)) return permit.state
+  if (isPast(permit, now)) return 'expired'
+  return findRevocation(permit, grounds) === undefined ? permit.state : 'revoked'
+}
+
+export function toPermitRecord(
+  permit: Permit,
+  grounds: Grounds,
+  now: number,
+  as: 'whole' | 'listed',
+): PermitRecord {
+  const state = stateOf(permit, grounds, now)
+  return {
+    permit_id: permit.id,
+    mandate_id: permit.mandateId,
+    credential_id: permit.credentialId,
+    credential_version: permit.credentialVersion,
+    state,
+    method: permit.method,
+    host: permit.host,
+    request_digest: permit.requestDigest,
+    summary: state === 'pending_approval' && permit.summary !== null ? readSummary(permit.summary, as) : null,
+    created_at: toTimestamp(permit.createdAt),
+    expires_at: toTimestamp(permit.expiresAt),
+    decided_at: toTimestampOrNull(permit.decidedAt),
+    decided_by: permit.decidedBy,
+    attempt_id: permit.attemptId,
+  }
+}
+
+export const toActionStats = (counts: ActionCounts, scope: ActionStats['scope']): ActionStats => ({
+  scope,
+  permits: {
+    prepared: counts.permitsPrepared,
+    approved: counts.permitsApproved,
+    refused: counts.permitsRefused,
+  },
+  executions: {
+    started: counts.executions,
+    settled: counts.settled,
+    ambiguous: counts.ambiguous,
+    refunded: counts.refunded,
+    in_flight: counts.executions - counts.settled - counts.ambiguous - counts.refunded,
+  },
+  credits: {
+    charged: counts.creditsCharged,
+    refunded: counts.creditsRefunded,
+    net: counts.creditsCharged - counts.creditsRefunded,
+  },
+})
