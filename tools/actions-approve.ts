@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { permitId, PermitRecord } from '../schemas/actions.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { operatorOf } from './account.ts'
+
+export const actionsApprove = defineTool({
+  name: 'gateway.actions.approve',
+  title: 'Approve a permit',
+  summary:
+    'Lets a permit that waits for approval be executed, for 300 seconds from now. Read its `summary` first: it is exactly ' +
+    'what will be sent. For a person to decide, once.',
+  input: z.strictObject({ permit_id: permitId }),
+  output: PermitRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/actions/permits/{permit_id}/approve',
+    operationId: 'approveAction',
+  },
+  errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired', 'permit_revoked'],
+  examples: [{ title: 'Let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
+  async handle({ permit_id }, { actions, caller }) {
+    const { id, accountId } = operatorOf(caller)
+    return actions.decide(accountId, permit_id, 'approve', id)
+  },
+})

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { ActionReply, ActionRequest } from '../schemas/actions.ts'
+import { credits } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const actionsExecute = defineTool({
+  name: 'gateway.actions.execute',
+  title: 'Execute a permit',
+  summary:
+    'Sends the one request that a permit was prepared for, with a credential the gateway holds, and returns the upstream ' +
+    'answer as data. Needs the permit the operator gave you and exactly its request: another method, URL, header or body is ' +
+    'refused. Works once: a repeat is a 409 that names the first attempt. Nothing is ever retried.',
+  input: z.strictObject({
+    permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
+    request: ActionRequest,
+  }),
+  output: ActionReply,
+  price: credits(1),
+  caller: 'anyone',
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+  rest: { method: 'POST', path: '/v1/actions/execute', operationId: 'executeAction' },
+  skill: {
+    id: 'actions-execute',
+    name: 'Execute a permit',
+    tags: ['actions', 'permits', 'http'],
+    examples: ['Use this permit to open the issue that was approved'],
+  },
+  errors: [
+    'permit_invalid',
+    'permit_used',
+    'permit_pending',
+    'permit_refused',
+    'permit_expired',
+    'permit_revoked',
+    'permit_mismatch',
+    'scope_denied',
+    'target_blocked',
+    'credits_required',
+    'upstream_unreachable',
+    'credential_unavailable',
+    'outcome_ambiguous',
+    'secret_reflected',
+    'response_too_large',
+    'response_unacceptable',
+    'egress_paused',
+  ],
+  examples: [
+    {
+      title: 'The request of the permit, unchanged',
+      input: {
+        permit: 'replace-with-the-permit',
+        request: {
+          url: 'https://api.github.com/repos/acme/site/issues',
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"title":"Broken link on the front page"}',
+        },
+      },
+    },
+  ],
+  handle: async (input, { actions }) => actions.execute(input),
+})

@@ -1,0 +1,35 @@
+import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const actionsMandatesCreate = defineTool({
+  name: 'gateway.actions.mandates.create',
+  title: 'Store a mandate',
+  summary:
+    'Stores what permits may be prepared for: purpose, credential, host, path prefix, methods, limits and expiry. The same ' +
+    'terms again are the same mandate, with what was used of it.',
+  input: MandateTerms,
+  output: MandateRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/actions/mandates', operationId: 'createActionMandate', status: 201 },
+  errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],
+  examples: [
+    {
+      title: 'Five reports, each approved by a person',
+      input: {
+        purpose: 'Report broken links',
+        credential_id: 'cred_0000000000000000000000000000000000',
+        host: 'api.github.com',
+        path_prefix: '/repos/acme/site/issues',
+        methods: ['POST'],
+        max_calls: 5,
+        expires_at: '2026-12-31T00:00:00Z',
+        requires_approval: true,
+      },
+    },
+  ],
+  handle: async (terms, { actions, caller }) => actions.storeMandate(accountOf(caller), terms),
+})

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { MandateRecord } from '../schemas/actions.ts'
+import { pageInput, pageOutput } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const actionsMandatesList = defineTool({
+  name: 'gateway.actions.mandates.list',
+  title: 'List mandates',
+  summary: 'Mandates, newest first, with what is used of each; those given with a permit are here too.',
+  input: z.strictObject({ ...pageInput }),
+  output: z.object({ mandates: z.array(MandateRecord), ...pageOutput }),
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/actions/mandates', operationId: 'listActionMandates' },
+  errors: ['key_required'],
+  examples: [{ title: 'The latest', input: { limit: 20 } }],
+  async handle(page, { actions, caller }) {
+    const { items, next } = await actions.listMandates(accountOf(caller), page)
+    return { mandates: items, next }
+  },
+})

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { mandateId, MandateRecord } from '../schemas/actions.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const actionsMandatesRevoke = defineTool({
+  name: 'gateway.actions.mandates.revoke',
+  title: 'Revoke a mandate',
+  summary:
+    'Ends a mandate and every permit under it that was not executed yet, at once and for good. Repeating it changes nothing.',
+  input: z.strictObject({ mandate_id: mandateId }),
+  output: MandateRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/actions/mandates/{mandate_id}/revoke',
+    operationId: 'revokeActionMandate',
+  },
+  errors: ['key_required', 'mandate_not_found'],
+  examples: [{ title: 'End it', input: { mandate_id: 'mdt_0000000000000000000000000000000000' } }],
+  handle: async ({ mandate_id }, { actions, caller }) => actions.revokeMandate(accountOf(caller), mandate_id),
+})

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const actionsManifest = defineTool({
+  name: 'gateway.actions.manifest',
+  title: 'Action manifest',
+  summary:
+    'Where the endpoints of action permits are, what a permit and a mandate hold, and what is guaranteed.',
+  input: z.strictObject({}),
+  output: z.looseObject({ version: z.string(), name: z.string(), role: z.string(), guarantee: z.string() }),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  doors: ['rest'],
+  rest: { method: 'GET', path: '/v1/actions', operationId: 'actionsManifest' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.actionsManifest() as never,
+})

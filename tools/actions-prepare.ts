@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { ActionRequest, mandateId, MandateTerms, PreparedPermit } from '../schemas/actions.ts'
+import { credentialId } from '../schemas/egress.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { accountOf } from './account.ts'
+
+export const actionsPrepare = defineTool({
+  name: 'gateway.actions.prepare',
+  title: 'Prepare a permit',
+  summary:
+    'Signs a single-use permit for one exact request under a stored credential, for an agent to execute within 300 seconds. ' +
+    'Needs a mandate that covers the request: in full (the same terms again share one limit), or by `mandate_id`. Free, but ' +
+    'the account must hold 1 credit. Where the mandate requires approval the permit waits until a person decides.',
+  input: z.strictObject({
+    credential_id: credentialId,
+    request: ActionRequest,
+    mandate: MandateTerms.optional().describe('What you allow, and how often; or send `mandate_id`'),
+    mandate_id: mandateId.optional(),
+  }),
+  output: PreparedPermit,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: { method: 'POST', path: '/v1/actions/permits', operationId: 'prepareAction', status: 201 },
+  skill: {
+    id: 'actions-prepare',
+    name: 'Prepare a permit',
+    tags: ['actions', 'permits', 'operator'],
+    examples: ['Allow my agent to open exactly this issue, once'],
+  },
+  // The permit is shown once: no task may keep it.
+  reply: 'message',
+  errors: [
+    'key_required',
+    'input_conflict',
+    'target_invalid',
+    'header_forbidden',
+    'credits_required',
+    'scope_denied',
+    'target_blocked',
+    'credential_not_found',
+    'state_conflict',
+    'body_too_large',
+    'mandate_required',
+  ],
+  examples: [
+    {
+      title: 'One issue, under a mandate given in full',
+      input: {
+        credential_id: 'cred_0000000000000000000000000000000000',
+        request: {
+          url: 'https://api.github.com/repos/acme/site/issues',
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: '{"title":"Broken link on the front page"}',
+        },
+        mandate: {
+          purpose: 'Report broken links',
+          credential_id: 'cred_0000000000000000000000000000000000',
+          host: 'api.github.com',
+          path_prefix: '/repos/acme/site/issues',
+          methods: ['POST'],
+          max_calls: 5,
+          expires_at: '2026-12-31T00:00:00Z',
+        },
+      },
+    },
+    {
+      title: 'Under a stored mandate',
+      input: {
+        credential_id: 'cred_0000000000000000000000000000000000',
+        request: { url: 'https://api.github.com/user', method: 'GET' },
+        mandate_id: 'mdt_0000000000000000000000000000000000',
+      },
+    },
+  ],
+  handle: async (input, { actions, caller }) => actions.prepare(accountOf(caller), input),
+})

@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const actionsPricing = defineTool({
+  name: 'gateway.actions.pricing',
+  title: 'What an action costs',
+  summary: 'When a credit is taken for an action, when it is given back, and when it is not.',
+  input: z.strictObject({}),
+  output: z.looseObject({}),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  doors: ['rest'],
+  rest: { method: 'GET', path: '/v1/actions/pricing', operationId: 'actionsPricing' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { documents }) => documents.actionsPricing(),
+})

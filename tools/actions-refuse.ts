@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import { permitId, PermitRecord } from '../schemas/actions.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+import { operatorOf } from './account.ts'
+
+export const actionsRefuse = defineTool({
+  name: 'gateway.actions.refuse',
+  title: 'Refuse a permit',
+  summary: 'Ends a permit that waits for approval. Nothing is sent, and its mandate gets its share back.',
+  input: z.strictObject({ permit_id: permitId }),
+  output: PermitRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+  rest: { method: 'POST', path: '/v1/actions/permits/{permit_id}/refuse', operationId: 'refuseAction' },
+  errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired'],
+  examples: [
+    { title: 'Do not let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } },
+  ],
+  async handle({ permit_id }, { actions, caller }) {
+    const { id, accountId } = operatorOf(caller)
+    return actions.decide(accountId, permit_id, 'refuse', id)
+  },
+})

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { ActionStats } from '../schemas/actions.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const actionsStats = defineTool({
+  name: 'gateway.actions.stats',
+  title: 'Action counters',
+  summary:
+    'Permits, executions and credits counted since the first of them, in agreement with the ledger: of the whole ' +
+    'installation, or of your account where a service key is sent.',
+  input: z.strictObject({}),
+  output: ActionStats,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  doors: ['rest'],
+  rest: { method: 'GET', path: '/v1/actions/stats', operationId: 'actionsStats' },
+  errors: [],
+  examples: [{ title: 'Read them', input: {} }],
+  handle: async (_input, { actions, caller }) =>
+    actions.stats(caller.kind === 'operator' ? caller.accountId : undefined),
+})
