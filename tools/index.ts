@@ -1,5 +1,17 @@
 // Every tool of the gateway, listed by hand: what is not here is served nowhere.
 import type { AnyTool } from '../src/registry.ts'
+import { actionsApprove } from './actions-approve.ts'
+import { actionsExecute } from './actions-execute.ts'
+import { actionsMandatesCreate } from './actions-mandates-create.ts'
+import { actionsMandatesList } from './actions-mandates-list.ts'
+import { actionsMandatesRevoke } from './actions-mandates-revoke.ts'
+import { actionsManifest } from './actions-manifest.ts'
+import { actionsPermitsGet } from './actions-permits-get.ts'
+import { actionsPermitsList } from './actions-permits-list.ts'
+import { actionsPrepare } from './actions-prepare.ts'
+import { actionsPricing } from './actions-pricing.ts'
+import { actionsRefuse } from './actions-refuse.ts'
+import { actionsStats } from './actions-stats.ts'
 import { authorityRotate } from './authority-rotate.ts'
 import { capabilities, capabilitiesGet } from './capabilities.ts'
 import { creditsBalance } from './credits-balance.ts'
@@ -63,6 +75,18 @@ export const tools: readonly AnyTool[] = [
   egressCapabilitiesNarrow,
   egressCapabilitiesList,
   egressCapabilitiesRevoke,
+  actionsExecute,
+  actionsPrepare,
+  actionsApprove,
+  actionsRefuse,
+  actionsPermitsGet,
+  actionsPermitsList,
+  actionsMandatesCreate,
+  actionsMandatesList,
+  actionsMandatesRevoke,
+  actionsManifest,
+  actionsPricing,
+  actionsStats,
   creditsBalance,
   creditsGrant,
   creditsPurchase,
