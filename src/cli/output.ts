@@ -16,6 +16,19 @@ export function formatValue(value: unknown): string {
   return harmless(String(value)) || '-'
 }
 
+/**
+ * Several lines that somebody decides by. Nothing in them is left out or looks like something else: what would not be
+ * seen, or would move what is seen, is written as its code point.
+ */
+export const showText = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`))
+    .join('\n')
+
+/** Control, format (zero width, direction), private use, lone surrogates, fillers, blanks other than the common one. */
+const UNSEEN = /(?!\t)[\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}/gu
+
 /** Columns as wide as their widest cell, two spaces apart. */
 export function formatTable(rows: readonly Row[], columns: readonly string[]): string {
   const cells = [

@@ -7,6 +7,8 @@ import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
 import { addKeyCommands } from './keys.ts'
+import { addMandateCommands } from './mandates.ts'
+import { addPermitCommands } from './permits.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addDemoCommand } from './demo/index.ts'
@@ -24,6 +26,8 @@ Examples:
       Store a token once. It is encrypted and never shown again.
   agent-gateway capabilities issue --credential cred_… --path /repos/acme/site --method GET --ttl 1h --out agent.cap
       What the agent gets instead: short-lived, and only for that path and method.
+  agent-gateway permits list --pending
+      Requests that wait for a person; \`permits approve\` shows exactly what would be sent, and asks.
   agent-gateway receipts verify receipt.json
       Check a receipt against the published keys.
   agent-gateway demo
@@ -68,6 +72,8 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addCreditCommands(program)
   addCredentialCommands(program)
   addCapabilityCommands(program)
+  addMandateCommands(program)
+  addPermitCommands(program)
   addAuthorityCommands(program)
 
   program.commandsGroup('Records:')

@@ -364,6 +364,8 @@ describe('help', () => {
       'credits',
       'credentials',
       'capabilities',
+      'mandates',
+      'permits',
       'attempts',
       'receipts',
       'authority',

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { describeProblem, formatRecord, formatTable, formatValue } from '../../../src/cli/output.ts'
+import { describeProblem, formatRecord, formatTable, formatValue, showText } from '../../../src/cli/output.ts'
 
 /** Any UTF-16 code unit, lone surrogates included. */
 const codeUnit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
@@ -29,6 +29,21 @@ describe('tables and records', () => {
         expect(formatValue(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u)
       }),
     )
+  })
+})
+
+describe('text that somebody decides by', () => {
+  it.each<[string, string]>([
+    ['line one\n  | two\tthree', 'line one\n  | two\tthree'],
+    ['Gr\u00fcner Tee, \u8336, \u0634\u0627\u064a', 'Gr\u00fcner Tee, \u8336, \u0634\u0627\u064a'],
+    ['\u001b[2Jcleared\r\u0007', '\\u{1b}[2Jcleared\\u{d}\\u{7}'],
+    ['pay \u202ekcab\u202c', 'pay \\u{202e}kcab\\u{202c}'],
+    ['in\u200bvis\u2060ible\u00ad', 'in\\u{200b}vis\\u{2060}ible\\u{ad}'],
+    ['\u3164\ufe0f\u{e0041}\u2800', '\\u{3164}\\u{fe0f}\\u{e0041}\\u{2800}'],
+    ['a\u00a0b\u2003c\u2028d', 'a\\u{a0}b\\u{2003}c\\u{2028}d'],
+    ['\ud800', '\\u{d800}'],
+  ])('%j is shown as %j', (text, shown) => {
+    expect(showText(text)).toBe(shown)
   })
 })
 

@@ -1,0 +1,38 @@
+// Files that commands take as input; - is stdin.
+import { readFile } from 'node:fs/promises'
+import { CommandFailure, Exit } from './exit.ts'
+
+/** More than any request body or mandate the gateway takes. */
+const MAX_INPUT_BYTES = 512 * 1024
+
+/**
+ * @param what it is, for the refusals: `body`, `mandate`
+ * @throws {CommandFailure} when it cannot be read or is too long
+ */
+export async function readInput(what: string, file: string): Promise<Buffer> {
+  const bytes = file === '-' ? await readStandardInput(what) : await readOne(what, file)
+  if (bytes.length > MAX_INPUT_BYTES) throw tooLong(what)
+  return bytes
+}
+
+const tooLong = (what: string) =>
+  new CommandFailure(Exit.usage, `The ${what} is longer than ${MAX_INPUT_BYTES} bytes: is it the right file?`)
+
+async function readOne(what: string, file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch {
+    throw new CommandFailure(Exit.usage, `The ${what} file ${file} cannot be read by this user.`)
+  }
+}
+
+async function readStandardInput(what: string): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_INPUT_BYTES) throw tooLong(what)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,229 @@
+// `permits`: one exact request, signed, to be executed once; and the person who approves it.
+import type { Command } from 'commander'
+import type { z } from 'zod'
+import type { ActionRequest, MandateTerms, PermitRecord } from '../../schemas/actions.ts'
+import { actionsApprove } from '../../tools/actions-approve.ts'
+import { actionsPermitsGet } from '../../tools/actions-permits-get.ts'
+import { actionsPermitsList } from '../../tools/actions-permits-list.ts'
+import { actionsPrepare } from '../../tools/actions-prepare.ts'
+import { actionsRefuse } from '../../tools/actions-refuse.ts'
+import { connect } from './client.ts'
+import { confirm } from './confirm.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { readInput } from './input.ts'
+import { addTermOptions, readTerms, type TermOptions, termsOf } from './mandates.ts'
+import {
+  addConnectionOptions,
+  addPageOptions,
+  collect,
+  type ConnectionOptions,
+  pageOf,
+  type PageOptions,
+} from './options.ts'
+import { formatRecord, printJson, printLine, printPage, printRecord, showText } from './output.ts'
+import { addOutOption, deliverToken } from './token-file.ts'
+
+const COLUMNS = [
+  'permit_id',
+  'state',
+  'method',
+  'host',
+  'mandate_id',
+  'created_at',
+  'expires_at',
+  'decided_by',
+  'attempt_id',
+]
+const PENDING_COLUMNS = ['permit_id', 'method', 'url', 'body_bytes', 'purpose', 'created_at', 'expires_at']
+
+/** Of the one-off mandate that is made where none is named. */
+const ONE_CALL = { max_calls: 1 } as const
+const ONE_HOUR_SECONDS = 3600
+
+type PrepareOptions = ConnectionOptions &
+  TermOptions & {
+    credential: string
+    method: string
+    header?: readonly string[]
+    bodyFile?: string
+    mandate?: string
+    mandateFile?: string
+    out?: string
+  }
+
+export function addPermitCommands(program: Command): void {
+  const permits = program
+    .command('permits')
+    .description('signed permits for one exact request each, and who approves them')
+
+  const prepare = permits
+    .command('prepare <https-url>')
+    .description('judge one request under a mandate and sign a permit for it; nothing is sent')
+    .requiredOption('--credential <credential-id>', 'the credential that the request will carry')
+    .option('--method <method>', 'HTTP method', (text) => text.toUpperCase(), 'GET')
+    .option('--header <name: value>', 'request header; repeatable', collect)
+    .option('--body-file <file>', 'send exactly these bytes; - reads stdin')
+    .option('--mandate <mandate-id>', 'a stored mandate')
+    .option('--mandate-file <file>', 'the terms of a mandate as JSON; - reads stdin')
+  addConnectionOptions(addOutOption(addTermOptions(prepare)))
+    .addHelpText(
+      'after',
+      `
+The request must lie inside a mandate: a stored one (--mandate), one from a file (--mandate-file), or one made of --purpose and the
+options beside it, which default to no more than this request: its host, path and method, one call, one hour.
+The permit is shown once. Who holds it may execute this one request, once, within 300 seconds (from approval, where a person approves):
+POST /v1/actions/execute with {"permit": …, "request": …} and the request exactly as it is given here.
+
+Examples:
+  agent-gateway permits prepare https://api.github.com/repos/acme/site/issues --method POST --credential cred_… \\
+    --header "content-type: application/json" --body-file issue.json --mandate mdt_… --out issue.permit
+  agent-gateway permits prepare https://api.stripe.com/v1/refunds --method POST --credential cred_… --body-file - \\
+    --purpose "Refund of order 1027" --requires-approval < refund.form`,
+    )
+    .action(preparePermit)
+
+  addPageOptions(addConnectionOptions(permits.command('list')))
+    .description('list permits, newest first; never a permit itself')
+    .option('--pending', 'only those that wait for approval, with what they would send')
+    .action(listPermits)
+
+  addConnectionOptions(permits.command('show <permit-id>'))
+    .description('state of one permit and, while it waits for approval, exactly what will be sent')
+    .action(async (id: string, options: ConnectionOptions) => {
+      const permit = await (await connect(options)).call(actionsPermitsGet, { permit_id: id })
+      if (options.json) return printJson(permit)
+      const { summary, ...record } = permit
+      printLine(formatRecord(record))
+      if (summary !== null) printLine(`\n${showText(summary.text)}`)
+    })
+
+  addConnectionOptions(permits.command('approve <permit-id>'))
+    .description('let one waiting permit be executed, within 300 seconds from now')
+    .option('--yes', 'do not ask; needed where there is no terminal')
+    .addHelpText(
+      'after',
+      `
+Shows exactly what will be sent and asks. A permit is approved or refused once; whoever holds it can then execute it.`,
+    )
+    .action(approvePermit)
+
+  addConnectionOptions(permits.command('refuse <permit-id>'))
+    .description('end one waiting permit; its mandate gets its share back')
+    .action(async (id: string, options: ConnectionOptions) => {
+      printDecided(await (await connect(options)).call(actionsRefuse, { permit_id: id }), options)
+    })
+}
+
+async function preparePermit(url: string, options: PrepareOptions): Promise<void> {
+  if (options.bodyFile === '-' && options.mandateFile === '-')
+    throw new CommandFailure(Exit.usage, 'Only one of --body-file and --mandate-file can be stdin.')
+  const input = {
+    credential_id: options.credential,
+    request: await readRequest(url, options),
+    ...(await chooseMandate(url, options)),
+  }
+  const client = await connect(options)
+  await deliverToken(options, 'permit', () => client.call(actionsPrepare, input))
+}
+
+type GivenRequest = z.input<typeof ActionRequest>
+type GivenMandate = { mandate_id: string } | { mandate: z.input<typeof MandateTerms> }
+
+async function readRequest(url: string, options: PrepareOptions): Promise<GivenRequest> {
+  const headers = (options.header ?? []).map(parseHeader)
+  return {
+    url,
+    method: options.method as NonNullable<GivenRequest['method']>,
+    ...(headers.length === 0 ? {} : { headers: joinHeaders(headers) }),
+    ...(options.bodyFile === undefined ? {} : asText(await readInput('body', options.bodyFile))),
+  }
+}
+
+function parseHeader(line: string): readonly [name: string, value: string] {
+  const match = /^([^:\s]+):[ \t]*(.*)$/.exec(line)
+  if (!match) throw new CommandFailure(Exit.usage, 'Write a header as "name: value".')
+  return [match[1]!.toLowerCase(), match[2]!]
+}
+
+function joinHeaders(headers: readonly (readonly [string, string])[]): Record<string, string> {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of headers) {
+    if (name in joined) throw new CommandFailure(Exit.usage, `The header ${name} is given twice.`)
+    joined[name] = value
+  }
+  return joined
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Byte for byte: as text where it is text. */
+function asText(bytes: Buffer): { body: string } | { body_base64: string } {
+  try {
+    return { body: utf8.decode(bytes) }
+  } catch {
+    return { body_base64: bytes.toString('base64') }
+  }
+}
+
+async function chooseMandate(url: string, options: PrepareOptions): Promise<GivenMandate> {
+  const terms = termsOf(options)
+  if (options.mandate !== undefined) {
+    if (options.mandateFile !== undefined || Object.keys(terms).length > 0)
+      throw new CommandFailure(Exit.usage, 'A stored mandate has its own terms: leave the other options out.')
+    return { mandate_id: options.mandate }
+  }
+  if (options.mandateFile !== undefined) return { mandate: await readTerms(options.mandateFile, options) }
+  const { purpose } = terms
+  if (purpose === undefined)
+    throw new CommandFailure(
+      Exit.usage,
+      'A permit needs a mandate: --mandate, --mandate-file, or --purpose to make one for this request.',
+    )
+  return { mandate: { ...narrowest(url, options), ...terms, purpose } }
+}
+
+/** No more than the request itself. What is wrong with its URL is the gateway's to say. */
+function narrowest(url: string, options: PrepareOptions): Omit<z.input<typeof MandateTerms>, 'purpose'> {
+  const { host = '', pathname = '/' } = URL.parse(url) ?? {}
+  const isLimited = options.maxCalls !== undefined || options.maxCredits !== undefined
+  return {
+    credential_id: options.credential,
+    host,
+    path_prefix: pathname,
+    methods: [options.method as NonNullable<GivenRequest['method']>],
+    expires_at: new Date(Date.now() + ONE_HOUR_SECONDS * 1000).toISOString(),
+    ...(isLimited ? {} : ONE_CALL),
+  }
+}
+
+async function listPermits(options: ConnectionOptions & PageOptions & { pending?: boolean }): Promise<void> {
+  const filter = options.pending ? { state: 'pending_approval' as const } : {}
+  const answer = await (await connect(options)).call(actionsPermitsList, { ...pageOf(options), ...filter })
+  if (!options.pending) return printPage(answer, answer.permits, COLUMNS, 'No permits.', options)
+  const rows = answer.permits.map(({ summary, ...permit }) => ({
+    ...permit,
+    url: summary?.url,
+    body_bytes: summary?.body_bytes,
+    purpose: summary?.mandate.purpose,
+  }))
+  printPage(answer, rows, PENDING_COLUMNS, 'No permit waits for approval.', options)
+}
+
+async function approvePermit(id: string, options: ConnectionOptions & { yes?: boolean }): Promise<void> {
+  const client = await connect(options)
+  const { summary } = await client.call(actionsPermitsGet, { permit_id: id })
+  // One that does not wait has nothing to show: the gateway says how it stands.
+  if (summary !== null && !(options.json && options.yes)) {
+    process.stderr.write(`${showText(summary.text)}\n\n`)
+    if (!options.yes)
+      await confirm(
+        'Approve exactly this request?',
+        `Nobody can be asked here: read \`permits show ${id}\`, then approve with --yes.`,
+      )
+  }
+  printDecided(await client.call(actionsApprove, { permit_id: id }), options)
+}
+
+function printDecided({ summary, ...permit }: PermitRecord, options: ConnectionOptions): void {
+  printRecord(options.json ? { ...permit, summary } : permit, options)
+}
