@@ -20,6 +20,8 @@ export interface DnsZone {
   /** Never answer. */
   readonly silent?: boolean
   readonly types?: readonly DnsType[]
+  /** Messages to send in place of an answer, in this order; what they say is the test's business. */
+  readonly raw?: (query: Buffer, transport: DnsQuery['transport']) => readonly Buffer[]
 }
 
 export interface DnsQuery {
@@ -38,12 +40,16 @@ export interface TestDnsServer {
   close(): Promise<void>
 }
 
-export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = {}): Promise<TestDnsServer> {
+/** @param options.tcp false: connections are refused, so what does not fit a datagram is told to nobody */
+export async function startDnsServer(
+  zones: Readonly<Record<string, DnsZone>> = {},
+  options: { readonly tcp?: boolean } = {},
+): Promise<TestDnsServer> {
   const names = new Map<string, DnsZone | ((type: string, before: number) => DnsZone)>(Object.entries(zones))
   const queries: DnsQuery[] = []
   const asked = new Map<string, number>()
 
-  function answer(message: Buffer, transport: DnsQuery['transport']): Buffer | undefined {
+  function answer(message: Buffer, transport: DnsQuery['transport']): readonly Buffer[] {
     const question = readQuestion(message)
     const type = Object.entries(DNS_TYPES).find(([, code]) => code === question.type)?.[0] ?? 'OTHER'
     const name = question.name.toLowerCase()
@@ -53,7 +59,8 @@ export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = 
     const entry = names.get(name)
     const zone = typeof entry === 'function' ? entry(type, before) : entry
     const applies = zone?.types === undefined || zone.types.includes(type as DnsType)
-    if (zone?.silent && applies) return undefined
+    if (zone?.silent && applies) return []
+    if (zone?.raw && applies) return zone.raw(message, transport)
     const rcode = zone === undefined ? 3 : applies ? (zone.rcode ?? 0) : 0
     const records = zone === undefined || rcode !== 0 ? [] : chase(name, type, zone, names)
     const header = Buffer.alloc(12)
@@ -62,11 +69,11 @@ export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = 
     header.writeUInt16BE(1, 4)
     header.writeUInt16BE(records.length, 6)
     const full = Buffer.concat([header, message.subarray(12, question.end), ...records])
-    if (transport === 'tcp' || full.length <= 512) return full
+    if (transport === 'tcp' || full.length <= 512) return [full]
     // Too long for a datagram: say so (TC) and let the client come back over TCP.
     header.writeUInt16BE(0x8780, 2)
     header.writeUInt16BE(0, 6)
-    return Buffer.concat([header, message.subarray(12, question.end)])
+    return [Buffer.concat([header, message.subarray(12, question.end)])]
   }
 
   const sockets = new Set<Socket>()
@@ -78,12 +85,13 @@ export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = 
       pending = Buffer.concat([pending, chunk])
       while (pending.length >= 2 && pending.length >= 2 + pending.readUInt16BE(0)) {
         const end = 2 + pending.readUInt16BE(0)
-        const reply = answer(pending.subarray(2, end), 'tcp')
+        const replies = answer(pending.subarray(2, end), 'tcp')
         pending = pending.subarray(end)
-        if (!reply) continue
-        const length = Buffer.alloc(2)
-        length.writeUInt16BE(reply.length)
-        socket.write(Buffer.concat([length, reply]))
+        for (const reply of replies) {
+          const length = Buffer.alloc(2)
+          length.writeUInt16BE(reply.length)
+          socket.write(Buffer.concat([length, reply]))
+        }
       }
     })
   })
@@ -100,11 +108,11 @@ export async function startDnsServer(zones: Readonly<Record<string, DnsZone>> = 
   }
   const datagrams = udp
   datagrams.on('message', (message, peer) => {
-    const reply = answer(message, 'udp')
-    if (reply) datagrams.send(reply, peer.port, peer.address)
+    for (const reply of answer(message, 'udp')) datagrams.send(reply, peer.port, peer.address)
   })
 
-  const port = (tcp.address() as AddressInfo).port
+  const { port } = datagrams.address()
+  if (options.tcp === false) await new Promise((resolve) => tcp.close(resolve))
   return {
     address: `127.0.0.1:${port}`,
     port,

@@ -8,6 +8,8 @@ import { createQuestion } from './dns-message.ts'
 
 const TRY_MS = 2_000
 const TRIES = 2
+/** Nobody answers in less, and timers are not more exact. */
+const SHORTEST_TRY_MS = 5
 const DNS_PORT = 53
 /** Each is a socket. What comes beyond waits, on its own time. */
 const MAX_IN_FLIGHT = 256
@@ -50,11 +52,13 @@ function createTxtResolver(name: string, server: DnsServer): TxtResolver {
 /** @param timeLeftMs of the next try */
 async function askServer(server: DnsServer, name: string, timeLeftMs: () => number): Promise<TxtAnswer> {
   let last: TxtAnswer = { status: 'failed', reason: 'timeout' }
-  for (let tries = 0; tries < TRIES && timeLeftMs() > 0; tries++) {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const tryMs = timeLeftMs()
+    if (tryMs < SHORTEST_TRY_MS) break
     // A new id and, with a new socket, a new port for every try.
     const question = createQuestion(name, randomInt(0x10000))
     if (!question) return { status: 'absent', ttlSeconds: null, aliases: 0 }
-    const outcome = await askOverUdp(server, question, timeLeftMs())
+    const outcome = await askOverUdp(server, question, tryMs)
     const answer =
       outcome === 'truncated' ? await askOverTcp(server, question, Math.max(1, timeLeftMs())) : outcome
     if (answer.status !== 'failed' || (answer.reason !== 'timeout' && answer.reason !== 'server_failure'))
