@@ -3,12 +3,18 @@ import type { WireMessage, WirePart } from './wire.ts'
 
 const REDACTED = '[redacted]'
 const SECRET_NAME =
-  /(capability|permit|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access)[_-]?key|signature)$/i
+  /(capability|permit|mandate|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access)[_-]?key|signature)$/i
 const GATEWAY_TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]+/g
 
-/** Tokens inside any text, also inside serialised JSON. */
-export const redactTokens = (text: string): string =>
-  text.includes('agw_') ? text.replace(GATEWAY_TOKEN, REDACTED) : text
+/** How the header of each of our permits ends. It begins with a key id, always as long, so base64 falls on these bytes. */
+const PERMIT_HEADER_END = Buffer.from(':"gw-permit+jws"}').toString('base64url')
+const PERMIT = new RegExp(`[\\w-]*${PERMIT_HEADER_END}\\.[\\w-]+\\.[\\w-]+`, 'g')
+
+/** Tokens and permits inside any text, also inside serialised JSON. */
+export function redactTokens(text: string): string {
+  const rest = text.includes('agw_') ? text.replace(GATEWAY_TOKEN, REDACTED) : text
+  return rest.includes(PERMIT_HEADER_END) ? rest.replace(PERMIT, REDACTED) : rest
+}
 
 /** A copy of the message that may be stored. */
 export function redactMessage(message: WireMessage): WireMessage {
@@ -48,9 +54,13 @@ export function redactValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactValue)
   if (typeof value !== 'object' || value === null) return value
   const copy: [string, unknown][] = []
-  for (const [key, inner] of Object.entries(value))
-    copy.push([key, isSecretName(key) && inner !== null ? REDACTED : redactValue(inner)])
+  // What a permit is for says as much as the permit; elsewhere a request is nothing special.
+  const isAction = ACTION_NAMES.some((name) => name in value)
+  for (const [key, inner] of Object.entries(value)) {
+    const isSecret = SECRET_NAME.test(key) || (isAction && key === 'request')
+    copy.push([key, isSecret && inner !== null ? REDACTED : redactValue(inner)])
+  }
   return Object.fromEntries(copy)
 }
 
-const isSecretName = (name: string) => SECRET_NAME.test(name)
+const ACTION_NAMES = ['permit', 'mandate', 'mandate_id']

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { redactMessage, redactTokens, redactValue } from '../../../src/doors/a2a/redact.ts'
+import { JWS_TYPES, toCanonicalJson } from '../../../src/receipts/types.ts'
 import type { WirePart } from '../../../src/doors/a2a/wire.ts'
 import { newToken } from '../../../src/tokens.ts'
 
@@ -11,6 +12,7 @@ describe('redaction', () => {
   for (const name of [
     'capability',
     'permit',
+    'mandate',
     'payment',
     'x402.payment.payload',
     'credential',
@@ -38,6 +40,24 @@ describe('redaction', () => {
     expect(redactPart({ text: 'run {"skill":"verify","input":{"email":"jo@example.com"}} now' })).toEqual({
       text: 'run {"skill":"verify","input":{"email":"[redacted]"}} now',
     })
+  })
+
+  for (const beside of ['permit', 'mandate', 'mandate_id'])
+    test(`takes a request beside a ${beside} out, and no other`, () => {
+      expect(redactValue({ [beside]: 'x', request: { body: 'canary' } })).toMatchObject({
+        request: '[redacted]',
+      })
+      expect(redactValue({ request: { body: 'kept' } })).toEqual({ request: { body: 'kept' } })
+    })
+
+  test('finds a permit of ours wherever it stands, and leaves other signed documents alone', () => {
+    const header = (typ: string) =>
+      Buffer.from(toCanonicalJson({ alg: 'EdDSA', kid: 'k'.repeat(43), typ })).toString('base64url')
+    const permit = `${header(JWS_TYPES.permit)}.cGF5bG9hZA.c2lnbmF0dXJl`
+    const receipt = `${header(JWS_TYPES.receipt)}.cGF5bG9hZA.c2lnbmF0dXJl`
+    expect(redactTokens(`use ${permit}, please`)).toBe('use [redacted], please')
+    expect(redactPart({ text: `execute ${permit}` })).toEqual({ text: 'execute [redacted]' })
+    expect(redactValue({ note: [permit, receipt] })).toEqual({ note: ['[redacted]', receipt] })
   })
 
   test('drops files', () => {
