@@ -33,10 +33,9 @@ export function toolTable(registry: Registry): string {
 /** `/agent.txt`: short enough to paste into a prompt. */
 export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): string {
   const paid = registry.tools.filter(({ tool }) => isPaid(tool)).map(({ tool }) => tool.name)
-  const tools = registry.tools.map(({ tool, portableName }) => {
-    const [route] = tool.doors.includes('rest') ? tool.rest : []
-    const address = route ? `${route.method} ${route.path}` : portableName
-    return `${tool.name} | ${address} | ${priceWords(tool.price)} | ${WHO[tool.caller]} | ${tool.title}`
+  const tools = CALLERS.flatMap((caller) => {
+    const theirs = registry.tools.filter(({ tool }) => tool.caller === caller)
+    return theirs.length === 0 ? [] : [`${HOLDERS[caller]}:`, ...theirs.map(toolLine)]
   })
   const jobs = registry.tools.flatMap(({ tool }) => {
     const prices = jobPrices(tool)
@@ -60,10 +59,10 @@ Content-Type: application/json
 Service key (agw_sk_...), for operators: Authorization: Bearer <key>
 Capability (agw_cap_...), for agents: Authorization: Bearer <capability>, or X-Gateway-Capability, or over MCP and A2A
 the tool argument "capability". It names hosts, paths and methods, and expires.
+Permit (a JWS, in the body): allows one exact request, once; POST ${baseUrl}/v1/actions/execute {"permit", "request"}.
 The upstream secret itself stays in the gateway. Never ask for it and never send it in a request.
 
 ## Paying
-What is marked free is free.
 USDC, with x402 v2, no account, the payer must be funded: ${paid.join(', ')}.
 1. Send the request. The answer is 402 with Payment-Required: base64 of {x402Version, resource, accepts}. Nothing is charged.
 2. Sign one of accepts and send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
@@ -74,13 +73,37 @@ Prices and rails now: ${baseUrl}/v1/pricing. Check first, free: POST ${baseUrl}/
 Credits pay for outbound requests: 1 for each attempt, taken before anything is sent. GET ${baseUrl}/v1/credits shows
 the balance. A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
 
-## Tools: name | HTTP | price | who may call | what
+## Tools, by who may call: name | HTTP | price unless free | what
 ${[...tools, ...jobs].join('\n')}
 
 ## Errors
 application/problem+json with code, detail (what to do next) and request_id; ${baseUrl}/problems/<code> explains each.
 ${errorLines().join('\n')}
 `
+}
+
+/** Groups instead of a column: the page has to stay short. */
+const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
+  anyone: 'Anybody',
+  capability: 'Capability',
+  account: 'Service key or capability',
+  operator: 'Service key',
+  admin: 'Administrator key',
+}
+const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
+
+function toolLine({ tool, portableName }: Registry['tools'][number]): string {
+  const [route] = tool.doors.includes('rest') ? tool.rest : []
+  const address = route ? `${route.method} ${route.path}` : portableName
+  const price = priceWords(tool.price)
+  // Operators read the documentation; their tools are here for completeness, and the names say what they do.
+  const isForOperators = tool.caller === 'operator' || tool.caller === 'admin'
+  return [
+    tool.name,
+    address,
+    ...(price === 'free' ? [] : [price]),
+    ...(isForOperators ? [] : [tool.title]),
+  ].join(' | ')
 }
 
 function errorLines(): string[] {
@@ -129,6 +152,7 @@ ${[
   link('Agent card', `${baseUrl}/.well-known/agent-card.json`, 'A2A skills'),
   link('Ways in', `${baseUrl}/v1/protocols`, 'each tool over each protocol'),
   link('Egress manifest', `${baseUrl}/v1/egress`, 'credentials, capabilities and what is guaranteed'),
+  link('Action manifest', `${baseUrl}/v1/actions`, 'permits for one exact request, mandates, approval'),
   link('Facilitator', `${baseUrl}/facilitator`, 'verifies and settles x402 payments of others'),
   link('Paid resources', `${baseUrl}/discovery/resources`, 'x402 resources of this gateway and its sources'),
 ].join('\n')}

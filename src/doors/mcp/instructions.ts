@@ -24,10 +24,11 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
       'gave you: as the argument `capability`, unless the connection already carries it. 1 credit an attempt.',
   },
   {
-    needs: ['gateway.egress.fetch'],
+    needs: ['gateway.egress.fetch', 'gateway.actions.execute'],
     text:
       'Leave out Authorization, cookies and API keys: the gateway adds the credential itself. Only the hosts, paths and ' +
-      'methods of the capability are allowed; redirects come back as data and are not followed.',
+      'methods of the capability are allowed; redirects come back as data and are not followed. Given a permit instead, send ' +
+      'it with exactly its request to {gateway.actions.execute}: once.',
   },
   {
     needs: ['gateway.egress.attempts.get'],
