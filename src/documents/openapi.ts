@@ -220,6 +220,7 @@ const TAG_WORDS: Readonly<Record<string, string>> = {
   execute: 'Results from public or supplied sources',
   capabilities: 'What can be had here',
   egress: 'Outbound requests with credentials that the agent never sees',
+  actions: 'Signed permits for one exact request, and the mandates behind them',
   credits: 'Balance and ledger',
   keys: 'Service keys of operators',
   receipts: 'Signed receipts',
