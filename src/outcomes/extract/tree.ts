@@ -32,7 +32,9 @@ export interface ParsedPage {
 }
 
 const MAX_DEPTH = 256
-const MAX_ELEMENTS = 200_000
+const MAX_ELEMENTS = 120_000
+/** Text that comes in pieces of a character is put together before every piece of it is an object. */
+const MAX_PIECES = 1024
 /** Longer arrays have little room to spare. */
 const MAX_SHRUNK = 16
 const MAX_SIDE_CHARACTERS = 64 * 1024
@@ -80,6 +82,20 @@ export function parsePage(html: string): ParsedPage {
   let links = 0
   let preformatted = 0
 
+  // Text right behind each other that waits to be put together.
+  const pieces: string[] = []
+
+  function appendText(): void {
+    if (pieces.length === 0) return
+    const text = pieces.length === 1 ? pieces[0]! : pieces.join('')
+    pieces.length = 0
+    const into = open.at(-1)!
+    const last = into.children.length - 1
+    const before = into.children[last]
+    if (typeof before === 'string') into.children[last] = before + text
+    else append(into, text)
+  }
+
   const keepAside = (list: string[], text: string) => {
     if ((sideCharacters += text.length) <= MAX_SIDE_CHARACTERS) list.push(text)
   }
@@ -105,6 +121,7 @@ export function parsePage(html: string): ParsedPage {
 
   readHtml(html, {
     onOpen(name, attributes) {
+      appendText()
       if (skipping) {
         skipping.depth++
         skippedElements++
@@ -130,6 +147,7 @@ export function parsePage(html: string): ParsedPage {
       if (HEAD.has(name)) head.push(element)
     },
     onClose() {
+      appendText()
       if (!skipping) {
         if (open.length > 1) close(open.pop()!)
         return
@@ -147,10 +165,7 @@ export function parsePage(html: string): ParsedPage {
         const words = estimateWords(text)
         // Indentation is half of the text nodes of a page, and means something only in `pre`.
         const kept = words === 0 && preformatted === 0 && text.length > 1 ? ' ' : text
-        const last = into.children.length - 1
-        const before = into.children[last]
-        if (typeof before === 'string') into.children[last] = before + kept
-        else append(into, kept)
+        if (pieces.push(kept) >= MAX_PIECES) appendText()
         into.words += words
         if (links > 0) into.linkWords += words
       } else if (skipping.kind === 'json-ld') script += text
@@ -161,6 +176,7 @@ export function parsePage(html: string): ParsedPage {
     },
   })
 
+  appendText()
   while (open.length > 0) close(open.pop()!)
   return {
     root,
