@@ -183,7 +183,7 @@ export async function addSetting(store: Store, credits: number): Promise<Setting
 }
 
 export function reservation(
-  setting: Setting,
+  setting: { accountId: string; credential: { id: string }; capability: { id: string } },
   bootId: string,
   over: Partial<Attempt> = {},
 ): Parameters<Store['reserveAttempt']>[0] {

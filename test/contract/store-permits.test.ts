@@ -1,0 +1,270 @@
+// Permits: prepared against a mandate, decided once, expired, listed; on every engine.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import type { PermitState, PrepareResult, Store } from '../../src/store/ports.ts'
+import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
+import {
+  addGrant,
+  addPermit,
+  brokenActions,
+  execution,
+  type Grant,
+  heldOf,
+  HOUR_MS,
+  newPermit,
+  preparation,
+  prepared,
+  SUMMARY,
+} from '../support/store-actions.ts'
+
+type Decision = Parameters<Store['decidePermit']>[0]
+const decisionOn = (
+  { id, accountId }: { id: string; accountId: string },
+  decision: Decision['decision'],
+  over: Partial<Decision> = {},
+): Decision => ({
+  id,
+  accountId,
+  decision,
+  keyId: 'key_1',
+  expiresAt: NOW + 400_000,
+  now: NOW + 100_000,
+  ...over,
+})
+
+describe.each(ENGINES)('permits in %s', (engine) => {
+  let place: Place
+  let store: Store
+  beforeAll(async () => {
+    place = await createPlace(engine, 'permits')
+    store = await place.open('boot-1')
+  })
+  afterEach(async () => expect(await brokenActions(place)).toEqual([]))
+  afterAll(() => place.remove())
+
+  const expireOf = async (grant: Grant) => {
+    const { items } = await store.listPermits({ accountId: grant.accountId, now: NOW }, { limit: 500 })
+    return items.filter(({ state }) => state === 'expired')
+  }
+
+  it('are stored as prepared, take their share of the mandate and debit nothing', async () => {
+    const grant = await addGrant(store, 5, { maxCredits: 9 })
+    const input = preparation(grant, { cost: 2 })
+    expect(await store.preparePermit(input)).toEqual({ ok: true, balance: 5 })
+    expect(await store.getPermit(input.permit.id)).toEqual(prepared(input.permit))
+    expect(await heldOf(store, grant)).toEqual([1, 2])
+    expect(await store.balance(grant.accountId)).toBe(5)
+    expect((await store.ledger(grant.accountId, { limit: 9 })).items).toHaveLength(1)
+    expect(await store.countActions(grant.accountId)).toMatchObject({ permitsPrepared: 1, executions: 0 })
+    expect(await store.getPermit('pmt_none')).toBeUndefined()
+  })
+
+  it('end with their mandate at the latest', async () => {
+    const grant = await addGrant(store, 5, { expiresAt: NOW + 1000 })
+    const { id } = await addPermit(store, grant, { expiresAt: NOW + 300_000 })
+    expect(await store.getPermit(id)).toMatchObject({ expiresAt: NOW + 1000 })
+  })
+
+  it.each<[string, (grant: Grant) => Promise<Partial<Grant>> | Partial<Grant>, object, PrepareResult]>([
+    ['nobody’s mandate', ({ mandate }) => ({ mandate: { ...mandate, id: 'mdt_none' } }), {}, gone('mandate')],
+    [
+      'another account’s mandate',
+      async () => ({ mandate: (await addGrant(store, 5)).mandate }),
+      {},
+      gone('mandate'),
+    ],
+    ['a mandate that is over', () => ({}), { now: NOW + HOUR_MS }, gone('mandate')],
+    ['a mandate in its last millisecond', () => ({}), { now: NOW + HOUR_MS - 1 }, { ok: true, balance: 5 }],
+    ['nobody’s credential', () => ({ credentialId: 'cred_none' }), {}, gone('credential')],
+    [
+      'another account’s credential',
+      async () => ({ credentialId: (await addGrant(store, 5)).credentialId }),
+      {},
+      gone('credential'),
+    ],
+    ['less than it needs', () => ({}), { needsBalance: 6 }, { ok: false, reason: 'credits', balance: 5 }],
+    ['exactly what it needs', () => ({}), { needsBalance: 5 }, { ok: true, balance: 5 }],
+  ])(
+    'answer rightly for %s, and change nothing unless they come about',
+    async (_, change, over, expected) => {
+      const grant = await addGrant(store, 5)
+      const input = { ...preparation({ ...grant, ...(await change(grant)) }), ...over }
+      expect(await store.preparePermit(input)).toEqual(expected)
+      expect(await heldOf(store, grant)).toEqual(expected.ok ? [1, 1] : [0, 0])
+      expect((await store.getPermit(input.permit.id)) !== undefined).toBe(expected.ok)
+      expect((await store.countActions(grant.accountId)).permitsPrepared).toBe(expected.ok ? 1 : 0)
+    },
+  )
+
+  it('are not prepared with a credential that was rotated or revoked meanwhile', async () => {
+    const grant = await addGrant(store, 5)
+    const { accountId, credentialId: id } = grant
+    const { sealed } = (await store.getCredential(id, accountId))!
+    await store.rotateCredential({ id, accountId, fromVersion: 1, sealed, now: NOW })
+    expect(await store.preparePermit(preparation(grant))).toEqual({ ok: false, reason: 'credential_changed' })
+    await addPermit(store, grant, { credentialVersion: 2 })
+    await store.revokeCredential({ id, accountId, now: NOW })
+    const late = preparation(grant, { credentialVersion: 2 })
+    expect(await store.preparePermit(late)).toEqual({ ok: false, reason: 'credential_gone' })
+    expect(await heldOf(store, grant)).toEqual([1, 1])
+  })
+
+  it('are refused a second time under the same id, and count once', async () => {
+    const grant = await addGrant(store, 5)
+    const permit = newPermit(grant)
+    const results = await Promise.allSettled(
+      times(5, () => store.preparePermit({ permit, needsBalance: 1, now: NOW })),
+    )
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'state_conflict' })
+    expect(await heldOf(store, grant)).toEqual([1, 1])
+  })
+
+  it('give their share back when they expired and the limit stands in the way, and not before', async () => {
+    const grant = await addGrant(store, 5, { maxCalls: 3, requiresApproval: true })
+    const until = NOW + 1000
+    const [pending, ready] = [
+      await addPermit(store, grant, { expiresAt: until }),
+      await addPermit(store, grant, { expiresAt: until, state: 'ready', summary: null }),
+    ]
+    const executed = await addPermit(store, grant, { expiresAt: until, state: 'ready', summary: null })
+    expect((await store.reserveAction(execution(executed))).ok).toBe(true)
+    const prepareAt = (now: number) => store.preparePermit({ ...preparation(grant), now })
+    expect(await prepareAt(until - 1)).toEqual({ ok: false, reason: 'mandate_used_up' })
+    expect(await expireOf(grant)).toEqual([])
+    expect(await prepareAt(until)).toMatchObject({ ok: true })
+    // Both at once: the next preparation finds room without looking.
+    expect((await expireOf(grant)).map(({ id }) => id).toSorted()).toEqual([pending.id, ready.id].toSorted())
+    expect(await store.getPermit(pending.id)).toMatchObject({ state: 'expired', summary: null })
+    expect(await heldOf(store, grant)).toEqual([2, 2])
+    expect(await prepareAt(until)).toMatchObject({ ok: true })
+    expect(await prepareAt(until)).toEqual({ ok: false, reason: 'mandate_used_up' })
+    // What is given back once is not given back again.
+    expect(await heldOf(store, grant)).toEqual([3, 3])
+  })
+
+  it('do not look for expired ones while there is room', async () => {
+    const grant = await addGrant(store, 5, { maxCalls: 9 })
+    const { id } = await addPermit(store, grant, { expiresAt: NOW + 1 })
+    expect(await store.preparePermit({ ...preparation(grant), now: NOW + 1 })).toMatchObject({ ok: true })
+    expect(await store.getPermit(id)).toMatchObject({ state: 'ready' })
+    expect(await heldOf(store, grant)).toEqual([2, 2])
+  })
+
+  it('give back a hundred expired ones at most in one preparation, credits included', async () => {
+    const grant = await addGrant(store, 5, { maxCalls: null, maxCredits: 150 })
+    await Promise.all(times(150, () => addPermit(store, grant, { expiresAt: NOW + 1 })))
+    expect(await store.preparePermit({ ...preparation(grant), now: NOW + 1 })).toMatchObject({ ok: true })
+    expect(await heldOf(store, grant)).toEqual([51, 51])
+    expect(await expireOf(grant)).toHaveLength(100)
+  })
+
+  it.each([
+    ['approve', 'ready', { permitsApproved: 1, permitsRefused: 0 }, [1, 1]],
+    ['refuse', 'refused', { permitsApproved: 0, permitsRefused: 1 }, [0, 0]],
+  ] as [Decision['decision'], PermitState, object, number[]][])(
+    'are decided once (%s), by their account, which forgets what would have been sent',
+    async (decision, state, counts, held) => {
+      const grant = await addGrant(store, 5, { requiresApproval: true })
+      const permit = await addPermit(store, grant)
+      expect((await store.getPermit(permit.id))?.summary).toBe(SUMMARY)
+      const stranger = decisionOn(permit, decision, { accountId: 'acct_other' })
+      expect(await store.decidePermit(stranger)).toBeUndefined()
+      expect(await store.decidePermit(decisionOn({ ...permit, id: 'pmt_none' }, decision))).toBeUndefined()
+
+      const answers = await Promise.all(times(10, () => store.decidePermit(decisionOn(permit, decision))))
+      const decided = {
+        ...prepared(permit),
+        state,
+        summary: null,
+        decidedAt: NOW + 100_000,
+        decidedBy: 'key_1',
+        expiresAt: state === 'ready' ? NOW + 400_000 : permit.expiresAt,
+      }
+      expect(answers.filter((answer) => answer?.changed)).toHaveLength(1)
+      for (const answer of answers) expect(answer?.permit).toEqual(decided)
+      expect(await store.getPermit(permit.id)).toEqual(decided)
+      const other = decision === 'approve' ? 'refuse' : 'approve'
+      expect(await store.decidePermit(decisionOn(permit, other))).toEqual({ permit: decided, changed: false })
+      expect(await heldOf(store, grant)).toEqual(held)
+      expect(await store.countActions(grant.accountId)).toMatchObject(counts)
+    },
+  )
+
+  it('are approved or refused, never both, when both are asked at once', async () => {
+    const grant = await addGrant(store, 5, { maxCalls: 20, requiresApproval: true })
+    for (let round = 0; round < 10; round++) {
+      const permit = await addPermit(store, grant)
+      const answers = await Promise.all(
+        times(6, (i) => store.decidePermit(decisionOn(permit, i % 2 ? 'approve' : 'refuse'))),
+      )
+      expect(answers.filter((answer) => answer?.changed)).toHaveLength(1)
+      expect(new Set(answers.map((answer) => answer?.permit.state)).size).toBe(1)
+    }
+  })
+
+  it('are approved no longer than their mandate lasts, and not at all when their time is over', async () => {
+    const grant = await addGrant(store, 5, { requiresApproval: true, expiresAt: NOW + 200_000 })
+    const permit = await addPermit(store, grant, { expiresAt: NOW + 150_000 })
+    const answer = await store.decidePermit(decisionOn(permit, 'approve', { now: NOW + 149_999 }))
+    expect(answer).toMatchObject({ changed: true, permit: { state: 'ready', expiresAt: NOW + 200_000 } })
+
+    const late = await addPermit(store, grant, { expiresAt: NOW + 150_000 })
+    for (const decision of ['approve', 'refuse'] as const)
+      expect(await store.decidePermit(decisionOn(late, decision, { now: NOW + 150_000 }))).toEqual({
+        permit: prepared(late),
+        changed: false,
+      })
+    expect(await heldOf(store, grant)).toEqual([2, 2])
+  })
+
+  it('that nobody was asked about cannot be decided', async () => {
+    const grant = await addGrant(store, 5)
+    const permit = await addPermit(store, grant)
+    expect(await store.decidePermit(decisionOn(permit, 'refuse'))).toEqual({
+      permit: prepared(permit),
+      changed: false,
+    })
+  })
+
+  it('are listed newest first by the state that stands, written down or not, to their account only', async () => {
+    const grant = await addGrant(store, 9, { maxCalls: 9, requiresApproval: true })
+    const { accountId } = grant
+    const add = (i: number, over: object = {}) =>
+      addPermit(store, grant, { id: newId('pmt', NOW + i), ...over })
+    const ready = { state: 'ready' as const, summary: null }
+    const over = { expiresAt: NOW + 1000 }
+    const ids = {
+      pending: (await add(0)).id,
+      pendingOver: (await add(1, over)).id,
+      ready: (await add(2, ready)).id,
+      readyOver: (await add(3, { ...ready, ...over })).id,
+      refused: (await add(4)).id,
+      executed: (await add(5, ready)).id,
+    }
+    await store.decidePermit(decisionOn({ id: ids.refused, accountId }, 'refuse', { now: NOW }))
+    await store.reserveAction(execution((await store.getPermit(ids.executed))!))
+    const list = async (state?: PermitState, now = NOW + 1000, limit = 50, before?: string) => {
+      const page = await store.listPermits({ accountId, state, now }, { limit, before })
+      return page.items.map(({ id }) => id)
+    }
+    expect(await list()).toEqual(Object.values(ids).toReversed())
+    expect(await list(undefined, NOW, 2)).toEqual([ids.executed, ids.refused])
+    expect(await list(undefined, NOW, 9, ids.ready)).toEqual([ids.pendingOver, ids.pending])
+    expect(await list('pending_approval')).toEqual([ids.pending])
+    expect(await list('pending_approval', NOW + 999)).toEqual([ids.pendingOver, ids.pending])
+    expect(await list('ready')).toEqual([ids.ready])
+    expect(await list('ready', NOW + 999)).toEqual([ids.readyOver, ids.ready])
+    expect(await list('refused')).toEqual([ids.refused])
+    expect(await list('executed')).toEqual([ids.executed])
+    expect(await list('expired')).toEqual([ids.readyOver, ids.pendingOver])
+    expect(await list('expired', NOW + 999)).toEqual([])
+    const others = await store.listPermits({ accountId: 'acct_other', now: NOW }, { limit: 5 })
+    expect(others).toEqual({ items: [], next: null })
+  })
+})
+
+function gone(what: 'mandate' | 'credential'): PrepareResult {
+  return { ok: false, reason: `${what}_gone` }
+}
