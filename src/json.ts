@@ -42,3 +42,34 @@ function depthExceeds(text: string, maxDepth: number): boolean {
   }
   return false
 }
+
+/**
+ * Whether an object of the text has a member twice, so that two readers may take two different things from it.
+ * Every member has one colon; one that is there twice is one member of the value but two colons of the text.
+ * @param value what `text` parses to
+ */
+export const hasRepeatedMember = (text: string, value: unknown): boolean =>
+  countMembers(value) !== countColons(text)
+
+/** Depth is bounded by whoever parsed it. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countMembers(item), 0)
+  const members = Object.values(value)
+  return members.reduce<number>((sum, member) => sum + countMembers(member), members.length)
+}
+
+/** Those that stand between a name and its value. */
+export function countColons(text: string): number {
+  let colons = 0
+  let isInString = false
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i)
+    if (isInString) {
+      if (char === 0x5c) i++
+      else if (char === 0x22) isInString = false
+    } else if (char === 0x22) isInString = true
+    else if (char === 0x3a) colons++
+  }
+  return colons
+}

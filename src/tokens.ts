@@ -28,6 +28,10 @@ export function parseToken(text: string): { kind: TokenKind } | undefined {
   return { kind: match[1] as TokenKind }
 }
 
+/** Whether a text holds what looks like one of our tokens: mistyped ones too, which give away nearly as much. */
+export const findToken = (text: string): boolean =>
+  text.includes('agw_') && /agw_(?:sk|cap|ek)_[0-9A-Za-z]/.test(text)
+
 /** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer')

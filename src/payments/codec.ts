@@ -1,6 +1,6 @@
 // Payments as text: the base64 headers of x402, and JSON that means one thing only. What it says is wire.ts's business.
 import { GatewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { countColons, parseJson } from '../json.ts'
 
 /** More than any payment needs (1 to 2 kB), less than what proxies in front of us cut off. */
 export const MAX_HEADER_CHARACTERS = 8192
@@ -57,20 +57,6 @@ function parsePayment(text: string): unknown {
   if (assertPlain(value) !== countColons(text))
     throw paymentInvalid('', 'has a member twice. Two readers could take two different payments from it.')
   return value
-}
-
-function countColons(text: string): number {
-  let colons = 0
-  let isInString = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (isInString) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) isInString = false
-    } else if (char === 0x22) isInString = true
-    else if (char === 0x3a) colons++
-  }
-  return colons
 }
 
 /**

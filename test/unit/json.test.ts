@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { MAX_JSON_DEPTH, parseJson } from '../../src/json.ts'
+import { hasRepeatedMember, MAX_JSON_DEPTH, parseJson } from '../../src/json.ts'
 
 const nested = (depth: number, open = '[', close = ']') => open.repeat(depth) + close.repeat(depth)
 
@@ -55,6 +55,30 @@ describe('parseJson', () => {
     )
     expect(() => parseJson('hunter2')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),
+    )
+  })
+})
+
+describe('hasRepeatedMember', () => {
+  it.each<[string, string, boolean]>([
+    ['every member once', '{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}', false],
+    ['one twice', '{"a":1,"a":1}', true],
+    ['one twice, deep inside', '{"a":[{"b":{"c":1,"d":2,"c":3}}]}', true],
+    ['one twice, spelled differently', '{"a":1,"\\u0061":2}', true],
+    ['colons in texts and names', '{"a:b":"c:d","\\":":":\\":"}', false],
+    ['__proto__ once', '{"__proto__":1}', false],
+    ['__proto__ twice', '{"__proto__":1,"__proto__":2}', true],
+    ['no object', '[1,"a:b",null]', false],
+  ])('judges %s', (_, text, expected) => {
+    expect(hasRepeatedMember(text, JSON.parse(text))).toBe(expected)
+  })
+
+  it('finds none in what JSON.stringify writes', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value)
+        expect(hasRepeatedMember(text, JSON.parse(text))).toBe(false)
+      }),
     )
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hashToken, newToken, parseToken, type TokenKind } from '../../src/tokens.ts'
+import { findToken, hashToken, newToken, parseToken, type TokenKind } from '../../src/tokens.ts'
 
 const KINDS: TokenKind[] = ['sk', 'cap', 'ek']
 const ZERO = newToken('sk', Buffer.alloc(32))
@@ -62,5 +62,20 @@ describe('tokens', () => {
     expect(hashToken(ZERO)).toHaveLength(32)
     expect(hashToken(ZERO)).toEqual(hashToken(ZERO))
     expect(hashToken(ZERO)).not.toEqual(hashToken(newToken('sk')))
+  })
+})
+
+describe('findToken', () => {
+  const token = newToken('cap')
+  it.each<[string, string, boolean]>([
+    ['a token', token, true],
+    ['one among other words', `Bearer ${token}, x`, true],
+    ['one that is mistyped', `${token.slice(0, -1)}?`, true],
+    ['one that is cut off', token.slice(0, 20), true],
+    ['a token of somebody else', 'Bearer sk_live_0123456789', false],
+    ['words about tokens', 'tokens begin with agw_sk_ or agw_cap_', false],
+    ['nothing', '', false],
+  ])('judges %s', (_, text, expected) => {
+    expect(findToken(text)).toBe(expected)
   })
 })
