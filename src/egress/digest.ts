@@ -21,7 +21,7 @@ export function digestRequest(request: {
   readonly credentialId: string | null
   readonly secretVersion: number | null
 }): string {
-  const headers = request.headers.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const headers = request.headers.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return digestJson({
     v: 1,
     method: request.method,

@@ -66,6 +66,8 @@ export interface Completed {
   readonly receipt: StoredReceipt
   readonly balance: number
   readonly responseDigest: string
+  /** Those one of which it came from. */
+  readonly addresses: readonly string[]
 }
 
 export interface Runner {
@@ -193,12 +195,13 @@ export function createRunner(parts: RunnerParts): Runner {
       log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
       result = { ok: false, phase: 'after_send', reason: 'reset' }
     }
-    return result.ok ? deliver(paid, result.response, opened) : fail(paid, result)
+    return result.ok ? deliver(paid, result.response, addresses, opened) : fail(paid, result)
   }
 
   async function deliver(
     paid: Paid,
     response: OutboundResponse,
+    addresses: readonly string[],
     opened: OpenedCredential | undefined,
   ): Promise<Completed> {
     const { attempt, credential } = paid
@@ -234,7 +237,7 @@ export function createRunner(parts: RunnerParts): Runner {
       )
     }
     await fault.at('before_reply')
-    return { response, headers, receipt, balance, responseDigest: responseDigest! }
+    return { response, headers, receipt, balance, responseDigest: responseDigest!, addresses }
   }
 
   async function fail(paid: Paid, failure: SendFailure): Promise<never> {

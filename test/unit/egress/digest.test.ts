@@ -39,6 +39,24 @@ test('does not depend on the order of headers, and on everything else', () => {
   expect(new Set([digest, ...digests]).size).toBe(changes.length + 1)
 })
 
+test('keeps the order of a header that is there more than once', () => {
+  const repeated = Array.from({ length: 80 }, (_, i) => ['x-a', String((i * 37) % 80)] as const)
+  const content = createHash('sha256').update('{"a":1}').digest('base64')
+  const canonical = JSON.stringify({
+    content_digest: `sha-256=:${content}:`,
+    credential_id: null,
+    headers: [['accept', '*/*'], ...repeated, ['x-b', '1']],
+    method: 'POST',
+    secret_version: null,
+    url: request.url,
+    v: 1,
+  })
+  const headers = [['x-b', '1'] as const, ...repeated, ['accept', '*/*'] as const]
+  expect(digestRequest({ ...request, headers, credentialId: null, secretVersion: null })).toBe(
+    createHash('sha256').update(canonical).digest('base64url'),
+  )
+})
+
 test('no body and an empty body are the same content', () => {
   expect(digestContent(undefined)).toBe(digestContent(Buffer.alloc(0)))
 })
