@@ -1,0 +1,159 @@
+// Which headers cross the edge, both ways. What belongs to one connection ends here, what the gateway knows better is its
+// own, cookies are carried in neither direction (the buyer's origin is the gateway's); everything else passes untouched, in
+// order and repetition, because payments and signatures are made over it.
+import { isIP } from 'node:net'
+import type { OutboundResponse } from '../egress/ports.ts'
+import { GatewayError } from '../errors.ts'
+import { findToken } from '../tokens.ts'
+
+export type HeaderPairs = readonly (readonly [name: string, value: string])[]
+
+/** What of the gateway a merchant is told. */
+export interface Hop {
+  /** Address of the buyer. */
+  readonly client: string
+  readonly baseUrl: string
+  /** How this gateway is called in `Via`. */
+  readonly name: string
+}
+
+export const MAX_HEADER_BYTES = 16 * 1024
+
+/** RFC 9110, section 7.6.1; those of older hops too. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'expect',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+const isHopByHop = (name: string) => HOP_BY_HOP.has(name) || name.startsWith('proxy-')
+
+/** The URL names the host, the gateway counts the body and says who asks. */
+const GATEWAYS_OWN = new Set(['content-length', 'cookie', 'cookie2', 'forwarded', 'host', 'x-real-ip'])
+
+/** Obsolete text too: bytes above ASCII are the merchant's to read. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
+
+/**
+ * @param received as it came, repeated ones apart
+ * @returns lower-case names
+ * @throws {GatewayError} header_forbidden naming the header, headers_too_large, target_blocked for a request in a circle
+ */
+export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs {
+  const named = namedByConnection(received)
+  const passed: (readonly [string, string])[] = []
+  for (const [rawName, value] of received) {
+    const name = rawName.toLowerCase()
+    if (!NAME.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
+    if (!VALUE.test(value)) throw forbidden(name, 'its value holds a control character')
+    if (holdsToken(value))
+      throw forbidden(
+        name,
+        'it carries a token of this gateway, which no merchant may see. The edge takes none',
+      )
+    if (name === 'via' && passedThrough(value, hop.name)) throw circular()
+    if (isHopByHop(name) || named.has(name) || GATEWAYS_OWN.has(name)) continue
+    if (name.startsWith('x-forwarded-') || name.startsWith('x-gateway-')) continue
+    passed.push([name, value])
+  }
+  passed.push(['forwarded', forwardedBy(hop)], ['via', `1.1 ${hop.name}`])
+  const bytes = passed.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+  if (bytes > MAX_HEADER_BYTES)
+    throw new GatewayError('headers_too_large', `Send at most ${MAX_HEADER_BYTES} bytes of headers.`)
+  return passed
+}
+
+/** What a browser would keep for the gateway's own origin, or what would speak for the gateway. */
+const NOT_RELEASED = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'content-length',
+  'nel',
+  'public-key-pins',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+  'x-content-type-options',
+  'x-request-id',
+])
+
+/**
+ * What of the merchant's headers the buyer gets: lower-case names, in order and repetition. Trailers never.
+ * @param url of the request: what a reference of the answer is relative to, which is nothing behind the gateway's own address
+ */
+export function headersToBuyer(received: OutboundResponse['headers'], url: URL): HeaderPairs {
+  const sent = received.filter(({ trailer }) => !trailer)
+  const named = namedByConnection(sent.map(({ name, value }) => [name, value]))
+  return sent
+    .filter(({ name, value }) => {
+      if (isHopByHop(name) || named.has(name) || NOT_RELEASED.has(name)) return false
+      return !name.startsWith('x-gateway-') && NAME.test(name) && VALUE.test(value)
+    })
+    .map(({ name, value }) => [name, REFERENCES.has(name) ? absolute(value, url) : value])
+}
+
+/** Repeated ones as one list, which is what they mean. */
+export function joinPairs(pairs: HeaderPairs): Record<string, string> {
+  const joined: Record<string, string> = {}
+  for (const [name, value] of pairs)
+    joined[name] = Object.hasOwn(joined, name) ? `${joined[name]}, ${value}` : value
+  return joined
+}
+
+/** A relative one would lead a client, its payment with it, to another address of the gateway. */
+const REFERENCES = new Set(['location', 'content-location'])
+
+function absolute(reference: string, url: URL): string {
+  if (/^[a-z][a-z\d+.-]*:/i.test(reference) || !URL.canParse(reference, url.href)) return reference
+  return new URL(reference, url).href
+}
+
+function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {
+  const names = pairs
+    .filter(([name]) => name.toLowerCase() === 'connection')
+    .flatMap(([, value]) => value.split(','))
+  return new Set(names.map((name) => name.trim().toLowerCase()))
+}
+
+/** As it is, or in the password of Basic credentials, where some clients put it. */
+function holdsToken(value: string): boolean {
+  if (findToken(value)) return true
+  const basic = /^basic +([\w+/=-]+) *$/i.exec(value)?.[1]
+  return basic !== undefined && findToken(Buffer.from(basic, 'base64').toString('latin1'))
+}
+
+const passedThrough = (via: string, name: string) =>
+  via.split(',').some((hop) => hop.trim().split(/\s+/)[1]?.toLowerCase() === name.toLowerCase())
+
+/** RFC 7239. */
+function forwardedBy({ client, baseUrl }: Hop): string {
+  const { host, protocol } = new URL(baseUrl)
+  const address = client.replace(/^::ffff:(?=[\d.]+$)/i, '')
+  const family = isIP(address)
+  const node = family === 4 ? address : family === 6 ? `"[${address}]"` : 'unknown'
+  return `for=${node};host="${host}";proto=${protocol.slice(0, -1)}`
+}
+
+const circular = () =>
+  new GatewayError(
+    'target_blocked',
+    'This request has come through this gateway before: it would go in a circle. Call the merchant behind it.',
+    { reason: 'circular' },
+  )
+
+function forbidden(name: string, why: string): GatewayError {
+  // The name is the caller's own text: quoted and cut, so that it cannot write into a log line or a terminal.
+  const quoted = JSON.stringify(name.slice(0, 64))
+  return new GatewayError('header_forbidden', `Leave out the request header ${quoted}: ${why}.`, {
+    reason: 'request_header',
+    extras: { header: name.slice(0, 64) },
+  })
+}
