@@ -208,15 +208,16 @@ export interface EdgeTransaction {
 /** The merchant's answer, with the gateway's headers added. */
 export interface EdgeReply {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** Lower-case names, repeated ones apart. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
 }
 
 /** Transactions passed on to merchants who said so in their DNS. */
 export interface Edge {
   /**
-   * @throws {GatewayError} target_invalid, target_blocked, header_forbidden, edge_not_authorized, transaction_blocked,
-   * credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
+   * @throws {GatewayError} target_invalid, target_blocked, header_forbidden, headers_too_large, edge_not_authorized,
+   * transaction_blocked, credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
    */
   forward(transaction: EdgeTransaction): Promise<EdgeReply>
   /** What the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */

@@ -1,9 +1,14 @@
 // The edge proxy, as the rest of the gateway sees it.
-import { GatewayError } from '../errors.ts'
 import type { Edge } from '../services.ts'
+import { createEdgeCheck } from './check.ts'
+import { createConsentSource } from './consent.ts'
+import { createEdgeForward } from './forward.ts'
 import type { EdgeParts } from './ports.ts'
 
-export function createEdge(_parts: EdgeParts): Edge {
-  const missing = () => Promise.reject(new GatewayError('tool_unavailable', 'Not built yet.'))
-  return { forward: missing, check: missing }
+export function createEdge(parts: EdgeParts): Edge {
+  const consents = createConsentSource(parts)
+  return {
+    forward: createEdgeForward({ ...parts, consents }),
+    check: createEdgeCheck(parts, consents),
+  }
 }

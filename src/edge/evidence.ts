@@ -1,0 +1,78 @@
+// What the gateway attests of one transaction that it passed on: who allowed it, what was found in it, where it went, what
+// came back. Digests and words, nothing of the transaction itself.
+import { hash } from 'node:crypto'
+import type { AddressClass } from '../../schemas/web-fetch.ts'
+import { createAddressPolicy } from '../egress/address.ts'
+import { digestContent } from '../egress/digest.ts'
+import type { Completed } from '../egress/run.ts'
+import { SANDBOX_HOST } from '../egress/target.ts'
+import { newId } from '../ids.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
+import type { Attempt } from '../store/ports.ts'
+import type { Consent, EdgeParts, Inspection } from './ports.ts'
+
+export const EDGE_TOOL = 'gateway.edge.forward'
+
+export interface EvidenceFacts {
+  readonly requestId: string
+  readonly attempt: Attempt
+  readonly consent: Consent
+  readonly inspection: Inspection
+  readonly completed: Completed
+  /** Milliseconds since the epoch. */
+  readonly times: { readonly startedAt: number; readonly consentedAt: number; readonly sentAt: number }
+}
+
+/** @returns compact JWS (typ gw-evidence+jws) */
+export function signEvidence(
+  { signer, baseUrl, edgeName, now }: Pick<EdgeParts, 'signer' | 'baseUrl' | 'edgeName' | 'now'>,
+  { requestId, attempt, consent, inspection, completed, times }: EvidenceFacts,
+): string {
+  const endedAt = now()
+  const id = newId('evd', endedAt)
+  const { findings, protocols } = inspection
+  return signer.sign(JWS_TYPES.evidence, {
+    iss: baseUrl,
+    jti: id,
+    iat: Math.floor(endedAt / 1000),
+    evidence_id: id,
+    tool: EDGE_TOOL,
+    request_id: requestId,
+    attempt_id: attempt.id,
+    receipt_id: completed.receipt.id,
+    request_digest: attempt.requestDigest,
+    method: attempt.method,
+    host: attempt.host,
+    consent: {
+      gw: edgeName,
+      acct: consent.accountToken,
+      record_digest: hash('sha256', consent.record, 'base64url'),
+    },
+    inspection: {
+      verdict: findings.length === 0 ? 'clean' : 'noted',
+      protocols,
+      findings: [...new Set(findings.map(({ rule }) => rule))],
+    },
+    idempotency_key_added: attempt.idempotencyKey !== null,
+    address_class: classOf(attempt.host, completed.addresses),
+    upstream_status: completed.response.status,
+    response_digest: completed.responseDigest,
+    response_content_digest: digestContent(completed.response.body),
+    response_bytes: completed.response.body.length,
+    started_at: new Date(times.startedAt).toISOString(),
+    ended_at: new Date(endedAt).toISOString(),
+    timings_ms: {
+      consent: times.consentedAt - times.startedAt,
+      reserve: times.sentAt - times.consentedAt,
+      exchange: endedAt - times.sentAt,
+      total: endedAt - times.startedAt,
+    },
+  })
+}
+
+const strict = createAddressPolicy([])
+
+function classOf(host: string, addresses: readonly string[]): AddressClass {
+  if (host === SANDBOX_HOST) return 'sandbox'
+  return addresses.every((address) => strict.classify(address).ok) ? 'public' : 'opened_private'
+}

@@ -1,0 +1,221 @@
+// The story of one edge call: whose host it is, what its merchant allows, what the transaction looks like, then one attempt of
+// the egress engine without a credential, paid by the merchant's account. Nothing is charged before all of that holds.
+import { createHmac } from 'node:crypto'
+import { digestRequest } from '../egress/digest.ts'
+import { type PreparedRequest, TIMEOUT_MS } from '../egress/request.ts'
+import type { Paid } from '../egress/run.ts'
+import { coversPath } from '../egress/scope.ts'
+import { parseTarget } from '../egress/target.ts'
+import { ATTEMPT_COST, toReceipt } from '../egress/wire.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { Edge, EdgeReply, EdgeTransaction } from '../services.ts'
+import type { Attempt } from '../store/ports.ts'
+import { signEvidence } from './evidence.ts'
+import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from './headers.ts'
+import { inspectTransaction, type InspectedRequest } from './inspect.ts'
+import {
+  type Consent,
+  type ConsentSource,
+  type EdgeParts,
+  type Inspection,
+  MAX_ANSWER_BYTES,
+} from './ports.ts'
+import { merchantHasNoCredits, notAuthorized, notCovered, toBuyer, transactionBlocked } from './refusals.ts'
+
+export type ForwardParts = Pick<
+  EdgeParts,
+  | 'runner'
+  | 'applyPolicy'
+  | 'signer'
+  | 'idempotencyKey'
+  | 'edgeName'
+  | 'egressPorts'
+  | 'allowSandboxName'
+  | 'baseUrl'
+  | 'bootId'
+  | 'now'
+  | 'fault'
+> & {
+  readonly store: Pick<EdgeParts['store'], 'reserveEdgeCall'>
+  readonly consents: ConsentSource
+  /** Replaces the rules; pure and never throws. */
+  readonly inspect?: (request: InspectedRequest) => Inspection
+}
+
+export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
+  const { runner, fault, now } = parts
+  const inspect = parts.inspect ?? inspectTransaction
+
+  return async function forward(transaction) {
+    const startedAt = now()
+    const request = prepare(transaction)
+    const { consent, accountId } = await findConsent(request)
+    const consentedAt = now()
+    await parts.applyPolicy(request)
+    const inspection = inspect(toInspected(request))
+    if (inspection.findings.some(({ blocks }) => blocks)) throw transactionBlocked(inspection.findings)
+
+    await fault.at('before_reserve')
+    let released: HeaderPairs = []
+    const { attempt, ...reserved } = await reserve(request, accountId)
+    await fault.at('after_reserve')
+    const sentAt = now()
+    const paid: Paid = {
+      attempt,
+      request,
+      ...reserved,
+      credential: undefined,
+      pickHeaders(received) {
+        released = headersToBuyer(received, request.target.url)
+        return joinPairs(released)
+      },
+      acceptsEncoded: true,
+    }
+    const completed = await runner.run(paid).catch((thrown: unknown) => {
+      throw toBuyer(thrown, keyOf(request))
+    })
+    const evidence = signEvidence(parts, {
+      requestId: transaction.requestId,
+      attempt,
+      consent,
+      inspection,
+      completed,
+      times: { startedAt, consentedAt, sentAt },
+    })
+    const receipt = toReceipt(parts.baseUrl, completed.receipt)
+    return {
+      status: completed.response.status,
+      headers: [
+        ...released,
+        ...ownHeaders(parts.edgeName, transaction.requestId),
+        ['x-gateway-attempt', attempt.id],
+        ['x-gateway-receipt', receipt.jws],
+        ['x-gateway-receipt-url', receipt.url],
+        ['x-gateway-evidence', evidence],
+        ...(attempt.idempotencyKey === null
+          ? []
+          : [['x-gateway-idempotency-key', attempt.idempotencyKey] as const]),
+      ],
+      body: completed.response.body,
+    } satisfies EdgeReply
+  }
+
+  /** @throws {GatewayError} target_invalid, header_forbidden, headers_too_large, target_blocked */
+  function prepare({ host, path, query, method, headers, body, address }: EdgeTransaction): PreparedRequest {
+    if (host === '' || path === '')
+      throw new GatewayError(
+        'target_invalid',
+        'Name the host of the merchant and the path behind it: /edge/{merchant-host}/{path}.',
+        { reason: 'part_missing' },
+      )
+    const verdict = parseTarget(`https://${host}${path}${query === undefined ? '' : `?${query}`}`, {
+      ports: parts.egressPorts,
+      allowSandboxName: parts.allowSandboxName,
+    })
+    if (!verdict.ok && verdict.code === 'target_invalid')
+      throw new GatewayError('target_invalid', verdict.detail, { reason: verdict.reason })
+    const passed = headersToMerchant(headers, {
+      client: address,
+      baseUrl: parts.baseUrl,
+      name: parts.edgeName,
+    })
+    if (!verdict.ok) throw new GatewayError('target_blocked', verdict.detail, { reason: verdict.reason })
+    return {
+      target: verdict,
+      method,
+      headers: passed,
+      body: body.length === 0 ? undefined : body,
+      timeoutMs: TIMEOUT_MS,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    }
+  }
+
+  /** @throws {GatewayError} edge_not_authorized */
+  async function findConsent({
+    target,
+    method,
+  }: PreparedRequest): Promise<{ consent: Consent; accountId: string }> {
+    const verdict = await parts.consents.find(target.host)
+    if (!verdict.ok) throw notAuthorized(verdict)
+    const { paths, methods } = verdict.consent
+    if (!paths.some((prefix) => coversPath(prefix, target.path))) throw notCovered('path_not_covered', paths)
+    if (!methods.includes(method)) throw notCovered('method_not_covered', methods)
+    return verdict
+  }
+
+  /** @throws {GatewayError} credits_required */
+  async function reserve(
+    request: PreparedRequest,
+    accountId: string,
+  ): Promise<Pick<Paid, 'attempt' | 'addresses' | 'balance'>> {
+    const addresses = await runner.recall(request)
+    const attempt = newAttempt(request, accountId, addresses !== undefined)
+    const reserved = await parts.store.reserveEdgeCall({
+      attempt,
+      bootId: parts.bootId,
+      transactionId: newId('txn', attempt.createdAt),
+      cost: ATTEMPT_COST,
+      now: attempt.createdAt,
+    })
+    if (!reserved.ok) throw merchantHasNoCredits()
+    return { attempt, addresses, balance: reserved.balance }
+  }
+
+  function newAttempt(request: PreparedRequest, accountId: string, isSending: boolean): Attempt {
+    const createdAt = now()
+    const id = newId('att', createdAt)
+    return {
+      id,
+      kind: 'edge',
+      accountId,
+      capabilityId: null,
+      permitId: null,
+      credentialId: null,
+      credentialVersion: null,
+      state: isSending ? 'sending' : 'reserved',
+      method: request.method,
+      host: request.target.host,
+      requestDigest: digestRequest({
+        method: request.method,
+        url: request.target.url.href,
+        headers: request.headers,
+        body: request.body,
+        credentialId: null,
+        secretVersion: null,
+      }),
+      idempotencyKey:
+        keyOf(request) === undefined
+          ? createHmac('sha256', parts.idempotencyKey).update(id).digest('base64url')
+          : null,
+      createdAt,
+      sendingAt: isSending ? createdAt : null,
+      finishedAt: null,
+      upstreamStatus: null,
+      responseDigest: null,
+      outcome: null,
+      receiptId: null,
+    }
+  }
+}
+
+const NO_BODY = Buffer.alloc(0)
+
+const toInspected = ({ method, target, headers, body }: PreparedRequest): InspectedRequest => ({
+  method,
+  host: target.host,
+  path: target.path + target.url.search,
+  headers,
+  body: body ?? NO_BODY,
+})
+
+/** The buyer's own Idempotency-Key, empty or not. */
+const keyOf = ({ headers }: PreparedRequest) => headers.find(([name]) => name === 'idempotency-key')?.[1]
+
+/** A page of the merchant is shown under the gateway's address: it gets an origin of its own there. */
+const ownHeaders = (name: string, requestId: string): HeaderPairs => [
+  ['content-security-policy', 'sandbox'],
+  ['x-content-type-options', 'nosniff'],
+  ['via', `1.1 ${name}`],
+  ['x-request-id', requestId],
+]

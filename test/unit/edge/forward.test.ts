@@ -1,0 +1,320 @@
+// Where a request leads, and who is asked before it goes: with an engine that only writes down what it was given.
+import { createSecretKey } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createEdgeForward, type ForwardParts } from '../../../src/edge/forward.ts'
+import type { ConsentVerdict } from '../../../src/edge/ports.ts'
+import type { PreparedRequest } from '../../../src/egress/request.ts'
+import type { Paid } from '../../../src/egress/run.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { parseFault } from '../../../src/fault.ts'
+import type { EdgeTransaction } from '../../../src/services.ts'
+
+const HOST = 'shop.example.com'
+const consentOf = (
+  changes: Partial<Extract<ConsentVerdict, { ok: true }>['consent']> = {},
+): ConsentVerdict => ({
+  ok: true,
+  accountId: 'acct_merchant',
+  consent: {
+    accountToken: 'a'.repeat(26),
+    paths: ['/'],
+    methods: ['POST'],
+    until: null,
+    record: 'v=agw1',
+    ...changes,
+  },
+})
+
+interface World {
+  readonly steps: string[]
+  readonly sent: Paid[]
+  readonly asked: string[]
+  forward(transaction?: Partial<EdgeTransaction>): Promise<string>
+}
+
+function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardParts> } = {}): World {
+  const steps: string[] = []
+  const sent: Paid[] = []
+  const asked: string[] = []
+  const forward = createEdgeForward({
+    store: {
+      async reserveEdgeCall({ attempt, cost }) {
+        steps.push(`debit ${cost} ${attempt.accountId} ${attempt.kind} ${attempt.state}`)
+        return { ok: true, balance: 41 }
+      },
+    },
+    consents: {
+      async find(host) {
+        steps.push('consent')
+        asked.push(host)
+        return given.consent ?? consentOf()
+      },
+    },
+    applyPolicy: async () => void steps.push('policy'),
+    runner: {
+      recall: async () => undefined,
+      async run(paid) {
+        steps.push('run')
+        sent.push(paid)
+        const response = { status: 200, statusText: '', headers: [], body: Buffer.from('x') }
+        return {
+          response,
+          headers: paid.pickHeaders(response.headers),
+          receipt: { id: 'rcp_1', accountId: 'acct_merchant', jws: 'a.b.c', createdAt: 0 },
+          balance: 41,
+          responseDigest: 'digest',
+          addresses: ['192.0.2.1'],
+        }
+      },
+    },
+    inspect: () => {
+      steps.push('inspect')
+      return { protocols: [], findings: [] }
+    },
+    signer: { kid: 'k', sign: () => 'evidence' },
+    idempotencyKey: createSecretKey(Buffer.alloc(32)),
+    edgeName: 'gw.example.net',
+    egressPorts: [443, 8443],
+    allowSandboxName: false,
+    baseUrl: 'https://gw.example.net',
+    bootId: 'boot',
+    now: () => 1_700_000_000_000,
+    fault: parseFault(undefined),
+    ...given.parts,
+  })
+  return {
+    steps,
+    sent,
+    asked,
+    async forward(transaction = {}) {
+      try {
+        const { status } = await forward({
+          host: HOST,
+          path: '/v1/x',
+          query: undefined,
+          method: 'POST',
+          headers: [],
+          body: Buffer.alloc(0),
+          address: '198.51.100.7',
+          requestId: 'req_1',
+          ...transaction,
+        })
+        return String(status)
+      } catch (thrown) {
+        if (thrown instanceof GatewayError) return thrown.code
+        throw thrown
+      }
+    },
+  }
+}
+
+const urlOf = ({ target }: PreparedRequest) => target.url.href
+
+describe('where it leads', () => {
+  it.each<[host: string, path: string, query: string | undefined, url: string]>([
+    [HOST, '/', undefined, `https://${HOST}/`],
+    [HOST, '/v1/a-b_c.d~e', undefined, `https://${HOST}/v1/a-b_c.d~e`],
+    [HOST, '/v1/%C3%A9/x', 'a=%2F&b=c/d?e', `https://${HOST}/v1/%C3%A9/x?a=%2F&b=c/d?e`],
+    [`${HOST}:8443`, '/v1', undefined, `https://${HOST}:8443/v1`],
+    ['xn--bcher-kva.example.com', '/v1', undefined, 'https://xn--bcher-kva.example.com/v1'],
+    [HOST, '/edge/other.example.com/x', undefined, `https://${HOST}/edge/other.example.com/x`],
+  ])('%s%s?%s goes to %s', async (host, path, query, url) => {
+    const world = createWorld()
+    expect(await world.forward({ host, path, query })).toBe('200')
+    expect(world.sent.map(({ request }) => urlOf(request))).toEqual([url])
+  })
+
+  it.each<[what: string, host: string, path: string, query: string | undefined, code: string]>([
+    ['no path', HOST, '', undefined, 'target_invalid'],
+    ['no host', '', '/v1', undefined, 'target_invalid'],
+    ['no host before another one', '', '/other.example.com/x', undefined, 'target_invalid'],
+    ['dot segments', HOST, '/v1/../admin', undefined, 'target_invalid'],
+    ['a dot segment at the end', HOST, '/v1/.', undefined, 'target_invalid'],
+    ['escaped dots', HOST, '/v1/%2e%2e/admin', undefined, 'target_invalid'],
+    ['half escaped dots', HOST, '/v1/.%2E/admin', undefined, 'target_invalid'],
+    ['an escaped slash', HOST, '/v1%2fadmin', undefined, 'target_invalid'],
+    ['an escaped backslash', HOST, '/v1%5Cadmin', undefined, 'target_invalid'],
+    ['an escaped percent sign', HOST, '/v1%252fadmin', undefined, 'target_invalid'],
+    ['two slashes', HOST, '//other.example.com/x', undefined, 'target_invalid'],
+    ['two slashes inside', HOST, '/v1//x', undefined, 'target_invalid'],
+    ['a backslash', HOST, '/\\other.example.com/x', undefined, 'target_invalid'],
+    ['a backslash in the host', `${HOST}\\other.example.com`, '/x', undefined, 'target_invalid'],
+    ['a user name', `user@${HOST}`, '/x', undefined, 'target_invalid'],
+    ['a host as user name', `${HOST}@other.example.com`, '/x', undefined, 'target_invalid'],
+    ['an empty user name', `@${HOST}`, '/x', undefined, 'target_invalid'],
+    ['a trailing dot', `${HOST}.`, '/x', undefined, 'target_invalid'],
+    ['capitals', 'Shop.example.com', '/x', undefined, 'target_invalid'],
+    ['an escape in the host', 'sho%70.example.com', '/x', undefined, 'target_invalid'],
+    ['a U-label', 'b\u00c3\u00bccher.example.com', '/x', undefined, 'target_invalid'],
+    ['the default port', `${HOST}:443`, '/x', undefined, 'target_invalid'],
+    ['an empty port', `${HOST}:`, '/x', undefined, 'target_invalid'],
+    ['a port with a zero', `${HOST}:08443`, '/x', undefined, 'target_invalid'],
+    ['an escaped port', `${HOST}%3A8443`, '/x', undefined, 'target_invalid'],
+    ['an empty query', HOST, '/x', '', 'target_invalid'],
+    ['a fragment', HOST, '/x', 'a#b', 'target_invalid'],
+    ['a fragment in the path', HOST, '/x#y', undefined, 'target_invalid'],
+    ['a broken escape', HOST, '/x', 'a=%zz', 'target_invalid'],
+    ['a path parameter', HOST, '/x;y', undefined, 'target_invalid'],
+    ['bytes that are not ASCII', HOST, '/caf\u00c3\u00a9', undefined, 'target_invalid'],
+    ['a space', HOST, '/a b', undefined, 'target_invalid'],
+    ['very much', HOST, `/${'x'.repeat(8200)}`, undefined, 'target_invalid'],
+    ['another port', `${HOST}:8444`, '/x', undefined, 'target_blocked'],
+    ['an IPv4 address', '192.0.2.1', '/x', undefined, 'target_blocked'],
+    ['an IPv4 address in one number', '2130706433', '/x', undefined, 'target_blocked'],
+    ['an IPv6 address', '[::1]', '/x', undefined, 'target_blocked'],
+    ['a local name', 'localhost', '/x', undefined, 'target_blocked'],
+    ['a name of the network', 'db.internal', '/x', undefined, 'target_blocked'],
+    ['the sample site, where there is none', 'sandbox.agent-gateway.test', '/x', undefined, 'target_blocked'],
+  ])('%s leads nowhere, and DNS is not asked', async (_, host, path, query, code) => {
+    const world = createWorld()
+    expect(await world.forward({ host, path, query })).toBe(code)
+    expect(world.steps).toEqual([])
+  })
+
+  it('is the host and the path of the address, byte for byte, or nowhere', async () => {
+    const piece = fc.oneof(
+      fc.constantFrom(
+        '.',
+        '..',
+        '%2e',
+        '%2F',
+        '%5c',
+        '//',
+        '/',
+        '\\',
+        '@',
+        ':',
+        '#',
+        '?',
+        ';',
+        HOST,
+        'v1',
+        '%C3%A9',
+      ),
+      fc.string({ maxLength: 4 }),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    )
+    const text = fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join(''))
+    let forwarded = 0
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.constant(HOST),
+          fc.constant(`${HOST}:8443`),
+          text.map((host) => host.replaceAll('/', '')),
+        ),
+        text.map((path) => `/${path}`),
+        fc.option(text, { nil: undefined }),
+        async (host, path, query) => {
+          const world = createWorld()
+          const code = await world.forward({ host, path, query })
+          if (code !== '200') {
+            expect(world.sent).toEqual([])
+            return
+          }
+          forwarded++
+          const [{ request }] = world.sent as [Paid]
+          const { url } = request.target
+          expect(url.host).toBe(host)
+          expect(world.asked).toEqual([host.split(':')[0]])
+          // What the sender writes into the request line.
+          expect(url.pathname + url.search).toBe(query === undefined ? path : `${path}?${query}`)
+          expect(url.username + url.password + url.hash).toBe('')
+        },
+      ),
+      { numRuns: 3000 },
+    )
+    expect(forwarded).toBeGreaterThan(100)
+  })
+})
+
+describe('who is asked', () => {
+  it('goes through consent, policy and inspection before anything is paid, and pays once', async () => {
+    const world = createWorld()
+    expect(await world.forward()).toBe('200')
+    expect(world.steps).toEqual([
+      'consent',
+      'policy',
+      'inspect',
+      'debit 1 acct_merchant edge reserved',
+      'run',
+    ])
+  })
+
+  it.each<[string, Parameters<typeof createWorld>[0], string, readonly string[]]>([
+    [
+      'no consent',
+      { consent: { ok: false, refusal: 'absent', detail: 'There is none.' } },
+      'edge_not_authorized',
+      ['consent'],
+    ],
+    [
+      'consent for other paths',
+      { consent: consentOf({ paths: ['/v2', '/v1/x/'] }) },
+      'edge_not_authorized',
+      ['consent'],
+    ],
+    [
+      'consent for a path that begins alike',
+      { consent: consentOf({ paths: ['/v'] }) },
+      'edge_not_authorized',
+      ['consent'],
+    ],
+    [
+      'consent for other methods',
+      { consent: consentOf({ methods: ['GET'] }) },
+      'edge_not_authorized',
+      ['consent'],
+    ],
+    [
+      'the operator',
+      { parts: { applyPolicy: async () => Promise.reject(new GatewayError('egress_paused', 'Paused.')) } },
+      'egress_paused',
+      ['consent'],
+    ],
+    [
+      'a finding that blocks',
+      { parts: { inspect: () => ({ protocols: [], findings: [{ rule: 'r', blocks: true, detail: 'd' }] }) } },
+      'transaction_blocked',
+      ['consent', 'policy'],
+    ],
+  ])('stops at %s', async (_, given, code, steps) => {
+    const world = createWorld(given)
+    expect(await world.forward()).toBe(code)
+    expect(world.steps).toEqual(steps)
+  })
+
+  it('goes on with a finding that is only noted', async () => {
+    const world = createWorld({
+      parts: { inspect: () => ({ protocols: [], findings: [{ rule: 'r', blocks: false, detail: 'd' }] }) },
+    })
+    expect(await world.forward()).toBe('200')
+  })
+
+  it.each<[string, EdgeTransaction['headers'], boolean]>([
+    ['none', [], true],
+    ['one of the buyer', [['Idempotency-Key', 'mine']], false],
+    ['an empty one', [['idempotency-key', '']], false],
+    [
+      'one that ends at this hop',
+      [
+        ['Connection', 'idempotency-key'],
+        ['Idempotency-Key', 'mine'],
+      ],
+      true,
+    ],
+  ])('adds an Idempotency-Key only where there is %s', async (_, headers, isAdded) => {
+    const world = createWorld()
+    await world.forward({ headers })
+    expect(world.sent[0]!.attempt.idempotencyKey !== null).toBe(isAdded)
+  })
+
+  it('says nothing of the merchant where its credits have run out', async () => {
+    const forward = createWorld({
+      parts: { store: { reserveEdgeCall: async () => ({ ok: false, reason: 'credits', balance: 0 }) } },
+    })
+    expect(await forward.forward()).toBe('credits_required')
+    expect(forward.sent).toEqual([])
+  })
+})
