@@ -11,6 +11,7 @@ import { bootstrapOperator } from './bootstrap.ts'
 import { createCallPath } from './call.ts'
 import type { Config } from './config.ts'
 import { createA2aDoor } from './doors/a2a.ts'
+import { createEdgeDoor, EDGE_PREFIX } from './doors/edge.ts'
 import { type Addresses, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
 import { refuseMalformed } from './doors/malformed.ts'
 import { createMcpDoor, type McpDoor } from './doors/mcp.ts'
@@ -306,6 +307,7 @@ export async function startGateway(
   const mcp = createMcpDoor(parts)
   const a2a = await createA2aDoor(parts)
   const rest = createRestDoor(parts)
+  const edgeDoor = createEdgeDoor(parts)
 
   handle = (req, res) => {
     const context = httpContext(req, config.trustProxy)
@@ -323,6 +325,7 @@ export async function startGateway(
     if (path === '/mcp') return mcp.http
     if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
     if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
+    if (edgeDoor && path.startsWith(EDGE_PREFIX)) return edgeDoor
     return rest.http
   }
 

@@ -84,8 +84,15 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   inProduction?(): Partial<Pick<Tool<I, O>, 'examples' | 'sold'>>
   /** Largest request body in bytes; 256 KiB unless the specification says less. */
   readonly maxBodyBytes: number
+  /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
+  readonly invalidInput?: ErrorCode
   /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
   readonly reply: 'task' | 'message'
+  /**
+   * The HTTP message itself is what it takes and gives, at a door of its own: `rest` says where, its input is in the path, and
+   * its output is the answer. Described like every other route, served by none of the others' means.
+   */
+  readonly passes?: 'message'
   /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
   repair?(input: unknown, context: HandlerContext): Record<string, unknown>
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */

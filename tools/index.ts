@@ -19,6 +19,7 @@ import { creditsGrant } from './credits-grant.ts'
 import { creditsPurchase } from './credits-purchase.ts'
 import { discoveryResources } from './discovery-resources.ts'
 import { discoverySearch } from './discovery-search.ts'
+import { edgeForward } from './edge-forward.ts'
 import { egressAttemptsGet } from './egress-attempts-get.ts'
 import { egressAttemptsList } from './egress-attempts-list.ts'
 import { egressCapabilitiesIssue } from './egress-capabilities-issue.ts'
@@ -87,6 +88,7 @@ export const tools: readonly AnyTool[] = [
   actionsManifest,
   actionsPricing,
   actionsStats,
+  edgeForward,
   creditsBalance,
   creditsGrant,
   creditsPurchase,

@@ -59,7 +59,6 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
   const { tool } = entry
   const parameters = [...parametersOf(entry, route), ...quoteParameters(tool)]
   const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
-  const output = hoist(entry.outputSchema, `${entry.portableName}_output`, schemas)
   return {
     operationId: route.operationId,
     summary: tool.title,
@@ -69,17 +68,23 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
-      [route.status ?? 200]: {
-        description: 'Done.',
-        headers: {
-          'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when asking for help.' },
-          ...paidHeaders(tool),
-        },
-        content: { 'application/json': { schema: output, examples: answersOf(entry) } },
-      },
+      [route.status ?? 200]: tool.passes ? PASSED_ANSWER : answerOf(entry, schemas),
       ...problemsOf(tool, errorsOf(tool, route)),
     },
   }
+}
+
+function answerOf(entry: RegisteredTool, schemas: Json): Json {
+  const output = hoist(entry.outputSchema, `${entry.portableName}_output`, schemas)
+  return {
+    description: 'Done.',
+    headers: { ...REQUEST_ID, ...paidHeaders(entry.tool) },
+    content: { 'application/json': { schema: output, examples: answersOf(entry) } },
+  }
+}
+
+const REQUEST_ID: Json = {
+  'X-Request-Id': { schema: { type: 'string' }, description: 'Quote it when asking for help.' },
 }
 
 function descriptionOf(tool: AnyTool, { fixed }: RestRoute): string {
@@ -103,7 +108,7 @@ function answersOf(entry: RegisteredTool): Json {
   )
 }
 
-const pathNames = (route: RestRoute) => [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!)
+const pathNames = (route: RestRoute) => [...route.path.matchAll(/\{([\w-]+)\}/g)].map((match) => match[1]!)
 
 function parametersOf({ tool, inputSchema }: RegisteredTool, route: RestRoute): Json[] {
   const inPath = pathNames(route)
@@ -143,6 +148,7 @@ function bodyOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json | 
   const required = ((entry.inputSchema['required'] ?? []) as string[]).filter(
     (name) => !inPath.includes(name),
   )
+  if (entry.tool.passes) return PASSED_BODY
   if (inPath.length > 0 && Object.keys(properties).length === 0) return undefined
   const { required: _all, ...rest } = entry.inputSchema
   const schema = { ...rest, properties, ...(required.length > 0 && { required }) }
@@ -157,6 +163,36 @@ function bodyOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Json | 
       'application/json': { schema: hoist(schema, name, schemas), examples: Object.fromEntries(examples) },
     },
   }
+}
+
+const ANYTHING = {
+  '*/*': {
+    schema: {},
+    examples: { any: { summary: 'Any media type', value: '{"sku":"tea","quantity":1}' } },
+  },
+}
+const PASSED_BODY: Json = {
+  required: false,
+  description: 'Any media type, in any Content-Encoding, at most 256 KiB: forwarded byte for byte.',
+  content: ANYTHING,
+}
+const PASSED_ANSWER: Json = {
+  description:
+    'The answer of the merchant, at most 1 MiB: its own status (any, errors included), headers and bytes. It has an ' +
+    '`X-Gateway-Attempt`, which no answer of the gateway itself has.',
+  headers: {
+    ...REQUEST_ID,
+    ...Object.fromEntries(
+      [
+        ['X-Gateway-Attempt', 'Id of the attempt'],
+        ['X-Gateway-Receipt', 'Signed receipt: compact JWS, typ gw-receipt+jws'],
+        ['X-Gateway-Receipt-Url', 'Where that receipt can be read'],
+        ['X-Gateway-Evidence', 'Signed evidence of what was forwarded: compact JWS, typ gw-evidence+jws'],
+        ['X-Gateway-Idempotency-Key', 'The Idempotency-Key that was added, where the request had none'],
+      ].map(([name, description]) => [name!, { schema: { type: 'string' }, description }]),
+    ),
+  },
+  content: ANYTHING,
 }
 
 /** A schema becomes a component; its own `$defs` become components beside it, because a `#/$defs/` would point nowhere. */
@@ -219,6 +255,7 @@ const tagOf = ({ name }: AnyTool) => name.split(/[._]/)[1]!
 const TAG_WORDS: Readonly<Record<string, string>> = {
   execute: 'Results from public or supplied sources',
   capabilities: 'What can be had here',
+  edge: 'Transactions forwarded to merchants who authorized it in their DNS',
   egress: 'Outbound requests with credentials that the agent never sees',
   actions: 'Signed permits for one exact request, and the mandates behind them',
   credits: 'Balance and ledger',

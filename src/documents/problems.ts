@@ -35,10 +35,23 @@ const BY_CALLER: Readonly<Record<AnyTool['caller'], readonly ErrorCode[]>> = {
 
 /** Every code the route can answer with, in the order of the table. */
 export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
-  const codes = new Set<ErrorCode>([...tool.errors, ...INPUT, ...ALWAYS, ...BY_CALLER[tool.caller]])
-  if (route.method === 'POST') for (const code of BODY) codes.add(code)
+  if (tool.passes) return sorted([...tool.errors, ...ALWAYS, 'request_invalid', 'body_too_large'])
+  const own = tool.invalidInput
+  const codes = new Set<ErrorCode>([
+    ...tool.errors,
+    ...(own ? [own] : INPUT),
+    ...ALWAYS,
+    ...BY_CALLER[tool.caller],
+  ])
+  if (route.method === 'POST')
+    for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
   if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
-  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code))
+  return sorted(codes)
+}
+
+function sorted(codes: Iterable<ErrorCode>): ErrorCode[] {
+  const wanted = new Set(codes)
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => wanted.has(code))
 }
 
 /** The document a code is answered with; `detail` differs from case to case. */

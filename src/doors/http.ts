@@ -76,6 +76,14 @@ export async function readBody(req: IncomingMessage, maxBytes: number): Promise<
   const encoding = req.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
+  return readBytes(req, maxBytes)
+}
+
+/**
+ * A body as it was sent, in whatever encoding.
+ * @throws {GatewayError} body_too_large, request_invalid
+ */
+export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0)
   if (declared > maxBytes + MAX_DISCARDED_BYTES) throw tooLarge(maxBytes)
   if (req.destroyed) throw endedEarly()

@@ -96,11 +96,10 @@ describe('the description', () => {
     ({ entry, route }) => {
       const operation = at(openApi, 'paths', route.path, route.method.toLowerCase())
       const status = String(route.status ?? 200)
-      expect(keysAt(operation, 'responses', status, 'content', 'application/json', 'examples')).not.toEqual(
-        [],
-      )
+      const media = entry.tool.passes ? '*/*' : 'application/json'
+      expect(keysAt(operation, 'responses', status, 'content', media, 'examples')).not.toEqual([])
       if (at(operation, 'requestBody'))
-        expect(keysAt(operation, 'requestBody', 'content', 'application/json', 'examples')).not.toEqual([])
+        expect(keysAt(operation, 'requestBody', 'content', media, 'examples')).not.toEqual([])
       for (const code of [
         ...entry.tool.errors,
         'internal',
@@ -119,6 +118,21 @@ describe('the description', () => {
         ).toContain(code)
     },
   )
+
+  it('describes what passes messages on: both parts of the address, any body, the answer and its marks', () => {
+    const operation = at(openApi, 'paths', '/edge/{merchant-host}/{path}', 'post')
+    const parameters = at(operation, 'parameters') as Json[]
+    expect(
+      parameters.map(({ name, in: place, required, schema }) => [name, place, required, schema]),
+    ).toEqual([
+      ['merchant-host', 'path', true, { type: 'string' }],
+      ['path', 'path', true, { type: 'string' }],
+    ])
+    expect(keysAt(operation, 'requestBody', 'content')).toEqual(['*/*'])
+    expect(keysAt(operation, 'responses', '200', 'content')).toEqual(['*/*'])
+    expect(keysAt(operation, 'responses', '200', 'headers')).toContain('X-Gateway-Attempt')
+    expect(keysAt(operation, 'responses')).toEqual(expect.arrayContaining(['402', '403', '413']))
+  })
 
   it('offers no token as a parameter of an address', () => {
     const names = routes.flatMap(({ route }) => {

@@ -23,7 +23,10 @@ const call = (door: DoorName, { tool }: RegisteredTool, input: unknown, token = 
   throughDoor[door](send, tool, input, token)
 const tokenFor = (caller: string) => (caller === 'capability' ? capability : gateway.operatorKey)
 
-const served = createRegistry(tools).tools.map((entry) => [entry.tool.name, entry] as const)
+// What passes messages on has neither input nor output of its own.
+const served = createRegistry(tools)
+  .tools.filter(({ tool }) => !tool.passes)
+  .map((entry) => [entry.tool.name, entry] as const)
 
 /** What may differ between two equal calls: identifiers, times, tokens, and what counts up. */
 const shapeOf = (value: unknown): unknown => {

@@ -68,7 +68,8 @@ const tokenOf = ({ tool }: RegisteredTool) =>
   tool.caller === 'capability' ? capability : gateway.operatorKey
 
 const routes = inFuzzOrder(createRegistry(tools).tools)
-  .filter(({ tool }) => tool.doors.includes('rest'))
+  // What passes messages on parses none: edge-path.test.ts sends it anything.
+  .filter(({ tool }) => tool.doors.includes('rest') && !tool.passes)
   .flatMap((entry) =>
     entry.tool.rest.map((route) => ({ entry, route, name: `${route.method} ${route.path}` })),
   )

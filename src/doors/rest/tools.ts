@@ -14,7 +14,7 @@ type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
 export function toolResources(parts: ToolParts): Resource[] {
   const byPath = new Map<string, { GET?: Handler; POST?: Handler; isPublic: boolean; isPaid: boolean }>()
   for (const entry of parts.registry.tools) {
-    if (!entry.tool.doors.includes('rest')) continue
+    if (!entry.tool.doors.includes('rest') || entry.tool.passes) continue
     for (const route of entry.tool.rest) {
       const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
       // Only what needs no token and changes nothing is open to other sites' scripts.

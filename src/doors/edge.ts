@@ -1,0 +1,94 @@
+// The edge: a merchant's address behind ours. Nothing is parsed here, neither path nor headers nor body: the message goes to
+// the call path as it came, and the merchant's answer goes back as it came.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatewayError, toGatewayError } from '../errors.ts'
+import type { EdgeReply, EdgeTransaction } from '../services.ts'
+import { type HttpContext, type HttpHandler, readBytes, sendProblem } from './http.ts'
+import type { DoorParts } from './parts.ts'
+
+export const EDGE_PREFIX = '/edge/'
+const TOOL = 'gateway.edge.forward'
+const METHOD = 'POST'
+const NO_BODY = Buffer.alloc(0)
+
+/** @returns undefined where the tool is not served */
+export function createEdgeDoor(
+  parts: Pick<DoorParts, 'registry' | 'calls' | 'addresses'>,
+): HttpHandler | undefined {
+  const tool = parts.registry.find(TOOL)?.tool
+  if (!tool) return undefined
+
+  return async (req, res, context) => {
+    try {
+      if (req.method !== METHOD)
+        throw new GatewayError('method_not_allowed', `Only ${METHOD} is forwarded.`, {
+          extras: { allow: [METHOD] },
+        })
+      const { body, inputError } = await read(req, tool.maxBodyBytes)
+      const message = toTransaction(req, context, body)
+      const result = await parts.calls.call({
+        tool,
+        input: { 'merchant-host': message.host, path: message.path },
+        inputError,
+        door: 'rest',
+        // Whatever authorizes the buyer is the merchant's to judge.
+        tokens: {},
+        address: context.address,
+        requestId: context.requestId,
+        traceparent: context.traceparent,
+        // What was sent to a merchant ends there, whoever still listens.
+        signal: NEVER,
+        message,
+      })
+      if (!result.ok) sendProblem(res, result.error, context, parts.addresses, result.rate)
+      else sendReply(res, result.output as EdgeReply)
+    } catch (thrown) {
+      sendProblem(res, thrown, context, parts.addresses)
+    }
+  }
+}
+
+const NEVER = new AbortController().signal
+
+/** Refused by the call path, which counts and logs it. */
+async function read(
+  req: IncomingMessage,
+  maxBytes: number,
+): Promise<{ body: Buffer; inputError?: GatewayError }> {
+  try {
+    return { body: await readBytes(req, maxBytes) }
+  } catch (thrown) {
+    return { body: NO_BODY, inputError: toGatewayError(thrown) }
+  }
+}
+
+function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer): EdgeTransaction {
+  const rest = context.path.slice(EDGE_PREFIX.length)
+  const slash = rest.indexOf('/')
+  const headers: (readonly [string, string])[] = []
+  for (let i = 0; i < req.rawHeaders.length; i += 2)
+    headers.push([req.rawHeaders[i]!, req.rawHeaders[i + 1]!])
+  return {
+    host: slash < 0 ? rest : rest.slice(0, slash),
+    path: slash < 0 ? '' : rest.slice(slash),
+    // An empty query is one too.
+    query: req.url!.includes('?') ? context.query : undefined,
+    method: METHOD,
+    headers,
+    body,
+    address: context.address,
+    requestId: context.requestId,
+  }
+}
+
+/** RFC 9110, section 8.6: these have no body, and 304 would say the length of another. */
+const BODYLESS = new Set([204, 304])
+
+function sendReply(res: ServerResponse, { status, headers, body }: EdgeReply): void {
+  if (res.headersSent || res.destroyed) return
+  if (BODYLESS.has(status)) {
+    res.writeHead(status, headers.flat()).end()
+    return
+  }
+  res.writeHead(status, [...headers.flat(), 'content-length', String(body.length)]).end(body)
+}
