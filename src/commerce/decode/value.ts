@@ -1,0 +1,105 @@
+// Reading values that a stranger shaped: own members only, each with the place where it stands.
+import type { Found, Json, JsonObject, Place } from '../ports.ts'
+import type { Numeral } from '../protocols/types.ts'
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** RFC 6901. A half surrogate has no place in JSON text. */
+export const pointer = (at: Place, ...keys: readonly (string | number)[]): Place =>
+  at +
+  keys.map((key) => `/${String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+/** The place of what is encoded at a place. */
+export const inside = (at: Place): Place => `${at}#`
+
+export const member = (value: unknown, key: string): Json | undefined =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+
+/** What stands at a path of members. */
+export function pick(from: Found<Json> | null, ...path: readonly string[]): Found<Json> | null {
+  let found = from
+  for (const key of path) {
+    const value = member(found?.value, key)
+    if (found === null || value === undefined) return null
+    found = { value, at: pointer(found.at, key) }
+  }
+  return found
+}
+
+export function pickText(from: Found<Json> | null, ...path: readonly string[]): Found<string> | null {
+  const found = pick(from, ...path)
+  return found !== null && typeof found.value === 'string' && found.value !== ''
+    ? { value: found.value, at: found.at }
+    : null
+}
+
+export function pickObject(from: Found<Json> | null, ...path: readonly string[]): Found<JsonObject> | null {
+  const found = pick(from, ...path)
+  return found !== null && isObject(found.value) ? { value: found.value, at: found.at } : null
+}
+
+export function pickBoolean(from: Found<Json> | null, ...path: readonly string[]): Found<boolean> | null {
+  const found = pick(from, ...path)
+  return found !== null && typeof found.value === 'boolean' ? { value: found.value, at: found.at } : null
+}
+
+export function pickNumber(from: Found<Json> | null, ...path: readonly string[]): Found<number> | null {
+  const found = pick(from, ...path)
+  return found !== null && typeof found.value === 'number' && Number.isFinite(found.value)
+    ? { value: found.value, at: found.at }
+    : null
+}
+
+export function pickList(from: Found<Json> | null, ...path: readonly string[]): readonly Found<Json>[] {
+  const found = pick(from, ...path)
+  if (found === null || !Array.isArray(found.value)) return []
+  return found.value.map((value: Json, index) => ({ value, at: pointer(found.at, index) }))
+}
+
+/** A number in any spelling, or text where a number should be. */
+export function pickNumeral(from: Found<Json> | null, ...path: readonly string[]): Numeral | null {
+  const found = pick(from, ...path)
+  if (found === null) return null
+  const { value, at } = found
+  if (typeof value === 'number')
+    return { value: String(value), at, isInteger: Number.isSafeInteger(value) && value >= 0, isNumber: true }
+  if (typeof value !== 'string' || value === '') return null
+  return { value, at, isInteger: isDigits(value), isNumber: false }
+}
+
+/** At most 78 digits: what 256 bits can hold. */
+export const isDigits = (text: string): boolean => text.length <= 78 && /^\d+$/.test(text)
+
+/** Whole seconds since the epoch, where that is what it says. */
+export function toSeconds(numeral: Numeral | null): Found<number> | null {
+  if (numeral === null || !numeral.isInteger) return null
+  const value = Number(numeral.value)
+  return Number.isSafeInteger(value) ? { value, at: numeral.at } : null
+}
+
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
+
+/** Milliseconds; null where the text is not RFC 3339. */
+export function parseInstant(text: string | undefined): number | null {
+  if (text === undefined || text.length > 40 || !RFC_3339.test(text)) return null
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? null : ms
+}
+
+export function instantSeconds(found: Found<string> | null): Found<number> | null {
+  const ms = parseInstant(found?.value)
+  return found === null || ms === null ? null : { value: Math.floor(ms / 1000), at: found.at }
+}
+
+/** Remembers what was read of an object, so that everybody who asks costs one reading. */
+export function remember<K extends object, V>(read: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, { readonly value: V }>()
+  return (key) => {
+    const before = known.get(key)
+    if (before !== undefined) return before.value
+    const value = read(key)
+    known.set(key, { value })
+    return value
+  }
+}

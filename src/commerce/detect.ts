@@ -1,0 +1,214 @@
+// Message -> Detection: every protocol and envelope that shows itself, and which of them the transaction is about. The
+// protocols say where they show (protocols/*); the order between them and what contradicts is decided here.
+import { headersNamed } from './message.ts'
+import { factsOfAcp, readAcp, spotAcp } from './protocols/acp.ts'
+import { factsOfAp2, readAp2, spotAp2 } from './protocols/ap2.ts'
+import { readAuth, readHttp } from './protocols/http.ts'
+import { factsOfMcp, NO_FACTS, readMcp, spotMcp } from './protocols/mcp.ts'
+import { factsOfMpp, readMpp, spotMpp } from './protocols/mpp.ts'
+import { conflict, plainLayer, readEnvelopes, type Spotted } from './protocols/spot.ts'
+import { factsOfUcp, readUcp, spotUcp } from './protocols/ucp.ts'
+import { factsOfX402, readX402, spotX402 } from './protocols/x402.ts'
+import { remember } from './decode/value.ts'
+import type {
+  Conflict,
+  Detection,
+  Layer,
+  LayerName,
+  Message,
+  Place,
+  Protocol,
+  TransactionFacts,
+} from './ports.ts'
+
+/** In the order in which one of several is the primary. */
+const PROTOCOLS: readonly {
+  readonly name: Protocol
+  readonly spot: (message: Message) => Spotted | undefined
+}[] = [
+  { name: 'x402', spot: spotX402 },
+  { name: 'mpp', spot: spotMpp },
+  { name: 'ucp', spot: spotUcp },
+  { name: 'acp', spot: spotAcp },
+  { name: 'ap2', spot: spotAp2 },
+  { name: 'mcp', spot: spotMcp },
+]
+
+export const detect: (message: Message) => Detection = remember((message: Message) => {
+  const spotted = PROTOCOLS.flatMap(({ spot }) => {
+    const found = spot(message)
+    return found === undefined ? [] : [found]
+  })
+  const primary = spotted[0]?.layer
+  const layers = [...spotted.map(({ layer }) => layer), ...spotEnvelopes(message)]
+  return {
+    protocol: primary === undefined ? 'unknown' : (primary.name as Protocol),
+    primary,
+    version: primary?.version ?? null,
+    transport: primary?.transport ?? null,
+    stage: primary?.stage ?? null,
+    confidence: primary?.confidence ?? 'low',
+    layers,
+    facts: readFacts(primary, layers, message),
+    conflicts: [
+      ...spotted.flatMap(({ conflicts }) => conflicts),
+      ...findLayerConflicts(layers),
+      ...findRepeatedHeaders(message),
+    ],
+  }
+})
+
+const isLayer = (name: LayerName) => (layer: Layer) => layer.name === name
+
+/** The primary's own facts; what it does not say, a mandate inside it may. */
+function readFacts(primary: Layer | undefined, layers: readonly Layer[], message: Message): TransactionFacts {
+  const own =
+    primary === undefined
+      ? { ...NO_FACTS, idempotencyKey: readHttp(message).idempotencyKey }
+      : factsOf(primary, message)
+  const ap2 = layers.find(isLayer('ap2'))
+  const credentials = new Set<Place>([...own.credentials, ...findAuthorizations(message)])
+  if (ap2 === undefined || ap2 === primary) return { ...own, credentials: [...credentials] }
+  const mandate = factsOf(ap2, message)
+  for (const at of mandate.credentials) credentials.add(at)
+  const hasAmount = own.amount !== null
+  return {
+    ...own,
+    amount: own.amount ?? mandate.amount,
+    amountIsInteger: hasAmount ? own.amountIsInteger : mandate.amountIsInteger,
+    currency: own.currency ?? (hasAmount ? null : mandate.currency),
+    payee: own.payee ?? mandate.payee,
+    expiresAt: own.expiresAt ?? mandate.expiresAt,
+    nonce: own.nonce ?? mandate.nonce,
+    credentials: [...credentials],
+  }
+}
+
+function factsOf(layer: Layer, message: Message): TransactionFacts {
+  switch (layer.name) {
+    case 'x402':
+      return factsOfX402(readX402(layer, message), layer, message)
+    case 'mpp':
+      return factsOfMpp(readMpp(layer, message), message)
+    case 'ucp':
+      return factsOfUcp(readUcp(layer, message))
+    case 'acp':
+      return factsOfAcp(readAcp(layer, message), layer)
+    case 'ap2':
+      return factsOfAp2(readAp2(layer, message), message)
+    case 'mcp':
+      return factsOfMcp(readMcp(layer, message))
+    default:
+      return NO_FACTS
+  }
+}
+
+const AUTHORIZATIONS = [
+  'authorization',
+  'payment-authorization',
+  'proxy-authorization',
+  'payment-signature',
+  'x-payment',
+]
+
+function findAuthorizations(message: Message): Place[] {
+  return message.headers.filter(({ name }) => AUTHORIZATIONS.includes(name)).map(({ at }) => at)
+}
+
+/** Identity tags of Web Bot Auth and of the card networks' profiles of it. */
+const BOT_TAGS = ['web-bot-auth', 'agent-browser-auth', 'agent-payer-auth']
+
+function spotEnvelopes(message: Message): Layer[] {
+  const layers: Layer[] = []
+  const a2a = readEnvelopes(message).find((envelope) => envelope.isA2a)
+  const extensions = message.header('a2a-extensions') ?? message.header('x-a2a-extensions')
+  const a2aVersion = message.header('a2a-version')
+  if (a2a !== undefined || extensions !== undefined || a2aVersion !== undefined)
+    layers.push(
+      plainLayer({
+        name: 'a2a',
+        version: /^\d{1,2}\.\d{1,2}$/.exec(a2aVersion?.value ?? '')?.[0] ?? null,
+        transport: a2a?.isJsonRpc === false || a2a === undefined ? 'rest' : 'jsonrpc',
+        stage: a2a === undefined ? 'request' : a2a.result === null ? 'message' : 'result',
+        confidence: a2a === undefined ? 'medium' : 'high',
+        evidence: [
+          ...(a2a === undefined ? [] : [{ mark: 'A2A message', at: a2a.root.at }]),
+          ...[extensions, a2aVersion].flatMap((field) =>
+            field === undefined ? [] : [{ mark: `header ${field.name}`, at: field.at }],
+          ),
+        ],
+      }),
+    )
+  for (const field of [
+    ...headersNamed(message, 'authorization'),
+    ...headersNamed(message, 'www-authenticate'),
+  ]) {
+    if (!/(?:^|[\s,])(?:l402|lsat)\s/i.test(field.value)) continue
+    if (!readAuth(field).some(({ scheme }) => scheme === 'l402' || scheme === 'lsat')) continue
+    layers.push(
+      plainLayer({
+        name: 'l402',
+        version: null,
+        transport: 'http',
+        stage: field.name === 'authorization' ? 'payment' : 'challenge',
+        confidence: 'medium',
+        evidence: [{ mark: `header ${field.name}: L402`, at: field.at }],
+      }),
+    )
+    break
+  }
+  const { signatures } = readHttp(message)
+  const bot = signatures.find(({ tag }) => tag !== null && BOT_TAGS.includes(tag.value))
+  const agent = message.header('signature-agent')
+  if (bot !== undefined || (agent !== undefined && signatures.length > 0))
+    layers.push(
+      plainLayer({
+        name: 'web-bot-auth',
+        version: null,
+        transport: 'http',
+        stage: 'identity',
+        confidence: bot === undefined ? 'medium' : 'high',
+        evidence: [
+          ...(bot === undefined ? [] : [{ mark: `signature tag ${bot.tag!.value}`, at: bot.tag!.at }]),
+          ...(agent === undefined ? [] : [{ mark: 'header Signature-Agent', at: agent.at }]),
+        ],
+      }),
+    )
+  return layers
+}
+
+/** Two payments at once: nobody can say which one is meant. Two offers to choose from are fine. */
+function findLayerConflicts(layers: readonly Layer[]): Conflict[] {
+  const found: Conflict[] = []
+  const paying = layers.filter(
+    ({ name, stage }) => ['x402', 'mpp', 'l402'].includes(name) && stage === 'payment',
+  )
+  const checkouts = layers.filter(({ name }) => name === 'ucp' || name === 'acp')
+  for (const [, ...others] of [paying, checkouts])
+    for (const other of others)
+      found.push(
+        conflict(
+          'DETECT-CONFLICT',
+          other.evidence[0]?.at ?? '/headers',
+          `The message is ${other.name} as well as ${paying.includes(other) ? paying[0]!.name : checkouts[0]!.name}: one of them has to go.`,
+        ),
+      )
+  return found
+}
+
+/** Fields that may be there once; two of them are read differently by two readers. */
+const SINGLE = new Set(
+  (
+    'authorization payment-authorization host content-type content-length content-digest idempotency-key request-id ' +
+    'ucp-agent api-version timestamp merchant-signature mcp-protocol-version mcp-method mcp-name mcp-session-id ' +
+    'payment-receipt webhook-id webhook-timestamp'
+  ).split(' '),
+)
+
+function findRepeatedHeaders(message: Message): Conflict[] {
+  return message.headers.flatMap((field, index) =>
+    SINGLE.has(field.name) && message.headers[index - 1]?.name === field.name
+      ? [conflict('HEADER_CONFLICT', field.at, `More than one ${field.name} field.`)]
+      : [],
+  )
+}

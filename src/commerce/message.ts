@@ -1,0 +1,95 @@
+// Input -> Message: header fields by name, body as text or JSON, each with its place. Nothing here knows a protocol, and
+// nothing that came in is an exception: what cannot be read is a state of the message.
+import { checkValue, readJson } from './decode/json.ts'
+import { pointer } from './decode/value.ts'
+import {
+  MAX_BODY_CHARS,
+  MAX_HEADER_CHARS,
+  type Body,
+  type Found,
+  type HeaderField,
+  type Json,
+  type Message,
+  type TransactionInput,
+} from './ports.ts'
+
+export function readMessage(input: TransactionInput): Message {
+  const body = readBody(input.body, mediaType(input.headers))
+  const headers = readHeaders(input.headers)
+  const byName = new Map<string, HeaderField>()
+  for (const field of headers) if (!byName.has(field.name)) byName.set(field.name, field)
+  const method = input.method?.toUpperCase() ?? (body.kind === 'absent' ? 'GET' : 'POST')
+  return {
+    target: { text: input.target, url: parseUrl(input.target) },
+    method,
+    headers,
+    body,
+    header: (name) => byName.get(name),
+  }
+}
+
+/** All fields of a name, repeated ones apart. */
+export const headersNamed = (message: Message, name: string): readonly HeaderField[] =>
+  message.headers.filter((field) => field.name === name)
+
+/** What is larger than any protocol needs is not read. */
+export const isOversize = (field: HeaderField): boolean => field.value.length > MAX_HEADER_CHARS
+
+/** The JSON body; null where there is none or it cannot be read. */
+export const jsonBody = (message: Message): Found<Json> | null =>
+  message.body.kind === 'json'
+    ? { value: message.body.value, at: message.body.raw === undefined ? '/body' : '/body#' }
+    : null
+
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}
+
+type Fields = TransactionInput['headers']
+
+/**
+ * Sorted by name, so that the order of the members of the input decides nothing; repeated fields in the order they came.
+ * Places keep the spelling of the input.
+ */
+function readHeaders(fields: Fields): HeaderField[] {
+  const headers: HeaderField[] = []
+  for (const name of Object.keys(fields ?? {}).sort()) {
+    const value = fields![name]!
+    const at = pointer('/headers', name)
+    const lower = name.trim().toLowerCase()
+    if (typeof value === 'string') headers.push({ name: lower, value: value.trim(), at })
+    else if (Array.isArray(value))
+      for (const [index, item] of value.entries())
+        if (typeof item === 'string')
+          headers.push({ name: lower, value: item.trim(), at: pointer(at, index) })
+  }
+  return headers.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+}
+
+function mediaType(fields: Fields): string {
+  for (const [name, value] of Object.entries(fields ?? {}))
+    if (name.trim().toLowerCase() === 'content-type') {
+      const text: unknown = Array.isArray(value) ? value[0] : value
+      if (typeof text === 'string') return text.split(';')[0]!.trim().toLowerCase()
+    }
+  return ''
+}
+
+function readBody(body: unknown, type: string): Body {
+  if (body === undefined || body === null || body === '') return { kind: 'absent' }
+  if (typeof body !== 'string') {
+    const why = checkValue(body)
+    return why === undefined
+      ? { kind: 'json', value: body as Json, raw: undefined }
+      : { kind: 'unreadable', why }
+  }
+  if (body.length > MAX_BODY_CHARS) return { kind: 'unreadable', why: 'oversize' }
+  const saysJson = /^application\/(?:[\w.-]+\+)?json$/.test(type)
+  if (!saysJson && !/^\s*[[{]/.test(body)) return { kind: 'text', raw: body }
+  const read = readJson(body)
+  if (read.ok) return { kind: 'json', value: read.value, raw: body }
+  // Text in braces that says it is something else may be that.
+  return saysJson || type === '' || read.why !== 'malformed'
+    ? { kind: 'unreadable', why: read.why }
+    : { kind: 'text', raw: body }
+}

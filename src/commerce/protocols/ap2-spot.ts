@@ -1,0 +1,220 @@
+// Where AP2 shows itself: SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
+// extension URI, and the `ap2` member of UCP.
+import { hash } from 'node:crypto'
+import { judgeCredential, readJws } from '../decode/jws.ts'
+import {
+  looksLikeSdJwt,
+  readSdJwtChain,
+  resolveMandate,
+  type Resolution,
+  type SdJwt,
+} from '../decode/sd-jwt.ts'
+import { isObject, member, pick, pickObject, pointer, remember } from '../decode/value.ts'
+import { jsonBody } from '../message.ts'
+import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
+import { readEnvelopes, type Evidence, type Spotted } from './spot.ts'
+
+export interface ChainToken extends Resolution {
+  readonly token: SdJwt
+  readonly vct: Found<string> | null
+}
+
+export interface Chain {
+  readonly at: Place
+  readonly tokens: readonly ChainToken[]
+  /** Rank of what it authorises: the lower, the nearer to the money. */
+  readonly rank: number
+}
+
+export interface Ap2Sights {
+  readonly chains: readonly Chain[]
+  /** Under a name that promises a mandate, and not decodable. */
+  readonly undecodable: readonly Place[]
+  /** 0.1: `ap2.mandates.<Kind>`. */
+  readonly mandates: readonly { readonly kind: 'intent' | 'cart' | 'payment'; readonly found: Found<Json> }[]
+  /** Detached JWS of a UCP checkout. */
+  readonly merchantAuthorization: Found<string> | null
+  readonly extension: { readonly at: Place; readonly version: '0.1' | '0.2' | null } | null
+}
+
+const V01: Readonly<Record<string, 'intent' | 'cart' | 'payment'>> = {
+  'ap2.mandates.IntentMandate': 'intent',
+  'ap2.mandates.CartMandate': 'cart',
+  'ap2.mandates.PaymentMandate': 'payment',
+}
+const V01_RANK = { payment: 0, cart: 1, intent: 2 }
+
+// More tokens in one body are left unread: no protocol sends more than three.
+const MAX_CHAINS = 16
+
+export const readAp2Sights: (message: Message) => Ap2Sights = remember((message: Message) => {
+  const chains: Chain[] = []
+  const undecodable: Place[] = []
+  const mandates: { kind: 'intent' | 'cart' | 'payment'; found: Found<Json> }[] = []
+  const merchantAuthorizations: Found<string>[] = []
+  const body = jsonBody(message)
+  for (const { name, found } of body === null ? [] : walkMembers(body)) {
+    const { value, at } = found
+    if (Object.hasOwn(V01, name)) mandates.push({ kind: V01[name]!, found })
+    if (typeof value !== 'string') continue
+    if (name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
+      merchantAuthorizations.push({ value, at })
+    const isNamed = /(?:^|[._])(?:\w+_)?mandate(?:_chain|_token|_jwt)?$/.test(name)
+    if (looksLikeSdJwt(value) && chains.length < MAX_CHAINS) {
+      const chain = readChain(value, at)
+      if (chain !== undefined) chains.push(chain)
+      else if (isNamed) undecodable.push(at)
+    } else if (isNamed && /^ey[\w-]/.test(value)) undecodable.push(at)
+  }
+  return {
+    chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
+    undecodable: undecodable.toSorted(),
+    mandates: mandates.toSorted(
+      (a, b) => V01_RANK[a.kind] - V01_RANK[b.kind] || (a.found.at < b.found.at ? -1 : 1),
+    ),
+    merchantAuthorization:
+      merchantAuthorizations
+        .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+        .find(({ value, at }) => {
+          const jws = readJws(value, at)
+          return jws !== undefined && jws.payload === null
+        }) ?? null,
+    extension: readExtension(message),
+  }
+})
+
+/** Every named member of a body, wherever it stands; list items under the name of the list. Iterative. */
+export function* walkMembers(
+  root: Found<Json>,
+): Generator<{ readonly name: string; readonly found: Found<Json> }> {
+  const stack: { readonly name: string; readonly found: Found<Json> }[] = [{ name: '', found: root }]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, at } = top.found
+    if (Array.isArray(value))
+      for (const [index, item] of (value as readonly Json[]).entries()) {
+        // Only what may hold something: a million numbers cost no places.
+        if (typeof item === 'string' ? item.startsWith('ey') : typeof item === 'object' && item !== null)
+          stack.push({ name: top.name, found: { value: item, at: pointer(at, index) } })
+      }
+    else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        const item = value[key]!
+        if (typeof item === 'string' ? item.startsWith('ey') : typeof item === 'object' && item !== null)
+          stack.push({ name: key, found: { value: item, at: pointer(at, key) } })
+      }
+    }
+    yield top
+  }
+}
+
+function readChain(text: string, at: Place): Chain | undefined {
+  const tokens = readSdJwtChain(text, at)?.map((token) => {
+    const resolution = resolveMandate(token)
+    const vct = pick(resolution.mandate, 'vct')
+    return {
+      token,
+      ...resolution,
+      vct: vct !== null && typeof vct.value === 'string' ? { value: vct.value, at: vct.at } : null,
+    }
+  })
+  if (tokens === undefined || !tokens.some(({ vct }) => vct?.value.startsWith('mandate.') === true))
+    return undefined
+  return { at, tokens, rank: Math.min(...tokens.map(({ vct }) => rankOf(vct?.value))) }
+}
+
+const RANKS = ['mandate.payment.1', 'mandate.checkout.1', 'mandate.payment.open.1', 'mandate.checkout.open.1']
+const rankOf = (vct: string | undefined): number => {
+  const rank = vct === undefined ? -1 : RANKS.indexOf(vct)
+  return rank < 0 ? RANKS.length : rank
+}
+
+function readExtension(message: Message): Ap2Sights['extension'] {
+  const field = message.header('x-a2a-extensions') ?? message.header('a2a-extensions')
+  if (field === undefined) return null
+  for (const uri of field.value.slice(0, 4096).split(/[\s,]+/)) {
+    const match = /^https:\/\/[^/]+\/(?:[^/]+\/)?ap2(?:[/?#-].*)?$/i.exec(uri)
+    if (match === null) continue
+    const version = /v(0\.[12])\b/.exec(uri)?.[1]
+    return { at: field.at, version: version === '0.1' || version === '0.2' ? version : null }
+  }
+  return null
+}
+
+export function spotAp2(message: Message): Spotted | undefined {
+  const { chains, undecodable, mandates, merchantAuthorization, extension } = readAp2Sights(message)
+  const [chain] = chains
+  const [mandate] = mandates
+  const evidence: Evidence[] = [
+    ...chains.flatMap(({ tokens }) =>
+      tokens.flatMap(({ vct }) =>
+        vct === null
+          ? []
+          : [{ mark: `SD-JWT with vct ${RANKS.includes(vct.value) ? vct.value : 'mandate.*'}`, at: vct.at }],
+      ),
+    ),
+    ...mandates.map(({ kind, found }) => ({ mark: `data part with an ${kind} mandate`, at: found.at })),
+    ...undecodable.map((at) => ({ mark: 'a mandate is there and does not decode', at })),
+    ...(merchantAuthorization === null
+      ? []
+      : [{ mark: 'merchant_authorization, a detached JWS', at: merchantAuthorization.at }]),
+    ...(extension === null ? [] : [{ mark: 'A2A extension AP2', at: extension.at }]),
+  ]
+  if (evidence.length === 0) return undefined
+  const isA2a = readEnvelopes(message).some((envelope) => envelope.isA2a)
+  const hasDocument = chain !== undefined || isObject(mandate?.found.value)
+  const document: Found<JsonObject> | undefined =
+    chain !== undefined
+      ? (leading(chain)?.mandate ?? undefined)
+      : (pickObject(mandate?.found ?? null) ?? undefined)
+  return {
+    layer: {
+      name: 'ap2',
+      version:
+        chain !== undefined
+          ? '0.2'
+          : mandate !== undefined
+            ? '0.1'
+            : (extension?.version ??
+              (undecodable.length > 0 || merchantAuthorization !== null ? '0.2' : null)),
+      transport: isA2a ? 'a2a' : 'sd-jwt',
+      stage:
+        chain !== undefined
+          ? stageOf(chain)
+          : (mandate?.kind ?? (undecodable.some((at) => at.includes('payment')) ? 'payment' : 'checkout')),
+      confidence: hasDocument || merchantAuthorization !== null ? 'high' : 'medium',
+      evidence,
+      document,
+      isUndecodable: !hasDocument && (undecodable.length > 0 || mandate !== undefined),
+    },
+    conflicts: [],
+  }
+}
+
+function stageOf({ rank }: Chain): string {
+  return rank === 0 ? 'payment' : rank === 1 ? 'checkout' : 'intent'
+}
+
+/** The token that decides: the closed mandate, else the last. */
+export const leading = (chain: Chain): ChainToken | undefined =>
+  chain.tokens.findLast(({ vct }) => vct !== null && !isOpenVct(vct.value)) ?? chain.tokens.at(-1)
+
+export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
+
+/** base64url, as `sd_hash`, `checkout_hash` and `transaction_id` are written. */
+export const digestText = (algorithm: string, text: string): string => hash(algorithm, text, 'base64url')
+
+/** `checkout_jwt` of a checkout mandate that came along, by its digest. */
+export function findCheckoutJwt(
+  message: Message,
+): { readonly at: Place; readonly value: string; readonly token: SdJwt } | undefined {
+  for (const { tokens } of readAp2Sights(message).chains)
+    for (const { mandate, token } of tokens) {
+      const value = member(mandate?.value, 'checkout_jwt')
+      if (typeof value !== 'string' || value === '') continue
+      const at =
+        token.disclosures.find(({ name }) => name === 'checkout_jwt')?.at ??
+        pointer(mandate!.at, 'checkout_jwt')
+      if (judgeCredential({ value, at }) !== null) return { at, value, token }
+    }
+  return undefined
+}

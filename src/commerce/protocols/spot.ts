@@ -1,0 +1,150 @@
+// What detection of one protocol gives back, and what every detector looks at: the message with its JSON-RPC and A2A envelopes
+// opened once.
+import { jsonBody } from '../message.ts'
+import { member, pick, pickList, pickObject, pickText, remember } from '../decode/value.ts'
+import type { Conflict, Found, Json, JsonObject, Layer, Message, Place } from '../ports.ts'
+
+export interface Evidence {
+  readonly mark: string
+  readonly at: Place
+}
+
+export interface Spotted {
+  readonly layer: Layer
+  readonly conflicts: readonly Conflict[]
+}
+
+/** One JSON-RPC message (a batch has several), or a bare A2A message over REST. */
+export interface Envelope {
+  readonly root: Found<JsonObject>
+  readonly isJsonRpc: boolean
+  readonly id: Found<Json> | null
+  readonly method: Found<string> | null
+  readonly params: Found<JsonObject> | null
+  readonly result: Found<JsonObject> | null
+  readonly error: Found<JsonObject> | null
+  /** `_meta` of params, result and the message itself. */
+  readonly metas: readonly Found<JsonObject>[]
+  /** A2A messages in it: of the request, the result, the status of a task. */
+  readonly messages: readonly Found<JsonObject>[]
+  /** `metadata` of those, of the task and of its parts. */
+  readonly metadatas: readonly Found<JsonObject>[]
+  /** `data` of the data parts. */
+  readonly dataParts: readonly Found<JsonObject>[]
+  readonly isA2a: boolean
+}
+
+// More messages in one batch are left unread, as is all that would make the reading of a batch slow.
+const MAX_BATCH = 64
+
+export const readEnvelopes: (message: Message) => readonly Envelope[] = remember((message: Message) => {
+  const body = jsonBody(message)
+  if (body === null) return []
+  const roots = Array.isArray(body.value) ? pickList(body).slice(0, MAX_BATCH) : [body]
+  return roots.flatMap((root) => {
+    const object = pickObject(root)
+    const envelope = object === null ? undefined : readEnvelope(object)
+    return envelope === undefined ? [] : [envelope]
+  })
+})
+
+const A2A_METHOD =
+  /^(?:message\/(?:send|stream)|tasks\/(?:get|cancel|list|resubscribe|subscribe|pushNotificationConfig\/\w+)|SendMessage|SendStreamingMessage|GetTask|ListTasks|CancelTask|SubscribeToTask)$/
+
+function readEnvelope(root: Found<JsonObject>): Envelope | undefined {
+  const isJsonRpc = member(root.value, 'jsonrpc') === '2.0'
+  const method = isJsonRpc ? pickText(root, 'method') : null
+  const params = isJsonRpc ? pickObject(root, 'params') : null
+  const result = isJsonRpc ? pickObject(root, 'result') : null
+  const error = isJsonRpc ? pickObject(root, 'error') : null
+  const messages = [
+    pickObject(params, 'message'),
+    pickObject(result, 'message'),
+    pickObject(result, 'status', 'message'),
+    pickObject(result, 'task', 'status', 'message'),
+    result,
+    isJsonRpc ? null : pickObject(root, 'message'),
+    isJsonRpc ? null : root,
+  ].filter((found): found is Found<JsonObject> => found !== null && isA2aMessage(found))
+  const tasks = [result, pickObject(result, 'task'), isJsonRpc ? null : root].filter(
+    (found): found is Found<JsonObject> => found !== null && isTask(found),
+  )
+  const isA2a = messages.length > 0 || tasks.length > 0 || (method !== null && A2A_METHOD.test(method.value))
+  if (!isJsonRpc && !isA2a) return undefined
+  const parts = [
+    ...messages.flatMap((found) => [...pickList(found, 'parts'), ...pickList(found, 'content')]),
+    ...tasks.flatMap((found) =>
+      pickList(found, 'artifacts').flatMap((artifact) => pickList(artifact, 'parts')),
+    ),
+  ]
+  return {
+    root,
+    isJsonRpc,
+    id: isJsonRpc ? pick(root, 'id') : null,
+    method,
+    params,
+    result,
+    error,
+    metas: objects([pick(params, '_meta'), pick(result, '_meta'), pick(root, '_meta')]),
+    messages,
+    metadatas: isA2a
+      ? objects([
+          ...messages.map((found) => pick(found, 'metadata')),
+          ...tasks.map((found) => pick(found, 'metadata')),
+          pick(params, 'metadata'),
+          ...tasks.map((found) => pick(found, 'status', 'metadata')),
+        ])
+      : [],
+    dataParts: objects(parts.map((part) => pick(part, 'data'))),
+    isA2a,
+  }
+}
+
+const objects = (found: readonly (Found<Json> | null)[]): Found<JsonObject>[] =>
+  found.flatMap((item) => {
+    const object = pickObject(item)
+    return object === null ? [] : [object]
+  })
+
+const isA2aMessage = (found: Found<JsonObject>): boolean =>
+  ['messageId', 'role', 'taskId'].some((key) => typeof member(found.value, key) === 'string') &&
+  (Array.isArray(member(found.value, 'parts')) ||
+    Array.isArray(member(found.value, 'content')) ||
+    member(found.value, 'metadata') !== undefined)
+
+const isTask = (found: Found<JsonObject>): boolean =>
+  member(found.value, 'kind') === 'task' ||
+  (typeof member(found.value, 'contextId') === 'string' && pickObject(found, 'status') !== null)
+
+/** Id of the A2A task that a message belongs to. */
+export function findTaskId(envelope: Envelope | undefined): Found<string> | null {
+  if (envelope === undefined) return null
+  for (const found of envelope.messages) {
+    const id = pickText(found, 'taskId')
+    if (id !== null) return id
+  }
+  if (!envelope.isA2a) return null
+  return (
+    pickText(envelope.result, 'task', 'id') ??
+    (envelope.result !== null && isTask(envelope.result) ? pickText(envelope.result, 'id') : null)
+  )
+}
+
+/** The envelope that a place stands in. */
+export const envelopeOf = (message: Message, at: Place | undefined): Envelope | undefined => {
+  const envelopes = readEnvelopes(message)
+  return envelopes.find(({ root }) => at?.startsWith(`${root.at}/`)) ?? envelopes[0]
+}
+
+export const conflict = (code: Conflict['code'], at: Place, message: string): Conflict => ({
+  code,
+  at,
+  message,
+})
+
+/** A layer of which no document can be expected. */
+export function plainLayer(
+  layer: Pick<Layer, 'name' | 'version' | 'transport' | 'stage' | 'confidence' | 'evidence'>,
+): Layer {
+  return { ...layer, document: undefined, isUndecodable: false }
+}

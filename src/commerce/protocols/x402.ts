@@ -1,0 +1,214 @@
+// x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. x402-spot.ts finds the document; this reads it.
+import { findV1Network } from '../../payments/networks.ts'
+import { judgeCredential, readJws } from '../decode/jws.ts'
+import {
+  isObject,
+  pick,
+  pickBoolean,
+  pickList,
+  pickNumber,
+  pickNumeral,
+  pickObject,
+  pickText,
+  toSeconds,
+} from '../decode/value.ts'
+import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
+import { readMetaKey } from './mcp.ts'
+import { readHttp } from './http.ts'
+import { envelopeOf, findTaskId } from './spot.ts'
+import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './types.ts'
+
+export { spotX402 } from './x402-spot.ts'
+
+const CAIP_2 = /^[-a-z\d]{3,8}:[-_a-zA-Z\d]{1,32}$/
+
+const known = new WeakMap<Layer, X402Facts>()
+
+export function readX402(layer: Layer, message: Message): X402Facts {
+  let facts = known.get(layer)
+  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
+  return facts
+}
+
+function read(layer: Layer, message: Message): X402Facts {
+  const document: Found<JsonObject> | null = layer.document ?? null
+  const stage =
+    layer.stage === 'challenge' || layer.stage === 'settlement'
+      ? (layer.stage as X402Facts['stage'])
+      : 'payment'
+  const version = pickNumber(document, 'x402Version')
+  const accepts = stage === 'challenge' ? pickList(document, 'accepts').map(readRequirement) : []
+  const accepted = stage === 'payment' ? readAccepted(document) : null
+  const payload = pickObject(document, 'payload')
+  const envelope = envelopeOf(message, document?.at)
+  const identifier = pickObject(document, 'extensions', 'payment-identifier')
+  const offerReceipt = pickObject(document, 'extensions', 'offer-receipt')
+  return {
+    stage,
+    version,
+    resource:
+      pickText(document, 'resource', 'url') ?? pickText(document, 'resource') ?? accepts[0]?.resource ?? null,
+    accepted,
+    accepts,
+    signature: judgeCredential(pick(payload, 'signature') ?? pick(payload, 'transaction')),
+    authorization: stage === 'payment' ? readAuthorization(payload) : null,
+    identifier: identifier && {
+      at: identifier.at,
+      id: pickText(identifier, 'info', 'id'),
+      required: pickBoolean(identifier, 'info', 'required'),
+      hasInfo: pickObject(identifier, 'info') !== null,
+    },
+    offerReceipt,
+    offers: pickList(offerReceipt, 'info', 'offers').map(readOffer),
+    settlement: stage === 'settlement' ? readSettlement(document, offerReceipt) : null,
+    toolName: layer.transport === 'mcp' ? pickText(envelope?.params ?? null, 'name') : null,
+    taskId: layer.transport === 'a2a' ? findTaskId(envelope) : null,
+  }
+}
+
+/** v2 says `accepted`; v1 has its scheme and network at the top. */
+function readAccepted(document: Found<JsonObject> | null): X402Requirement | null {
+  const accepted = pickObject(document, 'accepted')
+  if (accepted !== null) return readRequirement(accepted)
+  return pickText(document, 'scheme') !== null || pickText(document, 'network') !== null
+    ? readRequirement(document!)
+    : null
+}
+
+function readRequirement(from: Found<Json>): X402Requirement {
+  const network = pickText(from, 'network')
+  const isCaip2 = network !== null && CAIP_2.test(network.value)
+  return {
+    at: from.at,
+    scheme: pickText(from, 'scheme'),
+    network,
+    isCaip2,
+    caip2: network === null ? null : isCaip2 ? network.value : (findV1Network(network.value) ?? null),
+    amount: pickNumeral(from, 'amount') ?? pickNumeral(from, 'maxAmountRequired'),
+    asset: pickText(from, 'asset'),
+    payTo: pickText(from, 'payTo'),
+    maxTimeoutSeconds: pickNumeral(from, 'maxTimeoutSeconds'),
+    resource: pickText(from, 'resource'),
+  }
+}
+
+function readAuthorization(payload: Found<JsonObject> | null): X402Authorization | null {
+  const eip3009 = pickObject(payload, 'authorization')
+  if (eip3009 !== null)
+    return {
+      kind: 'eip3009',
+      at: eip3009.at,
+      from: pickText(eip3009, 'from'),
+      to: pickText(eip3009, 'to'),
+      amount: pickNumeral(eip3009, 'value'),
+      asset: null,
+      nonce: readNonce(eip3009),
+      notBefore: pickNumeral(eip3009, 'validAfter'),
+      expiresAt: pickNumeral(eip3009, 'validBefore'),
+    }
+  const permit2 = pickObject(payload, 'permit2Authorization')
+  if (permit2 !== null)
+    return {
+      kind: 'permit2',
+      at: permit2.at,
+      from: pickText(permit2, 'from'),
+      to: pickText(permit2, 'witness', 'to'),
+      amount: pickNumeral(permit2, 'permitted', 'amount'),
+      asset: pickText(permit2, 'permitted', 'token'),
+      nonce: readNonce(permit2),
+      notBefore: pickNumeral(permit2, 'witness', 'validAfter'),
+      expiresAt: pickNumeral(permit2, 'deadline'),
+    }
+  const transaction = pickText(payload, 'transaction')
+  if (transaction === null) return null
+  const nothing = {
+    from: null,
+    to: null,
+    amount: null,
+    asset: null,
+    nonce: null,
+    notBefore: null,
+    expiresAt: null,
+  }
+  return { kind: 'transaction', at: transaction.at, ...nothing }
+}
+
+/** Hex text, or a uint256 as text or number. */
+function readNonce(from: Found<JsonObject>): Found<string> | null {
+  const numeral = pickNumeral(from, 'nonce')
+  return numeral && { value: numeral.value, at: numeral.at }
+}
+
+function readOffer(from: Found<Json>): X402Offer {
+  const format = pickText(from, 'format')
+  const signature = pickText(from, 'signature')
+  const jws =
+    format?.value === 'eip712' || signature === null ? undefined : readJws(signature.value, signature.at)
+  const terms = format?.value === 'eip712' ? pickObject(from, 'payload') : (jws?.payload ?? null)
+  return {
+    at: from.at,
+    format,
+    acceptIndex: pickNumber(from, 'acceptIndex'),
+    signature: judgeCredential(signature),
+    terms: terms && {
+      at: terms.at,
+      resourceUrl: pickText(terms, 'resourceUrl'),
+      scheme: pickText(terms, 'scheme'),
+      network: pickText(terms, 'network'),
+      asset: pickText(terms, 'asset'),
+      payTo: pickText(terms, 'payTo'),
+      amount: pickNumeral(terms, 'amount'),
+      validUntil: pickNumeral(terms, 'validUntil'),
+    },
+  }
+}
+
+function readSettlement(
+  document: Found<JsonObject> | null,
+  offerReceipt: Found<JsonObject> | null,
+): X402Facts['settlement'] {
+  return {
+    success: pickBoolean(document, 'success'),
+    transaction: pickText(document, 'transaction'),
+    network: pickText(document, 'network'),
+    payer: pickText(document, 'payer'),
+    hasReceipt: isObject(pick(offerReceipt, 'info', 'receipt')?.value),
+  }
+}
+
+/** What was signed comes before what was asked for: it is what can be taken. */
+export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): TransactionFacts {
+  const { authorization, settlement } = facts
+  const requirement = facts.accepted ?? facts.accepts[0] ?? null
+  const amount =
+    authorization?.amount ??
+    requirement?.amount ??
+    (settlement && pickNumeral(layer.document ?? null, 'amount'))
+  const network = requirement?.network ?? settlement?.network ?? null
+  const envelope = layer.transport === 'http' ? undefined : envelopeOf(message, layer.document?.at)
+  return {
+    amount,
+    amountIsInteger: amount?.isInteger === true,
+    currency: null,
+    asset: authorization?.asset ?? requirement?.asset ?? null,
+    network: network && {
+      at: network.at,
+      value: requirement?.caip2 ?? findV1Network(network.value) ?? network.value,
+    },
+    scheme: requirement?.scheme ?? null,
+    payee: authorization?.to ?? requirement?.payTo ?? null,
+    payer: authorization?.from ?? settlement?.payer ?? null,
+    resource: facts.resource,
+    notBefore: toSeconds(authorization?.notBefore ?? null),
+    expiresAt: toSeconds(authorization?.expiresAt ?? null),
+    nonce: authorization?.nonce ?? null,
+    idempotencyKey:
+      facts.identifier?.id ?? (envelope && readMetaKey(envelope)) ?? readHttp(message).idempotencyKey ?? null,
+    credentials: [
+      ...(facts.stage === 'payment' && layer.document?.at.startsWith('/headers/') === true
+        ? [layer.document.at.slice(0, -1)]
+        : []),
+      ...(facts.signature === null ? [] : [facts.signature.at]),
+    ],
+  }
+}
