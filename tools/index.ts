@@ -19,6 +19,7 @@ import { creditsGrant } from './credits-grant.ts'
 import { creditsPurchase } from './credits-purchase.ts'
 import { discoveryResources } from './discovery-resources.ts'
 import { discoverySearch } from './discovery-search.ts'
+import { edgeCheck } from './edge-check.ts'
 import { edgeForward } from './edge-forward.ts'
 import { egressAttemptsGet } from './egress-attempts-get.ts'
 import { egressAttemptsList } from './egress-attempts-list.ts'
@@ -88,6 +89,7 @@ export const tools: readonly AnyTool[] = [
   actionsManifest,
   actionsPricing,
   actionsStats,
+  edgeCheck,
   edgeForward,
   creditsBalance,
   creditsGrant,

@@ -3,6 +3,7 @@
 // judged per call, addresses by the engine: consent never overrides those.
 import { getPublicSuffix } from 'tldts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
+import { SANDBOX_HOST } from '../egress/target.ts'
 import { type Judgement, judgeAnswers } from './judge.ts'
 import {
   CONSENT_LABEL,
@@ -12,7 +13,7 @@ import {
   type TxtAnswer,
 } from './ports.ts'
 
-export type ConsentParts = Pick<EdgeParts, 'txtResolvers' | 'edgeName' | 'now'> & {
+export type ConsentParts = Pick<EdgeParts, 'txtResolvers' | 'edgeName' | 'allowSandboxName' | 'now'> & {
   readonly store: Pick<EdgeParts['store'], 'findEdgeHost'>
 }
 
@@ -23,8 +24,11 @@ export interface Inquiry {
 }
 
 export interface Consents extends ConsentSource {
-  /** Asks every resolver, whatever is remembered; `find` knows the answer from then on. */
-  inquire(host: string): Promise<Inquiry>
+  /**
+   * Asks every resolver, whatever is remembered; `find` knows the answer from then on.
+   * @param expected the record of whoever asks: the sample site of the sandbox, which is in no DNS, publishes it
+   */
+  inquire(host: string, expected: string): Promise<Inquiry>
 }
 
 const ASK_MS = 5_000
@@ -52,6 +56,8 @@ export function createConsentSource(parts: ConsentParts): Consents {
   const served = createKeep(MAX_SERVED)
   const others = createKeep(MAX_OTHERS)
   const asking = new Map<string, Promise<Known>>()
+  const isSampleSite = (host: string) => parts.allowSandboxName && host === SANDBOX_HOST
+  let sampleAnswer: TxtAnswer = { status: 'absent', ttlSeconds: 0, aliases: 0 }
 
   function recall(host: string): Known | undefined {
     const known = served.get(host) ?? others.get(host)
@@ -69,17 +75,21 @@ export function createConsentSource(parts: ConsentParts): Consents {
     else served.set(host, known)
   }
 
-  async function ask(host: string): Promise<{ known: Known; answers: Inquiry['answers'] }> {
-    const askedAt = now()
-    const name = consentName(host)
-    const answers = await Promise.all(
+  async function askResolvers(host: string): Promise<Inquiry['answers']> {
+    if (isSampleSite(host)) return [{ resolver: 'sandbox', answer: sampleAnswer }]
+    return Promise.all(
       txtResolvers.map(async (resolver) => ({
         resolver: resolver.name,
-        answer: await resolver.ask(name, ASK_MS),
+        answer: await resolver.ask(consentName(host), ASK_MS),
       })),
     )
+  }
+
+  async function ask(host: string): Promise<{ known: Known; answers: Inquiry['answers'] }> {
+    const askedAt = now()
+    const answers = await askResolvers(host)
     const judgement = judgeAnswers(
-      name,
+      consentName(host),
       answers.map(({ answer }) => answer),
       edgeName,
     )
@@ -137,18 +147,23 @@ export function createConsentSource(parts: ConsentParts): Consents {
       const remembered = recall(host)
       return toVerdict(host, remembered ? await refresh(host, remembered) : await askOnce(host))
     },
-    async inquire(host) {
+    async inquire(host, expected) {
       const barred = barHost(host)
       if (barred) return { verdict: barred, answers: [] }
+      if (isSampleSite(host))
+        sampleAnswer = { status: 'found', records: [expected], ttlSeconds: 0, aliases: 0 }
       const { known, answers } = await ask(host)
       return { verdict: toVerdict(host, known), answers }
     },
   }
 }
 
-/** Names below a public suffix belong to whoever registers them, the consent label included. */
+/** Names below it belong to whoever registers them, the consent label included. */
+export const isPublicSuffix = (host: string): boolean =>
+  getPublicSuffix(host, { allowPrivateDomains: true }) === host
+
 function barHost(host: string): ConsentVerdict | undefined {
-  if (getPublicSuffix(host, { allowPrivateDomains: true }) !== host) return undefined
+  if (!isPublicSuffix(host)) return undefined
   return refuse(
     'public_suffix',
     'Names below this host are handed out to strangers, so a record there proves nothing. Use a host below it.',
