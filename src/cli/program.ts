@@ -6,6 +6,7 @@ import { addAuthorityCommands } from './authority.ts'
 import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
+import { addEdgeCommands } from './edge.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPermitCommands } from './permits.ts'
@@ -74,6 +75,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addCapabilityCommands(program)
   addMandateCommands(program)
   addPermitCommands(program)
+  addEdgeCommands(program)
   addAuthorityCommands(program)
 
   program.commandsGroup('Records:')

@@ -75,6 +75,25 @@ describe('doctor', () => {
     }
   })
 
+  it('says what consent records have to name, and in production warns where one resolver decides alone', async () => {
+    expect(found(await look({ GATEWAY_EDGE_NAME: 'gw.example.com' }), 'edge')).toMatchObject([
+      { level: 'ok', says: 'consent records name gw=gw.example.com; 1 resolver must agree' },
+    ])
+    const production = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gw.example.com' }
+    const edgeOf = async (more: Record<string, string>) =>
+      found(await look({ ...production, ...more }), 'edge')
+    expect(await edgeOf({})).toMatchObject([
+      { level: 'warn', todo: expect.stringContaining('two or more validating resolvers') },
+    ])
+    const two = { GATEWAY_DNS_SERVERS: `${dns.address},127.0.0.1:1` }
+    expect(await edgeOf(two)).toMatchObject([
+      { level: 'ok', says: 'consent records name gw=gw.example.com; 2 resolvers must agree' },
+    ])
+    expect(await edgeOf({ ...two, GATEWAY_BASE_URL: 'http://127.0.0.1:1' })).toMatchObject([
+      { level: 'warn', todo: expect.stringContaining('GATEWAY_EDGE_NAME') },
+    ])
+  })
+
   it('names keys that others can read, that are broken, and that are another kind of key', async () => {
     await lived()
     expect(found(await look(), 'authority key')).toMatchObject([{ level: 'ok' }])

@@ -6,6 +6,7 @@ import { jsonOption } from '../options.ts'
 import { printJson, printLine } from '../output.ts'
 import { findRunning } from '../running.ts'
 import { checkDatabase } from './database.ts'
+import { checkEdge } from './edge.ts'
 import { checkDataDirectory, checkKeyFiles } from './files.ts'
 import { type Check, errorCode, fail, type Finding, ok } from './finding.ts'
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
@@ -23,6 +24,7 @@ const CHECKS: readonly Check[] = [
   checkPort,
   checkBaseUrl,
   checkEgress,
+  checkEdge,
   checkPayments,
 ]
 
