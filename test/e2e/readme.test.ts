@@ -105,6 +105,47 @@ describe('the first page', () => {
     expect(readme).toContain('`502 secret_reflected`')
   })
 
+  it('goes from a permit that a person approves to one execution of it', async () => {
+    const stored = await run(shell("printf 'a-secret"))
+    const prepared = await run(shell(`printf '{"order"`), { CREDENTIAL_ID: first(stored, /cred_[a-z0-9]+/) })
+    const [permitId, permit] = [first(prepared, /pmt_[a-z0-9]+/), first(prepared, /^ey\S+$/m)]
+    const approval = shell('npx agent-gateway permits list --pending')
+    const execution = shell(`curl -s ${ADDRESS}/v1/actions/execute`)
+    const early = await run(execution, { PERMIT: permit })
+    expect(JSON.parse(early)).toMatchObject({ status: 409, code: 'permit_pending' })
+
+    const approved = await run(approval, { PERMIT_ID: permitId })
+    expect(approved).toContain('Purpose: Order green tea')
+    expect(approved).toContain('| {"order": "green tea"}')
+    expect(approved).toMatch(/^state +ready$/m)
+    const answer = JSON.parse(await run(execution, { PERMIT: permit }))
+    expect(answer).toMatchObject({ permit_id: permitId, upstream: { status: 200 }, credits: { charged: 1 } })
+
+    const again = await run(execution, { PERMIT: permit })
+    expect(JSON.parse(again)).toMatchObject({
+      status: 409,
+      code: 'permit_used',
+      attempt_id: answer.attempt_id,
+    })
+    for (const code of ['permit_used', 'permit_mismatch']) expect(readme).toContain(`\`409 ${code}\``)
+    for (const output of [prepared, approved, again]) expect(output).not.toContain(SECRET)
+  })
+
+  it('serves a merchant from the check of its record to a signed answer', async () => {
+    const call = shell(`curl -s -i ${ADDRESS}/edge/`)
+    const refused = await run(call)
+    expect(refused).toMatch(/^HTTP\/1\.1 403 [^]*"code":"edge_not_authorized"/)
+    expect(readme).toContain('`403 edge_not_authorized`')
+
+    const checked = await run(shell('npx agent-gateway edge check'))
+    expect(checked).toContain('_agent-gateway.sandbox.agent-gateway.test. 300 IN TXT "v=agw1; gw=')
+    const served = await run(call)
+    expect(served).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    for (const name of ['attempt', 'receipt', 'receipt-url', 'evidence'])
+      expect(served).toMatch(new RegExp(`^x-gateway-${name}: \\S+\r$`, 'm'))
+    expect(served).toContain('Green tea')
+  })
+
   it('pays for everything with one command', async () => {
     const shown = await run(shell('npx agent-gateway demo'))
     expect(shown).toContain('POST /v1/tools/web.fetch')
