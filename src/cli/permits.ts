@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { z } from 'zod'
 import type { ActionRequest, MandateTerms, PermitRecord } from '../../schemas/actions.ts'
+import { APPROVAL_WINDOW_MS } from '../actions/ports.ts'
 import { actionsApprove } from '../../tools/actions-approve.ts'
 import { actionsPermitsGet } from '../../tools/actions-permits-get.ts'
 import { actionsPermitsList } from '../../tools/actions-permits-list.ts'
@@ -38,7 +39,7 @@ const PENDING_COLUMNS = ['permit_id', 'method', 'url', 'body_bytes', 'purpose', 
 
 /** Of the one-off mandate that is made where none is named. */
 const ONE_CALL = { max_calls: 1 } as const
-const ONE_HOUR_SECONDS = 3600
+const ONE_HOUR_MS = 3_600_000
 
 type PrepareOptions = ConnectionOptions &
   TermOptions & {
@@ -70,9 +71,9 @@ export function addPermitCommands(program: Command): void {
       'after',
       `
 The request must lie inside a mandate: a stored one (--mandate), one from a file (--mandate-file), or one made of --purpose and the
-options beside it, which default to no more than this request: its host, path and method, one call, one hour.
-The permit is shown once. Who holds it may execute this one request, once, within 300 seconds (from approval, where a person approves):
-POST /v1/actions/execute with {"permit": …, "request": …} and the request exactly as it is given here.
+options beside it, which default to no more than this request: its host, path and method, one call, and one hour (a day where a
+person approves). The permit is shown once. Who holds it may execute this one request, once, within 300 seconds (from approval,
+where a person approves): POST /v1/actions/execute with {"permit": …, "request": …} and the request exactly as it is given here.
 
 Examples:
   agent-gateway permits prepare https://api.github.com/repos/acme/site/issues --method POST --credential cred_… \\
@@ -191,7 +192,9 @@ function narrowest(url: string, options: PrepareOptions): Omit<z.input<typeof Ma
     host,
     path_prefix: pathname,
     methods: [options.method as NonNullable<GivenRequest['method']>],
-    expires_at: new Date(Date.now() + ONE_HOUR_SECONDS * 1000).toISOString(),
+    expires_at: new Date(
+      Date.now() + (options.requiresApproval ? APPROVAL_WINDOW_MS : ONE_HOUR_MS),
+    ).toISOString(),
     ...(isLimited ? {} : ONE_CALL),
   }
 }
