@@ -1,8 +1,26 @@
 // Mandates, permits and their executions to put into a store, and what must be true of them at every moment.
 import { createHash, randomBytes } from 'node:crypto'
+import { expect } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import type { Attempt, Mandate, NewMandate, NewPermit, Permit, Store } from '../../src/store/ports.ts'
-import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation } from './store.ts'
+import type {
+  ActionCounts,
+  Attempt,
+  Mandate,
+  NewMandate,
+  NewPermit,
+  Permit,
+  Store,
+} from '../../src/store/ports.ts'
+import {
+  addAccount,
+  addCredential,
+  nextTransaction,
+  NOW,
+  type Place,
+  reservation,
+  sumOfLedger,
+  unbalancedAccounts,
+} from './store.ts'
 
 export const BOOT = 'boot-1'
 export const HOUR_MS = 3600 * 1000
@@ -187,4 +205,24 @@ export async function brokenActions(place: Place): Promise<unknown[]> {
     WHERE p.state = 'executed' AND (a.id IS NULL OR a.id <> p.attempt_id)
     UNION ALL
     SELECT id, 'summary' FROM permits WHERE summary IS NOT NULL AND state <> 'pending_approval'`)
+}
+
+/** What an account is counted that did nothing. */
+export const NOTHING: ActionCounts = {
+  permitsPrepared: 0,
+  permitsApproved: 0,
+  permitsRefused: 0,
+  executions: 0,
+  settled: 0,
+  ambiguous: 0,
+  refunded: 0,
+  creditsCharged: 0,
+  creditsRefunded: 0,
+}
+
+/** Nothing contradicts itself and no credit was made or lost. */
+export async function expectSound(place: Place): Promise<void> {
+  expect(await brokenActions(place)).toEqual([])
+  expect(await sumOfLedger(place)).toBe(0)
+  expect(await unbalancedAccounts(place)).toEqual([])
 }
