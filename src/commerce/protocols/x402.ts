@@ -75,7 +75,7 @@ function readAccepted(document: Found<JsonObject> | null): X402Requirement | nul
     : null
 }
 
-function readRequirement(from: Found<Json>): X402Requirement {
+export function readRequirement(from: Found<Json>): X402Requirement {
   const network = pickText(from, 'network')
   const isCaip2 = network !== null && CAIP_2.test(network.value)
   return {

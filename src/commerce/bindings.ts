@@ -1,0 +1,28 @@
+// Detection -> Binding[]: statements of one message that have to agree, each compared once, for policy and rubric alike.
+import { bindAp2 } from './bindings/ap2.ts'
+import { bindMcp, bindUcp } from './bindings/envelopes.ts'
+import { bindHttp } from './bindings/http.ts'
+import { bindMpp } from './bindings/mpp.ts'
+import { bindX402 } from './bindings/x402.ts'
+import type { Binding, Detection, Layer, LayerName, Message } from './ports.ts'
+
+const BINDERS: Readonly<Partial<Record<LayerName, (layer: Layer, message: Message) => Binding[]>>> = {
+  x402: bindX402,
+  mpp: bindMpp,
+  ucp: bindUcp,
+  ap2: bindAp2,
+  mcp: bindMcp,
+}
+
+const known = new WeakMap<Detection, Binding[]>()
+
+export function findBindings(message: Message, detection: Detection): Binding[] {
+  const before = known.get(detection)
+  if (before !== undefined) return before
+  const found = [
+    ...bindHttp(message),
+    ...detection.layers.flatMap((layer) => BINDERS[layer.name]?.(layer, message) ?? []),
+  ]
+  known.set(detection, found)
+  return found
+}

@@ -1,0 +1,66 @@
+// Comparisons that bindings are made of.
+import type { Binding, Found, Place } from '../ports.ts'
+import type { Numeral } from '../protocols/types.ts'
+
+export type Verdict = Binding['verdict']
+
+export const bind = (
+  kind: Binding['kind'],
+  verdict: Verdict,
+  at: Place,
+  other: Place,
+  message: string,
+): Binding => ({ kind, verdict, at, with: other, message })
+
+/** EVM addresses differ in case without differing; nothing else does. */
+export function isSameAddress(one: string, other: string): boolean {
+  const isEvm = /^0x[\da-f]{40}$/i.test(one)
+  return isEvm ? one.toLowerCase() === other.toLowerCase() : one === other
+}
+
+/** Undefined where one of them is no integer. At most 78 digits each. */
+export function compareIntegers(one: Numeral, other: Numeral): -1 | 0 | 1 | undefined {
+  if (!one.isInteger || !other.isInteger) return undefined
+  const [a, b] = [BigInt(one.value), BigInt(other.value)]
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+export function toUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+
+/** `host[:port]` as a URL writes it, the port left out where it is the scheme's own. Undefined where it is no host. */
+export function normaliseAuthority(text: string, protocol: string): string | undefined {
+  if (text === '' || /[\s/?#@\\]/.test(text)) return undefined
+  const base = DEFAULT_PORTS[protocol] === undefined ? 'https:' : protocol
+  return toUrl(`${base}//${text}`)?.host
+}
+
+/** Text that names a host, a URL or an origin: its host. Undefined where it is a name for people. */
+export function readHostName(text: string, protocol: string): string | undefined {
+  const url = /^https?:\/\//i.test(text) ? toUrl(text) : undefined
+  if (url !== undefined) return url.host
+  return /^(?:[\w-]+\.)+[\w-]+(?::\d+)?$/.test(text) || /^localhost(?::\d+)?$/i.test(text)
+    ? normaliseAuthority(text, protocol)
+    : undefined
+}
+
+/** The same host, a host below it, or another one. */
+export function compareHosts(target: URL, host: string): Verdict {
+  if (target.host === host) return 'match'
+  const [name] = host.split(':')
+  if (target.hostname === name) return 'partial'
+  return target.hostname.endsWith(`.${name!}`) && name!.includes('.') ? 'partial' : 'mismatch'
+}
+
+/** Same resource: origin, path and query; partial where query or scheme differ alone. */
+export function compareResources(target: URL, resource: URL): Verdict {
+  if (target.hostname !== resource.hostname || target.pathname !== resource.pathname) return 'mismatch'
+  if (target.protocol !== resource.protocol) return 'partial'
+  if (target.port !== resource.port) return 'mismatch'
+  return target.search === resource.search ? 'match' : 'partial'
+}
+
+export const placeOf = (found: Found<unknown> | null, otherwise: Place): Place => found?.at ?? otherwise

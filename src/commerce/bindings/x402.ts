@@ -1,0 +1,239 @@
+// x402: what was signed against what was asked for, the resource against the target, signed offers against the terms beside them.
+import { findV1Network } from '../../payments/networks.ts'
+import { pickObject } from '../decode/value.ts'
+import { jsonBody } from '../message.ts'
+import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
+import type { Numeral, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
+import { readRequirement, readX402 } from '../protocols/x402.ts'
+import { bind, compareHosts, compareIntegers, compareResources, isSameAddress, toUrl } from './compare.ts'
+
+export function bindX402(layer: Layer, message: Message): Binding[] {
+  const facts = readX402(layer, message)
+  return [
+    ...bindSigned(facts),
+    ...bindResources(facts, layer, message),
+    ...facts.offers.map((offer) => bindOffer(offer, facts, message)),
+    ...bindRequirements(facts, layer, message),
+  ]
+}
+
+function bindSigned({ accepted, authorization }: X402Facts): Binding[] {
+  if (accepted === null || authorization === null) return []
+  const found: Binding[] = []
+  const { to, amount, asset } = authorization
+  if (to !== null && accepted.payTo !== null) {
+    const isSame = isSameAddress(accepted.payTo.value, to.value)
+    found.push(
+      bind(
+        'payee',
+        isSame ? 'match' : 'mismatch',
+        to.at,
+        accepted.payTo.at,
+        isSame ? 'What was signed pays payTo.' : 'What was signed pays somebody else than payTo.',
+      ),
+    )
+  }
+  if (amount !== null && accepted.amount !== null)
+    found.push(bindAmount(amount, accepted.amount, accepted.scheme?.value ?? 'exact'))
+  if (asset !== null && accepted.asset !== null && !isSameAddress(accepted.asset.value, asset.value))
+    found.push(
+      bind(
+        'amount',
+        'mismatch',
+        asset.at,
+        accepted.asset.at,
+        'What was signed spends another token than the asset.',
+      ),
+    )
+  return found
+}
+
+function bindAmount(signed: Numeral, asked: Numeral, scheme: string): Binding {
+  const result = (verdict: Binding['verdict'], text: string) =>
+    bind('amount', verdict, signed.at, asked.at, text)
+  const order = compareIntegers(signed, asked)
+  if (order === undefined)
+    return result('mismatch', 'One of the two amounts is no integer of the smallest unit.')
+  if (order === 0) return result('match', 'The signed amount is the one that was asked for.')
+  if (scheme === 'exact') return result('mismatch', 'The signed amount is not the one that was asked for.')
+  if (order < 0) return result('mismatch', 'The signed amount is less than was asked for.')
+  return scheme === 'upto'
+    ? result('match', 'The signed amount covers the one that was asked for.')
+    : result('partial', 'The signed amount is more than was asked for.')
+}
+
+function bindResources(facts: X402Facts, layer: Layer, message: Message): Binding[] {
+  // v1 names it in every requirement of a challenge.
+  const named = new Map<string, Found<string>>()
+  if (facts.resource !== null) named.set(facts.resource.value, facts.resource)
+  for (const { resource } of facts.accepts)
+    if (resource !== null && !named.has(resource.value)) named.set(resource.value, resource)
+  return [...named.values()].slice(0, 32).flatMap((resource) => bindResource(resource, facts, layer, message))
+}
+
+function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, message: Message): Binding[] {
+  const result = (verdict: Binding['verdict'], other: Place, text: string) =>
+    bind('resource', verdict, resource.at, other, text)
+  const url = toUrl(resource.value)
+  const tool = /^mcp:\/\/tool\/([^/?#]+)$/.exec(resource.value)?.[1]
+  if (tool !== undefined) {
+    if (facts.toolName === null)
+      return [
+        result(
+          'unverifiable',
+          '/target',
+          'The resource is a tool, and the message does not say which one it calls.',
+        ),
+      ]
+    const isSame = decode(tool) === facts.toolName.value
+    return [
+      result(
+        isSame ? 'match' : 'mismatch',
+        facts.toolName.at,
+        isSame
+          ? 'The payment is for the tool that is called.'
+          : 'The payment is for another tool than the one that is called.',
+      ),
+    ]
+  }
+  const target = message.target.url
+  const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (url === undefined || !isWeb || target === undefined)
+    return [
+      result('unverifiable', '/target', 'The resource is no URL that could be compared with the target.'),
+    ]
+  const found: Binding[] = []
+  if (url.protocol === 'http:')
+    found.push(bind('scheme_https', 'mismatch', resource.at, '/target', 'The paid resource is plain http.'))
+  const verdict = compareResources(target, url)
+  // Over MCP and A2A one endpoint serves many resources, and a facilitator serves those of others.
+  const isEndpoint = layer.transport === 'http' && pickObject(jsonBody(message), 'paymentPayload') === null
+  if (!isEndpoint)
+    return [
+      ...found,
+      verdict === 'match'
+        ? result('match', '/target', 'The paid resource is the target.')
+        : result(
+            'unverifiable',
+            '/target',
+            'The paid resource is not the endpoint that the message goes to.',
+          ),
+    ]
+  found.push(
+    result(
+      verdict,
+      '/target',
+      verdict === 'match'
+        ? 'The paid resource is the target.'
+        : verdict === 'partial'
+          ? 'The paid resource differs from the target in its query or scheme.'
+          : 'The paid resource is another one than the target.',
+    ),
+  )
+  if (compareHosts(target, url.host) !== 'match' && target.hostname !== url.hostname)
+    found.push(
+      bind(
+        'host',
+        'mismatch',
+        resource.at,
+        '/target',
+        'The paid resource is on another host than the target.',
+      ),
+    )
+  return found
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** A signed offer is worth what the terms beside it say; a rewritten payTo shows here. */
+function bindOffer(offer: X402Offer, facts: X402Facts, message: Message): Binding {
+  const { terms } = offer
+  if (terms === null)
+    return bind('offer', 'unverifiable', offer.at, offer.at, 'The signed offer cannot be read.')
+  const beside =
+    facts.accepted !== null
+      ? [facts.accepted]
+      : offer.acceptIndex === null
+        ? facts.accepts
+        : facts.accepts.slice(offer.acceptIndex.value, offer.acceptIndex.value + 1)
+  const other = beside[0]?.at ?? offer.at
+  const matching = beside.find((requirement) => agree(terms, requirement))
+  if (matching === undefined)
+    return bind(
+      'offer',
+      'mismatch',
+      terms.at,
+      other,
+      'The signed offer has other terms than the requirement it belongs to.',
+    )
+  const [signedFor, target] = [terms.resourceUrl && toUrl(terms.resourceUrl.value), message.target.url]
+  if (
+    signedFor != null &&
+    target !== undefined &&
+    signedFor.host !== target.host &&
+    facts.resource?.value !== terms.resourceUrl!.value
+  )
+    return bind(
+      'offer',
+      'mismatch',
+      terms.resourceUrl!.at,
+      '/target',
+      'The offer was signed for a resource elsewhere.',
+    )
+  return bind('offer', 'match', terms.at, matching.at, 'The signed offer has the terms of the requirement.')
+}
+
+type Terms = NonNullable<X402Offer['terms']>
+
+function agree(terms: Terms, requirement: X402Requirement): boolean {
+  const network = terms.network && (findV1Network(terms.network.value) ?? terms.network.value)
+  return (
+    isAgreed(terms.scheme, requirement.scheme, (a, b) => a === b) &&
+    (network === null || network === (requirement.caip2 ?? requirement.network?.value)) &&
+    isAgreed(terms.asset, requirement.asset, isSameAddress) &&
+    isAgreed(terms.payTo, requirement.payTo, isSameAddress) &&
+    isAgreed(terms.amount, requirement.amount, (a, b) => a === b)
+  )
+}
+
+/** What one of them does not say cannot differ; payTo and amount are always said. */
+function isAgreed(
+  one: Found<string> | null,
+  other: Found<string> | null,
+  isSame: (a: string, b: string) => boolean,
+): boolean {
+  return one === null || (other !== null && isSame(other.value, one.value))
+}
+
+/** What a facilitator is sent: the payment with the requirement that the seller holds against it. */
+function bindRequirements(facts: X402Facts, layer: Layer, message: Message): Binding[] {
+  const required = pickObject(jsonBody(message), 'paymentRequirements')
+  if (required === null || layer.document === undefined || !layer.document.at.endsWith('/paymentPayload'))
+    return []
+  const asked = readRequirement(required)
+  const { accepted, authorization } = facts
+  const found: Binding[] = []
+  const to = authorization?.to ?? accepted?.payTo ?? null
+  if (to !== null && asked.payTo !== null) {
+    const isSame = isSameAddress(asked.payTo.value, to.value)
+    found.push(
+      bind(
+        'payee',
+        isSame ? 'match' : 'mismatch',
+        to.at,
+        asked.payTo.at,
+        isSame ? 'The payment pays payTo.' : 'The payment pays somebody else than payTo.',
+      ),
+    )
+  }
+  const amount = authorization?.amount ?? accepted?.amount ?? null
+  if (amount !== null && asked.amount !== null)
+    found.push(bindAmount(amount, asked.amount, asked.scheme?.value ?? 'exact'))
+  return found
+}
