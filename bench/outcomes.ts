@@ -15,7 +15,7 @@ import { pageOf } from './pages.ts'
 import { percentile, printTable } from './support.ts'
 
 const KIB = 1024
-const TARGETS = { previewMs: 15, threePagesMs: 150, loopDelayMs: 50 }
+const TARGETS = { previewMs: 15, threePagesMs: 150, loopDelayMs: 50, pageMemoryMb: 100 }
 const SAMPLES = 40
 
 const inThread: Analyser = {
@@ -129,4 +129,57 @@ printTable(
 console.log(
   `\nlongest delay of the event loop ${worstDelayMs.toFixed(1)} ms (target: under ${TARGETS.loopDelayMs} ms on a machine ` +
     `that does nothing else); most CPU that one of them took of the calling thread, all in all: ${worstCpuMs.toFixed(1)} ms`,
+)
+
+/** Of the one process that reads pages, whichever it is by now: it is replaced when a page is too much for it. Megabytes. */
+function pageProcessMb(field: 'VmRSS' | 'VmHWM'): number | undefined {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
+  try {
+    const status = readFileSync(`/proc/${children.at(-1)!}/status`, 'utf8')
+    return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)![1]) / KIB
+  } catch {
+    // It is just ending, or there is none.
+    return undefined
+  }
+}
+
+/** A process that reads pages, as it is after ordinary ones: the code is loaded and the heap has its size. */
+async function startPageProcess() {
+  const alone = createAnalyserPool({ workers: 1 })
+  for (let i = 0; i < 10; i++) await extractFrom(three, alone)
+  return { alone, baseMb: pageProcessMb('VmRSS')! }
+}
+
+/** Most that it had while it read this page; its peak is one of its whole life, and so it is looked at as well. */
+async function peakOf(body: Buffer, alone: Analyser): Promise<number> {
+  let mb = 0
+  const look = () => (mb = Math.max(mb, pageProcessMb('VmRSS') ?? 0))
+  const timer = setInterval(look, 5)
+  await extractFrom([body], alone).catch(() => {})
+  clearInterval(timer)
+  look()
+  return mb
+}
+
+const each: [name: string, overMb: number][] = []
+const { alone: lasting, baseMb } = await startPageProcess()
+let lastingMb = 0
+for (const [name, make] of HOSTILE_PAGES) {
+  const body = Buffer.from(make()).subarray(0, MAX_BYTES)
+  const fresh = await startPageProcess()
+  const mb = Math.max(await peakOf(body, fresh.alone), pageProcessMb('VmHWM') ?? 0)
+  each.push([name, mb - fresh.baseMb])
+  await fresh.alone.close()
+  lastingMb = Math.max(lastingMb, await peakOf(body, lasting))
+}
+await lasting.close()
+const largest = each.toSorted(([, a], [, b]) => b - a)
+printTable(
+  'memory of the process that reads them, one for each; MB over what it has after ordinary pages; the five largest',
+  ['', 'MB over base'],
+  largest.slice(0, 5).map(([name, mb]) => [name, mb.toFixed(0)]),
+)
+console.log(
+  `\nat most ${largest[0]![1].toFixed(0)} MB over base (target: under ${TARGETS.pageMemoryMb}); one process for all of them, one after the ` +
+    `other, whose heap is collected when it has to be: ${baseMb.toFixed(0)} MB before, ${lastingMb.toFixed(0)} MB at most`,
 )
