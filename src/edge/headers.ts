@@ -56,6 +56,8 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
         name,
         'it carries a token of this gateway, which no merchant may see. The edge takes none',
       )
+    if (name === 'authorization' && /^(?:negotiate|ntlm)\b/i.test(value))
+      throw forbidden(name, 'it authenticates a connection, and buyers share those to a merchant')
     if (name === 'via' && passedThrough(value, hop.name)) throw circular()
     if (isHopByHop(name) || named.has(name) || GATEWAYS_OWN.has(name)) continue
     if (name.startsWith('x-forwarded-') || name.startsWith('x-gateway-')) continue

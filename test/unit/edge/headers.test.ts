@@ -182,6 +182,7 @@ describe('to the merchant', () => {
       [['authorization', `Basic ${Buffer.from(`x:${newToken('sk')}`).toString('base64')}`]],
       'authorization',
     ],
+    ['what authenticates a connection', [['authorization', 'NTLM TlRMTVNTUAAB']], 'authorization'],
     ['a line break', [['x-a', 'b\r\nx-c: d']], 'x-a'],
     ['a NUL', [['x-a', 'b\0']], 'x-a'],
     ['DEL', [['x-a', '\x7f']], 'x-a'],
