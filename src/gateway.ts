@@ -175,7 +175,6 @@ export async function startGateway(
     signer,
     idempotencyKey: signer.deriveKey('idempotency-key'),
     tokenKey: signer.deriveKey('edge-account'),
-    creditsRequired: (refusal) => payments.purchases.creditsRequired(refusal),
     edgeName: config.edgeName ?? new URL(addresses.baseUrl).hostname,
     egressPorts: config.egressPorts,
     allowSandboxName: config.mode === 'sandbox',

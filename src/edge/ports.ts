@@ -9,7 +9,7 @@ import type { PreparedRequest } from '../egress/request.ts'
 import type { Runner } from '../egress/run.ts'
 import type { Fault } from '../fault.ts'
 import type { Logger } from '../log.ts'
-import type { Purchases, Signer } from '../services.ts'
+import type { Signer } from '../services.ts'
 import type { Store } from '../store/ports.ts'
 
 /** What one resolver said about the TXT records of one name. */
@@ -87,7 +87,6 @@ export interface EdgeParts {
   readonly idempotencyKey: KeyObject
   /** Key that account tokens of consent records are derived with. */
   readonly tokenKey: KeyObject
-  readonly creditsRequired: Purchases['creditsRequired']
   /** The `gw=` value of consent records: a host name. */
   readonly edgeName: string
   readonly egressPorts: readonly number[]
