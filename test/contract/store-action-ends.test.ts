@@ -1,14 +1,8 @@
 // How executions end: what their refund gives back, what is counted, what recovery does; on every engine.
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { Command } from '../../src/store/command.ts'
 import { commands } from '../../src/store/commands/index.ts'
-import { storeOf } from '../../src/store/facade.ts'
-import { migrate, sqliteDialect } from '../../src/store/migrations.ts'
 import type { Attempt, Store } from '../../src/store/ports.ts'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { openDirectStore } from '../support/direct-store.ts'
 import {
   addSetting,
   createPlace,
@@ -171,31 +165,9 @@ const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1)
 
 describe('the statements of an attempt', () => {
   it('of a fetch touch nothing of permits, and are as many as they were', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'gateway-statements-'))
-    const store = openDatabase(join(folder, 'gateway.db'))
-    const drive = <T>(command: Command<T>): readonly string[] => {
-      const texts: string[] = []
-      function* recorded(): Command<T> {
-        let step = command.next()
-        while (!step.done) {
-          texts.push(step.value.text)
-          step = command.next(yield step.value)
-        }
-        return step.value
-      }
-      store.drive(recorded())
-      return texts
-    }
+    const { store, record, remove } = await openDirectStore()
     try {
-      store.drive(migrate(sqliteDialect, NOW))
-      type Start = (...args: unknown[]) => Command<unknown>
-      const direct = storeOf({
-        engine: 'sqlite',
-        run: async (name, args) => store.drive((commands[name] as Start)(...args)),
-        health: async () => ({ ok: true, latencyMs: 0, detail: '' }),
-        close: async () => {},
-      })
-      const setting = await addSetting(direct, 5)
+      const setting = await addSetting(store, 5)
       const [done, failed] = times(2, () => reservation(setting, BOOT, { state: 'sending' }))
       const fetches = [
         [commands.reserveAttempt(done!), 6],
@@ -204,21 +176,20 @@ describe('the statements of an attempt', () => {
         [commands.refundAttempt(refundOf(failed!.attempt.id)), 3],
       ] as const
       for (const [command, count] of fetches) {
-        const texts = drive(command as Command<unknown>)
+        const texts = record(command)
         expect(texts).toHaveLength(count)
         for (const text of texts) expect(text).not.toMatch(/\b(permits|mandates|action_counts)\b/)
       }
       // Its twin: an execution is counted, so that the pattern above would see it.
-      const grant = await addGrant(direct, 5)
-      const { attempt, ...input } = execution(await addPermit(direct, grant), BOOT, { state: 'sending' })
+      const grant = await addGrant(store, 5)
+      const input = execution(await addPermit(store, grant), BOOT, { state: 'sending' })
       for (const command of [
-        commands.reserveAction({ attempt, ...input }),
-        commands.finishAttempt(ending(attempt, BOOT)),
+        commands.reserveAction(input),
+        commands.finishAttempt(ending(input.attempt, BOOT)),
       ])
-        expect(drive(command as Command<unknown>).at(-1)).toMatch(/\baction_counts\b/)
+        expect(record(command).at(-1)).toMatch(/\baction_counts\b/)
     } finally {
-      store.close()
-      await rm(folder, { recursive: true, force: true })
+      await remove()
     }
   })
 })

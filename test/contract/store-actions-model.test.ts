@@ -21,7 +21,9 @@ type Step =
   | { do: 'prepare'; cost: number; asks: boolean; lastsMs: number }
   | { do: 'approve' | 'refuse' | 'execute' | 'send' | 'settle' | 'ambiguous' | 'refund'; which: number }
   | { do: 'wait'; ms: number }
-  | { do: 'sweep' | 'revoke' | 'rotate' }
+  | { do: 'sweep' }
+  | { do: 'revoke' }
+  | { do: 'rotate' }
 
 const LIFE_MS = 1000
 const on = <W extends string>(...words: W[]) => fc.record({ do: fc.constantFrom(...words), which: fc.nat(7) })
@@ -40,7 +42,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: on('send', 'settle', 'ambiguous', 'refund'), weight: 16 },
   { arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, LIFE_MS) }), weight: 4 },
   { arbitrary: fc.record({ do: fc.constant('sweep' as const) }), weight: 2 },
-  { arbitrary: fc.record({ do: fc.constantFrom('revoke' as const, 'rotate' as const) }), weight: 1 },
+  { arbitrary: fc.constantFrom<Step>({ do: 'revoke' }, { do: 'rotate' }), weight: 1 },
 )
 const settingArbitrary = fc.record({
   credits: fc.nat(8),
