@@ -228,11 +228,18 @@ export interface Edge {
 export interface Commerce {
   /** @param accountId whose policy applies; undefined: the default one */
   inspect(transaction: Transaction, accountId: string | undefined): Promise<InspectResult>
-  /**
-   * Same input, same bytes: no clock, no network, no key.
-   * @param evaluateAt milliseconds; windows are held against it where given
-   */
-  test(transaction: Transaction, evaluateAt: number | undefined): TestReport
+  /** Same input, same bytes: no clock, no network, no key. */
+  test(
+    transaction: Transaction,
+    options: {
+      /** Milliseconds; windows are held against it where given. */
+      readonly evaluateAt?: number | undefined
+      /** What the server declares of an MCP tool; no request carries it. */
+      readonly annotations?:
+        | { readonly readOnlyHint?: boolean | undefined; readonly idempotentHint?: boolean | undefined }
+        | undefined
+    },
+  ): TestReport
   /** Protocols, checks, caps and reason codes, generated from the rules themselves. */
   testSchema(): Record<string, unknown>
 }

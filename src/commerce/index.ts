@@ -3,6 +3,8 @@ import { GatewayError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Commerce } from '../services.ts'
 import type { DocumentStore } from '../store/ports.ts'
+import { testTransaction } from './rubric/report.ts'
+import { describeRubrics } from './rubric/schema.ts'
 
 export interface CommerceParts {
   readonly documents: Pick<DocumentStore, 'read'>
@@ -12,13 +14,10 @@ export interface CommerceParts {
 
 export function createCommerce(_parts: CommerceParts): Commerce {
   const missing = () => new GatewayError('tool_unavailable', 'Not built yet.')
+  let schema: Record<string, unknown> | undefined
   return {
     inspect: () => Promise.reject(missing()),
-    test() {
-      throw missing()
-    },
-    testSchema() {
-      throw missing()
-    },
+    test: testTransaction,
+    testSchema: () => (schema ??= describeRubrics([])),
   }
 }

@@ -1,0 +1,127 @@
+// What a rubric is: checks as data with one small function each, the points they give, and what lies above points.
+// Weights, caps and levels stand here and nowhere else; /v1/test/schema reads them from here.
+import { DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
+import type { Binding, Detection, Layer, Message, Place, Protocol } from '../ports.ts'
+import type { HttpFacts } from '../protocols/types.ts'
+
+/** Changes whenever a check, weight, cap or word of a report changes. */
+export const RULESET_VERSION = 'gateway-test/2026-11-21'
+
+export const WEIGHTS: Readonly<Record<DimensionName, number>> = {
+  context_binding: 25,
+  replay_uniqueness: 20,
+  idempotency: 20,
+  freshness: 15,
+  retry_safety: 10,
+  auditability: 10,
+}
+
+export const LEVELS = [
+  { level: 'ready', min: 90 },
+  { level: 'gaps', min: 75 },
+  { level: 'at_risk', min: 50 },
+  { level: 'not_ready', min: 0 },
+] as const
+
+/** Contradictions beat points: whatever else is right, the score is at most `max`. */
+export const CAPS = {
+  UNDECODABLE: { max: 20, message: 'A payment or mandate is there, but it cannot be decoded.' },
+  MISMATCH: { max: 40, message: 'Two statements of the transaction contradict each other.' },
+  PLAIN_HTTP: { max: 40, message: 'The target is plain http: anybody on the way can read and change it.' },
+  NO_NONCE: { max: 60, message: 'Nothing makes this payment different from a copy of it.' },
+  NO_PROOF: { max: 60, message: 'Nothing proves that the payer agreed to this payment.' },
+  GUESSABLE_ID: { max: 60, message: 'An identifier that has to be unique can be guessed.' },
+  NO_KEY: { max: 60, message: 'The protocol demands an idempotency key, and there is none.' },
+} as const
+export type CapId = keyof typeof CAPS
+
+/** Hints that the server declares for an MCP tool; they are not part of a request, so the caller may supply them. */
+export interface ToolAnnotations {
+  readonly readOnlyHint?: boolean | undefined
+  readonly idempotentHint?: boolean | undefined
+}
+
+export interface Sample {
+  readonly message: Message
+  readonly detection: Detection
+  readonly bindings: readonly Binding[]
+  /** Milliseconds; undefined: windows are judged by their own bounds. */
+  readonly evaluateAt: number | undefined
+  readonly annotations: ToolAnnotations
+}
+
+/** What checks see: the sample, and what its protocol says. */
+export interface Subject<F> extends Sample {
+  readonly layer: Layer
+  readonly facts: F
+  readonly http: HttpFacts
+}
+
+export interface Verdict {
+  readonly points: number | 'all'
+  readonly at?: Place | undefined
+  readonly finding?: string
+  /** The protocol has no field for what is missing. */
+  readonly isLimit?: boolean
+  /** The value is an example's ellipsis. */
+  readonly isPlaceholder?: boolean
+}
+
+export interface Check<F> {
+  /** `<PROTOCOL>-<BIND|REPLAY|IDEM|FRESH|RETRY|AUDIT>-<nn>`. */
+  readonly id: string
+  readonly max: number
+  /** What earns the points. */
+  readonly asks: string
+  readonly remediation: string
+  /** Document of the protocol; null where the rule is ours. */
+  readonly spec: string | null
+  /** Whether it judges the window of validity, which `evaluate_at` may lie outside of. */
+  readonly isWindow?: boolean
+  /** Null: does not apply to this sample. */
+  judge(subject: Subject<F>): Verdict | null
+}
+
+export interface CapHit {
+  readonly id: CapId
+  readonly at: Place
+  readonly message?: string
+}
+
+export interface Rubric<F> {
+  readonly protocol: Protocol
+  /** Which samples of the protocol, in words. */
+  readonly covers: string
+  readonly checks: readonly Check<F>[]
+  /** Beside those that hold for every protocol. */
+  caps(subject: Subject<F>): readonly CapHit[]
+}
+
+const INFIX: Readonly<Record<string, DimensionName>> = {
+  BIND: 'context_binding',
+  REPLAY: 'replay_uniqueness',
+  IDEM: 'idempotency',
+  FRESH: 'freshness',
+  RETRY: 'retry_safety',
+  AUDIT: 'auditability',
+}
+
+/** The dimension is part of a check's id. */
+export function dimensionOf(id: string): DimensionName {
+  const dimension = INFIX[id.split('-')[1] ?? '']
+  if (!dimension) throw new Error(`check ${id} belongs to no dimension`)
+  return dimension
+}
+
+export { DIMENSIONS }
+
+export const all = (at?: Place): Verdict => ({ points: 'all', at })
+export const some = (points: number, finding: string, at?: Place): Verdict => ({ points, finding, at })
+export const none = (finding: string, at?: Place): Verdict => ({ points: 0, finding, at })
+/** What is missing cannot be said in this protocol. */
+export const limit = (points: number, finding: string, at?: Place): Verdict => ({
+  points,
+  finding,
+  at,
+  isLimit: true,
+})

@@ -1,0 +1,81 @@
+// The report of POST /v1/test. Same input, same bytes: no clock, no network, no key.
+import { hash } from 'node:crypto'
+import { DIMENSIONS, type TestReport } from '../../../schemas/commerce.ts'
+import { toCanonicalJson } from '../../receipts/types.ts'
+import { findBindings } from '../bindings.ts'
+import { detect } from '../detect.ts'
+import { readMessage } from '../message.ts'
+import type { Detection, TransactionInput } from '../ports.ts'
+import type { Scored } from './engine.ts'
+import { RULESET_VERSION, type ToolAnnotations, WEIGHTS } from './model.ts'
+import { scoreByProtocol } from './rubrics.ts'
+
+export interface TestOptions {
+  /** Milliseconds; windows are held against it where given. */
+  readonly evaluateAt?: number | undefined
+  readonly annotations?: ToolAnnotations | undefined
+}
+
+export function testTransaction(input: TransactionInput, options: TestOptions = {}): TestReport {
+  const message = readMessage(input)
+  const detection = detect(message)
+  const { evaluateAt, annotations = {} } = options
+  const scored = scoreByProtocol({
+    message,
+    detection,
+    bindings: findBindings(message, detection),
+    evaluateAt,
+    annotations,
+  })
+  const body = toWellFormed({
+    protocol: scored ? detection.protocol : ('unknown' as const),
+    version: detection.version,
+    transport: detection.transport,
+    stage: detection.stage,
+    applicable: scored !== undefined,
+    ...(scored ?? UNKNOWN),
+    layers: listLayers(detection),
+    evaluate_at: evaluateAt === undefined ? null : new Date(evaluateAt).toISOString(),
+    structural: true as const,
+    verified: false as const,
+    contacted: false as const,
+    ruleset_version: RULESET_VERSION,
+  })
+  return { ...body, report_hash: hash('sha256', toCanonicalJson(body)) }
+}
+
+const listLayers = ({ layers }: Detection): TestReport['layers'] =>
+  layers.map(({ name, version, transport, stage, confidence, evidence }) => ({
+    name,
+    version,
+    transport,
+    stage,
+    confidence,
+    evidence: evidence.map(({ mark, at }) => ({ mark, at })),
+  }))
+
+const UNKNOWN: Scored = {
+  score: 0,
+  level: 'not_ready',
+  dimensions: Object.fromEntries(
+    DIMENSIONS.map((name) => [name, { score: 0, weight: WEIGHTS[name], applicable: false }]),
+  ) as Scored['dimensions'],
+  checks: [],
+  caps: [],
+  notes: [
+    {
+      id: 'UNKNOWN_PROTOCOL',
+      at: '',
+      message:
+        'Nothing of x402, MPP, AP2, UCP, ACP or MCP was recognised. Send the payment headers and the body as they go over the wire.',
+    },
+  ],
+}
+
+/** Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. */
+function toWellFormed<T>(value: T): T {
+  if (typeof value === 'string') return value.toWellFormed() as T
+  if (Array.isArray(value)) return value.map(toWellFormed) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toWellFormed(inner)])) as T
+}

@@ -1,0 +1,72 @@
+// Which rubric a sample is held against, and what of its protocol is read for it.
+import type { Layer } from '../ports.ts'
+import { readAcp } from '../protocols/acp.ts'
+import { readAp2 } from '../protocols/ap2.ts'
+import { readHttp } from '../protocols/http.ts'
+import { readMcp } from '../protocols/mcp.ts'
+import { readMpp } from '../protocols/mpp.ts'
+import { readUcp } from '../protocols/ucp.ts'
+import { readX402 } from '../protocols/x402.ts'
+import { acpRequest, acpWebhook } from './acp.ts'
+import { ap2Chain } from './ap2.ts'
+import { ap2V01 } from './ap2-v01.ts'
+import { type Scored, scoreSample } from './engine.ts'
+import { mcpCall } from './mcp.ts'
+import type { Rubric, Sample } from './model.ts'
+import { mppChallenge, mppPayment, mppReceipt } from './mpp.ts'
+import { ucpRequest } from './ucp.ts'
+import { x402Payment } from './x402.ts'
+import { x402Challenge, x402Settlement } from './x402-server.ts'
+
+/** What /v1/test/schema lists: any of them, whatever facts it takes. */
+export const RUBRICS: readonly Pick<Rubric<never>, 'protocol' | 'covers' | 'checks'>[] = [
+  x402Payment,
+  x402Challenge,
+  x402Settlement,
+  mppPayment,
+  mppChallenge,
+  mppReceipt,
+  ap2Chain,
+  ap2V01,
+  ucpRequest,
+  acpRequest,
+  acpWebhook,
+  mcpCall,
+]
+
+/** @returns undefined where no protocol was recognised */
+export function scoreByProtocol(sample: Sample): Scored | undefined {
+  const layer = sample.detection.primary
+  if (!layer) return undefined
+  const { message } = sample
+  const score = <F>(rubric: Rubric<F>, facts: F) =>
+    scoreSample(rubric, { ...sample, layer, facts, http: readHttp(message) })
+  switch (layer.name) {
+    case 'x402': {
+      const facts = readX402(layer, message)
+      if (facts.stage === 'payment') return score(x402Payment, facts)
+      return score(facts.stage === 'challenge' ? x402Challenge : x402Settlement, facts)
+    }
+    case 'mpp': {
+      const facts = readMpp(layer, message)
+      if (facts.stage === 'payment') return score(mppPayment, facts)
+      return score(facts.stage === 'challenge' ? mppChallenge : mppReceipt, facts)
+    }
+    case 'ap2': {
+      const facts = readAp2(layer, message)
+      return score(isOfV01(layer, facts.version) ? ap2V01 : ap2Chain, facts)
+    }
+    case 'ucp':
+      return score(ucpRequest, readUcp(layer, message))
+    case 'acp': {
+      const facts = readAcp(layer, message)
+      return score(facts.operation === 'webhook' ? acpWebhook : acpRequest, facts)
+    }
+    case 'mcp':
+      return score(mcpCall, readMcp(layer, message))
+    default:
+      return undefined
+  }
+}
+
+const isOfV01 = (layer: Layer, version: string | null) => (version ?? layer.version) === '0.1'
