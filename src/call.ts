@@ -3,7 +3,7 @@
 import type { Price } from '../schemas/money.ts'
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
-import { parseInput } from './input.ts'
+import { parseInput, underOwnCode } from './input.ts'
 import type { RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
 import type { PaidResult, PaymentGate, PresentedPayment } from './payments/ports.ts'
@@ -126,7 +126,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (rate) seen.rate = rate
     if (rate?.exceeded) throw rateLimited(rate)
 
-    if (request.inputError) throw request.inputError
+    if (request.inputError) throw underOwnCode(tool, request.inputError)
     const context: HandlerContext = {
       ...parts.services,
       caller,

@@ -7,7 +7,8 @@ const MAX_FIELDS = 20
 
 /**
  * @param repair asked only where the input is refused
- * @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid
+ * @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid; the tool's own
+ * code where it has one
  */
 export function parseInput(
   tool: AnyTool,
@@ -19,7 +20,7 @@ export function parseInput(
   const problems = describeIssues(parsed.error.issues, input)
   const first = problems[0]!
   throw new GatewayError(
-    first.code,
+    tool.invalidInput ?? first.code,
     `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}${repair ? ` ${REPAIR}` : ''}`,
     {
       extras: {
@@ -32,3 +33,9 @@ export function parseInput(
 
 const REPAIR = '`repair.example` is a request that works as it stands.'
 const hint = (tool: AnyTool) => `The schema of ${tool.name} is in /openapi.json and in the MCP tool list.`
+
+/** What a door could not read, under the tool's own code where it has one. */
+export function underOwnCode({ invalidInput }: AnyTool, error: GatewayError): GatewayError {
+  if (!invalidInput || error.status !== 400) return error
+  return new GatewayError(invalidInput, error.message, { cause: error, extras: error.extras })
+}

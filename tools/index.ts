@@ -51,6 +51,8 @@ import { pricingQuote } from './pricing-quote.ts'
 import { paymentsGet } from './payments-get.ts'
 import { protocols } from './protocols.ts'
 import { receiptsGet } from './receipts-get.ts'
+import { testTransaction } from './test.ts'
+import { testSchema } from './test-schema.ts'
 import { webFetch } from './web-fetch.ts'
 
 export const tools: readonly AnyTool[] = [
@@ -63,6 +65,8 @@ export const tools: readonly AnyTool[] = [
   pricingQuote,
   protocols,
   health,
+  testTransaction,
+  testSchema,
   egressFetch,
   egressAttemptsGet,
   egressAttemptsList,

@@ -263,6 +263,7 @@ const TAG_WORDS: Readonly<Record<string, string>> = {
   receipts: 'Signed receipts',
   authority: 'Keys that protect stored secrets',
   protocols: 'Ways in',
+  test: 'Scores of sample transactions',
   health: 'Is it up',
 }
 

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { free } from '../schemas/money.ts'
+import { CheckReport, DimensionName, ProtocolName } from '../schemas/commerce.ts'
+import { defineTool } from '../src/registry.ts'
+
+const TestSchema = z.object({
+  ruleset_version: z.string(),
+  sample: z.record(z.string(), z.unknown()).describe('JSON Schema of what POST /v1/test takes'),
+  protocols: z.array(
+    z.object({
+      protocol: ProtocolName,
+      versions: z.array(z.string()),
+      transports: z.array(z.string()),
+      stages: z.array(z.string()),
+      covers: z.array(z.string()),
+    }),
+  ),
+  dimensions: z.array(z.object({ name: DimensionName, weight: z.int() })),
+  checks: z.array(
+    z.object({
+      ...CheckReport.pick({ id: true, dimension: true, max: true, spec: true }).shape,
+      protocol: ProtocolName,
+      asks: z.string().describe('What earns the points'),
+      remediation: z.string(),
+    }),
+  ),
+  caps: z.array(z.object({ id: z.string(), max: z.int(), message: z.string() })),
+  levels: z.array(z.object({ level: z.string(), min: z.int() })),
+  policy_reasons: z
+    .array(z.object({ code: z.string(), severity: z.string(), message: z.string() }))
+    .describe('Of POST /v1/inspect'),
+})
+
+export const testSchema = defineTool({
+  name: 'gateway.test.schema',
+  title: 'How transactions are scored',
+  summary:
+    'Schema of a sample, protocols and versions, dimensions, every check with its points, caps, levels, reason codes.',
+  input: z.strictObject({}),
+  output: TestSchema,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'GET', path: '/v1/test/schema', operationId: 'getTestSchema' },
+  errors: [],
+  examples: [{ title: 'Read it', input: {} }],
+  handle: async (_input, { commerce }) => commerce.testSchema() as z.infer<typeof TestSchema>,
+})

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { TestReport, transactionFields } from '../schemas/commerce.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+const ToolAnnotations = z
+  .strictObject({
+    title: z.string().max(256).optional(),
+    readOnlyHint: z.boolean().optional(),
+    destructiveHint: z.boolean().optional(),
+    idempotentHint: z.boolean().optional(),
+    openWorldHint: z.boolean().optional(),
+  })
+  .describe('Of an MCP tool, as tools/list says: no request carries them')
+
+const TestInput = z.strictObject({
+  ...transactionFields,
+  evaluate_at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .describe('RFC 3339; windows are held against it. Without it they are judged by their own bounds'),
+  tool_annotations: ToolAnnotations.optional(),
+})
+
+/** A free report on how safe a transaction is to run, by its structure alone. */
+export const testTransaction = defineTool({
+  name: 'gateway.test',
+  title: 'Score a transaction',
+  summary:
+    'Scores a sample transaction of x402, MPP, AP2, UCP, ACP or MCP from 0 to 100: context binding, replay uniqueness, ' +
+    'idempotency, freshness, retry safety, auditability. Every lost point has a place, a remediation and the document that ' +
+    'asks for it. Structural: nothing is contacted, no signature is verified, nothing is stored. Same input, same bytes.',
+  input: TestInput,
+  output: TestReport,
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: true, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/test', operationId: 'testTransaction' },
+  skill: {
+    id: 'test-transaction',
+    name: 'Score a transaction',
+    tags: ['test', 'x402', 'mpp', 'ap2', 'ucp', 'acp', 'mcp'],
+    examples: ['How safe is this payment to retry?', 'Score this x402 request'],
+  },
+  reply: 'message',
+  invalidInput: 'invalid_sample',
+  errors: [],
+  // Escaped into a string, the largest body that is read is twice as long.
+  maxBodyBytes: 640 * 1024,
+  examples: [
+    {
+      title: 'An MCP call',
+      input: {
+        target: 'https://example.com/mcp',
+        method: 'POST',
+        headers: { 'MCP-Protocol-Version': '2025-11-25' },
+        body: {
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'get_weather', arguments: { location: 'Oslo' } },
+        },
+      },
+    },
+  ],
+  handle: async ({ evaluate_at, tool_annotations, ...transaction }, { commerce }) =>
+    commerce.test(transaction, {
+      evaluateAt: evaluate_at === undefined ? undefined : Date.parse(evaluate_at),
+      annotations: tool_annotations,
+    }),
+})
