@@ -1,4 +1,8 @@
 // The real server in a process of its own, as an operator runs it; killed by its own pid.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fillCompileCache } from './compile-cache.ts'
 import { createClient, type World } from './gateway.ts'
 import { type Started, start } from './process.ts'
 
@@ -15,6 +19,7 @@ export async function startGatewayProcess(
   world: World,
   env: Readonly<Record<string, string>> = {},
 ): Promise<GatewayProcess> {
+  await fillCompileCache('gateway', startAndEnd)
   const child = start(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'],
@@ -32,4 +37,14 @@ export async function startGatewayProcess(
       await child.ended
     },
   }
+}
+
+async function startAndEnd(): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-first-'))
+  const env = { PATH: process.env['PATH'], PORT: '0', GATEWAY_DATA_DIR: dataDir }
+  const child = start(process.execPath, [MAIN], { env })
+  await child.until('stdout', /^listening on /m)
+  child.kill('SIGTERM')
+  await child.ended
+  await rm(dataDir, { recursive: true, force: true })
 }

@@ -1,6 +1,7 @@
 // Child processes of tests: what they wrote, how they ended, and no waiting by the clock.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { compileCacheEnv } from './compile-cache.ts'
 
 export interface Started {
   readonly child: ChildProcess
@@ -22,7 +23,7 @@ export function start(
 ): Started {
   const child = spawn(command, args, {
     cwd: options.cwd,
-    env: options.env,
+    env: { ...compileCacheEnv(), ...(options.env ?? process.env) },
     stdio: [options.stdin ?? 'ignore', 'pipe', 'pipe'],
   })
   const written = { stdout: '', stderr: '' }
