@@ -153,7 +153,7 @@ const checks: readonly Check<Ap2Facts>[] = [
     return {
       key: facts.transportKey,
       repeatable: null,
-      moneyBlame: 'AP2 0.1 writes money so: use 0.2.',
+      ...(facts.kind !== 'intent' && { moneyBlame: 'AP2 0.1 writes money so: use 0.2.' }),
       identity: v01?.mandateId?.at ?? null,
       correlation: judgeCorrelation(
         [v01?.mandateId?.at, facts.taskId?.at, http.requestId?.at, http.traceparent?.at],

@@ -77,14 +77,14 @@ export function commonChecks<F>(
       null,
       (subject) => {
         const { amount, amountIsInteger } = subject.detection.facts
-        if (amount === null || amountIsInteger) return all(amount?.at)
         const { moneyBlame } = answer(subject)
+        if (amount === null ? moneyBlame === undefined : amountIsInteger) return all(amount?.at)
         return moneyBlame === undefined
-          ? none('The amount is no integer: two programs may round it differently.', amount.at)
+          ? none('The amount is no integer: two programs may round it differently.', amount?.at)
           : limit(
               0,
               `The amount is a fraction: two programs may round it differently. ${moneyBlame}`,
-              amount.at,
+              amount?.at,
             )
       },
     ),

@@ -1,0 +1,313 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DIMENSIONS, TestReport, Transaction } from '../../../schemas/commerce.ts'
+import { scoreDimensions, totalOf } from '../../../src/commerce/rubric/engine.ts'
+import { testTransaction } from '../../../src/commerce/rubric/report.ts'
+import { toCanonicalJson } from '../../../src/receipts/types.ts'
+import { hash } from 'node:crypto'
+import { SAMPLES } from '../../data/commerce/samples.ts'
+import { type Variant, VARIANTS } from '../../data/commerce/variants.ts'
+import { change, membersOf, type Plain, type SampleSource, wire } from '../../support/commerce.ts'
+
+const reports = new Map(
+  Object.entries(SAMPLES).map(([name, sample]) => [name, testTransaction(wire(sample))]),
+)
+const scoresOf = ({ dimensions }: TestReport) =>
+  Object.fromEntries(DIMENSIONS.map((name) => [name, dimensions[name]!.score]))
+
+describe('sound transactions', () => {
+  it.each<[string, number, TestReport['level']]>([
+    ['x402-http', 100, 'ready'],
+    ['x402-get', 98, 'ready'],
+    ['x402-permit2', 98, 'ready'],
+    ['x402-mcp', 98, 'ready'],
+    ['x402-a2a', 98, 'ready'],
+    ['x402-challenge', 100, 'ready'],
+    ['x402-bare', 63, 'at_risk'],
+    ['x402-v1', 44, 'not_ready'],
+    ['mpp-post', 100, 'ready'],
+    ['mpp-get', 100, 'ready'],
+    ['mpp-jsonrpc', 84, 'gaps'],
+    ['ap2-payment', 97, 'ready'],
+    ['ap2-checkout', 98, 'ready'],
+    ['ap2-v01-payment', 73, 'at_risk'],
+    ['ap2-v01-intent', 27, 'not_ready'],
+    ['ucp-complete', 100, 'ready'],
+    ['ucp-create', 84, 'gaps'],
+    ['ucp-mcp', 82, 'gaps'],
+    ['acp-create', 98, 'ready'],
+    ['acp-complete', 98, 'ready'],
+    ['acp-delegate', 98, 'ready'],
+    ['acp-mcp', 94, 'ready'],
+    ['mcp-2026', 77, 'gaps'],
+    ['mcp-2025', 22, 'not_ready'],
+  ])('%s scores %i: %s', (name, score, level) => {
+    const report = reports.get(name)!
+    expect(report).toMatchObject({ score, level, applicable: true, caps: [] })
+    expect(TestReport.parse(report)).toEqual(report)
+  })
+
+  it('are all of the fixtures', () => {
+    expect(reports.size).toBe(24)
+  })
+})
+
+describe('weakened variants', () => {
+  it('are many, of every protocol', () => {
+    expect(VARIANTS.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(VARIANTS.map(({ id }) => id)).size).toBe(VARIANTS.length)
+  })
+
+  it.each<[string, Variant]>(
+    VARIANTS.map((variant) => [`${variant.id} (${variant.base}: ${variant.why})`, variant]),
+  )('%s loses what it must and nothing else', (_, { base, changes, mustDrop, mayDrop = [], cap }) => {
+    const before = scoresOf(reports.get(base)!)
+    const report = testTransaction(wire(change(SAMPLES[base]!, changes)))
+    const after = scoresOf(report)
+    const dropped = DIMENSIONS.filter((name) => after[name]! < before[name]!)
+    expect(DIMENSIONS.filter((name) => after[name]! > before[name]!)).toEqual([])
+    expect(dropped.filter((name) => ![...mustDrop, ...mayDrop].includes(name))).toEqual([])
+    expect(mustDrop.filter((name) => !dropped.includes(name))).toEqual([])
+    expect(report.caps.map(({ id, max }) => ({ id, max }))).toEqual(cap ? expect.arrayContaining([cap]) : [])
+    expect(report.score).toBeLessThan(reports.get(base)!.score)
+    if (cap) expect(report.score).toBeLessThanOrEqual(cap.max)
+  })
+})
+
+describe('a report', () => {
+  it('is the same bytes a hundred times', () => {
+    for (const sample of Object.values(SAMPLES)) {
+      const texts = new Set(Array.from({ length: 100 }, () => JSON.stringify(testTransaction(wire(sample)))))
+      expect(texts.size).toBe(1)
+    }
+  })
+
+  it('says the hash of everything else in it', () => {
+    for (const { report_hash: reportHash, ...rest } of reports.values())
+      expect(hash('sha256', toCanonicalJson(rest))).toBe(reportHash)
+  })
+
+  it('adds up from the checks it lists', () => {
+    for (const { checks, dimensions, score } of reports.values()) {
+      expect(scoreDimensions(checks)).toEqual(dimensions)
+      expect(totalOf(scoreDimensions(checks))).toBe(score)
+    }
+  })
+
+  it('gives every lost point a finding and a remediation, and every found one neither', () => {
+    for (const report of reports.values())
+      for (const { id, result, finding, remediation, points, max } of report.checks) {
+        const isLost = result === 'fail' || result === 'partial'
+        expect([id, finding !== null, remediation !== null]).toEqual([id, isLost, isLost])
+        expect(points === max).toBe(result === 'pass')
+      }
+  })
+
+  it('never shows a value of the sample: signatures, proofs, tokens, keys', () => {
+    for (const [name, sample] of Object.entries(SAMPLES)) {
+      const text = JSON.stringify(testTransaction(wire(sample)))
+      for (const word of [
+        'spt_made_up',
+        'made-up-access-token',
+        '5e71c0a49b3fd286',
+        'a3f0915cd7e4286b',
+        'order-4c5e91',
+        '0b6f4c5e-91d3',
+      ])
+        expect(text.includes(word), `${name} shows ${word}`).toBe(false)
+    }
+  })
+
+  it('does not know a transaction that belongs to no protocol', () => {
+    const report = testTransaction({ target: 'https://shop.example/', method: 'GET' })
+    expect(report).toMatchObject({
+      protocol: 'unknown',
+      applicable: false,
+      score: 0,
+      checks: [],
+      level: 'not_ready',
+    })
+    expect(Object.values(report.dimensions).every(({ applicable }) => !applicable)).toBe(true)
+  })
+
+  it('blames the protocol where it has no field, and says what the best sample could get', () => {
+    const { checks, notes } = reports.get('mcp-2025')!
+    expect(checks.find(({ id }) => id === 'MCP-IDEM-01')).toMatchObject({
+      result: 'fail',
+      protocol_limit: true,
+    })
+    expect(notes.find(({ id }) => id === 'PROTOCOL_LIMIT')!.message).toMatch(/can score more than 43 without/)
+    expect(reports.get('x402-bare')!.checks.filter((check) => check.protocol_limit)).toEqual([])
+  })
+
+  it('gives the points of a key to an MCP tool that is declared safe to repeat', () => {
+    const sample = wire(SAMPLES['mcp-2025']!)
+    const plain = testTransaction(sample)
+    const declared = testTransaction(sample, { annotations: { idempotentHint: true } })
+    expect(plain.dimensions.idempotency!.score).toBe(0)
+    expect(declared.dimensions.idempotency!.score).toBe(100)
+    expect(testTransaction(sample, { annotations: { idempotentHint: false } })).toEqual(plain)
+  })
+
+  it('gives half for the ellipsis of an example, and says so', () => {
+    const sample = change(SAMPLES['acp-create']!, [
+      { op: 'set', at: '/headers/Signature', value: 'ZXltZX...' },
+    ])
+    const { checks, notes } = testTransaction(wire(sample))
+    expect(checks.find(({ id }) => id === 'ACP-BIND-03')).toMatchObject({
+      points: 3,
+      max: 6,
+      result: 'partial',
+    })
+    expect(notes.filter(({ id }) => id === 'PLACEHOLDER').map(({ at }) => at)).toContain('/headers/Signature')
+  })
+})
+
+describe('evaluate_at', () => {
+  const sample = wire(SAMPLES['x402-http']!)
+  const at = (seconds: number) => testTransaction(sample, { evaluateAt: seconds * 1000 })
+
+  it('changes nothing inside the window but its echo', () => {
+    const report = at(1790000060)
+    expect(report).toMatchObject({ score: 100, evaluate_at: '2026-09-21T14:14:20.000Z' })
+    expect(reports.get('x402-http')!.evaluate_at).toBeNull()
+  })
+
+  it.each<[string, number, string]>([
+    ['at its end', 1790000120, 'EXPIRED'],
+    ['before its beginning', 1789999999, 'NOT_YET_VALID'],
+  ])('takes the points of the window %s, and says why', (_, seconds, note) => {
+    const report = at(seconds)
+    expect(report.notes.map(({ id }) => id)).toContain(note)
+    expect(report.dimensions.freshness!.score).toBeLessThan(100)
+    expect(report.checks.find(({ id }) => id === 'X402-FRESH-01')).toMatchObject({ points: 0 })
+  })
+
+  it('asks MPP for an end within the hour', () => {
+    const mpp = wire(SAMPLES['mpp-get']!)
+    const score = (time: string) =>
+      testTransaction(mpp, { evaluateAt: Date.parse(time) }).checks.find(({ id }) => id === 'MPP-FRESH-03')!
+    expect(score('2026-09-21T13:05:00Z')).toMatchObject({ result: 'pass' })
+    expect(score('2026-09-21T13:04:59Z')).toMatchObject({ result: 'fail' })
+    expect(score('2026-09-21T14:05:00Z')).toMatchObject({ result: 'fail' })
+    expect(testTransaction(mpp).checks.find(({ id }) => id === 'MPP-FRESH-03')!.result).toBe('not_applicable')
+  })
+})
+
+describe('properties', () => {
+  const places = Object.entries(SAMPLES).flatMap(([name, sample]) =>
+    [...membersOf(sample as unknown as Plain)].map((at): [string, string] => [name, at]),
+  )
+
+  it('removing a member never raises a score', () => {
+    const raised: string[] = []
+    for (const [name, at] of places) {
+      if (at === '/target' || at === '/headers' || at === '/body' || at === '/method') continue
+      const report = testTransaction(wire(change(SAMPLES[name]!, [{ op: 'remove', at }])))
+      if (report.score > reports.get(name)!.score) raised.push(`${name} ${at}`)
+    }
+    expect(places.length).toBeGreaterThan(400)
+    expect(raised).toEqual([])
+  })
+
+  const shuffle = (value: Plain, seed: number): Plain => {
+    if (Array.isArray(value)) return value.map((inner) => shuffle(inner, seed))
+    if (typeof value !== 'object' || value === null) return value
+    const names = Object.keys(value)
+    const order = seed % 2 === 0 ? names.toReversed() : names.toSorted()
+    return Object.fromEntries(order.map((name) => [name, shuffle(value[name]!, seed)]))
+  }
+  const withoutPlaces = ({ checks, ...report }: TestReport) => ({
+    checks: checks.map(({ evidence: _evidence, ...check }) => check),
+    score: report.score,
+    dimensions: report.dimensions,
+  })
+
+  it.each([0, 1])('the order of members never changes a byte (%i)', (seed) => {
+    for (const [name, sample] of Object.entries(SAMPLES)) {
+      // A raw body in another order is another body.
+      if (JSON.stringify(sample).includes('$text')) continue
+      // Tokens are signed as they are.
+      if (JSON.stringify(sample).includes('$chain')) continue
+      const report = testTransaction(
+        wire(shuffle(sample as unknown as Plain, seed) as unknown as SampleSource),
+      )
+      expect([name, report.checks, report.score]).toEqual([
+        name,
+        reports.get(name)!.checks,
+        reports.get(name)!.score,
+      ])
+    }
+  })
+
+  it.each<[string, (name: string, value: string) => [string, string]]>([
+    ['in lower case', (name, value) => [name.toLowerCase(), value]],
+    ['in upper case', (name, value) => [name.toUpperCase(), value]],
+    ['with space around', (name, value) => [name, `  ${value}\t`]],
+  ])('headers %s change nothing but where they are found', (_, rewrite) => {
+    for (const [name, sample] of Object.entries(SAMPLES)) {
+      const { headers, ...rest } = wire(sample)
+      const changed = Object.fromEntries(
+        Object.entries(headers ?? {}).map(([key, value]) => rewrite(key, value as string)),
+      )
+      const report = testTransaction({ ...rest, headers: changed })
+      expect([name, withoutPlaces(report)]).toEqual([name, withoutPlaces(reports.get(name)!)])
+    }
+  })
+
+  it('a body as text or as JSON scores the same where nothing is said of its bytes', () => {
+    for (const name of [
+      'x402-mcp',
+      'x402-a2a',
+      'mpp-jsonrpc',
+      'ap2-v01-intent',
+      'ucp-mcp',
+      'acp-mcp',
+      'mcp-2026',
+    ]) {
+      const sample = wire(SAMPLES[name]!)
+      const report = testTransaction({ ...sample, body: JSON.stringify(sample.body) })
+      expect([name, withoutPlaces(report)]).toEqual([name, withoutPlaces(reports.get(name)!)])
+    }
+  })
+
+  it('random JSON never throws, wherever it stands', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...places),
+        fc.oneof(fc.jsonValue({ maxDepth: 4 }), fc.string({ unit: 'binary' }), fc.constant(null)),
+        ([name, at], value) => {
+          if (at === '/target') return
+          let changed: SampleSource
+          try {
+            changed = change(SAMPLES[name]!, [{ op: 'set', at, value: value as Plain }])
+          } catch {
+            return
+          }
+          const sample = Transaction.safeParse(wire(changed))
+          if (!sample.success) return
+          const report = testTransaction(sample.data)
+          expect(report.score).toBeGreaterThanOrEqual(0)
+          expect(report.score).toBeLessThanOrEqual(100)
+          expect(report.report_hash).toMatch(/^[\da-f]{64}$/)
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('text of any kind as target, header or body never throws', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 200 })
+    fc.assert(
+      fc.property(
+        text,
+        fc.dictionary(text, fc.oneof(text, fc.array(text, { maxLength: 3 }))),
+        text,
+        (target, headers, body) => {
+          expect(testTransaction({ target, headers, body }).structural).toBe(true)
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+})
