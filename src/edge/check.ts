@@ -1,7 +1,7 @@
 // What an operator needs to know to have a host served: the record that should be there, what each resolver sees, and why
 // it is not enough. Asking notes that this account wants to serve the host; publishing the record is the consent.
 import type { EdgeCheck } from '../../schemas/edge.ts'
-import { ResolveError } from '../egress/ports.ts'
+import type { ResolveError } from '../egress/ports.ts'
 import { parseTarget, SANDBOX_HOST } from '../egress/target.ts'
 import { GatewayError } from '../errors.ts'
 import { consentName, type Consents, type Inquiry, isPublicSuffix } from './consent.ts'
@@ -62,8 +62,8 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
       }
       return { ok: true, reason: null }
     } catch (thrown) {
-      if (thrown instanceof ResolveError) return { ok: false, reason: thrown.reason }
-      throw thrown
+      if (!isResolveError(thrown)) throw thrown
+      return { ok: false, reason: thrown.reason }
     }
   }
 
@@ -73,6 +73,9 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
       : `The record consents, but calls are refused: the host does not lead to public addresses (${reachable.reason}).`
   }
 }
+
+const isResolveError = (thrown: unknown): thrown is ResolveError =>
+  thrown instanceof Error && thrown.name === 'ResolveError'
 
 /** What is right for somebody is not yet right for this account. */
 function judgeFor(accountId: string, host: string, verdict: ConsentVerdict): ConsentVerdict {

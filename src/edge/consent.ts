@@ -70,7 +70,6 @@ export function createConsentSource(parts: ConsentParts): Consents {
     if (earlier && earlier.askedAt > known.askedAt && earlier.askedAt <= now()) return
     served.delete(host)
     others.delete(host)
-    if (known.until <= now()) return
     if (known.accountId === undefined) others.set(host, known)
     else served.set(host, known)
   }

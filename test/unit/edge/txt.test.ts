@@ -198,12 +198,22 @@ describe('many questions', () => {
   it('are under way 256 at a time, and the others wait their turn', async () => {
     const held: (() => void)[] = []
     let most = 0
+    let isOpen = false
     const server = createSocket('udp4')
+    const marker = createSocket('udp4')
+    closers.push(() => new Promise((resolve) => marker.close(() => resolve())))
     server.on('message', (query, { port, address }) => {
-      held.push(() => server.send(replyWith(query, 'x'), port, address))
-      most = Math.max(most, held.length)
-      // Nobody is answered before as many ask as may.
-      if (most === 256) for (const answer of held.splice(0)) answer()
+      if (query.toString() === 'marker') {
+        // Whoever could ask has asked: only now is anybody answered.
+        isOpen = true
+        for (const answer of held.splice(0)) answer()
+        return
+      }
+      const answer = () => server.send(replyWith(query, 'x'), port, address)
+      if (isOpen) return answer()
+      held.push(answer)
+      most = held.length
+      if (most === 256) setImmediate(() => marker.send('marker', server.address().port, '127.0.0.1'))
     })
     await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve))
     server.setRecvBufferSize(4 * 1024 * 1024)
