@@ -9,6 +9,8 @@ export const Exit = {
   usage: 2,
   /** No gateway answers at the address. */
   unreachable: 3,
+  /** sysexits.h EX_DATAERR: what a file holds is not what the command judges. */
+  data: 65,
   /** sysexits.h EX_CONFIG: somebody has to edit the configuration first. */
   config: EXIT_CONFIG,
 } as const

@@ -7,6 +7,7 @@ import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
 import { addEdgeCommands } from './edge.ts'
+import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMandateCommands } from './mandates.ts'
 import { addPermitCommands } from './permits.ts'
@@ -18,6 +19,7 @@ import { printFailure } from './output.ts'
 import { refuseSecretArguments } from './secrets.ts'
 import { serve } from './serve.ts'
 import { addStdioCommand } from './stdio.ts'
+import { addTestCommand } from './test.ts'
 
 const HELP = `
 Examples:
@@ -31,6 +33,8 @@ Examples:
       Requests that wait for a person; \`permits approve\` shows exactly what would be sent, and asks.
   agent-gateway receipts verify receipt.json
       Check a receipt against the published keys.
+  agent-gateway test payment.json
+      Score a sample of an agent's payment: what is missing, and what to do about it. Offline.
   agent-gateway demo
       Pay for every paid tool of the sandbox once, with test money.
   agent-gateway doctor
@@ -38,7 +42,7 @@ Examples:
 
 Which gateway: --url, else GATEWAY_BASE_URL, else the one that owns the data directory (GATEWAY_DATA_DIR), else HOST and PORT.
 Which key: --key-file, else GATEWAY_OPERATOR_KEY, else operator.key in the data directory. A secret is never an argument.
-Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 78 configuration.`
+Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 no gateway answers; 65 the file is no sample; 78 configuration.`
 
 function createProgram(): Command {
   const program = new Command('agent-gateway')
@@ -67,6 +71,10 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addStdioCommand(program)
   addDemoCommand(program)
   addDoctorCommand(program)
+
+  program.commandsGroup('Transactions (no gateway needed):')
+  addTestCommand(program)
+  addInspectCommand(program)
 
   program.commandsGroup('Operation (needs a running gateway):')
   addKeyCommands(program)
