@@ -29,7 +29,8 @@ export function createTurns(perTurn: number): Turns {
   return {
     take() {
       watch()
-      if (taken < perTurn && waiting.length === 0) {
+      // Where anybody waits, this turn is full.
+      if (taken < perTurn) {
         taken++
         return Promise.resolve()
       }
