@@ -105,6 +105,12 @@ export const CheckReport = z.object({
   spec: z.string().nullable().describe('The document of the protocol that asks for it'),
 })
 
+const DimensionReport = z.object({
+  score: z.int().min(0).max(100),
+  weight: z.int(),
+  applicable: z.boolean(),
+})
+
 export const TestReport = z.object({
   protocol: ProtocolName,
   version: z.string().nullable(),
@@ -113,14 +119,14 @@ export const TestReport = z.object({
   applicable: z.boolean().describe('False where no protocol was recognised: then there is nothing to score'),
   score: z.int().min(0).max(100),
   level: z.enum(['ready', 'gaps', 'at_risk', 'not_ready']),
-  dimensions: z.record(
-    DimensionName,
-    z.object({
-      score: z.int().min(0).max(100),
-      weight: z.int(),
-      applicable: z.boolean(),
-    }),
-  ),
+  dimensions: z.object({
+    context_binding: DimensionReport,
+    replay_uniqueness: DimensionReport,
+    idempotency: DimensionReport,
+    freshness: DimensionReport,
+    retry_safety: DimensionReport,
+    auditability: DimensionReport,
+  } satisfies Record<DimensionName, z.ZodType>),
   checks: z.array(CheckReport),
   caps: z.array(z.object({ id: z.string(), max: z.int(), at: z.string(), message: z.string() })),
   notes: z.array(z.object({ id: z.string(), at: z.string(), message: z.string() })).describe('Not scored'),

@@ -13,7 +13,7 @@ const reports = new Map(
   Object.entries(SAMPLES).map(([name, sample]) => [name, testTransaction(wire(sample))]),
 )
 const scoresOf = ({ dimensions }: TestReport) =>
-  Object.fromEntries(DIMENSIONS.map((name) => [name, dimensions[name]!.score]))
+  Object.fromEntries(DIMENSIONS.map((name) => [name, dimensions[name].score]))
 
 describe('sound transactions', () => {
   it.each<[string, number, TestReport['level']]>([
@@ -144,8 +144,8 @@ describe('a report', () => {
     const sample = wire(SAMPLES['mcp-2025']!)
     const plain = testTransaction(sample)
     const declared = testTransaction(sample, { annotations: { idempotentHint: true } })
-    expect(plain.dimensions.idempotency!.score).toBe(0)
-    expect(declared.dimensions.idempotency!.score).toBe(100)
+    expect(plain.dimensions.idempotency.score).toBe(0)
+    expect(declared.dimensions.idempotency.score).toBe(100)
     expect(testTransaction(sample, { annotations: { idempotentHint: false } })).toEqual(plain)
   })
 
@@ -179,7 +179,7 @@ describe('evaluate_at', () => {
   ])('takes the points of the window %s, and says why', (_, seconds, note) => {
     const report = at(seconds)
     expect(report.notes.map(({ id }) => id)).toContain(note)
-    expect(report.dimensions.freshness!.score).toBeLessThan(100)
+    expect(report.dimensions.freshness.score).toBeLessThan(100)
     expect(report.checks.find(({ id }) => id === 'X402-FRESH-01')).toMatchObject({ points: 0 })
   })
 
