@@ -30,6 +30,14 @@ interface Shown {
     paid: string
     verifies: boolean
   }[]
+  readonly permit: {
+    permit: string
+    attempt: string
+    status: number
+    credits: number
+    verifies: boolean
+    repeated: { code: string; attempt: string }
+  }
   readonly balances: { network: string; who: string; before: string; after: string; change: string }[]
 }
 
@@ -58,6 +66,12 @@ describe('demo', () => {
     expect(Object.fromEntries(outcomes.map(({ bought, paid }) => [bought, paid]))).toEqual(OUTCOMES)
     expect(new Set(outcomes.map(({ network }) => network))).toEqual(new Set(['eip155:8453']))
     expect(shown.steps.every(({ verifies }) => verifies)).toBe(true)
+    expect(shown.permit).toMatchObject({
+      status: 200,
+      credits: 1,
+      verifies: true,
+      repeated: { code: 'permit_used', attempt: shown.permit.attempt },
+    })
     for (const network of ['eip155:8453', 'eip155:84532']) {
       const paid = shown.steps
         .filter((step) => step.network === network)
@@ -76,7 +90,8 @@ describe('demo', () => {
     expect(finished.stderr).toBe('')
     expect(finished.code).toBe(0)
     expect(finished.stdout).toMatch(/^SANDBOX at http:\/\/127\.0\.0\.1:\d+: test money only/)
-    expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(purchases.length)
+    expect(finished.stdout.match(/ verifies$/gm)).toHaveLength(purchases.length + 1)
+    expect(finished.stdout).toMatch(/^ {2}sent again: 409 permit_used, naming att_/m)
     expect(finished.stdout).toMatch(/^eip155:8453 +payer +1000\.000000/m)
     expect(existsSync(join(folder, 'data', 'gateway.json'))).toBe(false)
     expect(existsSync(join(folder, 'data', 'chains', '8453.running'))).toBe(false)

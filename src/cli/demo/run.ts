@@ -19,6 +19,7 @@ import { formatTable, printJson, printLine } from '../output.ts'
 import { findRunning } from '../running.ts'
 import { balancesOf } from './balances.ts'
 import { type Buyer, createBuyer } from './pay.ts'
+import { usePermit } from './permit.ts'
 
 const SAMPLE_PAGE = 'https://sandbox.agent-gateway.test/article'
 const KEYS_PATH = '/.well-known/gateway-egress-key.json'
@@ -95,6 +96,14 @@ async function payForEverything(
     say(`  402, paid ${step.paid} USDC on ${step.network}, transaction ${step.transaction}`)
     say(`  receipt ${step.receipt} ${step.verifies ? 'verifies' : 'DOES NOT VERIFY'}\n`)
   }
+  const { jws, ...used } = await usePermit(gateway)
+  const permit = { ...used, verifies: (await verifyJws(jws, keys, JWS_TYPES.receipt)).ok }
+  say('A permit for one request (POST /v1/actions/permits, POST /v1/actions/execute)')
+  say(
+    `  ${permit.permit} executed by ${permit.attempt}: the site answered ${permit.status}, ${permit.credits} credit`,
+  )
+  say(`  receipt ${permit.receipt} ${permit.verifies ? 'verifies' : 'DOES NOT VERIFY'}`)
+  say(`  sent again: 409 ${permit.repeated.code}, naming ${permit.repeated.attempt}\n`)
   const after = await balancesOf(chains, networks)
   const rows = before.map((row, index) => ({
     network: row.network,
@@ -103,9 +112,9 @@ async function payForEverything(
     after: formatAtomic(after[index]!.atomic),
     change: signed(after[index]!.atomic - row.atomic),
   }))
-  if (options.json) printJson({ url: gateway.url, steps, balances: rows })
+  if (options.json) printJson({ url: gateway.url, steps, permit, balances: rows })
   else printLine(formatTable(rows, ['network', 'who', 'before', 'after', 'change']))
-  const broken = steps.filter(({ verifies }) => !verifies)
+  const broken = [...steps, permit].filter(({ verifies }) => !verifies)
   if (broken.length > 0) throw new CommandFailure(Exit.failed, `${broken.length} receipts do not verify.`)
 }
 
