@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { Timestamp } from './http.ts'
+
+export const EmailDecision = z.enum(['accept', 'review', 'reject'])
+export type EmailDecision = z.infer<typeof EmailDecision>
+
+/** Stable words. What rejects is deterministic; what may change by itself is a review. */
+export const EMAIL_REASONS = {
+  // reject
+  syntax: 'reject',
+  domain_invalid: 'reject',
+  domain_not_found: 'reject',
+  null_mx: 'reject',
+  no_mail_route: 'reject',
+  unreachable_route: 'reject',
+  disposable: 'reject',
+  // review
+  probably_disposable: 'review',
+  role_address: 'review',
+  typo: 'review',
+  quoted_local_part: 'review',
+  address_literal: 'review',
+  special_use_domain: 'review',
+  confusable: 'review',
+  dns_timeout: 'review',
+  dns_failure: 'review',
+  // accept, worth knowing
+  implicit_mx: 'accept',
+  subaddress: 'accept',
+  free_provider: 'accept',
+  relay: 'accept',
+} as const satisfies Record<string, EmailDecision>
+export type EmailReason = keyof typeof EMAIL_REASONS
+export const EmailReasonName = z.enum(Object.keys(EMAIL_REASONS) as [EmailReason, ...EmailReason[]])
+
+const verdict = z.enum(['pass', 'fail', 'unknown', 'skipped'])
+
+export const EmailChecks = z.object({
+  syntax: z.object({
+    result: verdict,
+    rule: z.string().nullable().describe('The rule that an invalid address breaks, as a stable word'),
+    detail: z.string().nullable(),
+    position: z.int().nullable().describe('Character of the address where it breaks'),
+  }),
+  domain: z.object({
+    result: verdict,
+    ascii: z.string().nullable().describe('A-labels (UTS 46)'),
+    unicode: z.string().nullable(),
+    registrable: z.string().nullable(),
+  }),
+  mx: z.object({
+    result: verdict,
+    hosts: z.array(z.object({ host: z.string(), priority: z.int() })),
+    null_mx: z.boolean(),
+    implicit_mx: z.boolean().describe('No MX record, but the domain itself has an address'),
+  }),
+  disposable: z.object({
+    result: z.enum(['listed', 'probable', 'not_listed', 'allowed', 'skipped']),
+    list: z.string().nullable().describe('Name and version of the list that has it'),
+    list_date: z.string().nullable(),
+  }),
+  role: z.boolean(),
+  free_provider: z.boolean(),
+  relay: z.boolean().describe('A forwarding service of a person who wants to stay reachable'),
+  subaddress: z.string().nullable().describe('What stands behind the +'),
+  internationalized: z.object({ local_part: z.boolean(), domain: z.boolean() }),
+})
+
+export const EmailVerification = z.object({
+  email: z.string().describe('As sent; cut to 320 characters, control characters escaped'),
+  decision: EmailDecision,
+  reasons: z.array(EmailReasonName),
+  normalized: z.string().nullable().describe('Local part as it stands, domain in lower-case A-labels'),
+  did_you_mean: z.string().nullable().describe('A likely typo corrected; never used by itself'),
+  checks: EmailChecks,
+  mailbox: z
+    .enum(['unknown', 'deliverable', 'undeliverable'])
+    .describe('Unknown unless a verifier upstream is configured'),
+  checked_at: Timestamp,
+  cache_ttl_seconds: z.int().min(0).describe('How long the answer may be kept; 0: ask again'),
+})
+export type EmailVerification = z.infer<typeof EmailVerification>
+
+export const emailField = z
+  .string()
+  .max(16_384)
+  .describe('One address, as a person typed it; at most 320 characters can ever be valid')

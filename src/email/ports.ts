@@ -1,0 +1,45 @@
+// What email verification needs from the world. Syntax, lists and decision are pure; routing asks DNS. Nothing that is
+// verified is stored: counters, and a keyed digest in a cache in memory.
+import type { AddressPolicy } from '../egress/address.ts'
+
+/** One question to DNS, with how long the answer holds. */
+export type MailRoute =
+  | {
+      readonly status: 'mx'
+      readonly hosts: readonly { readonly host: string; readonly priority: number }[]
+      readonly ttlSeconds: number
+    }
+  /** RFC 7505: the domain says it takes no mail. */
+  | { readonly status: 'null_mx'; readonly ttlSeconds: number }
+  /** No MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
+  | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
+  | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
+  /** Nobody knows right now: never a reason to reject, never kept. */
+  | { readonly status: 'unknown'; readonly reason: 'timeout' | 'failure' }
+
+export type DnsAnswer<T> =
+  | { readonly status: 'found'; readonly records: readonly T[]; readonly ttlSeconds: number }
+  | { readonly status: 'no_name' | 'no_data'; readonly ttlSeconds: number }
+  | { readonly status: 'failed'; readonly reason: 'timeout' | 'failure' }
+
+/** Two attempts a question; never throws. */
+export interface MailDns {
+  mx(
+    domain: string,
+    signal: AbortSignal,
+  ): Promise<DnsAnswer<{ readonly exchange: string; readonly priority: number }>>
+  /** A and AAAA together. */
+  addresses(host: string, signal: AbortSignal): Promise<DnsAnswer<string>>
+}
+
+/** Optional: asks a verifier that is configured whether the mailbox exists. Its failure is `unknown`. */
+export interface MailboxVerifier {
+  verify(address: string, signal: AbortSignal): Promise<'deliverable' | 'undeliverable' | 'unknown'>
+}
+
+export interface EmailParts {
+  readonly dns: MailDns
+  readonly addresses: AddressPolicy
+  readonly mailbox: MailboxVerifier | undefined
+  readonly now: () => number
+}
