@@ -2,7 +2,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { type IdPrefix, newId } from '../src/ids.ts'
 import { paymentKeyOf } from '../src/store/commands/claims.ts'
+
+const ATTEMPT_COLUMNS = `id, kind, account_id, capability_id, permit_id, credential_id, credential_version, boot_id, cost,
+  state, method, host, request_digest, idempotency_key, created_at, sending_at, finished_at, upstream_status,
+  response_digest, outcome, receipt_id`
 
 /** Finished attempts of other accounts with their ledger entries and receipts, older than any new one. */
 export function preload(dataDir: string, count: number): void {
@@ -11,13 +16,15 @@ export function preload(dataDir: string, count: number): void {
   const id = (prefix: string) => `printf('${prefix}_0%034d', i)`
   const account = `printf('acct_%035d', i % 1000)`
   db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN')
-  db.exec(`${numbers} INSERT INTO attempts SELECT ${id('att')}, ${account}, printf('cap_%035d', i % 3000),
+  db.exec(`${numbers} INSERT INTO attempts (${ATTEMPT_COLUMNS})
+    SELECT ${id('att')}, 'fetch', ${account}, printf('cap_%035d', i % 3000), NULL,
     'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${randomBytes(32).toString('base64url')}',
     '${randomUUID()}', 1, 1, 1, 200, '${randomBytes(32).toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
   for (const [side, amount] of [[account, '-1'] as const, [`'system:usage'`, '1'] as const])
-    db.exec(`${numbers} INSERT INTO ledger_entries SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1
-      FROM n ORDER BY 1, 2`)
-  db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, ${account}, '${'x'.repeat(700)}', 1 FROM n`)
+    db.exec(`${numbers} INSERT INTO ledger_entries (account, transaction_id, amount, kind, reference, created_at)
+      SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1 FROM n ORDER BY 1, 2`)
+  db.exec(`${numbers} INSERT INTO receipts (id, account_id, jws, created_at)
+    SELECT ${id('rcp')}, ${account}, '${'x'.repeat(700)}', 1 FROM n`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }
@@ -48,7 +55,30 @@ export function preloadClaims(dataDir: string, count: number): void {
       '${digest.toString('base64url')}', '${digest.toString('base64url')}',
       '${digest.toString('base64url')}', 'old', payment_key(i), 'local',
       printf('0x%064x', i), '${digest.toString('hex')}', ${id('rcp')}, 1, 1, 1 FROM n`)
-  db.exec(`${numbers} INSERT INTO receipts SELECT ${id('rcp')}, '', '${'x'.repeat(700)}', 1 FROM n`)
+  db.exec(`${numbers} INSERT INTO receipts (id, account_id, jws, created_at)
+    SELECT ${id('rcp')}, '', '${'x'.repeat(700)}', 1 FROM n`)
+  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
+  db.close()
+}
+
+/** Permits of other accounts, executed yesterday (no sweep takes them) and done with, each with its attempt. */
+export function preloadPermits(dataDir: string, count: number): void {
+  const db = new DatabaseSync(join(dataDir, 'gateway.db'))
+  const numbers = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})`
+  const at = Date.now() - 24 * 3600 * 1000
+  const id = (prefix: IdPrefix) => `printf('${newId(prefix, at).slice(0, -26)}%026d', i)`
+  const account = `printf('acct_%035d', i % 1000)`
+  const digest = randomBytes(32)
+  db.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -400000; BEGIN')
+  db.exec(`${numbers} INSERT INTO permits (id, account_id, mandate_id, credential_id, credential_version, state,
+      token_sha256, request_digest, method, host, cost, summary, created_at, expires_at, attempt_id)
+    SELECT ${id('pmt')}, ${account}, printf('mdt_%035d', i % 3000), 'cred_x', 1, 'executed',
+      '${digest.toString('hex')}', '${digest.toString('base64url')}', 'POST', 'api.example.com', 1, NULL, ${at}, ${at},
+      ${id('att')} FROM n`)
+  db.exec(`${numbers} INSERT INTO attempts (${ATTEMPT_COLUMNS})
+    SELECT ${id('att')}, 'action', ${account}, '', ${id('pmt')},
+      'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${digest.toString('base64url')}',
+      NULL, ${at}, ${at}, ${at}, 200, '${digest.toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

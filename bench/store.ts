@@ -1,10 +1,9 @@
 // Durable double-entry debits: group commit in the store thread against one commit per operation on the main thread
 // (same engine, file system and commands, rounds interleaved), against PostgreSQL, with 10,000 and 1,000,000 attempts
-// in the store, and with 1,000 and 1,000,000 payment claims. `node bench/store.ts`
+// in the store, with 1,000 and 1,000,000 payment claims, and with as many permits. `node bench/store.ts`
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { loadConfig } from '../src/config.ts'
 import { newId } from '../src/ids.ts'
 import { createLogger } from '../src/log.ts'
@@ -25,72 +24,16 @@ import {
   submission,
 } from '../test/support/store.ts'
 import { preload, preloadClaims, preloadedPayment } from './preload.ts'
-import { median, percentile, printTable } from './support.ts'
+import { type Ask, cells, compare, head, type Round, ROUNDS } from './rounds.ts'
+import { benchActions, benchActionsAcross } from './store-actions.ts'
+import { printTable } from './support.ts'
 
 const CLIENTS = 64
-const ROUNDS = 5
-const ROUND_MS = 1000
 const CREDITS = 1_000_000_000
 const BOOT = 'bench'
 const log = createLogger('silent')
 
-type Debit = (setting: Setting) => Promise<unknown>
-
-interface Round {
-  readonly perSecond: number
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly cpuMs: number
-  readonly loopP99Ms: number
-}
-
-/** Closed loop: every client asks again when it was answered. CPU is of this whole process, threads included. */
-async function runRound(settings: readonly Setting[], debit: Debit, durationMs = ROUND_MS): Promise<Round> {
-  const latencies: number[] = []
-  const loop = monitorEventLoopDelay({ resolution: 1 })
-  const cpu = process.cpuUsage()
-  const started = performance.now()
-  const end = started + durationMs
-  loop.enable()
-  await Promise.all(
-    settings.map(async (setting) => {
-      while (performance.now() < end) {
-        const at = performance.now()
-        await debit(setting)
-        latencies.push(performance.now() - at)
-      }
-    }),
-  )
-  loop.disable()
-  const seconds = (performance.now() - started) / 1000
-  const { user, system } = process.cpuUsage(cpu)
-  const sorted = latencies.toSorted((a, b) => a - b)
-  return {
-    perSecond: sorted.length / seconds,
-    p50Ms: percentile(sorted, 0.5),
-    p99Ms: percentile(sorted, 0.99),
-    cpuMs: (user + system) / 1000 / sorted.length,
-    loopP99Ms: loop.percentile(99) / 1e6,
-  }
-}
-
-/** Rounds of all candidates in turn, so that a busy moment of the machine hits each; medians of every figure. */
-async function compare(
-  candidates: readonly { settings: readonly Setting[]; debit: Debit }[],
-): Promise<Round[]> {
-  const rounds: Round[][] = candidates.map(() => [])
-  for (const { settings, debit } of candidates) await runRound(settings, debit, ROUND_MS / 4)
-  for (let i = 0; i < ROUNDS; i++)
-    for (const [k, { settings, debit }] of candidates.entries())
-      rounds[k]!.push(await runRound(settings, debit))
-  return rounds.map((all) => ({
-    perSecond: median(all.map((round) => round.perSecond)),
-    p50Ms: median(all.map((round) => round.p50Ms)),
-    p99Ms: median(all.map((round) => round.p99Ms)),
-    cpuMs: median(all.map((round) => round.cpuMs)),
-    loopP99Ms: median(all.map((round) => round.loopP99Ms)),
-  }))
-}
+type Debit = Ask<Setting>
 
 async function addSettings(store: Store, count: number): Promise<Setting[]> {
   const settings: Setting[] = []
@@ -231,16 +174,6 @@ async function benchClaims(): Promise<void> {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
-const cells = (name: string, r: Round, ratio = '', digits = 2) => [
-  name,
-  r.perSecond.toFixed(0),
-  ratio,
-  r.p50Ms.toFixed(digits),
-  r.p99Ms.toFixed(2),
-  r.cpuMs.toFixed(3),
-  r.loopP99Ms.toFixed(1),
-]
-const head = ['', 'op/s', 'ratio', 'p50 ms', 'p99 ms', 'CPU ms/op', 'loop p99 ms']
 
 try {
   const grouped = await open(join(folder, 'grouped'))
@@ -277,6 +210,7 @@ try {
     ],
   )
   single.close()
+  await benchActionsAcross('SQLite', grouped)
   await grouped.close()
 
   const sizes = [10_000, 1_000_000]
@@ -305,6 +239,7 @@ try {
   for (const store of filled) await store.close()
 
   await benchClaims()
+  await benchActions((name) => open(join(folder, name)), folder)
 
   const server = await startPostgres()
   try {
@@ -320,6 +255,7 @@ try {
       cells('debit, an account per client', apart!),
       cells('debit, one hot account', together!),
     ])
+    await benchActionsAcross('PostgreSQL on the same machine', postgres)
     await postgres.close()
   } finally {
     await server.stop()

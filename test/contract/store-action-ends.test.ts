@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { commands } from '../../src/store/commands/index.ts'
 import type { Attempt, Store } from '../../src/store/ports.ts'
 import { openDirectStore } from '../support/direct-store.ts'
+import { expectSound } from '../support/sound.ts'
 import {
   addSetting,
   createPlace,
@@ -20,7 +21,6 @@ import {
   BOOT,
   edgeCall,
   execution,
-  expectSound,
   heldOf,
   NOTHING,
   refundOf,

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptState, PermitState, Store } from '../../src/store/ports.ts'
 import { createPlace, ending, ENGINES, NOW, type Place } from '../support/store.ts'
+import { expectSound } from '../support/sound.ts'
 import {
   addGrant,
   BOOT,
   execution,
-  expectSound,
   type Grant,
   heldOf,
   HOUR_MS,

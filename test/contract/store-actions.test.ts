@@ -1,6 +1,7 @@
 // Executions of permits: one debit, one attempt, once; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { ActionResult, Attempt, Store } from '../../src/store/ports.ts'
+import { expectSound } from '../support/sound.ts'
 import { createPlace, ending, ENGINES, nextTransaction, NOW, type Place, times } from '../support/store.ts'
 import {
   addGrant,
@@ -8,7 +9,6 @@ import {
   BOOT,
   edgeCall,
   execution,
-  expectSound,
   type Grant,
   heldOf,
   newPermit,

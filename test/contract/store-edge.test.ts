@@ -1,8 +1,9 @@
 // Edge calls: one debit to the merchant, no credential; and the hosts that accounts asked to serve; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Store } from '../../src/store/ports.ts'
+import { expectSound } from '../support/sound.ts'
 import { addAccount, createPlace, ending, ENGINES, NOW, type Place, times } from '../support/store.ts'
-import { BOOT, edgeCall, expectSound, NOTHING, refundOf } from '../support/store-actions.ts'
+import { BOOT, edgeCall, NOTHING, refundOf } from '../support/store-actions.ts'
 
 describe.each(ENGINES)('edge calls in %s', (engine) => {
   let place: Place

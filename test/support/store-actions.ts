@@ -1,6 +1,5 @@
 // Mandates, permits and their executions to put into a store, and what must be true of them at every moment.
 import { createHash, randomBytes } from 'node:crypto'
-import { expect } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import type {
   ActionCounts,
@@ -11,16 +10,7 @@ import type {
   Permit,
   Store,
 } from '../../src/store/ports.ts'
-import {
-  addAccount,
-  addCredential,
-  nextTransaction,
-  NOW,
-  type Place,
-  reservation,
-  sumOfLedger,
-  unbalancedAccounts,
-} from './store.ts'
+import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation } from './store.ts'
 
 export const BOOT = 'boot-1'
 export const HOUR_MS = 3600 * 1000
@@ -218,11 +208,4 @@ export const NOTHING: ActionCounts = {
   refunded: 0,
   creditsCharged: 0,
   creditsRefunded: 0,
-}
-
-/** Nothing contradicts itself and no credit was made or lost. */
-export async function expectSound(place: Place): Promise<void> {
-  expect(await brokenActions(place)).toEqual([])
-  expect(await sumOfLedger(place)).toBe(0)
-  expect(await unbalancedAccounts(place)).toEqual([])
 }
