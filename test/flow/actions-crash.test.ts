@@ -10,10 +10,14 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 
 const CREDITS = 100
 
+/** Those that leave a permit to be executed come last: it has to live until the end. */
+const unusedLast = (cases: readonly CrashCase[]) =>
+  cases.toSorted((a, b) => Number(a.expected.state === 'none') - Number(b.expected.state === 'none'))
+
 /** The method changes the request and nothing about the rows, so one engine tells both. */
 const SUITES: readonly { engine: Engine; cases: readonly CrashCase[] }[] = [
-  { engine: 'sqlite', cases: crashCases(['GET', 'POST']) },
-  { engine: 'postgres', cases: crashCases(['POST']) },
+  { engine: 'sqlite', cases: unusedLast(crashCases(['GET', 'POST'])) },
+  { engine: 'postgres', cases: unusedLast(crashCases(['POST'])) },
 ]
 
 interface Snapshot {
