@@ -9,17 +9,18 @@ import { openDatabase } from '../../src/store/sqlite/database.ts'
 import {
   createPlace,
   ENGINES,
+  ending,
   newClaim,
   nextTransaction,
   NOW,
   type Place,
   settling,
   submission,
-  sumOfLedger,
-  unbalancedAccounts,
 } from '../support/store.ts'
+import { addPermit, edgeCall, execution, newMandate } from '../support/store-actions.ts'
+import { expectSound } from '../support/sound.ts'
 
-/** What the first release wrote: two accounts, grants, a charged and a refunded attempt. */
+/** What the first release wrote: two accounts, grants, a credential, a charged, a refunded and an unfinished attempt. */
 const OLD_ROWS = [
   `INSERT INTO accounts (id, name, balance, created_at) VALUES ('acct_a', 'a', 99, 1), ('acct_b', 'b', 7, 1)`,
   `INSERT INTO ledger_entries (account, transaction_id, amount, kind, reference, created_at) VALUES
@@ -29,6 +30,17 @@ const OLD_ROWS = [
     ('acct_b', 'txn_00004', -2, 'egress', 'att_2', 4), ('system:usage', 'txn_00004', 2, 'egress', 'att_2', 4),
     ('acct_b', 'txn_00005', 2, 'refund', 'att_2', 5), ('system:usage', 'txn_00005', -2, 'refund', 'att_2', 5)`,
   `INSERT INTO receipts (id, account_id, jws, created_at) VALUES ('rcp_1', 'acct_a', 'a.b.c', 3)`,
+  `INSERT INTO credentials (id, account_id, provider, label, scope, header, scheme, version, created_at, ciphertext, iv,
+      tag, wrap_kid, wrap_enc, wrap_key)
+    VALUES ('cred_a', 'acct_a', 'custom', 'api', '{}', 'authorization', 'Bearer', 1, 1, 'c', 'i', 't', 'k', 'e', 'w')`,
+  `INSERT INTO attempts (id, account_id, capability_id, credential_id, credential_version, boot_id, cost, state, method,
+      host, request_digest, created_at, sending_at, finished_at, upstream_status, outcome, receipt_id)
+    VALUES ('att_1', 'acct_a', 'cap_a', 'cred_a', 1, 'boot-old', 1, 'settled', 'GET', 'api.example.com', 'd', 3, 3, 3, 200,
+        'delivered', 'rcp_1'),
+      ('att_2', 'acct_b', 'cap_b', 'cred_b', 2, 'boot-old', 2, 'refunded', 'GET', 'api.example.com', 'd', 4, NULL, 5, NULL,
+        'dns_failed', NULL),
+      ('att_3', 'acct_a', 'cap_a', 'cred_a', 1, 'boot-old', 0, 'reserved', 'GET', 'api.example.com', 'd', 6, NULL, NULL,
+        NULL, NULL, NULL)`,
 ]
 
 async function makeOld(place: Place): Promise<void> {
@@ -101,8 +113,27 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
       await store.submitClaim(submission(claim.id, 'boot-new'))
       expect(await store.settleClaim(settling(claim.id))).toMatchObject({ state: 'settled', reason: null })
       expect(await store.balance('acct_b')).toBe(17)
-      expect(await sumOfLedger(place)).toBe(0)
-      expect(await unbalancedAccounts(place)).toEqual([])
+
+      // Old attempts are fetches; what they left open is recovered as ever.
+      expect(await store.getAttempt('att_1', 'acct_a')).toMatchObject({
+        kind: 'fetch',
+        capabilityId: 'cap_a',
+        permitId: null,
+        credentialId: 'cred_a',
+        credentialVersion: 1,
+        state: 'settled',
+      })
+      const { refunded } = await store.recoverAttempts({ bootId: 'boot-new', now: NOW })
+      expect(refunded).toMatchObject([{ id: 'att_3', kind: 'fetch', state: 'refunded' }])
+
+      // An old account and its credential take a mandate, a permit and its execution.
+      const owner = { accountId: 'acct_a', credentialId: 'cred_a' }
+      const grant = { ...owner, mandate: await store.insertMandate(newMandate(owner)) }
+      const input = execution(await addPermit(store, grant), 'boot-new', { state: 'sending' })
+      expect(await store.reserveAction(input)).toEqual({ ok: true, balance: 103 })
+      expect(await store.finishAttempt(ending(input.attempt, 'boot-new'))).toMatchObject({ ok: true })
+      expect(await store.reserveEdgeCall(edgeCall('acct_b', 'boot-new'))).toEqual({ ok: true, balance: 16 })
+      await expectSound(place)
     } finally {
       await place.remove()
     }

@@ -1,18 +1,20 @@
 // A process that uses a store until it is killed and says what it was told: one line for every acknowledged step.
-// Started by the crash suite: node store-writer.ts <json of {dataDir, databaseUrl, setting, buyerId}>
+// Started by the crash suite: node store-writer.ts <json of {dataDir, databaseUrl, setting, grant, buyerId}>
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '../../src/config.ts'
 import { openStore } from '../../src/store/index.ts'
+import { addPermit, edgeCall, execution, type Grant } from './store-actions.ts'
 import { ending, log, newClaim, reservation, type Setting, settling, submission } from './store.ts'
 
 interface Input {
   readonly dataDir: string
   readonly databaseUrl: string | undefined
   readonly setting: Setting
+  readonly grant: Grant
   readonly buyerId: string
 }
 
-const { dataDir, databaseUrl, setting, buyerId } = JSON.parse(process.argv[2]!) as Input
+const { dataDir, databaseUrl, setting, grant, buyerId } = JSON.parse(process.argv[2]!) as Input
 const bootId = randomUUID()
 const config = loadConfig({ GATEWAY_DATA_DIR: dataDir, GATEWAY_DATABASE_URL: databaseUrl })
 const store = await openStore({ config, log, bootId })
@@ -23,15 +25,35 @@ const say = (...words: string[]) => process.stdout.write(`${words.join(' ')}\n`)
 async function attempt(): Promise<never> {
   for (;;) {
     const input = reservation(setting, bootId)
-    const { id } = input.attempt
     const result = await store.reserveAttempt(input)
     if (!result.ok) throw new Error(result.reason)
-    say('reserved', id)
-    if (!(await store.markSending({ id, bootId, now: input.now }))) throw new Error('not ours')
-    say('sending', id)
-    const end = ending(input.attempt, bootId)
-    if (!(await store.finishAttempt(end)).ok) throw new Error('not finished')
-    say('settled', id, end.receipt.id)
+    await finish(input)
+  }
+}
+
+async function finish({ attempt, now }: ReturnType<typeof reservation>): Promise<void> {
+  const { id } = attempt
+  say('reserved', id)
+  if (!(await store.markSending({ id, bootId, now }))) throw new Error('not ours')
+  say('sending', id)
+  const end = ending(attempt, bootId)
+  if (!(await store.finishAttempt(end)).ok) throw new Error('not finished')
+  say('settled', id, end.receipt.id)
+}
+
+/** Permits and their executions, and an edge call after each. */
+async function act(): Promise<never> {
+  for (;;) {
+    const permit = await addPermit(store, grant)
+    say('ready', permit.id)
+    const input = execution(permit, bootId)
+    const result = await store.reserveAction(input)
+    if (!result.ok) throw new Error(result.reason)
+    say('executed', permit.id)
+    await finish(input)
+    const call = edgeCall(grant.accountId, bootId)
+    if (!(await store.reserveEdgeCall(call)).ok) throw new Error('not paid')
+    await finish(call)
   }
 }
 
@@ -49,4 +71,5 @@ async function pay(): Promise<never> {
     say('settled', id, end.receipt.id)
   }
 }
-await Promise.all(Array.from({ length: 12 }, (_, i) => (i < 6 ? attempt() : pay())))
+const work = [attempt, attempt, pay, pay, act]
+await Promise.all(Array.from({ length: 15 }, (_, i) => work[i % work.length]!()))
