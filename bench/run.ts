@@ -14,6 +14,7 @@ const ALL = [
   'extraction',
   'products',
   'feeds',
+  'commerce',
   'start',
 ]
 const wanted = process.argv.slice(2)

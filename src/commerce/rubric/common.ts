@@ -1,4 +1,5 @@
 // Retry safety and auditability are asked of every protocol in the same words; where the answer stands differs.
+import { remember } from '../decode/value.ts'
 import type { Found, Place } from '../ports.ts'
 import { all, type Check, limit, none, type Subject, type Verdict } from './model.ts'
 import { targetCheck } from './target.ts'
@@ -31,8 +32,9 @@ export function commonChecks<F>(
   /** First digit of the numbers, where a protocol has several rubrics. */
   tens: number,
   documents: Documents,
-  answer: (subject: Subject<F>) => CommonAnswers,
+  answerOnce: (subject: Subject<F>) => CommonAnswers,
 ): Check<F>[] {
+  const answer = remember(answerOnce)
   const ask = (
     nn: string,
     max: number,

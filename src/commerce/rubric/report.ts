@@ -27,7 +27,7 @@ export function testTransaction(input: TransactionInput, options: TestOptions = 
     evaluateAt,
     annotations,
   })
-  const body = toWellFormed({
+  const body = wellFormed({
     protocol: scored ? detection.protocol : ('unknown' as const),
     version: detection.version,
     transport: detection.transport,
@@ -72,7 +72,13 @@ const UNKNOWN: Scored = {
   ],
 }
 
-/** Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. */
+/**
+ * Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. Few samples have
+ * any: JSON.stringify writes it as an escape, so that one look at the text tells.
+ */
+const wellFormed = <T>(value: T): T =>
+  /\\ud[89a-f]/.test(JSON.stringify(value)) ? toWellFormed(value) : value
+
 function toWellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
   if (Array.isArray(value)) return value.map(toWellFormed) as T
