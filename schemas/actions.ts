@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { credentialId, EgressReply } from './egress.ts'
+import { EgressReply } from './egress.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp } from './http.ts'
 
 /** What a permit is bound to, as one may write it; it is made canonical before it is signed. */
@@ -21,6 +21,15 @@ export const ActionRequest = z
   .describe('The one request that the permit allows')
 export type ActionRequest = z.infer<typeof ActionRequest>
 
+// Printable, so that it can be hashed and looked up whatever it is.
+const rowId = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[!-~]+$/)
+export const permitId = rowId.describe('`permit_id` of the preparation or the list')
+export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
+
 const maxCalls = z.int().min(1).max(1_000_000)
 const maxCredits = z.int().min(1).max(1_000_000_000)
 
@@ -36,7 +45,7 @@ export const MandateTerms = z
         'is one line of text without control characters',
       )
       .describe('What it is for, in words a person reads before approving'),
-    credential_id: credentialId,
+    credential_id: rowId.describe('`credential_id` of the list'),
     host: AllowedHost,
     path_prefix: PathPrefix.default('/'),
     methods: z.array(HttpMethod).min(1).max(6),
@@ -74,14 +83,6 @@ export const MandateRecord = z.object({
   revoked_at: Timestamp.nullable(),
 })
 export type MandateRecord = z.infer<typeof MandateRecord>
-
-const rowId = z
-  .string()
-  .min(1)
-  .max(64)
-  .regex(/^[!-~]+$/)
-export const permitId = rowId.describe('`permit_id` of the preparation or the list')
-export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
 
 /** The only time a permit is shown. */
 export const PreparedPermit = z.object({

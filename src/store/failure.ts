@@ -23,6 +23,12 @@ const INTERNAL = {
   detail: 'The store refused this. Give the operator the request_id.',
 } as const
 
+const NOT_TEXT = {
+  code: 'input_invalid',
+  detail:
+    'A text of the input holds the character U+0000, which cannot be stored or looked up. Leave it out.',
+} as const
+
 // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 const SQLITE_DUPLICATE = new Set([1555, 2067])
 // BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN
@@ -42,6 +48,8 @@ export function toFailure(thrown: unknown): Failure {
   if (typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
     const reason = `postgres ${code}`
     if (code === '23505') return { ...UNIQUE, reason }
+    // PostgreSQL has no NUL in its texts; it is the one character of a JSON string that it refuses.
+    if (code === '22021') return { ...NOT_TEXT, reason }
     // Classes: 08 connection, 25 wrong transaction state (read-only after a failover), 53 resources, 57 operator, 58 system
     return { ...(/^(08|25|53|57|58|40)/.test(code) ? UNAVAILABLE : INTERNAL), reason }
   }

@@ -51,7 +51,7 @@ describe.each(ENGINES)('a mandate (%s)', (engine) => {
   it('gets back exactly what refusals free, while others ask', async () => {
     const mandate = actions.mandate({ max_calls: 5, requires_approval: true })
     const first = await askAll(5, mandate)
-    const [{ body }] = first as [RestAnswer]
+    const { mandate_id } = first[0]!.body
     const decided = await Promise.all([
       ...first.map(({ body: { permit_id } }) => gw.rest('POST', `/v1/actions/permits/${permit_id}/refuse`)),
       ...first.map(({ body: { permit_id } }) => gw.rest('POST', `/v1/actions/permits/${permit_id}/refuse`)),
@@ -59,7 +59,7 @@ describe.each(ENGINES)('a mandate (%s)', (engine) => {
     ])
     // Each was decided once; of whoever came second, nobody changed anything.
     expect(decided.filter(({ status }) => status === 200)).toHaveLength(5)
-    const { calls } = (await actions.mandateOf(body.mandate_id)) as { calls: number }
+    const { calls } = (await actions.mandateOf(mandate_id)) as { calls: number }
     const approved = decided.filter(
       ({ body: { state }, status }) => status === 200 && state === 'ready',
     ).length
@@ -73,7 +73,7 @@ describe.each(ENGINES)('a mandate (%s)', (engine) => {
       Array.from({ length: 10 }, () => actions.prepare(actions.request(), mandate)),
     )
     const before = gw.upstream.requests.length
-    const [{ mandate_id }] = permits as [{ mandate_id: string }]
+    const { mandate_id } = permits[0]!
     const answers = await Promise.all([
       ...permits.slice(0, 5).map(({ permit }) => actions.execute(permit)),
       gw.rest('POST', `/v1/actions/mandates/${mandate_id}/revoke`, {}),

@@ -235,6 +235,33 @@ describe.each(ENGINES)('action permits (%s)', (engine) => {
     expect([answer.status, answer.body.code]).toEqual([status, code])
   })
 
+  it.each<[string, (text: string) => Promise<{ status: number; body: Body }>]>([
+    [
+      'a credential',
+      (text) => actions.ask({ credential_id: text, request: actions.request(), mandate_id: 'mdt_1' }),
+    ],
+    [
+      'the credential of a mandate',
+      (text) =>
+        actions.ask({ request: actions.request(), mandate: actions.mandate({ credential_id: text }) }),
+    ],
+    ['a mandate', (text) => actions.ask({ request: actions.request(), mandate_id: text })],
+    ['a permit', (text) => gw.rest('GET', `/v1/actions/permits/${encodeURIComponent(text)}`)],
+    ['a page', (text) => gw.rest('GET', `/v1/actions/mandates?before=${encodeURIComponent(text)}`)],
+  ])('is not upset by an id that none can be, of %s', async (_what, ask) => {
+    for (const text of ['a\u0000b', '\u202e', '../..', '__proto__']) {
+      const { status, body } = await ask(text)
+      expect(status, `${JSON.stringify(text)}: ${String(body['code'])}`).toBeLessThan(500)
+    }
+  })
+
+  it('refuses half a surrogate pair wherever a mandate has text', async () => {
+    for (const changes of [{ credential_id: '\ud800' }, { purpose: '\ud800' }]) {
+      const answer = await actions.ask({ request: actions.request(), mandate: actions.mandate(changes) })
+      expect([answer.status, answer.body.code]).toEqual([400, 'input_invalid'])
+    }
+  })
+
   it('waits for a person, who reads what will be sent and decides once', async () => {
     const terms = actions.mandate({ requires_approval: true })
     const { permit, permit_id, mandate_id } = await actions.prepare(actions.request(), terms)
