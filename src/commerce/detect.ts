@@ -139,24 +139,8 @@ function spotEnvelopes(message: Message): Layer[] {
         ],
       }),
     )
-  for (const field of [
-    ...headersNamed(message, 'authorization'),
-    ...headersNamed(message, 'www-authenticate'),
-  ]) {
-    if (!/(?:^|[\s,])(?:l402|lsat)\s/i.test(field.value)) continue
-    if (!readAuth(field).some(({ scheme }) => scheme === 'l402' || scheme === 'lsat')) continue
-    layers.push(
-      plainLayer({
-        name: 'l402',
-        version: null,
-        transport: 'http',
-        stage: field.name === 'authorization' ? 'payment' : 'challenge',
-        confidence: 'medium',
-        evidence: [{ mark: `header ${field.name}: L402`, at: field.at }],
-      }),
-    )
-    break
-  }
+  const l402 = findL402(message)
+  if (l402 !== undefined) layers.push(l402)
   const { signatures } = readHttp(message)
   const bot = signatures.find(({ tag }) => tag !== null && BOT_TAGS.includes(tag.value))
   const agent = message.header('signature-agent')
@@ -175,6 +159,28 @@ function spotEnvelopes(message: Message): Layer[] {
       }),
     )
   return layers
+}
+
+/** The token of L402 is two of them with a colon between: no grammar of HTTP reads it. */
+function findL402(message: Message): Layer | undefined {
+  const credential = headersNamed(message, 'authorization').find(({ value }) =>
+    /^(?:l402|lsat)[ \t]/i.test(value),
+  )
+  const challenge = headersNamed(message, 'www-authenticate').find((field) =>
+    readAuth(field).some(({ scheme }) => scheme === 'l402' || scheme === 'lsat'),
+  )
+  const field = credential ?? challenge
+  return (
+    field &&
+    plainLayer({
+      name: 'l402',
+      version: null,
+      transport: 'http',
+      stage: field === credential ? 'payment' : 'challenge',
+      confidence: 'medium',
+      evidence: [{ mark: `header ${field.name}: L402`, at: field.at }],
+    })
+  )
 }
 
 /** Two payments at once: nobody can say which one is meant. Two offers to choose from are fine. */

@@ -253,11 +253,14 @@ export function factsOfAp2(facts: Ap2Facts, message: Message): TransactionFacts 
 export const isUnsigned = ({ v01, closed }: Ap2Facts): boolean =>
   v01 !== null ? v01.authorization === null : closed !== null && (closed.signature?.length ?? 0) === 0
 
-/** A payee in a list of allowed ones: by id where both have one, else by website, else by name. */
+/** Whether all that two descriptions of a payee have in common is the same; they have to share something. */
 export function isSamePayee(one: Found<JsonObject>, other: NonNullable<Ap2Facts['payee']>): boolean {
+  let shared = 0
   for (const key of ['id', 'website', 'name'] as const) {
     const value = member(one.value, key)
-    if (typeof value === 'string' && other[key] !== null) return value === other[key].value
+    if (typeof value !== 'string' || other[key] === null) continue
+    if (value !== other[key].value) return false
+    shared++
   }
-  return false
+  return shared > 0
 }
