@@ -24,6 +24,7 @@ export const EMAIL_REASONS = {
   confusable: 'review',
   dns_timeout: 'review',
   dns_failure: 'review',
+  mailbox_undeliverable: 'review',
   // accept, worth knowing
   implicit_mx: 'accept',
   subaddress: 'accept',

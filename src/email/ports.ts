@@ -14,6 +14,12 @@ export type MailRoute =
   /** No MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
   | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
+  /** There is a route, and every end of it is a literal, a local name or a private address. */
+  | {
+      readonly status: 'unreachable'
+      readonly hosts: readonly { readonly host: string; readonly priority: number }[]
+      readonly ttlSeconds: number
+    }
   /** Nobody knows right now: never a reason to reject, never kept. */
   | { readonly status: 'unknown'; readonly reason: 'timeout' | 'failure' }
 
