@@ -115,6 +115,14 @@ describe('what arrives at the merchant', () => {
     expect(last().headers.map(([name]) => name)).not.toContain('x-t')
   })
 
+  it('is a bearer token of its own, which is nobody to the gateway', async () => {
+    const answer = await edge.send(`${edge.merchant}/v1`, {
+      headers: [['Authorization', 'Bearer merchants-own']],
+    })
+    expect(answer.status).toBe(200)
+    expect(received('authorization')).toEqual(['Bearer merchants-own'])
+  })
+
   it('is nothing of a body that is one byte too large', async () => {
     const before = edge.upstream.requests.length
     const answer = await edge.send(`${edge.merchant}/v1`, { body: randomBytes(256 * 1024 + 1) })
