@@ -7,12 +7,15 @@ import type { Numeral, X402Facts, X402Offer, X402Requirement } from '../protocol
 import { readRequirement, readX402 } from '../protocols/x402.ts'
 import { bind, compareHosts, compareIntegers, compareResources, isSameAddress, toUrl } from './compare.ts'
 
+// One for every way to pay, of which there are a few.
+const MAX_OFFERS = 32
+
 export function bindX402(layer: Layer, message: Message): Binding[] {
   const facts = readX402(layer, message)
   return [
     ...bindSigned(facts),
     ...bindResources(facts, layer, message),
-    ...facts.offers.map((offer) => bindOffer(offer, facts, message)),
+    ...facts.offers.slice(0, MAX_OFFERS).map((offer) => bindOffer(offer, facts, message)),
     ...bindRequirements(facts, layer, message),
   ]
 }

@@ -48,11 +48,14 @@ function takeQuoted(cursor: Cursor): string | undefined {
   return undefined
 }
 
+// No server offers more, and no client answers twice.
+const MAX_CHALLENGES = 32
+
 /** `WWW-Authenticate`, `Authorization`: the challenges up to where it stops to be readable. */
 export function readChallenges(text: string): AuthChallenge[] {
   const cursor = { text, index: 0 }
   const found: AuthChallenge[] = []
-  for (;;) {
+  while (found.length < MAX_CHALLENGES) {
     do take(cursor, SPACE)
     while (skip(cursor, ','))
     const scheme = take(cursor, TOKEN)
@@ -64,6 +67,7 @@ export function readChallenges(text: string): AuthChallenge[] {
     if (read === undefined) return found
     found.push({ scheme: scheme.toLowerCase(), token68, ...read })
   }
+  return found
 }
 
 const NO_PARAMS = { params: new Map<string, string>(), hasRepeatedParam: false }

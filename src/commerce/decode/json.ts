@@ -46,25 +46,32 @@ export function readBase64Json(text: string): Read<Json> {
 }
 
 /**
- * Whether a value that was parsed by others may be walked: depth and size as of its text. Arrays and objects only; iterative.
+ * Whether a value that was parsed by others may be walked: no deeper and no larger than its text might be. Iterative, and only
+ * objects and lists cost more than a look.
  */
 export function checkValue(root: unknown): Unreadable | undefined {
-  const stack: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }]
+  const stack: { readonly value: object; readonly depth: number }[] = []
   let chars = 0
+  let isJson = true
+  const look = (value: unknown, depth: number) => {
+    chars++
+    if (typeof value === 'string') chars += value.length
+    else if (typeof value === 'object' && value !== null) stack.push({ value, depth })
+    else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) isJson = false
+  }
+  look(root, 1)
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, depth } = top
-    if (typeof value === 'string') chars += value.length + 2
-    else if (typeof value === 'object' && value !== null) {
-      if (depth === MAX_DEPTH) return 'too_deep'
-      const isList = Array.isArray(value)
-      for (const key of isList ? value.keys() : Object.keys(value)) {
-        if (!isList) chars += (key as string).length + 3
-        stack.push({ value: (value as Record<string | number, unknown>)[key], depth: depth + 1 })
-        if (++chars > MAX_BODY_CHARS) return 'oversize'
+    if (depth > MAX_DEPTH) return 'too_deep'
+    // Indices and no iterator: holes are looked at too.
+    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], depth + 1)
+    else
+      for (const key of Object.keys(value)) {
+        chars += key.length
+        look((value as Record<string, unknown>)[key], depth + 1)
       }
-    } else if (value !== null && typeof value !== 'number' && typeof value !== 'boolean') return 'malformed'
-    else if (typeof value === 'number' && !Number.isFinite(value)) return 'malformed'
     if (chars > MAX_BODY_CHARS) return 'oversize'
+    if (!isJson) return 'malformed'
   }
-  return undefined
+  return chars > MAX_BODY_CHARS ? 'oversize' : isJson ? undefined : 'malformed'
 }

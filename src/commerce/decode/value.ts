@@ -6,9 +6,14 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** RFC 6901. A half surrogate has no place in JSON text. */
-export const pointer = (at: Place, ...keys: readonly (string | number)[]): Place =>
-  at +
-  keys.map((key) => `/${String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+export function pointer(at: Place, ...keys: readonly (string | number)[]): Place {
+  let place = at
+  for (const key of keys) place += `/${typeof key === 'number' || PLAIN_KEY.test(key) ? key : escapeKey(key)}`
+  return place
+}
+
+const PLAIN_KEY = /^[\w.-]*$/
+const escapeKey = (key: string): string => key.toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1')
 
 /** The place of what is encoded at a place. */
 export const inside = (at: Place): Place => `${at}#`
@@ -51,10 +56,14 @@ export function pickNumber(from: Found<Json> | null, ...path: readonly string[])
     : null
 }
 
+/** No list of any protocol is longer; what stands further back is left unread. */
+const MAX_ITEMS = 256
+
 export function pickList(from: Found<Json> | null, ...path: readonly string[]): readonly Found<Json>[] {
   const found = pick(from, ...path)
   if (found === null || !Array.isArray(found.value)) return []
-  return found.value.map((value: Json, index) => ({ value, at: pointer(found.at, index) }))
+  const items = (found.value as readonly Json[]).slice(0, MAX_ITEMS)
+  return items.map((value, index) => ({ value, at: pointer(found.at, index) }))
 }
 
 /** A number in any spelling, or text where a number should be. */

@@ -44,67 +44,91 @@ const V01: Readonly<Record<string, 'intent' | 'cart' | 'payment'>> = {
 }
 const V01_RANK = { payment: 0, cart: 1, intent: 2 }
 
-// More tokens in one body are left unread: no protocol sends more than three.
-const MAX_CHAINS = 16
+// A body with more texts that may be tokens has the rest of them left unread: no protocol sends more than three.
+const MAX_CANDIDATES = 64
 
 export const readAp2Sights: (message: Message) => Ap2Sights = remember((message: Message) => {
   const chains: Chain[] = []
   const undecodable: Place[] = []
-  const mandates: { kind: 'intent' | 'cart' | 'payment'; found: Found<Json> }[] = []
-  const merchantAuthorizations: Found<string>[] = []
   const body = jsonBody(message)
-  for (const { name, found } of body === null ? [] : walkMembers(body)) {
-    const { value, at } = found
-    if (Object.hasOwn(V01, name)) mandates.push({ kind: V01[name]!, found })
-    if (typeof value !== 'string') continue
-    if (name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
-      merchantAuthorizations.push({ value, at })
-    const isNamed = /(?:^|[._])(?:\w+_)?mandate(?:_chain|_token|_jwt)?$/.test(name)
-    if (looksLikeSdJwt(value) && chains.length < MAX_CHAINS) {
-      const chain = readChain(value, at)
-      if (chain !== undefined) chains.push(chain)
-      else if (isNamed) undecodable.push(at)
-    } else if (isNamed && /^ey[\w-]/.test(value)) undecodable.push(at)
+  const members = body === null ? [] : findMembers(body)
+  const candidates = members
+    .filter(({ name, value }) => typeof value === 'string' && (isMandateName(name) || looksLikeSdJwt(value)))
+    .toSorted(
+      (a, b) => Number(isMandateName(b.name)) - Number(isMandateName(a.name)) || (a.at < b.at ? -1 : 1),
+    )
+  for (const { name, value, at } of candidates.slice(0, MAX_CANDIDATES)) {
+    const text = value as string
+    const chain = looksLikeSdJwt(text) ? readChain(text, at) : undefined
+    if (chain !== undefined) chains.push(chain)
+    else if (isMandateName(name)) undecodable.push(at)
   }
   return {
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
     undecodable: undecodable.toSorted(),
-    mandates: mandates.toSorted(
-      (a, b) => V01_RANK[a.kind] - V01_RANK[b.kind] || (a.found.at < b.found.at ? -1 : 1),
-    ),
-    merchantAuthorization:
-      merchantAuthorizations
-        .toSorted((a, b) => (a.at < b.at ? -1 : 1))
-        .find(({ value, at }) => {
-          const jws = readJws(value, at)
-          return jws !== undefined && jws.payload === null
-        }) ?? null,
+    mandates: members
+      .filter(({ name }) => Object.hasOwn(V01, name))
+      .map(({ name, value, at }) => ({ kind: V01[name]!, found: { value, at } }))
+      .toSorted((a, b) => V01_RANK[a.kind] - V01_RANK[b.kind] || (a.found.at < b.found.at ? -1 : 1)),
+    merchantAuthorization: findMerchantAuthorization(members),
     extension: readExtension(message),
   }
 })
 
-/** Every named member of a body, wherever it stands; list items under the name of the list. Iterative. */
-export function* walkMembers(
-  root: Found<Json>,
-): Generator<{ readonly name: string; readonly found: Found<Json> }> {
-  const stack: { readonly name: string; readonly found: Found<Json> }[] = [{ name: '', found: root }]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, at } = top.found
-    if (Array.isArray(value))
-      for (const [index, item] of (value as readonly Json[]).entries()) {
-        // Only what may hold something: a million numbers cost no places.
-        if (typeof item === 'string' ? item.startsWith('ey') : typeof item === 'object' && item !== null)
-          stack.push({ name: top.name, found: { value: item, at: pointer(at, index) } })
-      }
-    else if (isObject(value)) {
-      for (const key of Object.keys(value)) {
-        const item = value[key]!
-        if (typeof item === 'string' ? item.startsWith('ey') : typeof item === 'object' && item !== null)
-          stack.push({ name: key, found: { value: item, at: pointer(at, key) } })
-      }
-    }
-    yield top
+interface Member extends Found<Json> {
+  readonly name: string
+}
+
+/** Where a value stands, put in words only when it is asked for. */
+interface Node {
+  readonly value: Json
+  readonly key: string | number
+  /** List items have the name of the list. */
+  readonly name: string
+  readonly parent: Node | null
+}
+
+/** Members that may hold a mandate, wherever they stand: by their name, or text that starts as a token does. Iterative. */
+function findMembers(root: Found<Json>): Member[] {
+  const found: Member[] = []
+  const stack: Node[] = []
+  const look = (value: Json, key: string | number, name: string, parent: Node | null) => {
+    const isText = typeof value === 'string'
+    if (isText ? !value.startsWith('ey') : typeof value !== 'object' || value === null) return
+    const node = { value, key, name, parent }
+    if (isText || Object.hasOwn(V01, name)) found.push({ name, value, at: placeOf(node, root.at) })
+    if (!isText) stack.push(node)
   }
+  stack.push({ value: root.value, key: '', name: '', parent: null })
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, name } = top
+    if (Array.isArray(value))
+      for (let i = 0; i < value.length; i++) look((value as readonly Json[])[i]!, i, name, top)
+    else for (const key of Object.keys(value as JsonObject)) look((value as JsonObject)[key]!, key, key, top)
+  }
+  return found
+}
+
+/** As deep as JSON may be, at most. */
+function placeOf(node: Node, root: Place): Place {
+  const keys: (string | number)[] = []
+  for (let at: Node = node; at.parent !== null; at = at.parent) keys.push(at.key)
+  return pointer(root, ...keys.toReversed())
+}
+
+/** `payment_mandate`, `checkout_mandate`, `ap2.checkout_mandate`, `payment_mandate_chain` … */
+function isMandateName(name: string): boolean {
+  const bare = name.replace(/_(?:chain|token|jwt)$/, '')
+  return bare === 'mandate' || bare.endsWith('_mandate') || bare.endsWith('.mandate')
+}
+
+function findMerchantAuthorization(members: readonly Member[]): Found<string> | null {
+  const detached = members
+    .filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .slice(0, MAX_CANDIDATES)
+    .find(({ value, at }) => typeof value === 'string' && readJws(value, at)?.payload === null)
+  return detached === undefined ? null : { value: detached.value as string, at: detached.at }
 }
 
 function readChain(text: string, at: Place): Chain | undefined {

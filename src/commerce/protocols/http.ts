@@ -1,5 +1,5 @@
 // What any HTTP message may carry: keys, digests, RFC 9421 signatures. Form only, nothing is verified.
-import { readChallenges, readDictionary, type BareItem } from '../decode/fields.ts'
+import { readChallenges, readDictionary, type AuthChallenge, type BareItem } from '../decode/fields.ts'
 import { isPlaceholder } from '../decode/jws.ts'
 import { decodeBase64 } from '../decode/json.ts'
 import { inside, pointer, remember } from '../decode/value.ts'
@@ -110,4 +110,6 @@ const text = (item: BareItem | undefined, at: Place): Found<string> | null =>
   item?.kind === 'string' && item.value !== '' ? { value: item.value, at } : null
 
 /** Every challenge or credential of a field, e.g. of `Authorization`. */
-export const readAuth = (field: HeaderField) => (isOversize(field) ? [] : readChallenges(field.value))
+export const readAuth: (field: HeaderField) => readonly AuthChallenge[] = remember((field: HeaderField) =>
+  isOversize(field) ? [] : readChallenges(field.value),
+)

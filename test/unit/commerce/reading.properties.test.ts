@@ -249,6 +249,34 @@ describe('reading', () => {
     )
   })
 
+  // Each of these once took the square of its size.
+  it.each<[string, (size: number) => unknown]>([
+    ['a name of underscores', (size) => ({ ['a_'.repeat(size / 2)]: 'eyJ' })],
+    ['a token of tildes', (size) => ({ payment_mandate: `ey${'~'.repeat(size)}` })],
+    ['texts that start as tokens do', (size) => Array.from({ length: size / 20 }, () => 'eyJ.eyJ.x~~abc')],
+    [
+      'every offer against every requirement',
+      (size) => ({
+        x402Version: 2,
+        accepts: Array.from({ length: size / 80 }, () => ({ amount: '1', payTo: 'a' })),
+        extensions: {
+          'offer-receipt': {
+            info: {
+              offers: Array.from({ length: size / 80 }, () => ({
+                format: 'eip712',
+                payload: { payTo: 'b' },
+              })),
+            },
+          },
+        },
+      }),
+    ],
+  ])('reads %s in one pass', (_what, make) => {
+    const body = JSON.stringify(make(200_000))
+    expect(body.length).toBeGreaterThan(140_000)
+    expect(read({ target: 'https://shop.example/', body }).detection.conflicts).toEqual([])
+  })
+
   it('says where things stand: every place leads to something', () => {
     for (const source of INPUTS) {
       const { detection, bindings } = read(source)
