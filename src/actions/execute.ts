@@ -2,9 +2,11 @@
 import { GatewayError } from '../errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Actions } from '../services.ts'
+import type { Permit } from '../store/ports.ts'
+import { findRevocation, isPast, readGrounds } from './grounds.ts'
 import { hashPermit, isSameHash, readClaims } from './permits.ts'
 import type { ActionParts } from './ports.ts'
-import { permitExpired, permitInvalid } from './refusals.ts'
+import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
 import { findConflict, permitWarrant } from './warrant.ts'
 
 /**
@@ -21,7 +23,7 @@ export function createExecute(parts: ActionParts): Actions['execute'] {
     if (!row) throw parts.verifyOwn(jws, JWS_TYPES.permit) ? permitExpired(claims.jti) : permitInvalid()
     if (!isSameHash(hashPermit(jws), row.tokenSha256)) throw permitInvalid()
     const conflict = findConflict(row, now())
-    if (conflict) throw conflict
+    if (conflict) throw (await findRevoked(row)) ?? conflict
     try {
       return {
         ...(await forward.send(request, permitWarrant(store, row, claims.request))),
@@ -30,6 +32,14 @@ export function createExecute(parts: ActionParts): Actions['execute'] {
     } catch (thrown) {
       throw thrown instanceof GatewayError ? withPermit(thrown, row.id) : thrown
     }
+  }
+
+  /** Waiting for a person is of no use where their yes would be: only asked off the path that is taken in earnest. */
+  async function findRevoked(row: Permit): Promise<GatewayError | undefined> {
+    if (row.state !== 'pending_approval' || isPast(row, now())) return undefined
+    const grounds = await readGrounds(store, row.accountId, [row])
+    const why = findRevocation(row, grounds(row))
+    return why && permitRevoked(row.id, why)
   }
 }
 

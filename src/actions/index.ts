@@ -5,6 +5,7 @@ import { newId } from '../ids.ts'
 import type { Actions } from '../services.ts'
 import type { Permit } from '../store/ports.ts'
 import { createExecute } from './execute.ts'
+import { findRevocation, isPast, readGrounds } from './grounds.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
 import { createPrepare, invalidTerms } from './prepare.ts'
@@ -17,45 +18,13 @@ import {
   permitNotFound,
   permitRevoked,
 } from './refusals.ts'
-import {
-  findRevocation,
-  type Grounds,
-  isOpen,
-  isPast,
-  toActionStats,
-  toMandateRecord,
-  toPermitRecord,
-} from './wire.ts'
+import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
 
 export function createActions(parts: ActionParts): Actions {
   const { store, now } = parts
 
-  /** What open permits hang on, each mandate and credential asked for once. */
-  async function groundsOf(
-    accountId: string,
-    permits: readonly Permit[],
-  ): Promise<(permit: Permit) => Grounds> {
-    const open = permits.filter(isOpen)
-    const fetchAll = async <T>(ids: readonly string[], get: (id: string) => Promise<T>) =>
-      new Map(await Promise.all([...new Set(ids)].map(async (id) => [id, await get(id)] as const)))
-    const [mandates, credentials] = await Promise.all([
-      fetchAll(
-        open.map(({ mandateId }) => mandateId),
-        (id) => store.getMandate(id, accountId),
-      ),
-      fetchAll(
-        open.map(({ credentialId }) => credentialId),
-        (id) => store.getCredential(id, accountId),
-      ),
-    ])
-    return ({ mandateId, credentialId }) => ({
-      mandate: mandates.get(mandateId),
-      credential: credentials.get(credentialId),
-    })
-  }
-
   async function show(accountId: string, permit: Permit) {
-    const grounds = await groundsOf(accountId, [permit])
+    const grounds = await readGrounds(store, accountId, [permit])
     return toPermitRecord(permit, grounds(permit), now(), 'whole')
   }
 
@@ -120,7 +89,7 @@ export function createActions(parts: ActionParts): Actions {
     async listPermits(accountId, { state }, page) {
       const at = now()
       const { items, next } = await store.listPermits({ accountId, state, now: at }, page)
-      const grounds = await groundsOf(accountId, items)
+      const grounds = await readGrounds(store, accountId, items)
       const records = items.map((permit) => toPermitRecord(permit, grounds(permit), at, 'listed'))
       // Time and revocations change a state without a row: what was asked for is the state as it is shown.
       return { items: records.filter((record) => state === undefined || record.state === state), next }
@@ -130,7 +99,7 @@ export function createActions(parts: ActionParts): Actions {
       const permit = await find(accountId, permitId)
       // A permit that could not be executed any more is not worth a yes; a no is always taken.
       if (permit.state === 'pending_approval' && decision === 'approve') {
-        const grounds = await groundsOf(accountId, [permit])
+        const grounds = await readGrounds(store, accountId, [permit])
         const why = findRevocation(permit, grounds(permit))
         if (why !== undefined) throw permitRevoked(permitId, why)
       }

@@ -6,7 +6,7 @@ import type { ErrorCode, GatewayError } from '../errors.ts'
 import type { EgressRequest } from '../services.ts'
 import type { Permit, Store } from '../store/ports.ts'
 import { bindRequest, type BoundRequest, findDifferences, isBoundUrl, type Part } from './binding.ts'
-import { isPast } from './wire.ts'
+import { isPast } from './grounds.ts'
 import {
   permitExpired,
   permitMismatch,

@@ -3,9 +3,9 @@
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
 import { toTimestamp } from '../egress/wire.ts'
-import type { ActionCounts, Credential, Mandate, Millis, Permit } from '../store/ports.ts'
+import type { ActionCounts, Mandate, Millis, Permit } from '../store/ports.ts'
 import type { z } from 'zod'
-import type { RevokedBy } from './refusals.ts'
+import { findRevocation, type Grounds, isOpen, isPast } from './grounds.ts'
 import { readSummary } from './summary.ts'
 
 const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
@@ -27,27 +27,6 @@ export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   created_at: toTimestamp(mandate.createdAt),
   revoked_at: toTimestampOrNull(mandate.revokedAt),
 })
-
-/** What a permit hangs on, as it stands now. */
-export interface Grounds {
-  readonly mandate: Pick<Mandate, 'revokedAt'> | undefined
-  readonly credential: Pick<Credential, 'revokedAt' | 'version'> | undefined
-}
-
-/** Why a permit that nobody used or refused does not hold any more. */
-export function findRevocation(
-  permit: Pick<Permit, 'credentialVersion'>,
-  { mandate, credential }: Grounds,
-): RevokedBy | undefined {
-  if (!mandate || mandate.revokedAt !== null) return 'mandate_revoked'
-  if (!credential || credential.revokedAt !== null) return 'credential_revoked'
-  return credential.version === permit.credentialVersion ? undefined : 'credential_rotated'
-}
-
-export const isOpen = ({ state }: Pick<Permit, 'state'>) => state === 'ready' || state === 'pending_approval'
-
-export const isPast = (permit: Pick<Permit, 'state' | 'expiresAt'>, now: number) =>
-  permit.state === 'expired' || (isOpen(permit) && permit.expiresAt <= now)
 
 export function stateOf(permit: Permit, grounds: Grounds, now: number): PermitState {
   if (!isOpen(permit)) return permit.state

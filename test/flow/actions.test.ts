@@ -409,6 +409,8 @@ describe.each(ENGINES)('action permits (%s)', (engine) => {
       expect({ balance: await gw.balance(), sent: sentSoFar() }).toEqual(before)
       expect((await own.permitOf(ready.permit_id)).state).toBe('revoked')
       expect(await own.permitOf(waiting.permit_id)).toMatchObject({ state: 'revoked', summary: null })
+      // Whoever would wait for a yes is told that none is coming.
+      expect((await own.execute(waiting.permit)).body).toMatchObject({ code: 'permit_revoked', why })
       const late = await decide(waiting.permit_id, 'approve')
       expect([late.status, late.body.code, late.body.why]).toEqual([409, 'permit_revoked', why])
       expect((await decide(waiting.permit_id, 'refuse')).body.state).toBe('refused')

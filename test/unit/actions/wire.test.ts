@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findConflict } from '../../../src/actions/warrant.ts'
-import { type Grounds, stateOf, toActionStats } from '../../../src/actions/wire.ts'
+import type { Grounds } from '../../../src/actions/grounds.ts'
+import { stateOf, toActionStats } from '../../../src/actions/wire.ts'
 import type { Permit } from '../../../src/store/ports.ts'
 
 const NOW = 1_000_000

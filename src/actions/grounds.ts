@@ -1,0 +1,49 @@
+// What a permit that is still open hangs on: time, its mandate, and its credential at the version it was prepared for.
+import type { Credential, Mandate, Permit, Store } from '../store/ports.ts'
+import type { RevokedBy } from './refusals.ts'
+
+export const isOpen = ({ state }: Pick<Permit, 'state'>) => state === 'ready' || state === 'pending_approval'
+
+export const isPast = (permit: Pick<Permit, 'state' | 'expiresAt'>, now: number) =>
+  permit.state === 'expired' || (isOpen(permit) && permit.expiresAt <= now)
+
+/** What a permit hangs on, as it stands now. */
+export interface Grounds {
+  readonly mandate: Pick<Mandate, 'revokedAt'> | undefined
+  readonly credential: Pick<Credential, 'revokedAt' | 'version'> | undefined
+}
+
+/** Why a permit that nobody used or refused does not hold any more. */
+export function findRevocation(
+  permit: Pick<Permit, 'credentialVersion'>,
+  { mandate, credential }: Grounds,
+): RevokedBy | undefined {
+  if (!mandate || mandate.revokedAt !== null) return 'mandate_revoked'
+  if (!credential || credential.revokedAt !== null) return 'credential_revoked'
+  return credential.version === permit.credentialVersion ? undefined : 'credential_rotated'
+}
+
+/** Of all these permits, each mandate and credential asked for once; nothing is asked for those that are closed. */
+export async function readGrounds(
+  store: Pick<Store, 'getMandate' | 'getCredential'>,
+  accountId: string,
+  permits: readonly Permit[],
+): Promise<(permit: Permit) => Grounds> {
+  const open = permits.filter(isOpen)
+  const readAll = async <T>(ids: readonly string[], read: (id: string) => Promise<T>) =>
+    new Map(await Promise.all([...new Set(ids)].map(async (id) => [id, await read(id)] as const)))
+  const [mandates, credentials] = await Promise.all([
+    readAll(
+      open.map(({ mandateId }) => mandateId),
+      (id) => store.getMandate(id, accountId),
+    ),
+    readAll(
+      open.map(({ credentialId }) => credentialId),
+      (id) => store.getCredential(id, accountId),
+    ),
+  ])
+  return ({ mandateId, credentialId }) => ({
+    mandate: mandates.get(mandateId),
+    credential: credentials.get(credentialId),
+  })
+}
