@@ -21,6 +21,7 @@ export type IdPrefix =
   | 'evd'
   | 'mdt'
   | 'pmt'
+  | 'ek'
 
 function timeChars(now: number): string {
   let text = ''

@@ -221,6 +221,22 @@ const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[]
   ) ${clustered}`,
 ]
 
+const emailTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
+  `CREATE TABLE email_keys (
+    id ${id} PRIMARY KEY,
+    key_hash ${bytes} NOT NULL UNIQUE,
+    created_at ${int} NOT NULL,
+    revoked_at ${int}
+  ) ${plain}`,
+  `CREATE TABLE email_quota (
+    key_id ${id} NOT NULL,
+    day ${id} NOT NULL,
+    used ${int} NOT NULL CHECK (used >= 0),
+    PRIMARY KEY (key_id, day)
+  ) ${clustered}`,
+  `CREATE INDEX email_quota_day ON email_quota (day)`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -358,6 +374,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   (d) => [...widenLedgerKinds(d), ...paymentTables(d)],
   discoveryTables,
   actionTables,
+  emailTables,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

@@ -3,8 +3,10 @@
 
 import type { Scope } from '../../schemas/http.ts'
 import type { ActionStore, EdgeStore } from './action-ports.ts'
+import type { EmailStore } from './email-ports.ts'
 
 export type * from './action-ports.ts'
+export type * from './email-ports.ts'
 
 /** Milliseconds since the epoch. */
 export type Millis = number
@@ -258,7 +260,7 @@ export interface PublishedKey {
   readonly retiredAt: Millis | null
 }
 
-export interface Store extends ActionStore, EdgeStore {
+export interface Store extends ActionStore, EdgeStore, EmailStore {
   readonly engine: 'sqlite' | 'postgres'
 
   // accounts and keys ------------------------------------------------------------------------------------------

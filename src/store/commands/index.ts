@@ -9,6 +9,7 @@ import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
 import * as edge from './edge.ts'
+import * as email from './email.ts'
 import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
@@ -35,6 +36,7 @@ const { preparePermit, getPermit, listPermits, decidePermit } = permits
 const { reserveAction } = actions
 const { countActions } = counts
 const { saveEdgeHost, findEdgeHost, reserveEdgeCall } = edge
+const { createEmailKey, findEmailKey, revokeEmailKey, takeEmailQuota, returnEmailQuota } = email
 const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
 
 export const commands: Commands = {
@@ -96,6 +98,11 @@ export const commands: Commands = {
   saveEdgeHost,
   findEdgeHost,
   reserveEdgeCall,
+  createEmailKey,
+  findEmailKey,
+  revokeEmailKey,
+  takeEmailQuota,
+  returnEmailQuota,
   takeReference,
   seeResources,
   recordLiveness,
@@ -125,6 +132,7 @@ export const pointReads: ReadonlySet<CommandName> = new Set<CommandName>([
   'getMandate',
   'getPermit',
   'findEdgeHost',
+  'findEmailKey',
   'getTask',
 ])
 
@@ -158,6 +166,9 @@ export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
   'insertMandate',
   'revokeMandate',
   'saveEdgeHost',
+  'createEmailKey',
+  'revokeEmailKey',
+  'returnEmailQuota',
   'recordLiveness',
   'publishKey',
   'retireKey',

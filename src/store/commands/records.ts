@@ -2,6 +2,7 @@
 import { newId } from '../../ids.ts'
 import { all, columns, type Command, first, insertInto, where } from '../command.ts'
 import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
+import { sweepEmail } from './email.ts'
 import { sweepPermits } from './permits.ts'
 
 const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
@@ -133,6 +134,7 @@ export function* sweep(now: Millis): Command<Readonly<Record<string, number>>> {
     capabilities: capabilities.length,
     ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),
     ...(yield* sweepPayments(now)),
+    ...(yield* sweepEmail(now, SWEEP_LIMIT)),
   }
 }
 
