@@ -1,5 +1,6 @@
 // Message -> Detection: every protocol and envelope that shows itself, and which of them the transaction is about. The
 // protocols say where they show (protocols/*); the order between them and what contradicts is decided here.
+import { hasRepeatedMember } from '../json.ts'
 import { headersNamed } from './message.ts'
 import { factsOfAcp, readAcp, spotAcp } from './protocols/acp.ts'
 import { factsOfAp2, readAp2, spotAp2 } from './protocols/ap2.ts'
@@ -54,6 +55,7 @@ export const detect: (message: Message) => Detection = remember((message: Messag
       ...spotted.flatMap(({ conflicts }) => conflicts),
       ...findLayerConflicts(layers),
       ...findRepeatedHeaders(message),
+      ...findRepeatedMembers(message),
     ],
   }
 })
@@ -217,4 +219,17 @@ function findRepeatedHeaders(message: Message): Conflict[] {
       ? [conflict('HEADER_CONFLICT', field.at, `More than one ${field.name} field.`)]
       : [],
   )
+}
+
+/** Only the text tells: what was parsed has each member once. */
+function findRepeatedMembers({ body }: Message): Conflict[] {
+  return body.kind === 'json' && body.raw !== undefined && hasRepeatedMember(body.raw, body.value)
+    ? [
+        conflict(
+          'DETECT-CONFLICT',
+          '/body',
+          'The body names a member twice: two readers could read two messages.',
+        ),
+      ]
+    : []
 }

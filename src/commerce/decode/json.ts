@@ -1,5 +1,5 @@
 // JSON and base64 from strangers, as states and never as exceptions.
-import { parseJson } from '../../json.ts'
+import { hasRepeatedMember, parseJson } from '../../json.ts'
 import { MAX_BODY_CHARS, MAX_DEPTH, type Json } from '../ports.ts'
 
 export type Unreadable = 'malformed' | 'too_deep' | 'oversize'
@@ -37,6 +37,15 @@ export function decodeBase64(text: string): Buffer | undefined {
   // A single character beyond a group of four stands for no byte.
   if (text.replace(/=+$/, '').length % 4 === 1) return undefined
   return Buffer.from(text, 'base64')
+}
+
+/**
+ * Whether a member of it is named twice, so that two readers could read two things. Undecodable text is not ambiguous.
+ * @param text base64 of JSON
+ */
+export function isAmbiguous(text: string, value: Json): boolean {
+  const decoded = decodeBase64Text(text)
+  return decoded !== undefined && hasRepeatedMember(decoded, value)
 }
 
 export function readBase64Json(text: string): Read<Json> {

@@ -1,5 +1,5 @@
 // MPP, the `Payment` HTTP authentication scheme, and the same over JSON-RPC: challenge, credential, receipt.
-import { readBase64Json } from '../decode/json.ts'
+import { isAmbiguous, readBase64Json } from '../decode/json.ts'
 import { judgeCredential } from '../decode/jws.ts'
 import {
   inside,
@@ -41,6 +41,7 @@ interface Sight {
   readonly document: Found<JsonObject> | undefined
   /** Where a secret stands. */
   readonly credentialAt: Place | null
+  readonly isAmbiguous?: boolean
 }
 
 const CORE_VERSION = 'draft-httpauth-payment-00'
@@ -98,6 +99,11 @@ function findConflicts(message: Message, sights: readonly Sight[]): Conflict[] {
     .filter(({ stage }) => stage === 'payment')
     .slice(1)
     .map(({ at }) => conflict('DUPLICATE_PAYMENT', at, 'More than one MPP credential: a server answers 400.'))
+  for (const { at, isAmbiguous } of sights)
+    if (isAmbiguous === true)
+      conflicts.push(
+        conflict('DUPLICATE_PAYMENT', at, 'It names a member twice: two readers could read two payments.'),
+      )
   for (const field of headersNamed(message, 'www-authenticate'))
     if (readAuth(field).some(({ scheme, hasRepeatedParam }) => scheme === 'payment' && hasRepeatedParam))
       conflicts.push(conflict('HEADER_CONFLICT', field.at, 'A challenge names one of its parameters twice.'))
@@ -147,10 +153,14 @@ function sightCredentials(field: HeaderField): Sight[] {
   if (isOversize(field)) return [{ ...sight, document: undefined }]
   return readAuth(field)
     .filter(({ scheme }) => scheme === 'payment')
-    .map(({ token68 }) => ({
-      ...sight,
-      document: token68 === undefined ? undefined : decode(token68, at, false),
-    }))
+    .map(({ token68 }) => {
+      const document = token68 === undefined ? undefined : decode(token68, at, false)
+      return {
+        ...sight,
+        document,
+        isAmbiguous: document !== undefined && isAmbiguous(token68!, document.value),
+      }
+    })
 }
 
 function decode(text: string, at: Place, isTooLarge: boolean): Found<JsonObject> | undefined {

@@ -1,6 +1,6 @@
 // Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
 // the version; the name of the header only where nothing could be decoded.
-import { readBase64Json, readJson, type Read } from '../decode/json.ts'
+import { isAmbiguous, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
 import type { Conflict, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
@@ -18,6 +18,7 @@ interface Sight {
   /** What its name says. */
   readonly namedVersion: '1' | '2' | null
   readonly hasDocument: boolean
+  readonly isAmbiguous?: boolean
 }
 
 const HEADERS: Readonly<Record<string, { readonly stage: Stage; readonly version: '1' | '2' }>> = {
@@ -110,6 +111,7 @@ function sightHeader(field: HeaderField): Sight[] {
       document,
       namedVersion: version,
       hasDocument: true,
+      isAmbiguous: read.ok && isAmbiguous(field.value, read.value),
     },
   ]
 }
@@ -204,6 +206,11 @@ function findConflicts(sights: readonly Sight[]): Conflict[] {
   const payments = sights.filter(({ stage }) => stage === 'payment')
   for (const { at } of payments.slice(1))
     conflicts.push(conflict('DUPLICATE_PAYMENT', at, 'More than one x402 payment in one message.'))
+  for (const { at, isAmbiguous } of sights)
+    if (isAmbiguous === true)
+      conflicts.push(
+        conflict('DUPLICATE_PAYMENT', at, 'It names a member twice: two readers could read two payments.'),
+      )
   for (const stage of ['challenge', 'settlement'] as const) {
     const named = sights.filter((sight) => sight.stage === stage && sight.namedVersion !== null)
     const names = new Set<string>()

@@ -36,11 +36,14 @@ describe('detection', () => {
     },
   )
 
-  it.each(Object.entries(SAMPLES))('finds a document in %s, where it says that it is', (_name, source) => {
-    const { primary } = look(source)
-    expect(primary?.isUndecodable).toBe(false)
-    expect(primary?.document?.at).toMatch(/^\/(?:headers|body)/)
-  })
+  it.each(Object.entries(SAMPLES).filter(([name]) => !/^(?:ucp|acp)-get$/.test(name)))(
+    'finds a document in %s, where it says that it is',
+    (_name, source) => {
+      const { primary } = look(source)
+      expect(primary?.isUndecodable).toBe(false)
+      expect(primary?.document?.at).toMatch(/^\/(?:headers|body)/)
+    },
+  )
 
   it('reads the version out of what is decoded, not out of the header name', () => {
     const payment = encoded('x402-v1', 'X-PAYMENT')
@@ -143,6 +146,37 @@ describe('detection', () => {
       at,
       message: expect.stringMatching(/\.$/) as string,
     })
+  })
+
+  it.each<[string, SampleSource, Conflict['code'], string]>([
+    [
+      'an x402 payment',
+      {
+        target: 'https://shop.example/',
+        headers: { 'X-PAYMENT': Buffer.from('{"x402Version":1,"payload":{"a":1,"a":2}}').toString('base64') },
+      },
+      'DUPLICATE_PAYMENT',
+      '/headers/X-PAYMENT',
+    ],
+    [
+      'an MPP credential',
+      {
+        target: 'https://shop.example/',
+        headers: {
+          Authorization: `Payment ${Buffer.from('{"id":"a","id":"b","payload":{}}').toString('base64')}`,
+        },
+      },
+      'DUPLICATE_PAYMENT',
+      '/headers/Authorization',
+    ],
+    [
+      'a body',
+      { target: 'https://shop.example/', body: '{"amount":1,"amount":2}' },
+      'DETECT-CONFLICT',
+      '/body',
+    ],
+  ])('tells of a member that %s names twice', (_what, source, code, at) => {
+    expect(look(source).conflicts.map((conflict) => [conflict.code, conflict.at])).toEqual([[code, at]])
   })
 
   it('finds the payment in any message of a batch, and every further one', () => {
