@@ -1,24 +1,20 @@
 // TXT questions to the configured resolvers: two tries over UDP, TCP where the answer was cut.
 import { randomInt } from 'node:crypto'
-import { getServers } from 'node:dns'
-import { isIPv6 } from 'node:net'
+import { ask, type DnsServer, listServers, nameOf } from '../../outbound/adapters/dns-exchange.ts'
+import { createQuestion, type DnsReply, TXT } from '../../outbound/dns-message.ts'
+import { createPlaces } from '../../outbound/places.ts'
 import type { TxtAnswer, TxtResolver } from '../ports.ts'
-import { askOverTcp, askOverUdp, type DnsServer } from './dns-exchange.ts'
-import { createQuestion } from './dns-message.ts'
 
 const TRY_MS = 2_000
 const TRIES = 2
 /** Nobody answers in less, and timers are not more exact. */
 const SHORTEST_TRY_MS = 5
-const DNS_PORT = 53
 /** Each is a socket. What comes beyond waits, on its own time. */
 const MAX_IN_FLIGHT = 256
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
 export function createTxtResolvers(servers: readonly string[]): readonly TxtResolver[] {
-  const named = servers.length > 0 ? servers : getServers()
-  const byName = new Map(named.map(parseServer).map((server) => [nameOf(server), server]))
-  return [...byName].map(([name, server]) => createTxtResolver(name, server))
+  return listServers(servers).map((server) => createTxtResolver(nameOf(server), server))
 }
 
 function createTxtResolver(name: string, server: DnsServer): TxtResolver {
@@ -53,14 +49,11 @@ function createTxtResolver(name: string, server: DnsServer): TxtResolver {
 async function askServer(server: DnsServer, name: string, timeLeftMs: () => number): Promise<TxtAnswer> {
   let last: TxtAnswer = { status: 'failed', reason: 'timeout' }
   for (let tries = 0; tries < TRIES; tries++) {
-    const tryMs = timeLeftMs()
-    if (tryMs < SHORTEST_TRY_MS) break
+    if (timeLeftMs() < SHORTEST_TRY_MS) break
     // A new id and, with a new socket, a new port for every try.
-    const question = createQuestion(name, randomInt(0x10000))
+    const question = createQuestion(TXT, name, randomInt(0x10000))
     if (!question) return { status: 'absent', ttlSeconds: null, aliases: 0 }
-    const outcome = await askOverUdp(server, question, tryMs)
-    const answer =
-      outcome === 'truncated' ? await askOverTcp(server, question, Math.max(1, timeLeftMs())) : outcome
+    const answer = toAnswer(await ask(server, question, timeLeftMs))
     if (answer.status !== 'failed' || (answer.reason !== 'timeout' && answer.reason !== 'server_failure'))
       return answer
     last = answer
@@ -68,43 +61,8 @@ async function askServer(server: DnsServer, name: string, timeLeftMs: () => numb
   return last
 }
 
-/** At most `count` at a time, in the order of arrival; who waits longer than it may gets nothing. */
-function createPlaces(count: number) {
-  const waiting = new Set<() => void>()
-  let free = count
-  function leave(): void {
-    const [next] = waiting
-    if (next) next()
-    else free++
-  }
-  return {
-    /** @returns what gives the place back */
-    enter(timeoutMs: number): Promise<(() => void) | undefined> {
-      if (free > 0) {
-        free--
-        return Promise.resolve(leave)
-      }
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          waiting.delete(take)
-          resolve(undefined)
-        }, timeoutMs)
-        const take = () => {
-          clearTimeout(timer)
-          waiting.delete(take)
-          resolve(leave)
-        }
-        waiting.add(take)
-      })
-    },
-  }
+/** Whether there is such a name makes no difference to consent. */
+function toAnswer(reply: DnsReply<string>): TxtAnswer {
+  if (reply.status !== 'no_name' && reply.status !== 'no_data') return reply
+  return { status: 'absent', ttlSeconds: reply.ttlSeconds, aliases: reply.aliases }
 }
-
-function parseServer(text: string): DnsServer {
-  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
-  return port === undefined
-    ? { address: text, port: DNS_PORT }
-    : { address: bracketed ?? plain!, port: Number(port) }
-}
-
-const nameOf = ({ address, port }: DnsServer) => `${isIPv6(address) ? `[${address}]` : address}:${port}`

@@ -2,14 +2,23 @@
 import { type Answer, encode, type Packet } from 'dns-packet'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createQuestion, MAX_MESSAGE_BYTES, readMessage } from '../../../src/edge/adapters/dns-message.ts'
-import type { TxtAnswer } from '../../../src/edge/ports.ts'
+import {
+  A,
+  AAAA,
+  createQuestion,
+  type DnsReply,
+  MAX_MESSAGE_BYTES,
+  MX,
+  readMessage,
+  type RecordKind,
+  TXT,
+} from '../../../src/outbound/dns-message.ts'
 
 const NAME = '_agent-gateway.shop.example.com'
 const ID = 0xbeef
 const RECURSION_AVAILABLE = 0x80
 const TRUNCATED = 0x200
-const question = createQuestion(NAME, ID)!
+const question = createQuestion(TXT, NAME, ID)!
 
 const txt = (data: string | string[], more: object = {}) =>
   ({ type: 'TXT', name: NAME, ttl: 300, data, ...more }) as Answer
@@ -33,7 +42,7 @@ function message(packet: Packet, rcode = 0): Buffer {
   })
 }
 
-function read(bytes: Buffer): TxtAnswer {
+function read(bytes: Buffer): DnsReply<string> {
   const reading = readMessage(bytes, question)
   if (reading.is !== 'answer') throw new Error(reading.is)
   return reading.answer
@@ -57,10 +66,10 @@ describe('a question', () => {
     ['with a blank', 'a b.example.com'],
     ['beyond ASCII', 'b\xfccher.example.com'],
   ])('cannot be asked about a name %s', (_what, name) => {
-    expect(createQuestion(name, 1)).toBeUndefined()
+    expect(createQuestion(TXT, name, 1)).toBeUndefined()
   })
   it('can be asked about the longest name that there is', () => {
-    expect(createQuestion(`${'a.'.repeat(125)}com`, 1)).toBeDefined()
+    expect(createQuestion(TXT, `${'a.'.repeat(125)}com`, 1)).toBeDefined()
   })
 })
 
@@ -82,7 +91,7 @@ describe('an answer', () => {
   it('takes no letter beyond ASCII for one of ours', () => {
     // The Kelvin sign is a k to who lower-cases by Unicode.
     const host = '_agent-gateway.kiosk.example'
-    const asked = createQuestion(host, ID)!
+    const asked = createQuestion(TXT, host, ID)!
     const bytes = encode({
       type: 'response',
       id: ID,
@@ -91,7 +100,7 @@ describe('an answer', () => {
     })
     expect(readMessage(bytes, asked)).toEqual({
       is: 'answer',
-      answer: { status: 'absent', ttlSeconds: null, aliases: 0 },
+      answer: { status: 'no_data', ttlSeconds: null, aliases: 0 },
     })
   })
   it('has nothing to do with records of other names, types and classes', () => {
@@ -100,7 +109,7 @@ describe('an answer', () => {
       txt('x', { class: 'CH' }),
       { type: 'A', name: NAME, ttl: 1, data: '192.0.2.1' } as Answer,
     ]
-    expect(answered(others)).toEqual({ status: 'absent', ttlSeconds: null, aliases: 0 })
+    expect(answered(others)).toEqual({ status: 'no_data', ttlSeconds: null, aliases: 0 })
   })
   it('counts aliases, and takes the smallest TTL of the chain', () => {
     const chain = [cname(NAME, 'a.example.net', 30), cname('A.example.net', 'b.example.net')]
@@ -112,7 +121,7 @@ describe('an answer', () => {
     })
   })
   it('is absent where an alias leads nowhere', () => {
-    expect(answered([cname(NAME, 'a.example.net')])).toMatchObject({ status: 'absent', aliases: 1 })
+    expect(answered([cname(NAME, 'a.example.net')])).toMatchObject({ status: 'no_data', aliases: 1 })
   })
   it.each<[string, Answer[], string]>([
     ['an alias of itself', [cname(NAME, NAME)], 'alias_loop'],
@@ -128,10 +137,10 @@ describe('an answer', () => {
     expect(answered(answers)).toEqual({ status: 'failed', reason })
   })
   it.each<[string, number, object]>([
-    ['NOERROR', 0, { status: 'absent' }],
+    ['NOERROR', 0, { status: 'no_data' }],
     ['FORMERR', 1, { status: 'failed', reason: 'server_failure' }],
     ['SERVFAIL', 2, { status: 'failed', reason: 'server_failure' }],
-    ['NXDOMAIN', 3, { status: 'absent' }],
+    ['NXDOMAIN', 3, { status: 'no_name' }],
     ['NOTIMP', 4, { status: 'failed', reason: 'server_failure' }],
     ['REFUSED', 5, { status: 'failed', reason: 'server_failure' }],
   ])('without records is, with %s', (_what, rcode, expected) => {
@@ -153,7 +162,7 @@ describe('an answer', () => {
     ['nothing where the top bit is set', 0x80000000, 300, 0],
   ])('that is absent lasts %s', (_what, ttl, minimum, seconds) => {
     expect(read(message({ authorities: [soa(ttl, minimum)] }, 3))).toEqual({
-      status: 'absent',
+      status: 'no_name',
       ttlSeconds: seconds,
       aliases: 0,
     })
@@ -169,6 +178,42 @@ describe('an answer', () => {
     expect(fits.length).toBeLessThanOrEqual(MAX_MESSAGE_BYTES)
     expect(read(fits)).toMatchObject({ status: 'found' })
     expect(read(wide(16))).toEqual({ status: 'failed', reason: 'too_large' })
+  })
+})
+
+describe('an answer of another type', () => {
+  const records = [
+    { type: 'MX', name: 'a.example', ttl: 60, data: { preference: 10, exchange: 'MX1.a.example' } },
+    { type: 'MX', name: 'a.example', ttl: 90, data: { preference: 0, exchange: '.' } },
+    { type: 'A', name: 'a.example', ttl: 60, data: '192.0.2.1' },
+    { type: 'AAAA', name: 'a.example', ttl: 60, data: '2001:db8::1' },
+  ] as Answer[]
+  it.each<[string, RecordKind<unknown>, unknown[]]>([
+    [
+      'MX: lower case, the root as nothing',
+      MX,
+      [
+        { exchange: 'mx1.a.example', priority: 10 },
+        { exchange: '', priority: 0 },
+      ],
+    ],
+    ['A', A, ['192.0.2.1']],
+    ['AAAA', AAAA, ['2001:db8::1']],
+    ['TXT: none', TXT, []],
+  ])('holds what was asked for and leaves the rest: %s', (_what, kind, expected) => {
+    const asked = createQuestion(kind, 'a.example', ID)!
+    const bytes = encode({
+      type: 'response',
+      id: ID,
+      questions: [{ type: kind.type, name: 'a.example' }],
+      answers: records,
+    })
+    const reading = readMessage(bytes, asked)
+    expect(reading).toMatchObject({
+      is: 'answer',
+      answer:
+        expected.length > 0 ? { status: 'found', records: expected, ttlSeconds: 60 } : { status: 'no_data' },
+    })
   })
 })
 

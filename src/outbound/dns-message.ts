@@ -1,7 +1,49 @@
-// DNS messages about TXT records: the question, and what an answer to it says. No socket is touched here; whatever bytes
-// come in, nothing is thrown.
+// DNS messages about records of one type: the question, and what an answer to it says. No socket is touched here; whatever
+// bytes come in, nothing is thrown.
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
-import type { TxtAnswer } from '../ports.ts'
+
+/** What one resolver said. */
+export type DnsReply<T> =
+  | {
+      readonly status: 'found'
+      /** In any order. */
+      readonly records: readonly T[]
+      /** Smallest of the answer, an alias included. */
+      readonly ttlSeconds: number
+      /** Aliases (CNAME) followed from the name to the records. */
+      readonly aliases: number
+    }
+  /** There is no such name; or there is, without a record of this type. `ttlSeconds`: null where the zone does not say. */
+  | { readonly status: 'no_name' | 'no_data'; readonly ttlSeconds: number | null; readonly aliases: number }
+  | { readonly status: 'failed'; readonly reason: DnsFailure }
+
+export type DnsFailure = 'timeout' | 'server_failure' | 'malformed' | 'too_large' | 'alias_loop'
+
+/** A type of record, and what is read of one. */
+export interface RecordKind<T> {
+  readonly type: 'TXT' | 'MX' | 'A' | 'AAAA'
+  read(data: unknown): T
+}
+
+/** The strings of one record joined, one character a byte. */
+export const TXT: RecordKind<string> = {
+  type: 'TXT',
+  read: (data) => Buffer.concat(data as readonly Buffer[]).toString('latin1'),
+}
+export interface MxRecord {
+  /** Lower case, without the trailing dot: empty for the root. */
+  readonly exchange: string
+  readonly priority: number
+}
+export const MX: RecordKind<MxRecord> = {
+  type: 'MX',
+  read(data) {
+    const { exchange, preference } = data as { exchange: string; preference: number }
+    return { exchange: exchange === '.' ? '' : lower(exchange), priority: preference }
+  },
+}
+export const A: RecordKind<string> = { type: 'A', read: (data) => data as string }
+export const AAAA: RecordKind<string> = { type: 'AAAA', read: (data) => data as string }
 
 /** Larger answers are refused, however they travel. */
 export const MAX_MESSAGE_BYTES = 4096
@@ -10,8 +52,9 @@ const UDP_PAYLOAD_BYTES = 1232
 const HEADER_BYTES = 12
 const MAX_NAME_CHARS = 253
 
-export interface Question {
+export interface Question<T> {
   readonly id: number
+  readonly kind: RecordKind<T>
   readonly name: string
   /** The whole query, as sent. */
   readonly bytes: Buffer
@@ -20,7 +63,7 @@ export interface Question {
 }
 
 /** @param name lower-case ASCII without a trailing dot; undefined when DNS cannot hold it */
-export function createQuestion(name: string, id: number): Question | undefined {
+export function createQuestion<T>(kind: RecordKind<T>, name: string, id: number): Question<T> | undefined {
   if (name.length > MAX_NAME_CHARS || !/^[!-~]+$/.test(name)) return undefined
   const labels = name.split('.')
   if (labels.some((label) => label.length === 0 || label.length > 63)) return undefined
@@ -28,7 +71,7 @@ export function createQuestion(name: string, id: number): Question | undefined {
     type: 'query',
     id,
     flags: RECURSION_DESIRED,
-    questions: [{ type: 'TXT', name }],
+    questions: [{ type: kind.type, name }],
     additionals: [
       {
         type: 'OPT',
@@ -43,26 +86,26 @@ export function createQuestion(name: string, id: number): Question | undefined {
     ],
   })
   // Length bytes and the root label around the name, then type and class.
-  return { id, name, bytes, section: bytes.subarray(HEADER_BYTES, HEADER_BYTES + name.length + 2 + 4) }
+  return { id, kind, name, bytes, section: bytes.subarray(HEADER_BYTES, HEADER_BYTES + name.length + 2 + 4) }
 }
 
-export type Reading =
+export type Reading<T> =
   /** Not an answer to this question: somebody else's, or a forgery that did not guess it. */
   | { readonly is: 'other' }
   | { readonly is: 'truncated' }
-  | { readonly is: 'answer'; readonly answer: TxtAnswer }
+  | { readonly is: 'answer'; readonly answer: DnsReply<T> }
 
 /** Never throws. */
-export function readMessage(message: Buffer, question: Question): Reading {
+export function readMessage<T>(message: Buffer, question: Question<T>): Reading<T> {
   if (!answers(message, question)) return { is: 'other' }
   if (message.length > MAX_MESSAGE_BYTES)
     return { is: 'answer', answer: { status: 'failed', reason: 'too_large' } }
   const isTruncated = (message[2]! & 0x02) !== 0
-  return isTruncated ? { is: 'truncated' } : { is: 'answer', answer: readAnswer(message, question.name) }
+  return isTruncated ? { is: 'truncated' } : { is: 'answer', answer: readAnswer(message, question) }
 }
 
 /** A response to a standard query with our id and our one question. */
-function answers(message: Buffer, { id, section }: Question): boolean {
+function answers(message: Buffer, { id, section }: Pick<Question<unknown>, 'id' | 'section'>): boolean {
   return (
     message.length >= HEADER_BYTES + section.length &&
     message.readUInt16BE(0) === id &&
@@ -75,7 +118,7 @@ function answers(message: Buffer, { id, section }: Question): boolean {
 const NOERROR = 0
 const NXDOMAIN = 3
 
-function readAnswer(message: Buffer, name: string): TxtAnswer {
+function readAnswer<T>(message: Buffer, { kind, name }: Question<T>): DnsReply<T> {
   const rcode = message[3]! & 0x0f
   if (rcode !== NOERROR && rcode !== NXDOMAIN) return { status: 'failed', reason: 'server_failure' }
   const packet = decodeWhole(message)
@@ -84,17 +127,21 @@ function readAnswer(message: Buffer, name: string): TxtAnswer {
   if (packet.additionals?.some((each) => each.type === 'OPT' && each.extendedRcode !== 0))
     return { status: 'failed', reason: 'server_failure' }
 
-  const resources = (packet.answers ?? []).flatMap(toResource)
+  const resources = (packet.answers ?? []).flatMap((answer) => toResource(answer, kind.type))
   const chain = followAliases(resources, name)
   if (!chain.ok) return { status: 'failed', reason: chain.reason }
   const { owner, aliases, ttls } = chain
-  const found = resources.filter((each) => each.type === 'TXT' && each.owner === owner)
+  const found = resources.filter((each) => each.alias === undefined && each.owner === owner)
   if (found.length === 0)
-    return { status: 'absent', ttlSeconds: negativeTtl(packet.authorities ?? []), aliases }
+    return {
+      status: rcode === NXDOMAIN ? 'no_name' : 'no_data',
+      ttlSeconds: negativeTtl(packet.authorities ?? []),
+      aliases,
+    }
   if (rcode === NXDOMAIN) return { status: 'failed', reason: 'malformed' }
   return {
     status: 'found',
-    records: found.map(({ data }) => data),
+    records: found.map(({ data }) => kind.read(data)),
     ttlSeconds: Math.min(...ttls, ...found.map(({ ttl }) => ttl)),
     aliases,
   }
@@ -113,20 +160,18 @@ function decodeWhole(message: Buffer): ReturnType<typeof decode> | undefined {
 interface Resource {
   /** Lower case. */
   readonly owner: string
-  readonly type: 'TXT' | 'CNAME'
   readonly ttl: number
-  /** Text, one character a byte; or the lower-case name that the alias is of. */
-  readonly data: string
+  /** Of an alias: the lower-case name that it is of. */
+  readonly alias: string | undefined
+  /** Of a record of the type that was asked for: as the decoder gives it. */
+  readonly data: unknown
 }
 
-function toResource(answer: Answer): Resource[] {
-  if (answer.type !== 'TXT' && answer.type !== 'CNAME') return []
+function toResource(answer: Answer, type: RecordKind<unknown>['type']): Resource[] {
+  if (answer.type !== type && answer.type !== 'CNAME') return []
   if (answer.class !== 'IN' || answer.flush) return []
-  const data =
-    answer.type === 'TXT'
-      ? Buffer.concat(answer.data as readonly Buffer[]).toString('latin1')
-      : lower(answer.data as string)
-  return [{ owner: lower(answer.name), type: answer.type, ttl: ttlOf(answer.ttl), data }]
+  const alias = answer.type === 'CNAME' ? lower(answer.data) : undefined
+  return [{ owner: lower(answer.name), ttl: ttlOf(answer.ttl), alias, data: answer.data }]
 }
 
 type Chain =
@@ -140,12 +185,11 @@ function followAliases(resources: readonly Resource[], name: string): Chain {
   for (let owner = name; ;) {
     seen.add(owner)
     const own = resources.filter((each) => each.owner === owner)
-    const target = own.find(({ type }) => type === 'CNAME')
-    if (!target) return { ok: true, owner, aliases: seen.size - 1, ttls }
+    const target = own.find(({ alias }) => alias !== undefined)?.alias
+    if (target === undefined) return { ok: true, owner, aliases: seen.size - 1, ttls }
     // RFC 2181, 10.1: one alias, and nothing beside it. The same one twice is how some servers write a loop down.
-    if (own.some(({ type, data }) => type !== 'CNAME' || data !== target.data))
-      return { ok: false, reason: 'malformed' }
-    owner = target.data
+    if (own.some(({ alias }) => alias !== target)) return { ok: false, reason: 'malformed' }
+    owner = target
     ttls.push(...own.map(({ ttl }) => ttl))
     if (seen.has(owner)) return { ok: false, reason: 'alias_loop' }
   }

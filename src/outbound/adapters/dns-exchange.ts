@@ -1,31 +1,34 @@
 // One question to one DNS server: over UDP, and over TCP where the answer was cut. Every socket is closed when the
 // question is answered or its time is over, and nothing is thrown.
 import { createSocket } from 'node:dgram'
+import { getServers } from 'node:dns'
 import { connect, isIPv6 } from 'node:net'
-import type { TxtAnswer } from '../ports.ts'
-import { MAX_MESSAGE_BYTES, type Question, readMessage } from './dns-message.ts'
+import {
+  type DnsFailure,
+  type DnsReply,
+  MAX_MESSAGE_BYTES,
+  type Question,
+  readMessage,
+} from '../dns-message.ts'
 
 export interface DnsServer {
   readonly address: string
   readonly port: number
 }
 
-export type Outcome = TxtAnswer | 'truncated'
+type Outcome<T> = DnsReply<T> | 'truncated'
 
-const failed = (reason: Extract<TxtAnswer, { status: 'failed' }>['reason']): TxtAnswer => ({
-  status: 'failed',
-  reason,
-})
+const failed = (reason: DnsFailure) => ({ status: 'failed', reason }) as const
 
 /**
  * The socket is connected: the system drops what comes from any other address, and each question has a port of its own.
  * What repeats neither the id nor the question is no answer, and the wait for one goes on.
  */
-export function askOverUdp(server: DnsServer, question: Question, timeoutMs: number): Promise<Outcome> {
+function askOverUdp<T>(server: DnsServer, question: Question<T>, timeoutMs: number): Promise<Outcome<T>> {
   return new Promise((resolve) => {
     const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4')
     const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
-    const end = (outcome: Outcome) => {
+    const end = (outcome: Outcome<T>) => {
       clearTimeout(timer)
       socket.removeAllListeners().on('error', () => {})
       socket.close()
@@ -47,13 +50,26 @@ export function askOverUdp(server: DnsServer, question: Question, timeoutMs: num
   })
 }
 
+/**
+ * Over UDP, and over TCP where the answer was cut.
+ * @param timeLeftMs asked anew before the second
+ */
+export async function ask<T>(
+  server: DnsServer,
+  question: Question<T>,
+  timeLeftMs: () => number,
+): Promise<DnsReply<T>> {
+  const outcome = await askOverUdp(server, question, timeLeftMs())
+  return outcome === 'truncated' ? askOverTcp(server, question, Math.max(1, timeLeftMs())) : outcome
+}
+
 /** RFC 7766: two bytes of length, then the message. */
-export function askOverTcp(server: DnsServer, question: Question, timeoutMs: number): Promise<TxtAnswer> {
+function askOverTcp<T>(server: DnsServer, question: Question<T>, timeoutMs: number): Promise<DnsReply<T>> {
   return new Promise((resolve) => {
     const socket = connect({ host: server.address, port: server.port })
     const timer = setTimeout(() => end(failed('timeout')), timeoutMs)
     let received = Buffer.alloc(0)
-    const end = (answer: TxtAnswer) => {
+    const end = (answer: DnsReply<T>) => {
       clearTimeout(timer)
       socket.removeAllListeners().on('error', () => {})
       socket.destroy()
@@ -78,9 +94,28 @@ export function askOverTcp(server: DnsServer, question: Question, timeoutMs: num
   })
 }
 
-function readTcpMessage(message: Buffer, question: Question): TxtAnswer {
+function readTcpMessage<T>(message: Buffer, question: Question<T>): DnsReply<T> {
   const reading = readMessage(message, question)
   if (reading.is === 'answer') return reading.answer
   // On this connection nothing else was asked, and there is nothing beyond TCP.
   return failed(reading.is === 'truncated' ? 'too_large' : 'malformed')
 }
+
+const DNS_PORT = 53
+
+/** @param servers `ip` or `ip:port`; empty: the system's. Each once. */
+export function listServers(servers: readonly string[]): readonly DnsServer[] {
+  const named = servers.length > 0 ? servers : getServers()
+  const byName = new Map(named.map(parseServer).map((server) => [nameOf(server), server]))
+  return [...byName.values()]
+}
+
+function parseServer(text: string): DnsServer {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
+  return port === undefined
+    ? { address: text, port: DNS_PORT }
+    : { address: bracketed ?? plain!, port: Number(port) }
+}
+
+export const nameOf = ({ address, port }: DnsServer) =>
+  `${isIPv6(address) ? `[${address}]` : address}:${port}`
