@@ -35,6 +35,11 @@ const MARKS: Readonly<Record<string, (value: Plain) => Plain>> = {
   $base64: (value) => Buffer.from(JSON.stringify(value)).toString('base64'),
   $base64url: (value) => base64url(JSON.stringify(value)),
   $payment: (value) => `Payment ${base64url(JSON.stringify(value))}`,
+  /** WWW-Authenticate: quoted parameters. */
+  $challenge: (value) =>
+    `Payment ${Object.entries(value as object)
+      .map(([name, inner]) => `${name}="${String(inner)}"`)
+      .join(', ')}`,
   /** A raw body. */
   $text: (value) => JSON.stringify(value),
   $jws: (value) => jwsOf({ alg: 'ES256', typ: 'JWT' }, value),
@@ -62,11 +67,13 @@ interface ChainSource {
   /** `sd_hash: "$computed"` is what it says. */
   readonly token: { readonly [name: string]: Plain }
   readonly mandate: Plain
+  /** A disclosure that belongs to no digest. */
+  readonly stray?: Plain
   readonly proof?: string
 }
 
 /** `open~~closed` of AP2 0.2. */
-function chainOf({ open, payee, token, mandate, proof }: ChainSource): string {
+function chainOf({ open, payee, token, mandate, stray, proof }: ChainSource): string {
   const disclose = (salt: string, value: Plain) => base64url(JSON.stringify([salt, value]))
   const about = (digest: string): Plain => ({ delegate_payload: [{ '...': digest }], _sd_alg: 'sha-256' })
   let first = ''
@@ -81,7 +88,7 @@ function chainOf({ open, payee, token, mandate, proof }: ChainSource): string {
   if (claims['sd_hash'] === '$computed') claims['sd_hash'] = sha256(`${first}~`)
   const signed = jwsOf({ alg: 'ES256', typ: 'kb+sd-jwt' }, claims)
   const closed = proof === undefined ? signed : `${signed.slice(0, signed.lastIndexOf('.'))}.${proof}`
-  return `${first === '' ? '' : `${first}~~`}${closed}~${last}~`
+  return `${first === '' ? '' : `${first}~~`}${closed}~${last}~${stray === undefined ? '' : `${disclose('c2FsdC1mb3Vy', stray)}~`}`
 }
 
 export const wire = (source: SampleSource): Transaction =>

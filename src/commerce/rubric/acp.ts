@@ -186,7 +186,6 @@ const checks: readonly Check<AcpFacts>[] = [
         'ACP leaves the kind of signature to the parties: nobody else can tell what it proves.',
         facts.signature?.at,
       ),
-      receipt: null,
     }
   }),
 ]

@@ -161,7 +161,6 @@ const checks: readonly Check<Ap2Facts>[] = [
       ),
       agent: judgeAgent(v01?.authorization?.at, 'Nothing says who authorised this.'),
       signature: judgeCredential(2, v01?.authorization ?? null, 32, 'authorization'),
-      receipt: null,
     }
   }),
 ]

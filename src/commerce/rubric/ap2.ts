@@ -293,7 +293,6 @@ const checks: readonly Check<Ap2Facts>[] = [
         32,
         'signature',
       ),
-      receipt: null,
     }
   }),
 ]

@@ -19,7 +19,8 @@ export interface CommonAnswers {
   readonly correlation: Verdict | null
   readonly agent: Verdict | null
   readonly signature: Verdict | null
-  readonly receipt: Verdict | null
+  /** Where the protocol has one in the request. */
+  readonly receipt?: Verdict
 }
 
 interface Documents {
@@ -114,14 +115,18 @@ export function commonChecks<F>(
       null,
       (subject) => answer(subject).signature,
     ),
-    ask(
-      'AUDIT-04',
-      2,
-      'A signed receipt was asked for or offered.',
-      'Advertise and echo the receipt extension of the protocol.',
-      documents.receipt,
-      (subject) => answer(subject).receipt,
-    ),
+    ...(documents.receipt === null
+      ? []
+      : [
+          ask(
+            'AUDIT-04',
+            2,
+            'A signed receipt was asked for or offered.',
+            'Advertise and echo the receipt extension of the protocol.',
+            documents.receipt,
+            (subject) => answer(subject).receipt ?? null,
+          ),
+        ]),
   ]
 }
 

@@ -169,7 +169,6 @@ const checks: readonly Check<McpFacts>[] = [
       signature: signature
         ? all(signature.at)
         : limit(0, 'MCP has no such field: nothing of a call can be proven to others.'),
-      receipt: null,
     }
   }),
 ]

@@ -237,7 +237,7 @@ const payment: readonly Check<MppFacts>[] = [
       isRepeatable(subject) ? null : judgeKeyForm(4, subject.facts.idempotencyKey, 'There is no key.'),
   },
   ...fresh,
-  ...commonChecks<MppFacts>('MPP', 0, { retry: CORE, receipt: CORE }, (subject) => {
+  ...commonChecks<MppFacts>('MPP', 0, { retry: CORE, receipt: null }, (subject) => {
     const { facts, http } = subject
     const id = facts.challenge?.id
     return {
@@ -251,7 +251,6 @@ const payment: readonly Check<MppFacts>[] = [
       ),
       agent: judgeAgent(facts.source?.at, 'The credential does not say who pays (`source`).'),
       signature: judgeProof(facts),
-      receipt: null,
     }
   }),
 ]

@@ -200,7 +200,6 @@ const checks: readonly Check<UcpFacts>[] = [
       ),
       agent: judgeAgent(facts.profile?.at, 'No profile says which platform acts.'),
       signature: judgeSignature(subject),
-      receipt: null,
     }
   }),
 ]

@@ -349,7 +349,10 @@ const checks: readonly Check<X402Facts>[] = [
         [id?.at, http.requestId?.at, http.traceparent?.at, facts.taskId?.at],
         placeOfJsonRpcId(subject),
       ),
-      agent: judgeAgent(facts.authorization?.from?.at, 'The payer is not named.'),
+      agent:
+        facts.authorization?.kind === 'transaction'
+          ? limit(0, 'The payer is inside an opaque transaction.', facts.authorization.at)
+          : judgeAgent(facts.authorization?.from?.at, 'The payer is not named.'),
       signature: judgeCredential(2, facts.signature, 64, 'signature'),
       receipt: facts.offerReceipt
         ? all(facts.offerReceipt.at)

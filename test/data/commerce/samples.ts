@@ -192,6 +192,52 @@ const x402: Record<string, SampleSource> = {
   },
 }
 
+x402['x402-settlement'] = {
+  target: `https://${HOST}/reports`,
+  method: 'GET',
+  headers: {
+    'PAYMENT-RESPONSE': {
+      $base64: {
+        success: true,
+        transaction: `0x${'9b27e4c1'.repeat(8)}`,
+        network: 'eip155:84532',
+        payer: PAYER,
+        extensions: {
+          'offer-receipt': {
+            info: {
+              receipt: {
+                format: 'jws',
+                signature: { $offer: { version: 1, network: 'eip155:84532', resourceUrl: `https://${HOST}/reports`, payer: PAYER, issuedAt: 1790000065 } },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+}
+x402['x402-solana'] = {
+  target: `https://${HOST}/reports`,
+  method: 'GET',
+  headers: {
+    'PAYMENT-SIGNATURE': {
+      $base64: {
+        ...payment(`https://${HOST}/reports`, { 'payment-identifier': identifier }),
+        accepted: {
+          scheme: 'exact',
+          network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+          amount: '25000',
+          asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+          payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+          maxTimeoutSeconds: 120,
+          extra: { feePayer: 'EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd' },
+        },
+        payload: { transaction: Buffer.from('5e71c0a49b3fd286'.repeat(40), 'hex').toString('base64') },
+      },
+    },
+  },
+}
+
 const ORDER = '{"tea":"sencha","grams":200}'
 const challenge = {
   id: 'kTq0Zs8vWb3NfYx1Lr7dHm5Jc2PaG9uEiO4tVhXwB6A',
@@ -244,6 +290,27 @@ const mpp: Record<string, SampleSource> = {
         name: 'tea_report',
         arguments: { year: 2026 },
         _meta: { 'org.paymentauth/credential': credential() as Plain },
+      },
+    },
+  },
+}
+
+mpp['mpp-challenge'] = {
+  target: `https://${HOST}/report`,
+  method: 'GET',
+  headers: { 'Cache-Control': 'no-store', 'WWW-Authenticate': { $challenge: challenge as unknown as Plain } },
+}
+mpp['mpp-receipt'] = {
+  target: `https://${HOST}/report`,
+  method: 'GET',
+  headers: {
+    'Cache-Control': 'private',
+    'Payment-Receipt': {
+      $base64url: {
+        status: 'success',
+        method: 'tempo',
+        timestamp: '2026-09-21T14:01:00Z',
+        reference: `0x${'9b27e4c1'.repeat(8)}`,
       },
     },
   },
@@ -539,6 +606,52 @@ const acp: Record<string, SampleSource> = {
         },
       },
     },
+  },
+}
+
+acp['acp-get'] = {
+  target: `https://${HOST}/checkout_sessions/cs_81aa`,
+  method: 'GET',
+  headers: {
+    Authorization: 'Bearer made-up-access-token',
+    'Request-Id': 'req-7f35',
+    Signature: acpHeaders.Signature,
+    Timestamp: '2026-09-21T14:00:00Z',
+    'API-Version': '2026-04-17',
+  },
+}
+acp['acp-webhook'] = {
+  target: 'https://agent.example/agentic_checkout/webhooks/order_events',
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    'Request-Id': 'evt-81',
+    'Merchant-Signature': `t=1790000000,v1=${'3c9d'.repeat(16)}`,
+  },
+  body: { type: 'order_created', data: { type: 'order', checkout_session_id: 'cs_81aa', status: 'created' } },
+}
+ucp['ucp-get'] = {
+  target: `https://${HOST}/checkout-sessions/chk_81aa`,
+  method: 'GET',
+  headers: {
+    'UCP-Agent': PROFILE,
+    'Request-Id': 'req-7f36',
+    'Signature-Input': signatureInput('"@method" "@authority" "@path" "ucp-agent"', BOT),
+    Signature: SIGNED,
+  },
+}
+ucp['ucp-ap2'] = {
+  target: `https://${HOST}/checkout-sessions/chk_81aa/complete`,
+  method: 'POST',
+  headers: {
+    'Content-Type': 'application/json',
+    'UCP-Agent': PROFILE,
+    'Idempotency-Key': UUID,
+    'Request-Id': 'req-7f37',
+  },
+  body: {
+    payment: complete,
+    ap2: { checkout_mandate: (ap2['ap2-checkout']!.body as { checkout_mandate: Plain }).checkout_mandate },
   },
 }
 

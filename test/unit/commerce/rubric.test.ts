@@ -41,6 +41,14 @@ describe('sound transactions', () => {
     ['acp-mcp', 94, 'ready'],
     ['mcp-2026', 77, 'gaps'],
     ['mcp-2025', 22, 'not_ready'],
+    ['x402-settlement', 100, 'ready'],
+    ['x402-solana', 74, 'at_risk'],
+    ['mpp-challenge', 100, 'ready'],
+    ['mpp-receipt', 100, 'ready'],
+    ['ucp-get', 100, 'ready'],
+    ['ucp-ap2', 60, 'at_risk'],
+    ['acp-get', 98, 'ready'],
+    ['acp-webhook', 100, 'ready'],
   ])('%s scores %i: %s', (name, score, level) => {
     const report = reports.get(name)!
     expect(report).toMatchObject({ score, level, applicable: true, caps: [] })
@@ -48,7 +56,7 @@ describe('sound transactions', () => {
   })
 
   it('are all of the fixtures', () => {
-    expect(reports.size).toBe(24)
+    expect(reports.size).toBe(32)
   })
 })
 
