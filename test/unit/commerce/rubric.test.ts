@@ -279,6 +279,16 @@ describe('properties', () => {
     }
   })
 
+  it('a report never shows a value that was planted in a sample', () => {
+    const shown: string[] = []
+    for (const [name, at] of places) {
+      if (at === '/target' || at === '/headers') continue
+      const planted = wire(change(SAMPLES[name]!, [{ op: 'set', at, value: 'Canary0123456789abcdef' }]))
+      if (JSON.stringify(testTransaction(planted)).includes('Canary')) shown.push(`${name} ${at}`)
+    }
+    expect(shown).toEqual([])
+  })
+
   it('random JSON never throws, wherever it stands', () => {
     fc.assert(
       fc.property(
