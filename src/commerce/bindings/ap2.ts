@@ -1,7 +1,7 @@
 // AP2 0.2: three hashes recomputed with no key (transaction_id, sd_hash, disclosures), and the closed mandate held against the
 // constraints of the open one.
 import { nameHash } from '../decode/sd-jwt.ts'
-import { member, pickText } from '../decode/value.ts'
+import { member, pickText, pointer } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Layer, Message } from '../ports.ts'
 import { isSamePayee, readAp2 } from '../protocols/ap2.ts'
@@ -23,10 +23,10 @@ export function bindAp2(layer: Layer, message: Message): Binding[] {
   return [
     ...bindTransaction(facts, message),
     ...bindOpen(message),
-    ...bindDisclosures(facts),
+    ...bindDisclosures(message),
     ...facts.constraints.flatMap((constraint) => bindConstraint(constraint, facts, message)),
     ...bindAudience(facts, message),
-    ...bindCheckout(facts, message),
+    ...bindCheckout(message),
   ]
 }
 
@@ -108,16 +108,17 @@ function findOpens(
 }
 
 /** A disclosure that no digest stands for was not signed by anybody. */
-function bindDisclosures({ chain }: Ap2Facts): Binding[] {
-  return chain.flatMap(({ disclosures, unreadableDisclosures, unmatchedDisclosures, disclosuresAt, at }) => {
-    if (disclosures + unreadableDisclosures === 0) return []
-    const isWhole = unreadableDisclosures === 0 && unmatchedDisclosures === 0
+function bindDisclosures(message: Message): Binding[] {
+  const tokens = readAp2Sights(message).chains.flatMap((chain) => chain.tokens)
+  return tokens.flatMap(({ token, unmatched }) => {
+    if (token.disclosures.length + token.unreadableDisclosures === 0) return []
+    const isWhole = token.unreadableDisclosures === 0 && unmatched === 0
     return [
       bind(
         'hash',
         isWhole ? 'match' : 'mismatch',
-        disclosuresAt,
-        at,
+        pointer(token.at, 'disclosures'),
+        token.at,
         isWhole
           ? 'Every disclosure belongs to the token.'
           : 'A disclosure belongs to nothing that was signed.',
@@ -231,7 +232,7 @@ function bindAudience({ closed }: Ap2Facts, message: Message): Binding[] {
 }
 
 /** The checkout that the merchant signed is the one that the request completes. */
-function bindCheckout(_facts: Ap2Facts, message: Message): Binding[] {
+function bindCheckout(message: Message): Binding[] {
   const checkout = findCheckoutJwt(message)
   const payload = checkout && readJws(checkout.value, checkout.at)?.payload
   const id = pickText(payload ?? null, 'id')

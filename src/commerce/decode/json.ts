@@ -33,9 +33,10 @@ export function decodeBase64Text(text: string): string | undefined {
 }
 
 export function decodeBase64(text: string): Buffer | undefined {
-  if (text === '' || !BASE64.test(text)) return undefined
+  if (!BASE64.test(text)) return undefined
   // A single character beyond a group of four stands for no byte.
-  if (text.replace(/=+$/, '').length % 4 === 1) return undefined
+  const characters = text.replace(/=+$/, '').length
+  if (characters === 0 || characters % 4 === 1) return undefined
   return Buffer.from(text, 'base64')
 }
 

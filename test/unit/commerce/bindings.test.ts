@@ -261,6 +261,29 @@ describe('bindings', () => {
     ],
     [
       'mpp-post',
+      'splits it eleven ways',
+      [
+        set(
+          `${MPP}/request/$base64url/methodDetails/splits`,
+          Array.from({ length: 11 }, () => ({ amount: '1', recipient: STRANGER })),
+        ),
+      ],
+      'constraint',
+      ['mismatch'],
+    ],
+    [
+      'mpp-post',
+      'was challenged by a name without a domain',
+      [
+        set('/target', 'https://shop.localhost/orders'),
+        set(`${MPP}/realm`, 'localhost'),
+        remove('/headers/Host'),
+      ],
+      'host',
+      ['mismatch'],
+    ],
+    [
+      'mpp-post',
       'splits a fraction',
       [set(`${MPP}/request/$base64url/methodDetails/splits/0/amount`, '0.5')],
       'constraint',
@@ -431,6 +454,17 @@ describe('bindings', () => {
         'constraint',
       )
     expect(reference('D'.repeat(43))).toContain('mismatch')
+  })
+
+  it('finds the open mandate of a closed one that came apart from it', () => {
+    const { payment_mandate_chain: chain } = wire(SAMPLES['ap2-payment']!).body as {
+      payment_mandate_chain: string
+    }
+    const [open = '', closed = ''] = chain.split('~~')
+    const hashes = (body: Plain) => verdicts(bindingsOf({ ...SAMPLES['ap2-payment']!, body }), 'hash')
+    const ofChain = hashes({ payment_mandate_chain: chain })
+    expect(hashes({ open_payment_mandate: `${open}~`, payment_mandate: closed })).toEqual(ofChain)
+    expect(hashes({ payment_mandate: closed })).toEqual(['unverifiable', 'unverifiable', 'match'])
   })
 
   it('notices a disclosure that nobody signed', () => {
