@@ -176,7 +176,8 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
       .map(({ kind, at, message }): CapHit =>
         kind === 'scheme_https' ? { id: 'PLAIN_HTTP', at } : { id: 'MISMATCH', at, message },
       ),
-    ...rubric.caps(subject),
+    // Of what cannot be decoded nothing else can be said.
+    ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
   ]
   const seen = new Set<string>()
   return hits

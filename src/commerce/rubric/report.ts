@@ -28,12 +28,12 @@ export function testTransaction(input: TransactionInput, options: TestOptions = 
     annotations,
   })
   const body = wellFormed({
-    protocol: scored ? detection.protocol : ('unknown' as const),
+    protocol: detection.protocol,
     version: detection.version,
     transport: detection.transport,
     stage: detection.stage,
     applicable: scored !== undefined,
-    ...(scored ?? UNKNOWN),
+    ...(scored ?? notScored(detection)),
     layers: listLayers(detection),
     evaluate_at: evaluateAt === undefined ? null : new Date(evaluateAt).toISOString(),
     structural: true as const,
@@ -54,7 +54,7 @@ const listLayers = ({ layers }: Detection): TestReport['layers'] =>
     evidence: evidence.map(({ mark, at }) => ({ mark, at })),
   }))
 
-const UNKNOWN: Scored = {
+const notScored = ({ protocol }: Detection): Scored => ({
   score: 0,
   level: 'not_ready',
   dimensions: Object.fromEntries(
@@ -63,14 +63,20 @@ const UNKNOWN: Scored = {
   checks: [],
   caps: [],
   notes: [
-    {
-      id: 'UNKNOWN_PROTOCOL',
-      at: '',
-      message:
-        'Nothing of x402, MPP, AP2, UCP, ACP or MCP was recognised. Send the payment headers and the body as they go over the wire.',
-    },
+    protocol === 'unknown'
+      ? {
+          id: 'UNKNOWN_PROTOCOL',
+          at: '',
+          message:
+            'Nothing of x402, MPP, AP2, UCP, ACP or MCP was recognised. Send the payment headers and the body as they go over the wire.',
+        }
+      : {
+          id: 'NO_TRANSACTION',
+          at: '',
+          message: `This is ${protocol}, but no transaction: there is nothing to score.`,
+        },
   ],
-}
+})
 
 /**
  * Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. Few samples have

@@ -34,10 +34,13 @@ export const RUBRICS: readonly Pick<Rubric<never>, 'protocol' | 'covers' | 'chec
   mcpCall,
 ]
 
-/** @returns undefined where no protocol was recognised */
+/** What says something about a protocol, but is no transaction. */
+const NO_TRANSACTIONS: ReadonlySet<string> = new Set(['discovery', 'error', 'result'])
+
+/** @returns undefined where no protocol was recognised, or what was is no transaction */
 export function scoreByProtocol(sample: Sample): Scored | undefined {
   const layer = sample.detection.primary
-  if (!layer) return undefined
+  if (!layer || NO_TRANSACTIONS.has(layer.stage)) return undefined
   const { message } = sample
   const score = <F>(rubric: Rubric<F>, facts: F) =>
     scoreSample(rubric, { ...sample, layer, facts, http: readHttp(message) })

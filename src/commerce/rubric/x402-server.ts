@@ -6,6 +6,8 @@ import { targetCheck } from './target.ts'
 
 type X402 = Subject<X402Facts>
 
+const V1_BLAME = 'x402 v1 has no field for it: no v1 challenge can do better. Use v2.'
+
 const HTTP = 'x402 specs/transports-v2/http.md'
 const SPEC = 'x402 specs/x402-specification-v2.md'
 const IDENTIFIER = 'x402 specs/extensions/payment_identifier.md'
@@ -97,11 +99,11 @@ const checks: readonly Check<X402Facts>[] = [
     remediation:
       'Advertise `extensions["payment-identifier"]`, and answer a repeated id with the first result.',
     spec: IDENTIFIER,
-    judge: ({ facts: { identifier } }) => {
+    judge: ({ facts: { identifier, version } }) => {
       if (identifier?.hasInfo && identifier.required) return all(identifier.at)
-      return identifier
-        ? some(10, 'The extension has no `info.required`.', identifier.at)
-        : none('A buyer cannot repeat a purchase safely: no payment identifier is taken.')
+      if (identifier) return some(10, 'The extension has no `info.required`.', identifier.at)
+      const finding = 'A buyer cannot repeat a purchase safely: no payment identifier is taken.'
+      return version?.value === 1 ? limit(0, `${finding} ${V1_BLAME}`) : none(finding)
     },
   },
   {
@@ -140,10 +142,11 @@ const checks: readonly Check<X402Facts>[] = [
     asks: 'A repeated payment is recognised.',
     remediation: 'Advertise `extensions["payment-identifier"]`.',
     spec: IDENTIFIER,
-    judge: ({ facts: { identifier } }) =>
-      identifier
-        ? all(identifier.at)
-        : none('After a lost answer the buyer can only guess whether paying again pays twice.'),
+    judge: ({ facts: { identifier, version } }) => {
+      if (identifier) return all(identifier.at)
+      const finding = 'After a lost answer the buyer can only guess whether paying again pays twice.'
+      return version?.value === 1 ? limit(0, `${finding} ${V1_BLAME}`) : none(finding)
+    },
   },
   targetCheck('X402-RETRY-12', 2),
   {

@@ -138,6 +138,26 @@ describe('a report', () => {
     expect(Object.values(report.dimensions).every(({ applicable }) => !applicable)).toBe(true)
   })
 
+  it('scores nothing of what is no transaction', () => {
+    const profile = { ucp: { version: '2026-08-25', services: {}, capabilities: {} }, keys: [] }
+    const report = testTransaction({
+      target: 'https://shop.example/.well-known/ucp',
+      method: 'GET',
+      body: profile,
+    })
+    expect(report).toMatchObject({ protocol: 'ucp', applicable: false, score: 0, checks: [] })
+    expect(report.notes.map(({ id }) => id)).toEqual(['NO_TRANSACTION'])
+  })
+
+  it('says nothing else of what cannot be decoded', () => {
+    const { caps, score } = testTransaction({
+      target: 'https://shop.example/',
+      headers: { 'PAYMENT-SIGNATURE': 'e30x' },
+    })
+    expect(caps.map(({ id }) => id)).toEqual(['UNDECODABLE'])
+    expect(score).toBeLessThanOrEqual(20)
+  })
+
   it('blames the protocol where it has no field, and says what the best sample could get', () => {
     const { checks, notes } = reports.get('mcp-2025')!
     expect(checks.find(({ id }) => id === 'MCP-IDEM-01')).toMatchObject({
