@@ -75,7 +75,17 @@ export const InspectResult = z.object({
     policy_source: z.enum(['default', 'account']),
   }),
   redactions: z
-    .array(z.object({ path: z.string(), kind: z.string(), sha256_prefix: z.string().nullable() }))
+    .array(
+      z.object({
+        path: z.string(),
+        kind: z.string(),
+        sha256_prefix: z
+          .string()
+          .nullable()
+          .describe('Eight hex digits; null where the value could be guessed'),
+        last4: z.string().nullable().describe('Of a card number'),
+      }),
+    )
     .describe('What must not be shown, and is not: where it stands and what kind it is'),
   forwarded: z.literal(false),
 })

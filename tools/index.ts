@@ -42,6 +42,7 @@ import { facilitatorSettle } from './facilitator-settle.ts'
 import { facilitatorSupported } from './facilitator-supported.ts'
 import { facilitatorVerify } from './facilitator-verify.ts'
 import { health } from './health.ts'
+import { inspectTransaction } from './inspect.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
@@ -65,6 +66,7 @@ export const tools: readonly AnyTool[] = [
   pricingQuote,
   protocols,
   health,
+  inspectTransaction,
   testTransaction,
   testSchema,
   egressFetch,

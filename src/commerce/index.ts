@@ -1,8 +1,10 @@
 // Inspection and scoring, as the rest of the gateway sees them.
-import { GatewayError } from '../errors.ts'
 import type { Logger } from '../log.ts'
 import type { Commerce } from '../services.ts'
 import type { DocumentStore } from '../store/ports.ts'
+import { createTransactionPolicyReader } from './policy/document.ts'
+import { inspectTransaction } from './policy/inspect.ts'
+import { listReasons } from './policy/reasons.ts'
 import { testTransaction } from './rubric/report.ts'
 import { describeRubrics } from './rubric/schema.ts'
 
@@ -12,12 +14,17 @@ export interface CommerceParts {
   readonly now: () => number
 }
 
-export function createCommerce(_parts: CommerceParts): Commerce {
-  const missing = () => new GatewayError('tool_unavailable', 'Not built yet.')
+export function createCommerce({ documents, log, now }: CommerceParts): Commerce {
+  const readPolicy = createTransactionPolicyReader(
+    documents,
+    (problem) => log.warn({ reason: problem }, 'transaction-policy'),
+    now,
+  )
   let schema: Record<string, unknown> | undefined
   return {
-    inspect: () => Promise.reject(missing()),
+    inspect: async (transaction, accountId) =>
+      inspectTransaction(transaction, await readPolicy(accountId), now()),
     test: testTransaction,
-    testSchema: () => (schema ??= describeRubrics([])),
+    testSchema: () => (schema ??= describeRubrics(listReasons())),
   }
 }

@@ -1,0 +1,68 @@
+// All rules over one subject, and the decision: the worst of what they say.
+import { judgeBindings } from './bindings.ts'
+import { judgeCards, judgeSecrets } from './content.ts'
+import { judgeDomains } from './domains.ts'
+import { judgeConflicts, judgeForm, judgeMandates } from './form.ts'
+import { judgeIdempotency } from './idempotency.ts'
+import { judgeInjection } from './injection.ts'
+import type { Rule } from './model.ts'
+import { judgeMoney } from './money.ts'
+import { reason, type Reason, type Severity } from './reasons.ts'
+import { judgeTarget } from './target.ts'
+import { judgeWindow } from './window.ts'
+
+const judgeHalt: Rule = ({ policy }) => (policy.isHalted ? [reason('HALTED', '')] : [])
+
+const RULES: readonly Rule[] = [
+  judgeHalt,
+  judgeForm,
+  judgeConflicts,
+  judgeBindings,
+  judgeDomains,
+  judgeTarget,
+  judgeMoney,
+  judgeWindow,
+  judgeIdempotency,
+  judgeMandates,
+  judgeSecrets,
+  judgeCards,
+  judgeInjection,
+]
+
+export type Decision = 'allow' | 'review' | 'deny'
+
+export interface Judgement {
+  readonly decision: Decision
+  /** The worst first; one of a code at a place. */
+  readonly reasons: readonly Reason[]
+}
+
+const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
+/** Of one code: more of them say nothing new. */
+const MAX_OF_A_CODE = 16
+
+export function judge(subject: Parameters<Rule>[0]): Judgement {
+  const counts = new Map<string, number>()
+  const seen = new Set<string>()
+  const reasons = RULES.flatMap((rule) => rule(subject))
+    .toSorted(
+      (a, b) => RANK[a.severity] - RANK[b.severity] || compare(a.code, b.code) || compare(a.path, b.path),
+    )
+    .filter(({ code, path }) => {
+      const count = (counts.get(code) ?? 0) + 1
+      if (seen.has(`${code} ${path}`) || count > MAX_OF_A_CODE) return false
+      counts.set(code, count)
+      seen.add(`${code} ${path}`)
+      return true
+    })
+  return { decision: decisionOf(reasons), reasons }
+}
+
+const decisionOf = (reasons: readonly Reason[]): Decision =>
+  reasons.some(({ severity }) => severity === 'deny')
+    ? 'deny'
+    : reasons.some(({ severity }) => severity === 'review')
+      ? 'review'
+      : 'allow'
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,194 @@
+// What an account allows its agents to pay, as a document that an operator edits: transaction-policy.json, with `default` for
+// everybody and `accounts` for those who differ. What is left out is as the default has it; nothing that is left out allows more.
+import { z } from 'zod'
+import type { DocumentKind, DocumentStore } from '../../store/ports.ts'
+import { KNOWN_NETWORKS, KNOWN_STABLECOINS, toAddress, toNetwork } from './assets.ts'
+
+const Address = z.string().min(1).max(128)
+const Network = z.string().min(1).max(64)
+const Currency = z.string().regex(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code')
+const Recipient = z.strictObject({
+  address: Address,
+  /** Of every network where it is left out. */
+  network: Network.optional(),
+})
+
+const Cap = z.union([
+  z.strictObject({ asset: Address, network: Network, max: z.string().regex(/^\d{1,78}$/) }),
+  z.strictObject({ currency: Currency, max: z.string().regex(/^\d{1,78}$/) }),
+])
+
+const Rules = z.strictObject({
+  /** True: every transaction is denied until it is false again. Of the default, it holds for every account. */
+  halted: z.boolean().optional(),
+  /** True: what has no idempotency key is denied, not only reviewed. */
+  require_key: z.boolean().optional(),
+  /** In the smallest unit, each for itself: amounts of two assets are never added up. */
+  caps: z.array(Cap).max(1000).optional(),
+  allowed_assets: z
+    .array(z.strictObject({ asset: Address, network: Network }))
+    .max(1000)
+    .optional(),
+  allowed_networks: z.array(Network).max(1000).optional(),
+  /** Null: every currency; its caps decide. */
+  allowed_currencies: z.array(Currency).max(200).nullable().optional(),
+  allowed_schemes: z.array(z.string().min(1).max(64)).max(100).optional(),
+  /** Null: everybody who is not denied. An empty list: nobody. */
+  allowed_recipients: z.array(Recipient).max(100_000).nullable().optional(),
+  /** Those of the default are denied to every account. */
+  denied_recipients: z.array(Recipient).max(100_000).optional(),
+  /** How long a payment may stay valid from now on. */
+  max_window_seconds: z.int().min(1).max(31_536_000).optional(),
+  /** The same of mandates and allowances, which are made before the purchase. */
+  max_mandate_seconds: z.int().min(1).max(31_536_000).optional(),
+})
+export type PolicyRules = z.infer<typeof Rules>
+
+const TransactionPolicyDocument = z.strictObject({
+  default: Rules.default({}),
+  accounts: z
+    .record(z.string().regex(/^acct_[0-9A-Za-z]{1,64}$/, 'must be the id of an account'), Rules)
+    .default({}),
+})
+export type TransactionPolicyDocument = z.infer<typeof TransactionPolicyDocument>
+
+export const transactionPolicyDocument: DocumentKind<TransactionPolicyDocument> = {
+  name: 'transaction-policy',
+  parse: (value) => TransactionPolicyDocument.parse(value),
+  initial: { default: {}, accounts: {} },
+}
+
+export interface Policy {
+  readonly source: 'default' | 'account'
+  readonly isHalted: boolean
+  readonly requiresKey: boolean
+  /** Undefined: unset, which allows nothing. */
+  capOf(asset: string, network: string): bigint | undefined
+  capOfCurrency(currency: string): bigint | undefined
+  allowsAsset(asset: string, network: string): boolean
+  allowsNetwork(network: string): boolean
+  allowsCurrency(currency: string): boolean
+  allowsScheme(scheme: string): boolean
+  /** `network` is undefined where the transaction does not say. */
+  judgeRecipient(address: string, network: string | undefined): 'allowed' | 'denied' | 'not_listed'
+  readonly maxWindowSeconds: number
+  readonly maxMandateSeconds: number
+}
+
+type FullRules = { readonly [K in keyof PolicyRules]-?: Exclude<PolicyRules[K], undefined> }
+
+const BUILT_IN: FullRules = {
+  halted: false,
+  require_key: false,
+  caps: [],
+  allowed_assets: [...KNOWN_STABLECOINS],
+  allowed_networks: [...KNOWN_NETWORKS],
+  allowed_currencies: null,
+  allowed_schemes: ['exact'],
+  allowed_recipients: null,
+  denied_recipients: [],
+  max_window_seconds: 3600,
+  max_mandate_seconds: 86_400,
+}
+
+/** What is left out of a document is not in it at all, so the outer rules stay. */
+const mergeRules = (...layers: readonly (PolicyRules | undefined)[]): FullRules =>
+  Object.assign({ ...BUILT_IN }, ...layers) as FullRules
+
+const pairKey = (asset: string, network: string) => `${toNetwork(network)} ${toAddress(asset)}`
+const recipientKey = (address: string, network: string | undefined) =>
+  `${network === undefined ? '*' : toNetwork(network)} ${toAddress(address)}`
+
+/** @param accountId whose; undefined: nobody's, so the default */
+export function toPolicy(document: TransactionPolicyDocument, accountId: string | undefined): Policy {
+  const own =
+    accountId !== undefined && Object.hasOwn(document.accounts, accountId)
+      ? document.accounts[accountId]
+      : undefined
+  const rules = mergeRules(document.default, own)
+  const caps = new Map<string, bigint>()
+  for (const cap of rules.caps)
+    caps.set('asset' in cap ? pairKey(cap.asset, cap.network) : cap.currency.toUpperCase(), BigInt(cap.max))
+  const assets = new Set(rules.allowed_assets.map(({ asset, network }) => pairKey(asset, network)))
+  const networks = new Set(rules.allowed_networks.map(toNetwork))
+  const currencies =
+    rules.allowed_currencies && new Set(rules.allowed_currencies.map((one) => one.toUpperCase()))
+  const schemes = new Set(rules.allowed_schemes)
+  const toKeys = (list: readonly { address: string; network?: string | undefined }[]) =>
+    new Set(list.map(({ address, network }) => recipientKey(address, network)))
+  const allowed = rules.allowed_recipients && toKeys(rules.allowed_recipients)
+  const denied = toKeys([...(document.default.denied_recipients ?? []), ...(own?.denied_recipients ?? [])])
+  // Who is denied on one network is not paid where nobody says which it is.
+  const deniedAnywhere = new Set([...denied].map((key) => key.slice(key.indexOf(' ') + 1)))
+  return {
+    source: own === undefined ? 'default' : 'account',
+    isHalted: rules.halted || document.default.halted === true,
+    requiresKey: rules.require_key,
+    capOf: (asset, network) => caps.get(pairKey(asset, network)),
+    capOfCurrency: (currency) => caps.get(currency.toUpperCase()),
+    allowsAsset: (asset, network) => assets.has(pairKey(asset, network)),
+    allowsNetwork: (network) => networks.has(toNetwork(network)),
+    allowsCurrency: (currency) => currencies === null || currencies.has(currency.toUpperCase()),
+    allowsScheme: (scheme) => schemes.has(scheme),
+    judgeRecipient(address, network) {
+      const keys = [recipientKey(address, undefined), recipientKey(address, network)]
+      if (keys.some((key) => denied.has(key))) return 'denied'
+      if (network === undefined && deniedAnywhere.has(toAddress(address))) return 'denied'
+      return allowed === null || keys.some((key) => allowed.has(key)) ? 'allowed' : 'not_listed'
+    },
+    maxWindowSeconds: rules.max_window_seconds,
+    maxMandateSeconds: rules.max_mandate_seconds,
+  }
+}
+
+const FRESH_MS = 250
+/** Of accounts whose rules are kept ready to be asked. */
+const MAX_READY = 256
+
+/**
+ * The policy as it stands now, or stood a quarter of a second ago: every inspection asks, and the document is a file.
+ * A hand edit that broke it is reported once, and the last good copy holds.
+ */
+export function createTransactionPolicyReader(
+  documents: Pick<DocumentStore, 'read'>,
+  report: (problem: string) => void,
+  now: () => number,
+): (accountId: string | undefined) => Promise<Policy> {
+  let reported: string | undefined
+  let reading: Promise<TransactionPolicyDocument> | undefined
+  let readAt = 0
+  let ready = new Map<string, Policy>()
+  let readyOf: TransactionPolicyDocument | undefined
+
+  async function read(): Promise<TransactionPolicyDocument> {
+    const { value, problem } = await documents.read(transactionPolicyDocument)
+    if (problem !== undefined && problem !== reported) report(problem)
+    reported = problem
+    return value
+  }
+
+  function readSoon(): Promise<TransactionPolicyDocument> {
+    const at = now()
+    if (reading !== undefined && at - readAt < FRESH_MS) return reading
+    readAt = at
+    const started = read()
+    reading = started
+    // What could not be read is asked again by the next inspection, and refuses this one.
+    started.catch(() => {
+      if (reading === started) reading = undefined
+    })
+    return started
+  }
+
+  return async (accountId) => {
+    const document = await readSoon()
+    if (document !== readyOf || ready.size >= MAX_READY) {
+      readyOf = document
+      ready = new Map()
+    }
+    const key = accountId !== undefined && Object.hasOwn(document.accounts, accountId) ? accountId : ''
+    let policy = ready.get(key)
+    if (policy === undefined) ready.set(key, (policy = toPolicy(document, accountId)))
+    return policy
+  }
+}

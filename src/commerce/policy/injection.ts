@@ -1,0 +1,103 @@
+// Text that speaks to the agent instead of about the goods: instructions, roles, and characters that people do not see. Words
+// and marks only, no model: a finding is a reason to look, never to refuse.
+import { placeOf, type Text } from '../secrets/texts.ts'
+import type { Rule } from './model.ts'
+import { reason, type Reason } from './reasons.ts'
+
+/** More of them say nothing new. */
+const MAX_FOUND = 16
+const MIN_CHARS = 8
+
+export const judgeInjection: Rule = ({ texts, isExpected }) => {
+  const found: Reason[] = []
+  const seen = new Set<string>()
+  for (const text of texts) {
+    if (found.length >= MAX_FOUND) break
+    if (text.where === 'url' || (text.where === 'header' && !text.isDecoded)) continue
+    const mark = findMarker(text)
+    if (mark === undefined) continue
+    const place = placeOf(text)
+    if (isExpected(place) || seen.has(place)) continue
+    seen.add(place)
+    found.push(reason('PROMPT_INJECTION_MARKER', place, { message: `${mark}.` }))
+  }
+  return found
+}
+
+const DESCRIPTIVE =
+  /(?:description|memo|notes?|comment|message|text|title|label|summary|instructions?|prompt|reason|content|greeting|display_?name|service_?name|error)$/i
+const IMAGE = /(?:image|icon|logo|photo|picture|thumbnail|art|avatar)/i
+
+const GATE =
+  /ignor|disregard|forget|override|bypass|vergiss|oublie|olvida|system|assistant|developer|prompt|instruction|anweisung|jailbreak|you are now|<|\[inst|reveal|do not (?:tell|inform|ask|mention)|without (?:asking|telling|confirm)|data:/i
+
+const ASK = String.raw`\b(?:ignore|disregard|forget|override|bypass|ignoriere|vergiss|ignorez|ignorer|oubliez|ignora|ignorar|olvida)\b`
+const WHAT = String.raw`\b(?:previous|prior|above|earlier|preceding|instructions?|prompts?|rules|polic(?:y|ies)|guardrails?|safeguards?|limits?|system|anweisung(?:en)?|vorherigen?|consignes|pr[ée]c[ée]dente?s?|instrucciones|anteriores)\b`
+
+const MARKERS: readonly (readonly [pattern: RegExp, mark: string])[] = [
+  [new RegExp(`${ASK}[^.!?]{0,60}?${WHAT}`, 'i'), 'Asks to ignore instructions or rules'],
+  [/\b(?:system|developer|hidden) (?:prompt|message|instructions?)\b/i, 'Speaks of a system prompt'],
+  [/\b(?:new|updated|real|actual) (?:instructions?|task|system) ?:/i, 'Gives new instructions'],
+  [/\byou (?:are now|must now|will now)\b/i, 'Tells the reader what it is now'],
+  [
+    /\bdo not (?:tell|inform|ask|mention|alert|notify)\b[^.!?]{0,40}?\b(?:user|human|anyone|operator|owner)\b/i,
+    'Asks to keep something from the user',
+  ],
+  [
+    /\bwithout (?:asking|telling|confirming|confirmation)\b[^.!?]{0,40}?\b(?:user|human|anyone|operator|owner|them)\b/i,
+    'Asks to act without the user',
+  ],
+  [/\breveal (?:your|the) (?:instructions?|prompt|secrets?|keys?|credentials?)\b/i, 'Asks for secrets'],
+  [/\bjailbreak|\bDAN mode\b/i, 'Speaks of a jailbreak'],
+  [/(?:^|\n)[ \t]{0,8}(?:system|assistant|developer)[ \t]{0,2}:/i, 'Begins a line with a role'],
+  [/<\|[a-z_]{2,24}\|>|\[\/?INST\]|<<\/?SYS>>/i, 'Holds marks of a conversation'],
+  [
+    /<\/?(?:system|assistant|instructions?|important|tool_call|tool_result|function_calls?|script|iframe)\b/i,
+    'Holds tags that a model or a page may act on',
+  ],
+  [/<!--/, 'Holds a comment of HTML'],
+  [
+    /\bdata:(?:text\/html|text\/javascript|application\/(?:javascript|xhtml\+xml))[;,]/i,
+    'Holds a data: URL with a page',
+  ],
+]
+
+export function findMarker({
+  value,
+  name,
+  isName,
+}: Pick<Text, 'value' | 'name' | 'isName'>): string | undefined {
+  if (isName || value.length < MIN_CHARS) return undefined
+  const hidden = isAscii(value) ? undefined : findHidden(value)
+  if (hidden !== undefined) return hidden
+  // Full-width letters read like others.
+  const plain = isAscii(value) ? value : value.normalize('NFKC')
+  if (GATE.test(plain)) for (const [pattern, mark] of MARKERS) if (pattern.test(plain)) return mark
+  if (!DESCRIPTIVE.test(name) || IMAGE.test(name)) return undefined
+  if (/\bdata:[a-z]{2,16}\/[\w.+-]{1,60}[;,]/i.test(plain)) return 'Holds a data: URL'
+  return holdsLongRun(plain) ? 'Holds a long block of base64' : undefined
+}
+
+// Everything below U+0080.
+const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+
+const LONG_RUN = 256
+
+/** Without a gap that words would have. */
+function holdsLongRun(text: string): boolean {
+  for (const [run] of text.matchAll(/[A-Za-z0-9+/_=-]+/g))
+    if (run.length >= LONG_RUN && /\d/.test(run) && /[A-Z]/.test(run)) return true
+  return false
+}
+
+const INVISIBLE = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\u{e0001}\u{e0020}-\u{e007f}]/u
+/** Joiners and marks that some scripts need; between Latin letters nobody does. */
+const BETWEEN_LATIN = /[A-Za-z][\u200c-\u200f\u00ad\ufeff][A-Za-z]/
+
+function findHidden(text: string): string | undefined {
+  // Flags of some countries are written with tag characters behind a black flag.
+  const rest = text.includes('\u{1f3f4}')
+    ? text.replaceAll(/\u{1f3f4}[\u{e0020}-\u{e007f}]{1,8}/gu, '')
+    : text
+  return INVISIBLE.test(rest) || BETWEEN_LATIN.test(rest) ? 'Holds characters that are not seen' : undefined
+}

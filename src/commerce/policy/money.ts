@@ -1,0 +1,142 @@
+// Amount, asset, network, scheme and recipient against the policy. Amounts are integers of the smallest unit, each held against
+// the cap of its own asset on its own network.
+import type { Found, Place } from '../ports.ts'
+import { toAddress } from './assets.ts'
+import type { Policy } from './document.ts'
+import { type Rule, type Subject } from './model.ts'
+import { reason, type Reason } from './reasons.ts'
+import { readTerms, type Terms } from './terms.ts'
+
+/** Stages in which somebody pays or says what is to be paid. */
+const PRICED: Readonly<Record<string, ReadonlySet<string>>> = {
+  x402: new Set(['challenge', 'payment']),
+  mpp: new Set(['challenge', 'payment']),
+  ap2: new Set(['payment', 'checkout', 'cart']),
+  acp: new Set(['delegate', 'checkout.complete']),
+  ucp: new Set(['checkout.complete']),
+}
+
+export const judgeMoney: Rule = (subject) => {
+  const { detection } = subject
+  const isPriced = PRICED[detection.protocol]?.has(detection.stage ?? '') === true
+  const isUndecodable = detection.primary?.isUndecodable === true
+  const judged = readTerms(subject).map((terms) => [
+    ...(isUndecodable ? [] : judgeTerms(terms, subject, isPriced)),
+  ])
+  // Of an offer with several ways to pay, one that may be taken is enough.
+  const isChoice = detection.stage === 'challenge' && judged.some((reasons) => !hasDeny(reasons))
+  return isChoice && judged.length > 1
+    ? judged.flatMap((reasons) =>
+        hasDeny(reasons) ? reasons.map((one) => ({ ...one, severity: 'info' as const })) : reasons,
+      )
+    : judged.flat()
+}
+
+const hasDeny = (reasons: readonly Reason[]) => reasons.some(({ severity }) => severity === 'deny')
+
+function judgeTerms(terms: Terms, subject: Subject, isPriced: boolean): Reason[] {
+  const { policy, detection } = subject
+  const isX402 = detection.protocol === 'x402'
+  return [
+    ...judgeAmount(terms, policy, isPriced, placeOfMoney(subject)),
+    ...judgeAsset(terms, policy),
+    ...judgeScheme(terms, policy, isX402 && isPriced, placeOfMoney(subject)),
+    ...judgePayees(terms, policy, isPriced && detection.stage !== 'checkout.complete', placeOfMoney(subject)),
+  ]
+}
+
+const placeOfMoney = ({ detection }: Subject): Place =>
+  detection.primary?.document?.at ?? detection.primary?.evidence[0]?.at ?? ''
+
+function judgeAmount(terms: Terms, policy: Policy, isPriced: boolean, place: Place): Reason[] {
+  const { amount, isInteger, asset, currency, network } = terms
+  if (amount === null) return isPriced ? [reason('AMOUNT_MISSING', terms.at === '' ? place : terms.at)] : []
+  if (!isInteger) return [judgeNumber(amount)]
+  const at = amount.at
+  if (asset === null && currency === null)
+    return [
+      reason('POLICY_INPUT_MISSING', at, {
+        message:
+          'The transaction does not say in which asset or currency it pays, so no cap can be held against it.',
+      }),
+    ]
+  if (asset !== null && network === null)
+    return [
+      reason('POLICY_INPUT_MISSING', at, {
+        message:
+          'The transaction does not say on which network the asset is, so no cap can be held against it.',
+      }),
+    ]
+  const cap =
+    asset === null ? policy.capOfCurrency(currency!.value) : policy.capOf(asset.value, network!.value)
+  if (cap === undefined) return [reason('POLICY_AMOUNT_CAP_UNSET', at)]
+  return BigInt(amount.value) > cap ? [reason('AMOUNT_OVER_CAP', at)] : []
+}
+
+function judgeNumber({ value, at }: Found<string>): Reason {
+  const text = value.trim()
+  if (text.length <= 100 && /^-\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) return reason('AMOUNT_NEGATIVE', at)
+  // Integers that arrive here are too large to be exact.
+  if (text.length <= 100 && /^\d+(?:\.\d+|e[+-]?\d+|\.\d+e[+-]?\d+)$/i.test(text))
+    return reason('AMOUNT_FLOAT', at)
+  return /^\d{1,15}$/.test(text)
+    ? reason('AMOUNT_FLOAT', at, {
+        message: 'The amount is in major units: how many decimals it has is left to the reader.',
+      })
+    : reason('AMOUNT_UNPARSEABLE', at)
+}
+
+function judgeAsset({ asset, network, currency }: Terms, policy: Policy): Reason[] {
+  const found: Reason[] = []
+  if (network !== null && !policy.allowsNetwork(network.value))
+    found.push(reason('NETWORK_NOT_ALLOWED', network.at))
+  if (asset !== null && network !== null && !policy.allowsAsset(asset.value, network.value))
+    found.push(reason('ASSET_NOT_ALLOWED', asset.at))
+  if (currency !== null && !policy.allowsCurrency(currency.value))
+    found.push(
+      reason('ASSET_NOT_ALLOWED', currency.at, { message: 'The policy does not allow this currency.' }),
+    )
+  return found
+}
+
+function judgeScheme({ scheme }: Terms, policy: Policy, isAsked: boolean, place: Place): Reason[] {
+  if (scheme === null)
+    return isAsked
+      ? [
+          reason('POLICY_INPUT_MISSING', place, {
+            message: 'The transaction does not say its payment scheme.',
+          }),
+        ]
+      : []
+  return policy.allowsScheme(scheme.value) ? [] : [reason('SCHEME_NOT_ALLOWED', scheme.at)]
+}
+
+function judgePayees({ payees, network }: Terms, policy: Policy, isAsked: boolean, place: Place): Reason[] {
+  if (payees.length === 0)
+    // Nobody named is nobody on the list.
+    return isAsked && policy.judgeRecipient('', network?.value) === 'not_listed'
+      ? [
+          reason('RECIPIENT_NOT_ALLOWED', place, {
+            message: 'The policy names who may be paid, and the transaction does not say who is.',
+          }),
+        ]
+      : []
+  return payees.flatMap(({ value, at }) => {
+    if (isBurned(value)) return [reason('RECIPIENT_ZERO', at)]
+    const verdict = policy.judgeRecipient(value, network?.value)
+    if (verdict === 'denied') return [reason('RECIPIENT_DENIED', at)]
+    return verdict === 'not_listed' ? [reason('RECIPIENT_NOT_ALLOWED', at)] : []
+  })
+}
+
+const BURNED = new Set([
+  '0x000000000000000000000000000000000000dead',
+  '0xdead000000000000000042069420694206942069',
+  '0xffffffffffffffffffffffffffffffffffffffff',
+  '11111111111111111111111111111111',
+  '1nc1nerator11111111111111111111111111111111',
+])
+
+/** Zero, the precompiled contracts behind it, and the addresses that are used to burn. */
+const isBurned = (address: string): boolean =>
+  /^0x0{38}[\da-f]{2}$/i.test(address) || BURNED.has(toAddress(address))

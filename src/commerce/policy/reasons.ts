@@ -1,0 +1,98 @@
+// The one registry of reasons: stable codes with their usual severity and what they mean. GET /v1/test/schema lists it.
+import type { Place } from '../ports.ts'
+
+/** Changes whenever a rule, code or default of the policy changes. */
+export const POLICY_RULESET_VERSION = 'gateway-inspect/2026-11-21'
+
+export type Severity = 'deny' | 'review' | 'info'
+
+interface ReasonText {
+  readonly severity: Severity
+  readonly message: string
+}
+
+const deny = (message: string) => ({ severity: 'deny', message }) as const
+const review = (message: string) => ({ severity: 'review', message }) as const
+
+export const REASONS = {
+  HALTED: deny('The policy of this account stops every transaction.'),
+
+  AMOUNT_OVER_CAP: deny('The amount is over the cap for this asset and network.'),
+  AMOUNT_UNPARSEABLE: deny('The amount is no number.'),
+  AMOUNT_NEGATIVE: deny('The amount is negative.'),
+  AMOUNT_FLOAT: review('The amount is a fraction: two programs may round it differently.'),
+  AMOUNT_MISSING: review('The transaction does not say how much is paid.'),
+  POLICY_AMOUNT_CAP_UNSET: review('The policy has no cap for this asset and network: somebody has to look.'),
+  POLICY_INPUT_MISSING: review('The transaction does not say something that the policy decides by.'),
+
+  ASSET_NOT_ALLOWED: deny('The policy does not allow this asset on this network.'),
+  NETWORK_NOT_ALLOWED: deny('The policy does not allow this network.'),
+  SCHEME_NOT_ALLOWED: deny('The policy does not allow this payment scheme.'),
+
+  RECIPIENT_DENIED: deny('The policy denies this recipient.'),
+  RECIPIENT_NOT_ALLOWED: deny('The policy names who may be paid, and this recipient is not among them.'),
+  RECIPIENT_ZERO: deny('What is paid to this address is lost: nobody holds its key.'),
+
+  BINDING_PAYEE: deny('Two statements about who is paid contradict each other.'),
+  BINDING_AMOUNT: deny('Two statements about the amount contradict each other.'),
+  BINDING_RESOURCE: deny('What is paid for is not what is asked for.'),
+  BINDING_HOST: deny('The transaction was made for another host.'),
+  BINDING_DIGEST: deny('A digest is not that of the body.'),
+  BINDING_HASH: deny('A hash inside a mandate is not that of what it is for.'),
+  BINDING_OFFER: deny('The signed offer has other terms than the transaction.'),
+  BINDING_CONSTRAINT: deny('The transaction is outside of what was authorised.'),
+
+  WINDOW_TOO_WIDE: review('The transaction stays valid for longer than the policy or the seller asks.'),
+  WINDOW_EXPIRED: deny('The transaction has expired.'),
+  WINDOW_MISSING: review('Nothing says when the transaction expires.'),
+  NOT_YET_VALID: review('The transaction is not valid yet.'),
+
+  DOMAIN_MISMATCH: deny('The transaction names a host of another domain than the target.'),
+  INSECURE_SCHEME: deny('Not https: what is sent can be read and changed on the way.'),
+  PRIVATE_TARGET: deny('The address leads into a private network or to this machine.'),
+
+  SECRET_IN_BODY: deny('A credential stands in the body.'),
+  SECRET_IN_HEADER: review('A credential stands in a header that is not made for it.'),
+  SECRET_IN_URL: deny('A credential stands in the URL: logs and proxies keep it.'),
+  CARD_DATA: deny('Card data stands where no protocol expects it.'),
+  PROMPT_INJECTION_MARKER: review('Text that may be meant as an instruction to the agent that reads it.'),
+
+  UNSAFE_WITHOUT_IDEMPOTENCY: review(
+    'No idempotency key: sent again after a lost answer, it may happen twice.',
+  ),
+
+  HEADER_CONFLICT: deny('A header is there more than once, or contradicts another.'),
+  HEADER_BODY_MISMATCH: deny('A header says something else than the body.'),
+  DUPLICATE_PAYMENT: deny('More than one payment in one message.'),
+  VERSION_CONFLICT: deny('Two statements about the version contradict each other.'),
+  'DETECT-CONFLICT': deny('The message is of two protocols at once.'),
+
+  UNSIGNED_MANDATE: review('Nobody signed this mandate.'),
+  OPEN_MANDATE_UNBOUNDED: review('The mandate sets no limit to the amount, or to who may be paid.'),
+
+  UNKNOWN_PROTOCOL: review('None of the protocols of agent commerce was recognised.'),
+  OVERSIZE: deny('Larger than any protocol needs: it was not read.'),
+  MALFORMED: deny('It says what it is and cannot be read as that.'),
+} as const satisfies Record<string, ReasonText>
+
+export type ReasonCode = keyof typeof REASONS
+
+export interface Reason {
+  readonly code: ReasonCode
+  readonly severity: Severity
+  readonly path: Place
+  readonly message: string
+}
+
+export function reason(
+  code: ReasonCode,
+  path: Place,
+  more: { readonly severity?: Severity; readonly message?: string } = {},
+): Reason {
+  const { severity, message } = REASONS[code]
+  return { code, severity: more.severity ?? severity, path, message: more.message ?? message }
+}
+
+/** For the schema of the test. */
+export const listReasons = (): { code: string; severity: Severity; message: string }[] =>
+  Object.entries(REASONS).map(([code, text]) => ({ code, ...text }))

@@ -1,0 +1,183 @@
+// What must not be shown: where it stands, what kind it is, and enough of a digest to tell two of them apart. And the last
+// gate of every answer: no text leaves that holds any of it.
+import { hash } from 'node:crypto'
+import { member } from '../decode/value.ts'
+import { findNumber } from '../secrets/cards.ts'
+import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
+import { scanSecrets } from '../secrets/scan.ts'
+import { placeOf, type Text } from '../secrets/texts.ts'
+import { jsonBody } from '../message.ts'
+import type { Json, Message, Place } from '../ports.ts'
+import type { Subject } from './model.ts'
+
+export interface Redaction {
+  readonly path: Place
+  readonly kind: string
+  /** Eight hexadecimal digits; null where the value could be guessed from them. */
+  readonly sha256_prefix: string | null
+  /** Of a card number. */
+  readonly last4: string | null
+}
+
+/** More of them say nothing new. */
+const MAX_REDACTIONS = 100
+/** Shorter values could be guessed. */
+const HASH_MIN_CHARS = 24
+
+const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
+
+export function listRedactions(subject: Subject): Redaction[] {
+  const { message, detection, secrets, cards } = subject
+  const found = new Map<Place, Redaction>()
+  const add = (redaction: Redaction) => {
+    if (!found.has(redaction.path)) found.set(redaction.path, redaction)
+  }
+  // A number of few digits first: no digest of it may be told under another name.
+  for (const { kind, text, last4 } of cards) add({ path: placeOf(text), kind, sha256_prefix: null, last4 })
+  const places = [...new Set([...detection.facts.credentials, ...listHeaders(message)])]
+  for (const path of places) {
+    if (isInside(path, places)) continue
+    const value = valueAt(message, path)
+    const kind = kindOf(path, detection.protocol, value)
+    add({
+      path,
+      kind,
+      sha256_prefix: mayHash(kind, value) ? prefixOf(value!) : null,
+      last4: last4Of(kind, value),
+    })
+  }
+  for (const { kind, text, value } of secrets) {
+    const path = placeOf(text)
+    if (places.some((place) => path === place || isInside(path, places))) continue
+    add({ path, kind, sha256_prefix: GUESSABLE_KINDS.has(kind) ? null : prefixOf(value), last4: null })
+  }
+  return [...found.values()]
+    .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+    .slice(0, MAX_REDACTIONS)
+}
+
+const isInside = (path: Place, places: readonly Place[]) =>
+  places.some((outer) => path.startsWith(`${outer}#`) || path.startsWith(`${outer}/`))
+
+const PRIVATE_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'payment-authorization',
+  'payment-signature',
+  'x-payment',
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+])
+
+const listHeaders = (message: Message): Place[] =>
+  message.headers.filter(({ name }) => PRIVATE_HEADERS.has(name)).map(({ at }) => at)
+
+function kindOf(path: Place, protocol: string, value: string | undefined): string {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  if (path.startsWith('/headers/')) {
+    const header = path.split('/')[2]!.split('#')[0]!.trim().toLowerCase()
+    if (header === 'cookie' || header === 'set-cookie') return 'cookie'
+    if (header === 'x-api-key' || header === 'api-key') return 'api_key'
+    if (header === 'payment-signature' || header === 'x-payment' || header === 'payment-authorization')
+      return 'payment_credential'
+    if (header === 'signature') return 'signature'
+    if (/^payment[ \t]/i.test(value ?? '')) return 'payment_credential'
+    return 'authorization'
+  }
+  if (name === 'number') return 'card_number'
+  if (name === 'cvc') return 'card_verification_code'
+  if (name === 'cryptogram') return 'card_cryptogram'
+  if (/mandate|authorization/.test(name)) return 'mandate'
+  if (name === 'signature') return 'signature'
+  return protocol === 'ucp' || protocol === 'acp' ? 'payment_token' : 'payment_credential'
+}
+
+function mayHash(kind: string, value: string | undefined): boolean {
+  if (value === undefined || value.length < HASH_MIN_CHARS || kind.startsWith('card_')) return false
+  // User name and password, cookies: as guessable as whoever made them up.
+  return !(kind === 'cookie' || /^basic[ \t]/i.test(value))
+}
+
+const last4Of = (kind: string, value: string | undefined): string | null =>
+  kind === 'card_number' && value !== undefined && /^\d{12,19}$/.test(value.replaceAll(/[ -]/g, ''))
+    ? value.slice(-4)
+    : null
+
+/** What stands at a place that is not inside something encoded. */
+function valueAt(message: Message, place: Place): string | undefined {
+  if (place.startsWith('/headers/')) return message.headers.find(({ at }) => at === place)?.value
+  const body = jsonBody(message)
+  if (body === null || !place.startsWith(`${body.at}/`)) return undefined
+  let value: Json | undefined = body.value
+  for (const key of place.slice(body.at.length + 1).split('/')) {
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~')
+    value = Array.isArray(value) ? (value as readonly Json[])[Number(name)] : member(value, name)
+  }
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : undefined
+}
+
+/** Shorter ones are words that may stand anywhere. */
+const NEEDLE_MIN_CHARS = 8
+const HIDDEN = '[redacted]'
+
+/**
+ * The gate: gives every text of an answer back, or a mark in its place where it holds a secret of the message or looks like one.
+ */
+export function createGate(subject: Subject): (text: string) => string {
+  const { message, detection, secrets, cards } = subject
+  const needles = new Set<string>()
+  const add = (value: string | undefined) => {
+    if (value !== undefined && value.length >= NEEDLE_MIN_CHARS) needles.add(value)
+  }
+  for (const { value } of secrets) add(value)
+  for (const { value } of cards) add(value)
+  for (const place of [...detection.facts.credentials, ...listHeaders(message)]) {
+    const value = valueAt(message, place)
+    add(value)
+    // The scheme may be left out where it is said again.
+    add(value?.replace(/^[A-Za-z\d-]{1,32}[ \t]+/, ''))
+  }
+  const known = new Map<string, string>()
+  return (text) => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const shown = holdsSecret(text, needles) ? HIDDEN : text.toWellFormed()
+    known.set(text, shown)
+    return shown
+  }
+}
+
+function holdsSecret(text: string, needles: ReadonlySet<string>): boolean {
+  if (text.length < NEEDLE_MIN_CHARS) return false
+  for (const needle of needles) if (text.includes(needle)) return true
+  return false
+}
+
+/** A place is a path of names that a stranger chose: a name that could be more than a name is left out. */
+export function showPlace(place: Place, gate: (text: string) => string): Place {
+  if (place.length <= 24) return gate(place)
+  return place
+    .split('/')
+    .map((segment) => (segment.length > NAME_MAX_CHARS || isSuspect(segment) ? '*' : gate(segment)))
+    .join('/')
+}
+
+const NAME_MAX_CHARS = 80
+/** Words are not that long without a separator, and hold no digits among capitals. */
+const PLAIN_NAME = /^[a-z0-9._~$@#-]{0,24}$|^[A-Za-z._~$@#-]{0,64}$/
+
+function isSuspect(segment: string): boolean {
+  if (PLAIN_NAME.test(segment) && !/\d{12}/.test(segment)) return false
+  if (findNumber(segment, true) !== undefined) return true
+  const text: Text = {
+    value: segment,
+    name: '',
+    where: 'body',
+    isDecoded: false,
+    isName: true,
+    branch: { up: undefined, key: '', at: '' },
+  }
+  return scanSecrets([text]).found.length > 0
+}

@@ -1,0 +1,143 @@
+// Card numbers and their verification codes. Little enough is in either to be guessed from a digest: what is told of a number
+// are its last four digits, and of a code nothing.
+import type { Text } from './texts.ts'
+
+export interface CardFound {
+  readonly kind: 'card_number' | 'card_verification_code'
+  readonly text: Text
+  /** Null of a code. */
+  readonly last4: string | null
+  /** Never to be shown. */
+  readonly value: string
+}
+
+const MAX_FOUND = 64
+
+const CODE_NAME =
+  /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?(?:security|verification)_?code)$/i
+const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|account_?number/i
+/** Whole numbers that are long by nature. */
+const LONG_NAME =
+  /amount|value|price|total|nonce|deadline|timestamp|expir|valid|created|updated|chain|block|balance|supply|gas|^(?:min|max|iat|exp|nbf|t)$/i
+
+export function findCards(texts: readonly Text[]): CardFound[] {
+  const found: CardFound[] = []
+  for (const text of texts) {
+    if (found.length >= MAX_FOUND) break
+    const { value, name, isName } = text
+    if (!isName && CODE_NAME.test(name) && /^\d{3,4}$/.test(value))
+      found.push({ kind: 'card_verification_code', text, last4: null, value })
+    else if (value.length >= 13 && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
+      const number = findNumber(value, CARD_NAME.test(name))
+      if (number !== undefined)
+        found.push({ kind: 'card_number', text, last4: number.digits.slice(-4), value: number.written })
+    }
+  }
+  return found
+}
+
+export interface CardNumber {
+  readonly digits: string
+  readonly written: string
+}
+
+/** The first card number in a text. One pass: groups of digits with single spaces or hyphens between them. */
+export function findNumber(text: string, isCardField: boolean): CardNumber | undefined {
+  let index = 0
+  while (index < text.length) {
+    if (!isDigit(text, index)) {
+      index++
+      continue
+    }
+    const start = index
+    const groups: { readonly from: number; readonly to: number }[] = []
+    for (;;) {
+      const from = index
+      while (isDigit(text, index)) index++
+      groups.push({ from, to: index })
+      const isJoined = (text[index] === ' ' || text[index] === '-') && isDigit(text, index + 1)
+      if (!isJoined) break
+      index++
+    }
+    if (isWordish(text, start - 1, -1) || isWordish(text, index, 1)) continue
+    const number = judgeGroups(text, groups, isCardField)
+    if (number !== undefined) return number
+  }
+  return undefined
+}
+
+const isDigit = (text: string, index: number): boolean => {
+  const code = text.charCodeAt(index)
+  return code >= 48 && code <= 57
+}
+
+/** Part of a word, of hexadecimal or of a decimal fraction. */
+function isWordish(text: string, index: number, direction: 1 | -1): boolean {
+  const char = text[index]
+  if (char === undefined) return false
+  return /[A-Za-z_]/.test(char) || (char === '.' && isDigit(text, index + direction))
+}
+
+/** How cards are written in groups: 4-4-4-4(-3), 4-6-5 and 4-6-4. */
+const SHAPES = [
+  [4, 4, 4, 4, 3],
+  [4, 4, 4, 4],
+  [4, 6, 5],
+  [4, 6, 4],
+]
+
+function judgeGroups(
+  text: string,
+  groups: readonly { readonly from: number; readonly to: number }[],
+  isCardField: boolean,
+): CardNumber | undefined {
+  const sizes = groups.map(({ from, to }) => to - from)
+  const cut = (first: number, count: number): CardNumber => {
+    const written = text.slice(groups[first]!.from, groups[first + count - 1]!.to)
+    return { written, digits: written.replaceAll(/[ -]/g, '') }
+  }
+  for (let first = 0; first < groups.length; first++) {
+    if (sizes[first]! >= 13 && sizes[first]! <= 19) {
+      const number = cut(first, 1)
+      if (isCardNumber(number.digits, isCardField)) return number
+    }
+    for (const shape of SHAPES)
+      if (shape.every((size, offset) => sizes[first + offset] === size)) {
+        const number = cut(first, shape.length)
+        if (isCardNumber(number.digits, true)) return number
+      }
+  }
+  return undefined
+}
+
+/** Prefixes of the brands with the lengths of their numbers. */
+const BRANDS: readonly { readonly prefix: RegExp; readonly lengths: readonly number[] }[] = [
+  { prefix: /^4/, lengths: [13, 16, 19] },
+  { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720|220[0-4])/, lengths: [16] },
+  { prefix: /^3[47]/, lengths: [15] },
+  { prefix: /^(?:6011|64[4-9]|65|62)/, lengths: [16, 17, 18, 19] },
+  { prefix: /^35(?:2[89]|[3-8])/, lengths: [16, 17, 18, 19] },
+  { prefix: /^(?:30[0-5]|36|38|39)/, lengths: [14, 16] },
+  { prefix: /^(?:50[123][08]|5893|6304|6759|676[1-3])/, lengths: [13, 14, 15, 16, 17, 18, 19] },
+]
+
+/** Numbers of unusual lengths are as often ids: they count under the name of a card only. */
+const isUsual = (digits: string) => digits.length >= 14 && digits.length <= 16
+
+export function isCardNumber(digits: string, isCardField: boolean): boolean {
+  return (
+    (isCardField || isUsual(digits)) &&
+    BRANDS.some(({ prefix, lengths }) => lengths.includes(digits.length) && prefix.test(digits)) &&
+    passesLuhn(digits)
+  )
+}
+
+export function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let index = 0; index < digits.length; index++) {
+    const digit = digits.charCodeAt(digits.length - 1 - index) - 48
+    const doubled = index % 2 === 0 ? digit : digit * 2
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}

@@ -1,0 +1,107 @@
+// Secrets in the texts of a message: all texts are searched at once, and each finding is led back to the text it is in.
+// Linear: one pass for each literal, and a bounded look at each place where one stands.
+import { judgeNamed } from './entropy.ts'
+import { findMnemonic } from './mnemonic.ts'
+import { BOUNDARY, PATTERNS, SECRET_NAME, type SecretPattern } from './patterns.ts'
+import type { Text } from './texts.ts'
+
+export interface SecretFound {
+  readonly kind: string
+  readonly text: Text
+  /** Never to be shown. */
+  readonly value: string
+  readonly isMild: boolean
+}
+
+export interface Scan {
+  readonly found: readonly SecretFound[]
+  /** Characters that were looked at. */
+  readonly work: number
+}
+
+/** More of them say nothing new. */
+const MAX_FOUND = 64
+/** Shorter texts hold none. */
+const MIN_CHARS = 8
+const SEPARATOR = '\n'
+
+export function scanSecrets(texts: readonly Text[]): Scan {
+  const joined = joinTexts(texts.filter(({ value }) => value.length >= MIN_CHARS))
+  const found: SecretFound[] = []
+  const taken = new Map<Text, string[]>()
+  let work = joined.all.length
+  const add = (kind: string, text: Text, value: string, isMild: boolean) => {
+    const before = taken.get(text) ?? []
+    if (found.length >= MAX_FOUND || before.some((one) => one.includes(value) || value.includes(one))) return
+    taken.set(text, [...before, value])
+    found.push({ kind, text, value, isMild })
+  }
+  for (const pattern of PATTERNS) {
+    for (const start of pattern.starts) {
+      work += joined.all.length
+      for (let at = joined.all.indexOf(start); at >= 0; at = joined.all.indexOf(start, at + start.length)) {
+        work += pattern.reach + (pattern.before?.chars ?? 1)
+        const value = matchAt(pattern, joined.all, at)
+        if (value !== undefined) add(pattern.kind, joined.textAt(at), value, pattern.isMild === true)
+        if (found.length >= MAX_FOUND) break
+      }
+    }
+  }
+  for (const text of joined.texts) {
+    const kind = text.isName ? undefined : judgeNamed(text.name, text.value)
+    if (kind !== undefined) add(kind, text, text.value, false)
+    for (const inner of findNamedInside(text.value)) add(inner.kind, text, inner.value, false)
+    const phrase = findMnemonic(text.value)
+    if (phrase !== undefined) add('seed_phrase', text, phrase, false)
+  }
+  return { found, work: work + joined.all.length * 3 }
+}
+
+function matchAt({ shape, before }: SecretPattern, all: string, at: number): string | undefined {
+  const behind = before ?? { chars: 1, test: BOUNDARY }
+  shape.lastIndex = at
+  const match = shape.exec(all)?.[0]
+  if (match === undefined) return undefined
+  const prefix = all.slice(Math.max(0, at - behind.chars), at)
+  const leading = behind.test.exec(prefix)?.[0]
+  if (leading === undefined) return undefined
+  return behind.chars > 1 ? leading.replace(/^[^A-Za-z0-9]/, '') + match : match
+}
+
+const NAME_VALUE =
+  /([A-Za-z][A-Za-z_-]{2,40})["']?[ \t]{0,3}[=:][ \t]{0,3}["']?([A-Za-z0-9+/=_.~!@#$%^*-]{32,512})/g
+
+/** `name=value` and `"name": "value"` in text that is no JSON of the message itself. */
+function* findNamedInside(text: string): Generator<{ kind: string; value: string }> {
+  if (!/secret|key|token|passw|passphrase|mnemonic|seed/i.test(text)) return
+  for (const [, name, value] of text.matchAll(NAME_VALUE)) {
+    if (!SECRET_NAME.test(name!.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())) continue
+    const kind = judgeNamed(name!, value!)
+    if (kind !== undefined) yield { kind, value: value! }
+  }
+}
+
+interface Joined {
+  readonly all: string
+  readonly texts: readonly Text[]
+  textAt(index: number): Text
+}
+
+function joinTexts(texts: readonly Text[]): Joined {
+  const ends: number[] = []
+  let length = 0
+  for (const { value } of texts) ends.push((length += value.length + SEPARATOR.length))
+  return {
+    all: texts.map(({ value }) => value).join(SEPARATOR),
+    texts,
+    textAt(index) {
+      let [low, high] = [0, ends.length - 1]
+      while (low < high) {
+        const middle = (low + high) >> 1
+        if (ends[middle]! > index) high = middle
+        else low = middle + 1
+      }
+      return texts[low]!
+    },
+  }
+}

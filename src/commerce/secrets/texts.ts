@@ -1,0 +1,138 @@
+// Every text of a message that a person or a program wrote, with where it stands: read once, for secrets, cards and injected
+// instructions alike. A place is written only where something was found.
+import { readBase64Json } from '../decode/json.ts'
+import { inside, isObject, pick, pointer } from '../decode/value.ts'
+import { isOversize, jsonBody } from '../message.ts'
+import type { Detection, Found, Json, Message, Place } from '../ports.ts'
+
+export type Where = 'url' | 'header' | 'body'
+
+interface Branch {
+  readonly up: Branch | undefined
+  readonly key: string | number
+  /** Of the root of a document. */
+  readonly at: Place
+}
+
+export interface Text {
+  readonly value: string
+  /** Of the member or header it is the value of; list items have that of their list. */
+  readonly name: string
+  readonly where: Where
+  /** Decoded out of something else, e.g. a payment header. */
+  readonly isDecoded: boolean
+  /** It is the name of a member, not its value. */
+  readonly isName: boolean
+  readonly branch: Branch
+}
+
+export function placeOf({ branch }: Text): Place {
+  const keys: (string | number)[] = []
+  let top = branch
+  for (; top.up !== undefined; top = top.up) keys.push(top.key)
+  // What was disclosed is not told, and neither is how it is built.
+  if (/#\/\d+\/disclosures\/\d+/.test(top.at)) return top.at
+  return pointer(top.at, ...keys.toReversed())
+}
+
+const root = (at: Place): Branch => ({ up: undefined, key: '', at })
+
+/** Shorter names are words; longer ones may be a secret where a name should be. */
+const NAME_MIN_CHARS = 16
+/** Smaller numbers are no card and no key. */
+const LARGE = 1e11
+const SMALL = 10_000
+
+export function readTexts(message: Message, detection: Detection): Text[] {
+  const texts: Text[] = []
+  const add = (value: string, name: string, where: Where, at: Place, isDecoded = false) => {
+    if (value !== '') texts.push({ value, name, where, isDecoded, isName: false, branch: root(at) })
+  }
+  add(message.target.text, '', 'url', '/target')
+  const unescaped = unescape(message.target.text)
+  if (unescaped !== undefined) add(unescaped, '', 'url', '/target', true)
+  for (const [name, value] of message.target.url?.searchParams ?? []) add(value, name, 'url', '/target', true)
+  for (const field of message.headers)
+    if (!isOversize(field)) add(field.value, field.name, 'header', field.at)
+
+  const body = jsonBody(message)
+  if (body !== null) walk(body, 'body', false, texts)
+  else if (message.body.kind === 'text') addText(message.body.raw, message, add)
+  for (const document of listDecoded(detection)) {
+    const where = document.at.startsWith('/headers/') ? 'header' : 'body'
+    walk(document, where, true, texts)
+  }
+  return texts
+}
+
+function addText(
+  raw: string,
+  message: Message,
+  add: (value: string, name: string, where: Where, at: Place, isDecoded?: boolean) => void,
+): void {
+  add(raw, '', 'body', '/body')
+  if (message.header('content-type')?.value.startsWith('application/x-www-form-urlencoded') !== true) return
+  for (const [name, value] of new URLSearchParams(raw)) add(value, name, 'body', '/body', true)
+}
+
+function unescape(text: string): string | undefined {
+  if (!text.includes('%')) return undefined
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Documents that the walk over the body does not meet. */
+function listDecoded({ layers }: Detection): Found<Json>[] {
+  const found = new Map<Place, Found<Json>>()
+  for (const { document } of layers) {
+    if (document === undefined) continue
+    if (document.at.replace(/^\/body#/, '/body').includes('#')) found.set(document.at, document)
+    // MPP writes what is paid for into one more layer of base64.
+    for (const request of [pick(document, 'request'), pick(document, 'challenge', 'request')]) {
+      if (typeof request?.value !== 'string') continue
+      const read = readBase64Json(request.value)
+      if (read.ok) found.set(request.at, { value: read.value, at: inside(request.at) })
+    }
+  }
+  return [...found.values()]
+}
+
+interface Step {
+  readonly value: Json
+  readonly name: string
+  readonly branch: Branch
+}
+
+/** Depth is bounded by whoever parsed it; iterative all the same. */
+function walk(from: Found<Json>, where: Where, isDecoded: boolean, into: Text[]): void {
+  const stack: Step[] = [{ value: from.value, name: '', branch: root(from.at) }]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, name, branch } = top
+    if (typeof value === 'string') {
+      if (value !== '') into.push({ value, name, where, isDecoded, isName: false, branch })
+    } else if (typeof value === 'number') {
+      if (value >= LARGE || (value >= 0 && value < SMALL && name !== ''))
+        into.push({ value: String(value), name, where, isDecoded, isName: false, branch })
+    } else if (Array.isArray(value)) {
+      for (let index = value.length - 1; index >= 0; index--) {
+        const item = (value as readonly Json[])[index]!
+        if (
+          typeof item === 'object' ||
+          typeof item === 'string' ||
+          (typeof item === 'number' && item >= LARGE)
+        )
+          stack.push({ value: item, name, branch: { up: branch, key: index, at: '' } })
+      }
+    } else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        const below = { up: branch, key, at: '' }
+        stack.push({ value: value[key]!, name: key, branch: below })
+        if (key.length >= NAME_MIN_CHARS)
+          into.push({ value: key, name: '', where, isDecoded, isName: true, branch })
+      }
+    }
+  }
+}
