@@ -35,6 +35,15 @@ const isHopByHop = (name: string) => HOP_BY_HOP.has(name) || name.startsWith('pr
 /** The URL names the host, the gateway counts the body and says who asks. */
 const GATEWAYS_OWN = new Set(['content-length', 'cookie', 'cookie2', 'forwarded', 'host', 'x-real-ip'])
 
+const isKeptBack = (name: string) =>
+  isHopByHop(name) ||
+  GATEWAYS_OWN.has(name) ||
+  name.startsWith('x-forwarded-') ||
+  name.startsWith('x-gateway-')
+
+/** Servers that keep headers as variables (CGI, WSGI, Rack) do not tell `X_Forwarded_For` from `X-Forwarded-For`. */
+export const asServersRead = (name: string): string => name.replaceAll('_', '-')
+
 /** Obsolete text too: bytes above ASCII are the merchant's to read. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 const NAME = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
@@ -49,6 +58,8 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
   const passed: (readonly [string, string])[] = []
   for (const [rawName, value] of received) {
     const name = rawName.toLowerCase()
+    // Not quoted: it would be written down where it is refused.
+    if (findToken(rawName)) throw forbidden('…', 'its name holds a token of this gateway')
     if (!NAME.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
     if (!VALUE.test(value)) throw forbidden(name, 'its value holds a control character')
     if (holdsToken(value))
@@ -59,8 +70,7 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
     if (name === 'authorization' && /^(?:negotiate|ntlm)\b/i.test(value))
       throw forbidden(name, 'it authenticates a connection, and buyers share those to a merchant')
     if (name === 'via' && passedThrough(value, hop.name)) throw circular()
-    if (isHopByHop(name) || named.has(name) || GATEWAYS_OWN.has(name)) continue
-    if (name.startsWith('x-forwarded-') || name.startsWith('x-gateway-')) continue
+    if (named.has(name) || isKeptBack(asServersRead(name))) continue
     passed.push([name, value])
   }
   passed.push(['forwarded', forwardedBy(hop)], ['via', `1.1 ${hop.name}`])
@@ -77,6 +87,7 @@ const NOT_RELEASED = new Set([
   'content-length',
   'nel',
   'public-key-pins',
+  'refresh',
   'report-to',
   'reporting-endpoints',
   'service-worker-allowed',
@@ -104,18 +115,25 @@ export function headersToBuyer(received: OutboundResponse['headers'], url: URL):
 
 /** Repeated ones as one list, which is what they mean. */
 export function joinPairs(pairs: HeaderPairs): Record<string, string> {
-  const joined: Record<string, string> = {}
-  for (const [name, value] of pairs)
-    joined[name] = Object.hasOwn(joined, name) ? `${joined[name]}, ${value}` : value
-  return joined
+  const joined = new Map<string, string>()
+  for (const [name, value] of pairs) {
+    const before = joined.get(name)
+    joined.set(name, before === undefined ? value : `${before}, ${value}`)
+  }
+  // Unlike an assignment, this makes a member of `__proto__` too.
+  return Object.fromEntries(joined)
 }
 
 /** A relative one would lead a client, its payment with it, to another address of the gateway. */
 const REFERENCES = new Set(['location', 'content-location'])
 
+/** `https:/x` is none: to whoever is at https it is a path. */
+const WHOLE = /^https?:\/\/[^/\\]/i
+
 function absolute(reference: string, url: URL): string {
-  if (/^[a-z][a-z\d+.-]*:/i.test(reference) || !URL.canParse(reference, url.href)) return reference
-  return new URL(reference, url).href
+  if (WHOLE.test(reference) || !URL.canParse(reference, url.href)) return reference
+  const { protocol, href } = new URL(reference, url)
+  return /^https?:$/.test(protocol) ? href : reference
 }
 
 function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {

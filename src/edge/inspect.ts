@@ -4,7 +4,7 @@
 import { GatewayError } from '../errors.ts'
 import { hasRepeatedMember, parseJson } from '../json.ts'
 import { findToken } from '../tokens.ts'
-import type { HeaderPairs } from './headers.ts'
+import { asServersRead, type HeaderPairs } from './headers.ts'
 import { findPayments, type FoundPayment, member } from './payments.ts'
 import type { Finding, Inspection } from './ports.ts'
 
@@ -101,10 +101,13 @@ function inspectHeaders(headers: HeaderPairs): Finding[] {
   const seen = new Set<string>()
   const findings: Finding[] = []
   for (const [name] of headers) {
-    if (OVERRIDES.has(name))
+    const read = asServersRead(name)
+    if (OVERRIDES.has(read))
       findings.push(
         block('route_overridden', `Leave out ${name}: path and method are those of the request itself.`),
       )
+    if (read !== name && PAYING_HEADERS.has(read))
+      findings.push(block('payment_header_disguised', `Write ${read} with hyphens, or leave it out.`))
     if (seen.has(name) && PAYING_HEADERS.has(name))
       findings.push(block('payment_header_repeated', `Send ${name} once.`))
     if (seen.has(name) && SINGLE_HEADERS.has(name))

@@ -121,6 +121,16 @@ describe('to the merchant', () => {
       ],
     ],
     ['Expect', [['Expect', '100-continue']]],
+    [
+      'what some servers read as one of these',
+      [
+        ['X_Forwarded_For', '10.0.0.1'],
+        ['x_gateway_receipt', 'forged'],
+        ['X-Real_IP', '10.0.0.1'],
+        ['Transfer_Encoding', 'chunked'],
+        ['content_length', '0'],
+      ],
+    ],
     ['the host of the gateway', [['Host', 'gw.example.net']]],
     [
       'cookies',
@@ -182,6 +192,7 @@ describe('to the merchant', () => {
       [['authorization', `Basic ${Buffer.from(`x:${newToken('sk')}`).toString('base64')}`]],
       'authorization',
     ],
+    ['one as the name of a header', [[newToken('sk'), '1']], '…'],
     ['what authenticates a connection', [['authorization', 'NTLM TlRMTVNTUAAB']], 'authorization'],
     ['a line break', [['x-a', 'b\r\nx-c: d']], 'x-a'],
     ['a NUL', [['x-a', 'b\0']], 'x-a'],
@@ -315,6 +326,7 @@ describe('to the buyer', () => {
         ['x-request-id', 'r'],
       ],
     ],
+    ['what moves a page on', [['refresh', '0; url=/v1/credits']]],
     ['a proxy that asks for a password', [['proxy-authenticate', 'Basic']]],
     [
       'what cannot be put on the wire',
@@ -345,6 +357,13 @@ describe('to the buyer', () => {
     ['//other.example/x', 'https://other.example/x'],
     ['\\\\other.example\\x', 'https://other.example/x'],
     ['', 'https://shop.example.com/v1/orders'],
+    // Relative to whoever is at https, and to no one else.
+    ['https:/edge/other.example/x', 'https://shop.example.com/edge/other.example/x'],
+    ['HTTPS:x', 'https://shop.example.com/v1/x'],
+    ['https:', 'https://shop.example.com/v1/orders'],
+    ['https:\\x', 'https://shop.example.com/x'],
+    [' \t/x', 'https://shop.example.com/x'],
+    ['/\t/other.example/x', 'https://other.example/x'],
   ])('makes the reference %j one to the merchant', (location, absolute) => {
     expect(
       toBuyer([
@@ -367,5 +386,13 @@ describe('joinPairs', () => {
         ['a', '2'],
       ]),
     ).toEqual({ a: '1, 2', constructor: 'x' })
+  })
+
+  it('forgets none: what it leaves out, no digest would attest', () => {
+    const joined = joinPairs([
+      ['__proto__', '1'],
+      ['__proto__', '2'],
+    ])
+    expect(Object.entries(joined)).toEqual([['__proto__', '1, 2']])
   })
 })

@@ -193,6 +193,9 @@ describe('blocks', () => {
     ['a path in a header', 'route_overridden', { headers: [['x-original-url', '/admin']] }],
     ['another path in a header', 'route_overridden', { headers: [['x-rewrite-url', '/admin']] }],
     ['a method in a header', 'route_overridden', { headers: [['x-http-method-override', 'DELETE']] }],
+    ['the same with an underscore', 'route_overridden', { headers: [['x_http_method_override', 'DELETE']] }],
+    ['a payment with an underscore', 'payment_header_disguised', { headers: [['x_payment', 'eyJ9']] }],
+    ['a key with an underscore', 'payment_header_disguised', { headers: [['idempotency_key', 'k']] }],
     ['a token of the gateway in the body', 'gateway_token', { body: `token=${newToken('sk')}` }],
     ['a token of the gateway in the address', 'gateway_token', { path: `/v1?key=${newToken('cap')}` }],
   ])('%s', (_, rule, given) => {
