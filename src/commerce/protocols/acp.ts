@@ -82,8 +82,8 @@ function look(message: Message): Sights {
 
 export function spotAcp(message: Message): Spotted | undefined {
   const sights = look(message)
-  const { path, tool, envelope, args, document } = sights
-  const version = readVersion(message, args)
+  const { path, tool, envelope, document } = sights
+  const version = readVersion(message, sights)
   const merchantSignature = message.header('merchant-signature')
   const evidence: Evidence[] = []
   if (path !== undefined) evidence.push({ mark: path.mark, at: '/target' })
@@ -127,8 +127,15 @@ const stageOf = (operation: Operation | null): string =>
       ? operation
       : `checkout.${operation}`
 
-function readVersion(message: Message, args: Found<JsonObject> | null): Found<string> | null {
-  return pickText(args, 'meta', 'api_version') ?? readField(message, 'api-version')
+function readVersion(
+  message: Message,
+  { args, document }: Pick<Sights, 'args' | 'document'>,
+): Found<string> | null {
+  return (
+    pickText(args, 'meta', 'api_version') ??
+    readField(message, 'api-version') ??
+    pickText(document, 'protocol', 'version')
+  )
 }
 
 const known = new WeakMap<Layer, AcpFacts>()
@@ -151,7 +158,7 @@ function read(_layer: Layer, message: Message): AcpFacts {
   const signature = readField(message, 'signature')
   return {
     operation: operationOf(sights, message),
-    apiVersion: readVersion(message, args),
+    apiVersion: readVersion(message, sights),
     idempotencyKey: pickText(meta, 'idempotency_key') ?? http.idempotencyKey,
     requestId: pickText(meta, 'request_id') ?? http.requestId,
     timestamp,

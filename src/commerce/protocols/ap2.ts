@@ -159,6 +159,12 @@ const TOTALS = [
   ['payment_details', 'amount'],
 ]
 
+/** 0.1 carries what pays (a card token, a signed transfer) in the clear. */
+const PAYMENT_METHODS = [
+  ['payment_details', 'payment_method', 'data'],
+  ['payment_mandate_contents', 'payment_response', 'details'],
+]
+
 /** Detected by the key: two releases of 0.1 disagree about what is inside. */
 function readV01(
   sight: { readonly kind: 'intent' | 'cart' | 'payment'; readonly found: Found<Json> } | undefined,
@@ -244,6 +250,7 @@ export function factsOfAp2(facts: Ap2Facts, message: Message): TransactionFacts 
       ...sights.chains.map(({ at }) => at),
       ...sights.undecodable,
       ...(v01?.authorization == null ? [] : [v01.authorization.at]),
+      ...PAYMENT_METHODS.flatMap((path) => pick(v01?.document ?? null, ...path)?.at ?? []),
       ...(sights.merchantAuthorization === null ? [] : [sights.merchantAuthorization.at]),
     ],
   }

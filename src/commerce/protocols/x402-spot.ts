@@ -134,6 +134,8 @@ function sightEnvelope(envelope: Envelope): Sight[] {
     if (payment !== null) add('payment', 'mcp', '_meta x402/payment', payment)
     if (response !== null) add('settlement', 'mcp', '_meta x402/payment-response', response)
   }
+  const embedded = findEmbedded(envelope)
+  for (const { stage, document } of embedded) add(stage, 'a2a', 'AP2 mandate with x402 inside', document)
   for (const metadata of envelope.metadatas) {
     const payload = pick(metadata, 'x402.payment.payload')
     const required = pick(metadata, 'x402.payment.required')
@@ -143,7 +145,13 @@ function sightEnvelope(envelope: Envelope): Sight[] {
     if (required !== null) add('challenge', 'a2a', 'metadata x402.payment.required', required)
     if (receipts !== null)
       add('settlement', 'a2a', 'metadata x402.payment.receipts', pickList(receipts).at(-1) ?? receipts)
-    if (status !== null && payload === null && required === null && receipts === null)
+    if (
+      status !== null &&
+      embedded.length === 0 &&
+      payload === null &&
+      required === null &&
+      receipts === null
+    )
       found.push({
         stage: Object.hasOwn(STATUS_STAGES, status.value) ? STATUS_STAGES[status.value]! : 'payment',
         transport: 'a2a',
@@ -157,6 +165,33 @@ function sightEnvelope(envelope: Envelope): Sight[] {
   const challenge = findToolChallenge(envelope)
   if (challenge !== null) add('challenge', 'mcp', 'answer of a tool', challenge)
   return found
+}
+
+/** The embedded flow of A2A: AP2 mandates of 0.1 carry what would stand in the metadata. */
+function findEmbedded({
+  dataParts,
+}: Envelope): { readonly stage: Stage; readonly document: Found<JsonObject> }[] {
+  return dataParts.flatMap((data) => {
+    const cart = pickObject(data, 'ap2.mandates.CartMandate')
+    const mandate = pickObject(data, 'ap2.mandates.PaymentMandate')
+    const offered = [
+      ...pickList(cart, 'payment_request', 'method_data'),
+      ...pickList(cart, 'contents', 'payment_request', 'method_data'),
+    ]
+    const asked = offered.map((method) => ({
+      stage: 'challenge' as const,
+      document: pickObject(method, 'data'),
+    }))
+    const paid = [
+      pickObject(mandate, 'payment_details', 'payment_method', 'data'),
+      pickObject(mandate, 'payment_mandate_contents', 'payment_response', 'details'),
+    ].map((document) => ({ stage: 'payment' as const, document }))
+    return [...asked, ...paid].flatMap(({ stage, document }) =>
+      document !== null && typeof member(document.value, 'x402Version') === 'number'
+        ? [{ stage, document }]
+        : [],
+    )
+  })
 }
 
 /** An answer that asks for payment: `structuredContent`, or the same as text. */

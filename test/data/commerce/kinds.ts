@@ -185,6 +185,21 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     confidence: 'medium',
     with: ['a2a'],
   },
+  'x402 payment inside an AP2 mandate': {
+    source: post('/a2a', a2aMessage([{ kind: 'data', data: { 'ap2.mandates.PaymentMandate': { payment_details: { payment_method: { supported_methods: 'https://www.x402.org/', data: solana } }, creation_time: '2026-09-21T14:00:00Z' } } }], { metadata: { 'x402.payment.status': 'payment-submitted' } })),
+    is: ['x402', '2', 'a2a', 'payment'],
+    with: ['ap2', 'a2a'],
+  },
+  'x402 challenge inside an AP2 cart': {
+    source: post('/a2a', a2aMessage([{ kind: 'data', data: { 'ap2.mandates.CartMandate': { contents: { payment_request: { method_data: [{ supported_methods: 'https://www.x402.org/', data: v1Required }] } } } } }], { metadata: { 'x402.payment.status': 'payment-required' } })),
+    is: ['x402', '1', 'a2a', 'challenge'],
+    with: ['ap2', 'a2a'],
+  },
+  'AP2 0.1 payment mandate of another inner shape': {
+    source: post('/a2a', a2aMessage([{ kind: 'data', data: { 'ap2.mandates.PaymentMandate': { payment_details: { cart_mandate: 'a hash', payment_request_id: 'order-1', payment_method: { supported_methods: 'CARD', data: { token: 'made-up' } }, amount: { currency: 'EUR', value: 19.5 } }, creation_time: '2026-09-21T14:00:00Z' } } }])),
+    is: ['ap2', '0.1', 'a2a', 'payment'],
+    with: ['a2a'],
+  },
   'x402 payment as a facilitator is sent it': {
     source: post('/settle', { x402Version: 2, paymentPayload: solana, paymentRequirements: solana.accepted }),
     is: ['x402', '2', 'http', 'payment'],
@@ -312,6 +327,10 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'UCP profile': { source: get({}, '/.well-known/ucp'), is: ['ucp', '2026-08-25', 'rest', 'discovery'], confidence: 'medium' },
   'ACP create': { source: sample('acp-create'), is: ['acp', '2026-04-17', 'rest', 'checkout.create'] },
   'ACP update': { source: post('/checkout_sessions/cs_1', { items: [] }, { 'API-Version': '2026-01-30' }), is: ['acp', '2026-01-30', 'rest', 'checkout.update'] },
+  'ACP answer that says its version': {
+    source: { target: `https://${HOST}/checkout_sessions/cs_1`, method: 'GET', body: { id: 'cs_1', protocol: { version: '2026-04-17' } } },
+    is: ['acp', '2026-04-17', 'rest', 'checkout.get'],
+  },
   'ACP complete': { source: sample('acp-complete'), is: ['acp', '2026-04-17', 'rest', 'checkout.complete'] },
   'ACP delegate payment': { source: sample('acp-delegate'), is: ['acp', '2026-04-17', 'rest', 'delegate'] },
   'ACP over MCP': { source: sample('acp-mcp'), is: ['acp', '2026-04-17', 'mcp', 'checkout.complete'], with: ['mcp'] },

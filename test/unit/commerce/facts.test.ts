@@ -179,6 +179,13 @@ describe('the facts of a transaction', () => {
     expect(factsOf(SAMPLES[name]!).credentials.toSorted()).toEqual(places.toSorted())
   })
 
+  it('name what pays inside a mandate of AP2 0.1', () => {
+    const { source } = KINDS['AP2 0.1 payment mandate of another inner shape']!
+    expect(factsOf(source).credentials).toEqual([
+      '/body/params/message/parts/0/data/ap2.mandates.PaymentMandate/payment_details/payment_method/data',
+    ])
+  })
+
   it('name the card of a delegated payment, its number and its code', () => {
     const source = change(SAMPLES['acp-delegate']!, [
       { op: 'set', at: '/body/payment_method/number', value: '0'.repeat(16) },
