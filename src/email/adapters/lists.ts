@@ -1,0 +1,115 @@
+// Brings the lists of the installed packages together in one compact table, once, when the first address is verified, and
+// joins what the operator refreshed and wrote. The packages keep nothing in memory afterwards.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { setImmediate as yieldTurn } from 'node:timers/promises'
+import { isPlainDomain, readDomain } from '../domain.ts'
+import { CURATED, type DomainLists, FREE, type ListSource, OTHERS, REFRESHED } from '../lists.ts'
+import { packNames } from '../packed.ts'
+import type { RefreshedList } from './refreshed.ts'
+
+/** Packages say their version, not their day: it is known for the versions that were looked at. */
+const PUBLISHED: Readonly<Record<string, string>> = {
+  'disposable-email-domains-js 1.26.0': '2026-09-21',
+  'disposable-domains 2.0.1': '2026-08-24',
+  'mailchecker 6.0.21': '2026-07-18',
+  'freemail 1.7.0': '2024-12-13',
+}
+/** That many of the other lists have to agree. */
+const VOTES = 2
+
+/** Some megabytes of JSON and text, a list per turn of the event loop, so that calls under way are not held up. */
+export async function loadLists(refreshed: RefreshedList | undefined): Promise<DomainLists> {
+  const values = new Map<string, number>()
+  const add = (names: readonly string[], bit: number) => {
+    for (const name of names) values.set(name, (values.get(name) ?? 0) | bit)
+    return yieldTurn()
+  }
+  const others: ListSource[] = []
+  for (const [i, takeOther] of TAKE_OTHERS.entries()) {
+    const { label, names } = takeOther()
+    others.push({ bit: OTHERS[i]!, name: label, date: dateOf(label) })
+    await add(names, OTHERS[i]!)
+  }
+  for (const [name, value] of values) if (countBits(value) < VOTES) values.delete(name)
+  const curated = take('disposable-email-domains-js', (loaded) =>
+    (loaded as { disposableEmailBlocklist(): unknown }).disposableEmailBlocklist(),
+  )
+  await add(curated.names, CURATED)
+  await add(refreshed?.names ?? [], REFRESHED)
+  const free = takeLines('freemail', 'data/free.txt')
+  await add(
+    free.names.filter((name) => !values.has(name)),
+    FREE,
+  )
+  return {
+    names: packNames(values),
+    sources: [
+      // What the operator refreshed is newer than what was installed.
+      ...(refreshed ? [{ bit: REFRESHED, name: refreshed.name, date: refreshed.date }] : []),
+      { bit: CURATED, name: curated.label, date: dateOf(curated.label) },
+      ...others,
+    ],
+  }
+}
+
+const TAKE_OTHERS: readonly (() => TakenList)[] = [
+  () => take('disposable-domains', (loaded) => loaded),
+  () => take('mailchecker', (loaded) => [...(loaded as { blacklist(): Set<unknown> }).blacklist()]),
+  () => takeLines('freemail', 'data/disposable.txt'),
+]
+
+interface TakenList {
+  /** Package and version. */
+  readonly label: string
+  readonly names: readonly string[]
+}
+
+const dateOf = (label: string) => PUBLISHED[label] ?? null
+
+function countBits(value: number): number {
+  let count = 0
+  for (let rest = value; rest !== 0; rest &= rest - 1) count++
+  return count
+}
+
+/** Through the package's own interface; then its module is forgotten, and with it the strings. */
+function take(name: string, read: (loaded: unknown) => unknown): TakenList {
+  const require = createRequire(import.meta.url)
+  const before = new Set(Object.keys(require.cache))
+  const names = toNames(read(require(name)))
+  for (const key of Object.keys(require.cache)) if (!before.has(key)) delete require.cache[key]
+  return { label: labelOf(name), names }
+}
+
+function takeLines(name: string, file: string): TakenList {
+  return {
+    label: labelOf(name),
+    names: toNames(readFileSync(join(folderOf(name), file), 'utf8').split('\n')),
+  }
+}
+
+const folderOf = (name: string) => dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+
+function labelOf(name: string): string {
+  const { version } = JSON.parse(readFileSync(join(folderOf(name), 'package.json'), 'utf8')) as {
+    version: string
+  }
+  return `${name} ${version}`
+}
+
+/** Lower-case A-labels; what is no domain (lists have an error page's first line in them) is left out. */
+function toNames(list: unknown): string[] {
+  if (!Array.isArray(list)) throw new TypeError('a list of domains is not a list')
+  const names: string[] = []
+  for (const entry of list) {
+    if (typeof entry !== 'string') continue
+    if (isPlainDomain(entry)) names.push(entry)
+    else {
+      const read = readDomain(entry.trim())
+      if (read.ok) names.push(read.name.ascii)
+    }
+  }
+  return names
+}

@@ -1,0 +1,78 @@
+// Domains that look like another one: labels that mix Latin with the scripts that imitate it, labels made of imitations
+// only, and names of providers in disguise. A reason to look, never to refuse: people do own such names.
+import type { DomainName } from './domain.ts'
+import { PROVIDERS } from './providers.ts'
+
+/** Letters that are drawn like a Latin one in common fonts (a part of UTS 39's table). */
+const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    // Cyrillic, Greek, Armenian, Latin beyond ASCII
+    a: 'аαɑ',
+    b: 'ьЬ',
+    c: 'сϲⅽ',
+    d: 'ԁɗ',
+    e: 'еҽ',
+    g: 'ɡց',
+    h: 'һհ',
+    i: 'іιıɩ',
+    j: 'јϳ',
+    k: 'кκ',
+    l: 'ӏ',
+    m: 'м',
+    n: 'пոηռ',
+    o: 'оοօσ',
+    p: 'рρ',
+    q: 'ԛգ',
+    r: 'г',
+    s: 'ѕ',
+    t: 'тτ',
+    u: 'υսцʋ',
+    v: 'ѵν',
+    w: 'ѡԝωա',
+    x: 'хχ',
+    y: 'уүγ',
+    z: 'ᴢ',
+  }).flatMap(([latin, others]) => [...others].map((other): [string, string] => [other, latin])),
+)
+
+const LATIN = /\p{Script=Latin}/u
+const IMITATOR = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
+const known = new Set(PROVIDERS)
+
+export interface Resemblance {
+  readonly isConfusable: boolean
+  /** The provider that it imitates. */
+  readonly imitates: string | undefined
+}
+
+const NONE: Resemblance = { isConfusable: false, imitates: undefined }
+
+export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
+  if (ascii === unicode) return NONE
+  const labels = unicode.split('.')
+  const imitated = skeletonOf(unicode)
+  const imitates = known.has(imitated) ? imitated : undefined
+  const tld = labels.at(-1)!
+  const isConfusable =
+    imitates !== undefined ||
+    labels.some((label) => mixesScripts(label) || (!IMITATOR.test(tld) && isAllImitation(label)))
+  return { isConfusable, imitates }
+}
+
+function mixesScripts(label: string): boolean {
+  const scripts = [
+    LATIN,
+    /\p{Script=Cyrillic}/u,
+    /\p{Script=Greek}/u,
+    /\p{Script=Armenian}/u,
+    /\p{Script=Cherokee}/u,
+  ]
+  return IMITATOR.test(label) && scripts.filter((script) => script.test(label)).length > 1
+}
+
+/** Under a top-level domain that is not written in that script, letters that all pass for Latin ones. */
+const isAllImitation = (label: string) => IMITATOR.test(label) && /^[a-z0-9-]+$/.test(skeletonOf(label))
+
+/** As a reader takes it in: accents gone, imitations as what they imitate. */
+const skeletonOf = (text: string) =>
+  [...text.normalize('NFD').replace(/\p{Mn}/gu, '')].map((one) => LOOKS_LIKE.get(one) ?? one).join('')

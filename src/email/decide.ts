@@ -1,0 +1,166 @@
+// From what is known about an address to the answer. The decision is the worst of the reasons, and nothing else: what is
+// deterministic rejects, what may change by itself is a review. A route that nobody knows never rejects.
+import {
+  EMAIL_REASONS,
+  type EmailChecks,
+  type EmailDecision,
+  type EmailReason,
+  type EmailVerification,
+} from '../../schemas/email.ts'
+import type { z } from 'zod'
+import type { MailRoute } from './ports.ts'
+import type { AddressReading } from './reading.ts'
+import { RULE_DETAILS } from './words.ts'
+
+export type Judgement = Omit<EmailVerification, 'checked_at'>
+type Checks = z.infer<typeof EmailChecks>
+type Mailbox = EmailVerification['mailbox']
+
+/** Spelling and literals stay what they are; a day bounds what lists may learn. */
+const LASTING_SECONDS = 86_400
+const LISTED_SECONDS = 3_600
+const SEVERITY: readonly EmailDecision[] = ['accept', 'review', 'reject']
+
+/**
+ * @param route what DNS says about `reading.question`; of a literal, only `unreachable` or undefined. Undefined: not asked.
+ * @param mailbox what a verifier says; `unknown` where there is none
+ */
+export function decide(reading: AddressReading, route: MailRoute | undefined, mailbox: Mailbox): Judgement {
+  const reasons = sortReasons([
+    ...reasonsOfReading(reading),
+    ...reasonsOfRoute(route),
+    ...reasonsOfMailbox(mailbox),
+  ])
+  return {
+    email: reading.email,
+    decision: decisionOf(reasons),
+    reasons,
+    normalized: reading.normalized,
+    did_you_mean: reading.didYouMean,
+    checks: toChecks(reading, route),
+    mailbox,
+    cache_ttl_seconds: ttlOf(reading, route),
+  }
+}
+
+/** The worst that any of the reasons asks for; accept without any. */
+export function decisionOf(reasons: readonly EmailReason[]): EmailDecision {
+  return SEVERITY[Math.max(0, ...reasons.map(severityOf))]!
+}
+
+const severityOf = (reason: EmailReason) => SEVERITY.indexOf(EMAIL_REASONS[reason])
+const ORDER = Object.keys(EMAIL_REASONS) as EmailReason[]
+const sortReasons = (reasons: readonly EmailReason[]) => ORDER.filter((reason) => reasons.includes(reason))
+
+function reasonsOfReading(reading: AddressReading): EmailReason[] {
+  const { syntax, disposable } = reading
+  if (!syntax.ok) return [syntax.part === 'domain' ? 'domain_invalid' : 'syntax']
+  const found: readonly (readonly [boolean, EmailReason])[] = [
+    [disposable?.result === 'listed', 'disposable'],
+    [disposable?.result === 'probable', 'probably_disposable'],
+    [reading.isRole, 'role_address'],
+    [reading.isTypo, 'typo'],
+    [syntax.isQuoted, 'quoted_local_part'],
+    [syntax.literal !== undefined, 'address_literal'],
+    [reading.isSpecialUse, 'special_use_domain'],
+    [reading.isConfusable, 'confusable'],
+    [reading.subaddress !== null, 'subaddress'],
+    [reading.isFree, 'free_provider'],
+    [reading.isRelay, 'relay'],
+  ]
+  return found.filter(([isSo]) => isSo).map(([, reason]) => reason)
+}
+
+function reasonsOfRoute(route: MailRoute | undefined): EmailReason[] {
+  switch (route?.status) {
+    case undefined:
+    case 'mx':
+      return []
+    case 'implicit':
+      return ['implicit_mx']
+    case 'null_mx':
+      return ['null_mx']
+    case 'no_domain':
+      return ['domain_not_found']
+    case 'no_route':
+      return ['no_mail_route']
+    case 'unreachable':
+      return ['unreachable_route']
+    case 'unknown':
+      return [route.reason === 'timeout' ? 'dns_timeout' : 'dns_failure']
+  }
+}
+
+const reasonsOfMailbox = (mailbox: Mailbox): EmailReason[] =>
+  mailbox === 'undeliverable' ? ['mailbox_undeliverable'] : []
+
+function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks {
+  const { syntax, disposable } = reading
+  return {
+    syntax: syntax.ok
+      ? { result: 'pass', rule: null, detail: null, position: null }
+      : { result: 'fail', rule: syntax.rule, detail: RULE_DETAILS[syntax.rule], position: syntax.position },
+    domain: domainCheck(syntax, route),
+    mx: mxCheck(route),
+    disposable: disposable ?? { result: 'skipped', list: null, list_date: null },
+    role: reading.isRole,
+    free_provider: reading.isFree,
+    relay: reading.isRelay,
+    subaddress: reading.subaddress,
+    internationalized: {
+      local_part: syntax.ok && !isAscii(syntax.localPart),
+      domain: syntax.ok && syntax.domain !== undefined && syntax.domain.ascii !== syntax.domain.unicode,
+    },
+  }
+}
+
+const isAscii = (text: string) => /^[ -~]*$/.test(text)
+
+function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefined): Checks['domain'] {
+  if (!syntax.ok)
+    return {
+      result: syntax.part === 'domain' ? 'fail' : 'skipped',
+      ascii: null,
+      unicode: null,
+      registrable: null,
+    }
+  if (!syntax.domain) return { result: 'skipped', ascii: null, unicode: null, registrable: null }
+  const { ascii, unicode, registrable } = syntax.domain
+  const result =
+    route === undefined
+      ? 'skipped'
+      : route.status === 'no_domain'
+        ? 'fail'
+        : route.status === 'unknown'
+          ? 'unknown'
+          : 'pass'
+  return { result, ascii, unicode, registrable }
+}
+
+function mxCheck(route: MailRoute | undefined): Checks['mx'] {
+  const none = { hosts: [], null_mx: false, implicit_mx: false }
+  switch (route?.status) {
+    case undefined:
+      return { result: 'skipped', ...none }
+    case 'unknown':
+      return { result: 'unknown', ...none }
+    case 'mx':
+      return { result: 'pass', ...none, hosts: [...route.hosts] }
+    case 'implicit':
+      return { result: 'pass', ...none, implicit_mx: true }
+    case 'unreachable':
+      return { result: 'fail', ...none, hosts: [...route.hosts] }
+    case 'null_mx':
+      return { result: 'fail', ...none, null_mx: true }
+    case 'no_domain':
+    case 'no_route':
+      return { result: 'fail', ...none }
+  }
+}
+
+/** As long as the shortest-lived fact that it rests on. What nobody knows is asked again. */
+function ttlOf({ syntax, question }: AddressReading, route: MailRoute | undefined): number {
+  if (route?.status === 'unknown') return 0
+  if (!syntax.ok || question?.kind === 'literal') return LASTING_SECONDS
+  return Math.max(0, Math.floor(Math.min(LISTED_SECONDS, route?.ttlSeconds ?? LISTED_SECONDS)))
+}

@@ -1,0 +1,22 @@
+// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours, each part edited once.
+
+/** The distance of two short texts, or `limit + 1` as soon as it is known to be more. */
+export function distanceWithin(limit: number, a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1
+  let [before, above] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    let least = i
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let best = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + cost)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        best = Math.min(best, before[j - 2]! + 1)
+      row.push(best)
+      if (best < least) least = best
+    }
+    if (least > limit) return limit + 1
+    ;[before, above] = [above, row]
+  }
+  return above[b.length]!
+}

@@ -1,0 +1,183 @@
+// The domain of an address as DNS would be asked for it: UTS 46 mapping (node:url), then what the mapping leaves open:
+// letters, digits and hyphens only, lengths, the rules of RFC 5892 and 5893 for labels, punycode that says what it means.
+// Whether the domain exists is for DNS.
+import { domainToASCII, domainToUnicode } from 'node:url'
+import { parse } from 'tldts'
+import { type CharacterRule, faultOfCharacter, isCombiningMark } from './characters.ts'
+
+export type DomainRule =
+  | CharacterRule
+  | 'domain_empty'
+  | 'domain_dot_start'
+  | 'domain_dot_end'
+  | 'domain_dot_twice'
+  | 'domain_too_long'
+  | 'domain_character'
+  | 'label_too_long'
+  | 'label_hyphen'
+  | 'hyphens_3_4'
+  | 'punycode'
+  | 'idna'
+  | 'combining_mark_first'
+  | 'context'
+  | 'bidi'
+  | 'dotless_domain'
+  | 'top_level_domain'
+
+export interface DomainName {
+  /** Lower-case A-labels: what DNS is asked for. */
+  readonly ascii: string
+  readonly unicode: string
+  /** The part that somebody registered; null for a public suffix itself. */
+  readonly registrable: string | null
+  /** Its top-level domain is in the root zone, as the public suffix list knows it. */
+  readonly isDelegated: boolean
+}
+
+export type DomainVerdict =
+  | { readonly ok: true; readonly name: DomainName }
+  /** @param at UTF-16 index into the domain */
+  | { readonly ok: false; readonly rule: DomainRule; readonly at: number }
+
+const MAX_DOMAIN_CHARS = 253
+const MAX_LABEL_CHARS = 63
+/** Full stop and the three that UTS 46 reads as one. */
+const DOTS = /[.\u3002\uFF0E\uFF61]/
+const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{1,63}$/
+const HYPHENS_3_4 = /(?:^|\.)..--/
+const TLDTS = { extractHostname: false, validateHostname: false, detectIp: false, allowPrivateDomains: true }
+
+/** A name that nothing has to be looked up for: lower-case ASCII as DNS would be asked for it. */
+export const isPlainDomain = (text: string) =>
+  text.length <= MAX_DOMAIN_CHARS && PLAIN.test(text) && !HYPHENS_3_4.test(text)
+
+/** Never throws; linear in the length of the text. */
+export function readDomain(text: string): DomainVerdict {
+  const lower = text.toLowerCase()
+  if (isPlainDomain(lower)) return { ok: true, name: nameOf(lower, lower) }
+  if (text === '') return fault('domain_empty', 0)
+  const spelling = findCharacterFault(text)
+  if (spelling) return spelling
+  const labels = text.split(DOTS)
+  const starts: number[] = []
+  let start = 0
+  for (const label of labels) {
+    starts.push(start)
+    start += label.length + 1
+  }
+  const empty = labels.indexOf('')
+  if (empty === 0) return fault('domain_dot_start', 0)
+  if (empty === labels.length - 1) return fault('domain_dot_end', text.length - 1)
+  if (empty > 0) return fault('domain_dot_twice', starts[empty]!)
+
+  const read: { ascii: string; unicode: string }[] = []
+  for (const [i, label] of labels.entries()) {
+    const verdict = readLabel(label)
+    if (typeof verdict === 'string') return fault(verdict, starts[i]!)
+    read.push(verdict)
+  }
+  const astray = findBidiFault(read.map(({ unicode }) => unicode))
+  if (astray !== undefined) return fault('bidi', starts[astray]!)
+  const ascii = read.map((label) => label.ascii).join('.')
+  if (ascii.length > MAX_DOMAIN_CHARS)
+    return fault('domain_too_long', Math.min(text.length, MAX_DOMAIN_CHARS))
+  const [last] = read.slice(-1)
+  if (read.length === 1) return fault('dotless_domain', 0)
+  // The root zone has names of letters and A-labels only, so digits at the end are an address that lacks its brackets.
+  if (!/^(?:[a-z]+|xn--[a-z0-9-]+)$/.test(last!.ascii)) return fault('top_level_domain', starts.at(-1)!)
+  return { ok: true, name: nameOf(ascii, read.map(({ unicode }) => unicode).join('.')) }
+}
+
+const fault = (rule: DomainRule, at: number): DomainVerdict => ({ ok: false, rule, at })
+
+function nameOf(ascii: string, unicode: string): DomainName {
+  const { domain, isIcann, isPrivate } = parse(ascii, TLDTS)
+  return { ascii, unicode, registrable: domain, isDelegated: isIcann === true || isPrivate === true }
+}
+
+function findCharacterFault(text: string): DomainVerdict | undefined {
+  const characters = [...text]
+  let at = 0
+  for (const [i, character] of characters.entries()) {
+    const isAscii = character <= '\u007F'
+    if (!(isAscii ? /[a-zA-Z0-9.-]/.test(character) : DOTS.test(character))) {
+      const rule = faultOfCharacter(characters, i, true)
+      if (rule) return fault(rule, at)
+      // A character that is a dot only after mapping (one dot leader, "1." as one digit) makes labels nobody sees.
+      if (isAscii || character.normalize('NFKC').includes('.')) return fault('domain_character', at)
+    }
+    at += character.length
+  }
+  return undefined
+}
+
+/** One label in both spellings, or the rule that it breaks. */
+function readLabel(label: string): { ascii: string; unicode: string } | DomainRule {
+  const isAscii = /^[\0-\x7F]*$/.test(label)
+  const lower = label.toLowerCase()
+  // Only what is not ASCII goes through node:url, which would read escapes and IPv4 addresses in it.
+  const ascii = isAscii ? lower : domainToASCII(label)
+  if (ascii === '') return lengthOfAscii(label) > MAX_LABEL_CHARS ? 'label_too_long' : 'idna'
+  if (!/^[a-z0-9-]+$/.test(ascii)) return 'domain_character'
+  if (ascii.length > MAX_LABEL_CHARS) return 'label_too_long'
+  if (ascii.startsWith('-') || ascii.endsWith('-'))
+    return ascii.startsWith('xn--') ? 'punycode' : 'label_hyphen'
+  if (!ascii.startsWith('xn--')) return ascii.slice(2, 4) === '--' ? 'hyphens_3_4' : { ascii, unicode: ascii }
+  const unicode = domainToUnicode(ascii)
+  // Decodes, to something that had to be encoded, and is encoded in no other way.
+  if (unicode === '' || /^[\0-\x7F]*$/.test(unicode) || domainToASCII(unicode) !== ascii) return 'punycode'
+  return findLabelFault(unicode) ?? { ascii, unicode }
+}
+
+const lengthOfAscii = (label: string) => label.normalize('NFKC').length
+
+// RFC 5892, 2.6: letters by their category, and exceptions in both directions.
+const LABEL_CHARACTER =
+  /^(?:\u200C|\u200D|[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{Nd}\u00B7\u0375\u05F3\u05F4\u06FD\u06FE\u0F0B\u3007\u30FB]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})$/u
+const NEVER = /[\u0640\u07FA\u302E\u302F\u3031-\u3035\u303B]/
+
+function findLabelFault(unicode: string): DomainRule | undefined {
+  const characters = [...unicode]
+  if (characters[2] === '-' && characters[3] === '-') return 'hyphens_3_4'
+  if (isCombiningMark(characters[0]!)) return 'combining_mark_first'
+  for (const [i, character] of characters.entries()) {
+    if (NEVER.test(character)) return 'idna'
+    if (character > '\u007F' && !LABEL_CHARACTER.test(character)) return 'idna'
+    if (faultOfCharacter(characters, i, true)) return 'context'
+    if (!isInContext(characters, i)) return 'context'
+  }
+  return undefined
+}
+
+/** CONTEXTO: RFC 5892, A.3 to A.9. */
+function isInContext(characters: readonly string[], at: number): boolean {
+  const before = characters[at - 1] ?? ''
+  const after = characters[at + 1] ?? ''
+  switch (characters[at]) {
+    case '\u00B7':
+      return before === 'l' && after === 'l'
+    case '\u0375':
+      return /^\p{Script=Greek}$/u.test(after)
+    case '\u05F3':
+    case '\u05F4':
+      return /^\p{Script=Hebrew}$/u.test(before)
+    case '\u30FB':
+      return characters.some((one) => /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(one))
+    default: {
+      const character = characters[at]!
+      if (character >= '\u0660' && character <= '\u0669')
+        return !characters.some((one) => one >= '\u06F0' && one <= '\u06F9')
+      return true
+    }
+  }
+}
+
+/** Blocks whose characters run from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u
+
+/** RFC 5893: with one label from right to left, the others start with a letter. node:url has judged the former. */
+function findBidiFault(labels: readonly string[]): number | undefined {
+  if (!labels.some((label) => RIGHT_TO_LEFT.test(label))) return undefined
+  const at = labels.findIndex((label) => !RIGHT_TO_LEFT.test(label) && !/^\p{L}/u.test(label))
+  return at === -1 ? undefined : at
+}

@@ -1,0 +1,58 @@
+// A hundred thousand names in a few megabytes: one block of bytes and an open-addressed index into it, outside the heap.
+// Exact: a name is compared whole, since a collision would turn somebody away.
+
+export interface PackedNames {
+  /** The value of a name; 0 where it is not in the table. */
+  get(name: string): number
+  readonly size: number
+  readonly bytes: number
+}
+
+/**
+ * @param entries lower-case ASCII names of at most 253 characters, each once, with a value from 1 to 255
+ */
+export function packNames(entries: ReadonlyMap<string, number>): PackedNames {
+  let length = 1
+  for (const name of entries.keys()) length += name.length + 2
+  // Per name: its value, its length, its characters. Offset 0 means an empty slot.
+  const block = Buffer.alloc(length)
+  const slots = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(entries.size, 1) * 1.6 + 1)))
+  const mask = slots.length - 1
+  let end = 1
+  for (const [name, value] of entries) {
+    let slot = hashOf(name) & mask
+    while (slots[slot] !== 0) slot = (slot + 1) & mask
+    slots[slot] = end
+    block[end] = value
+    block[end + 1] = name.length
+    block.write(name, end + 2, 'latin1')
+    end += name.length + 2
+  }
+
+  const isAt = (name: string, offset: number): boolean => {
+    if (block[offset + 1] !== name.length) return false
+    for (let i = 0; i < name.length; i++) if (block[offset + 2 + i] !== name.charCodeAt(i)) return false
+    return true
+  }
+  return {
+    get(name) {
+      let slot = hashOf(name) & mask
+      for (let offset = slots[slot]!; offset !== 0; offset = slots[slot]!) {
+        if (isAt(name, offset)) return block[offset]!
+        slot = (slot + 1) & mask
+      }
+      return 0
+    },
+    size: entries.size,
+    bytes: block.byteLength + slots.byteLength,
+  }
+}
+
+/** FNV-1a, finished so that the low bits depend on all of it. */
+function hashOf(name: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
+  hash ^= hash >>> 15
+  hash = Math.imul(hash, 0x2c1b3c6d)
+  return (hash ^ (hash >>> 13)) >>> 0
+}

@@ -1,0 +1,110 @@
+// What an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept. What is
+// still open is where its mail goes (route) and whether somebody's mailbox is there.
+import { showAddress } from './characters.ts'
+import { findResemblance } from './confusable.ts'
+import type { DisposableFinding, Knowledge } from './lists.ts'
+import { readSyntax, type SyntaxVerdict } from './syntax.ts'
+import { findTypo } from './typo.ts'
+
+/** What has to be asked before the answer is known. */
+export type RouteQuestion =
+  | { readonly kind: 'domain'; readonly domain: string }
+  /** Not a question to DNS: whether that address is on the public internet. */
+  | { readonly kind: 'literal'; readonly address: string }
+
+export interface AddressReading {
+  /** As sent, safe to print. */
+  readonly email: string
+  readonly syntax: SyntaxVerdict
+  /** Undefined: nothing that could be asked would change the answer. */
+  readonly question: RouteQuestion | undefined
+  readonly normalized: string | null
+  readonly didYouMean: string | null
+  readonly disposable: DisposableFinding | undefined
+  readonly isTypo: boolean
+  readonly isRole: boolean
+  readonly isFree: boolean
+  readonly isRelay: boolean
+  readonly isConfusable: boolean
+  readonly isSpecialUse: boolean
+  readonly subaddress: string | null
+}
+
+/** @param text anything at all; never throws */
+export function readAddress(text: string, knowledge: Knowledge): AddressReading {
+  const syntax = readSyntax(text)
+  const email = showAddress(text)
+  const nothing = {
+    email,
+    syntax,
+    question: undefined,
+    normalized: null,
+    didYouMean: null,
+    disposable: undefined,
+    isTypo: false,
+    isRole: false,
+    isFree: false,
+    isRelay: false,
+    isConfusable: false,
+    isSpecialUse: false,
+    subaddress: null,
+  }
+  if (!syntax.ok) return { ...nothing, didYouMean: repair(text) }
+  const { content, domain, isQuoted, localPart, literal } = syntax
+  const { base, tag } = splitTag(content, isQuoted)
+  const person = { isRole: knowledge.isRole(base), subaddress: tag }
+  if (domain === undefined) {
+    const written = literal!.includes(':') ? `IPv6:${literal}` : literal
+    return {
+      ...nothing,
+      ...person,
+      question: { kind: 'literal', address: literal! },
+      normalized: `${localPart}@[${written}]`,
+    }
+  }
+  const disposable = knowledge.findDisposable(domain)
+  const { isConfusable, imitates } = findResemblance(domain)
+  const isSpecialUse = knowledge.isSpecialUse(domain)
+  const isSettled = disposable.result === 'allowed' || isSpecialUse
+  const typo = isSettled || imitates !== undefined ? undefined : findTypo(domain, knowledge.isReal)
+  const meant = imitates ?? typo
+  return {
+    email,
+    syntax,
+    question: knowledge.isNeverAsked(domain) ? undefined : { kind: 'domain', domain: domain.ascii },
+    normalized: `${localPart}@${domain.ascii}`,
+    didYouMean: meant === undefined ? null : `${localPart}@${meant}`,
+    disposable,
+    isTypo: typo !== undefined,
+    ...person,
+    isFree: knowledge.isFree(domain) && disposable.result !== 'listed' && disposable.result !== 'probable',
+    isRelay: knowledge.isRelay(domain) && disposable.result !== 'listed',
+    isConfusable: isConfusable && disposable.result !== 'allowed',
+    isSpecialUse,
+  }
+}
+
+/** Behind the first +, where most servers split: `ada+shop` is `ada`. */
+function splitTag(content: string, isQuoted: boolean): { base: string; tag: string | null } {
+  const plus = content.indexOf('+')
+  if (isQuoted || plus < 1 || plus === content.length - 1) return { base: content, tag: null }
+  return { base: content.slice(0, plus), tag: content.slice(plus + 1) }
+}
+
+/** The address inside of what was pasted with something around it. Only offered: the caller decides. */
+function repair(text: string): string | null {
+  if (text.length > 1000) return null
+  let inner = text.trim()
+  const open = inner.lastIndexOf('<')
+  const close = inner.indexOf('>', open)
+  if (open !== -1 && close !== -1) inner = inner.slice(open + 1, close)
+  inner = inner
+    .trim()
+    .replace(/^mailto:/i, '')
+    .replace(/[\uFF20\uFE6B]/, '@')
+  if (inner.endsWith('.')) inner = inner.slice(0, -1)
+  if (inner === text || inner === '') return null
+  const syntax = readSyntax(inner)
+  if (!syntax.ok || !syntax.domain) return null
+  return `${syntax.localPart}@${syntax.domain.ascii}`
+}

@@ -1,0 +1,225 @@
+// Spelling of an address: the part of RFC 5321, 5322 and 6531 that mail is delivered to. Dot-atoms pass; quoted local parts
+// and address literals pass and are marked; comments, folding, display names and lists of addresses are named and refused.
+// Linear time, never throws. What it means for the answer is decided in decide.ts.
+import { type CharacterRule, faultOfCharacter, isCombiningMark } from './characters.ts'
+import { type DomainName, type DomainRule, readDomain } from './domain.ts'
+import { type LiteralRule, readLiteral } from './literal.ts'
+
+export type LocalPartRule =
+  | CharacterRule
+  | 'empty'
+  | 'no_at'
+  | 'second_at'
+  | 'at_look_alike'
+  | 'comment'
+  | 'display_name'
+  | 'several_addresses'
+  | 'scheme'
+  | 'address_too_long'
+  | 'local_part_empty'
+  | 'local_part_too_long'
+  | 'local_part_character'
+  | 'dot_start'
+  | 'dot_end'
+  | 'dot_twice'
+  | 'combining_mark_first'
+  | 'quote_misplaced'
+  | 'quote_unclosed'
+  | 'quoted_character'
+
+export type SyntaxRule = LocalPartRule | DomainRule | LiteralRule
+
+export type SyntaxVerdict =
+  | {
+      readonly ok: true
+      /** NFC; quoted only where it has to be. */
+      readonly localPart: string
+      /** Without quotes and escapes. */
+      readonly content: string
+      readonly isQuoted: boolean
+      readonly domain: DomainName | undefined
+      /** An IP address, where there is no domain. */
+      readonly literal: string | undefined
+    }
+  | {
+      readonly ok: false
+      readonly part: 'local_part' | 'domain'
+      readonly rule: SyntaxRule
+      /** UTF-16 index into the address; null for what is wrong with all of it. */
+      readonly position: number | null
+    }
+
+type Refusal = Extract<SyntaxVerdict, { ok: false }>
+
+// RFC 5321, 4.5.3.1: 64 octets, and 256 for a path with its angle brackets.
+const MAX_LOCAL_OCTETS = 64
+const MAX_ADDRESS_OCTETS = 254
+/** RFC 3696 as first printed said 320. Nothing longer is looked at. */
+const MAX_ADDRESS_CHARS = 320
+
+const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+$/
+const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
+
+export function readSyntax(text: string): SyntaxVerdict {
+  if (text === '') return refuse('empty', null)
+  if (text.length > MAX_ADDRESS_CHARS) return refuse('address_too_long', MAX_ADDRESS_OCTETS)
+  const local = readLocalPart(text)
+  if (!local.ok) return local
+  const { end, localPart, content, isQuoted } = local
+  const rest = text.slice(end + 1)
+  if (rest.startsWith('[')) {
+    const literal = readLiteral(rest)
+    if (!literal.ok) return refuse(literal.rule, end + 1 + literal.at, 'domain')
+    return { ok: true, localPart, content, isQuoted, domain: undefined, literal: literal.address }
+  }
+  const domain = readDomain(rest)
+  if (!domain.ok) return refuse(nameDomainRule(domain.rule, rest, domain.at), end + 1 + domain.at, 'domain')
+  // Both spellings of the domain may be what is sent.
+  const octets = Buffer.byteLength(localPart) + 1
+  const { ascii, unicode } = domain.name
+  if (octets + Math.max(ascii.length, Buffer.byteLength(unicode)) > MAX_ADDRESS_OCTETS)
+    return refuse('address_too_long', null)
+  return { ok: true, localPart, content, isQuoted, domain: domain.name, literal: undefined }
+}
+
+const refuse = (
+  rule: SyntaxRule,
+  position: number | null,
+  part: Refusal['part'] = 'local_part',
+): Refusal => ({
+  ok: false,
+  part,
+  rule,
+  position,
+})
+
+/** What stands where a domain has no place for it is called by what it is. */
+function nameDomainRule(rule: DomainRule, domain: string, at: number): SyntaxRule {
+  if (rule !== 'domain_character') return rule
+  const character = domain[at]
+  if (character === '(' || character === ')') return 'comment'
+  if (character === '@') return 'second_at'
+  if (character === '>') return 'display_name'
+  const isList = (character === ',' || character === ';') && domain.includes('@', at)
+  return isList ? 'several_addresses' : rule
+}
+
+type LocalPart = {
+  readonly ok: true
+  readonly localPart: string
+  readonly content: string
+  readonly isQuoted: boolean
+  /** Where its @ stands. */
+  readonly end: number
+}
+
+function readLocalPart(text: string): LocalPart | Refusal {
+  if (text.startsWith('"')) return readQuoted(text)
+  const end = text.indexOf('@')
+  const raw = end === -1 ? text : text.slice(0, end)
+  if (end !== -1 && DOT_ATOM.test(raw))
+    return raw.length > MAX_LOCAL_OCTETS
+      ? refuse('local_part_too_long', MAX_LOCAL_OCTETS)
+      : { ok: true, localPart: raw, content: raw, isQuoted: false, end }
+  if (isDisplayForm(text)) return refuse('display_name', text.indexOf('<'))
+  if (/^mailto:/i.test(text)) return refuse('scheme', 0)
+  const wrong = findAtomFault(raw)
+  if (wrong) return wrong
+  if (end === -1) return refuse('no_at', null)
+  if (raw === '') return refuse('local_part_empty', 0)
+  const localPart = raw.normalize('NFC')
+  // The Greek question mark becomes a semicolon: what the normal form says counts too.
+  if (localPart !== raw && findAtomFault(localPart)) return refuse('local_part_character', null)
+  if (raw.endsWith('.')) return refuse('dot_end', raw.length - 1)
+  const tooLong = overflowAt(localPart)
+  if (tooLong !== undefined) return refuse('local_part_too_long', tooLong)
+  return { ok: true, localPart, content: localPart, isQuoted: false, end }
+}
+
+/** `Name <local@domain>`, with or without a name, as a mail program shows it. */
+function isDisplayForm(text: string): boolean {
+  const open = text.indexOf('<')
+  return open !== -1 && text.indexOf('@', open) !== -1
+}
+
+const NAMED: Readonly<Record<string, LocalPartRule>> = {
+  '(': 'comment',
+  ')': 'comment',
+  '"': 'quote_misplaced',
+  '<': 'display_name',
+  '>': 'display_name',
+  '\uFF20': 'at_look_alike',
+  '\uFE6B': 'at_look_alike',
+}
+
+function findAtomFault(raw: string): Refusal | undefined {
+  const characters = [...raw]
+  let at = 0
+  for (const [i, character] of characters.entries()) {
+    const rule = faultOfAtom(characters, i, character)
+    if (rule) return refuse(rule, at)
+    at += character.length
+  }
+  return undefined
+}
+
+function faultOfAtom(characters: readonly string[], i: number, character: string): LocalPartRule | undefined {
+  if (character === '.') {
+    if (i === 0) return 'dot_start'
+    return characters[i - 1] === '.' ? 'dot_twice' : undefined
+  }
+  const rule = NAMED[character] ?? faultOfCharacter(characters, i, false)
+  if (rule) return rule
+  if (character <= '\u007F') return ATEXT.test(character) ? undefined : 'local_part_character'
+  const isFirst = i === 0 || characters[i - 1] === '.'
+  return isFirst && isCombiningMark(character) ? 'combining_mark_first' : undefined
+}
+
+/** RFC 5321, 4.1.2: qtextSMTP and quoted-pairSMTP, plus UTF-8 (RFC 6531, 3.3). */
+function readQuoted(text: string): LocalPart | Refusal {
+  const characters = [...text]
+  let at = 1
+  let content = ''
+  let isEscaped = false
+  let isClosed = false
+  for (let i = 1; i < characters.length && !isClosed; i++) {
+    const character = characters[i]!
+    if (!isEscaped && character === '"') isClosed = true
+    else if (!isEscaped && character === '\\') isEscaped = true
+    else {
+      const rule = character === ' ' ? undefined : faultOfCharacter(characters, i, false)
+      if (rule) return refuse(rule, at)
+      if (isEscaped && character > '~') return refuse('quoted_character', at)
+      content += character
+      isEscaped = false
+    }
+    at += character.length
+  }
+  if (!isClosed) return refuse('quote_unclosed', text.length)
+  if (text[at] !== '@') {
+    if (isDisplayForm(text.slice(at))) return refuse('display_name', text.indexOf('<', at))
+    return at === text.length ? refuse('no_at', null) : refuse('quote_misplaced', at)
+  }
+  if (Buffer.byteLength(text.slice(0, at)) > MAX_LOCAL_OCTETS)
+    return refuse('local_part_too_long', overflowAt(text.slice(0, at)) ?? MAX_LOCAL_OCTETS)
+  const normal = content.normalize('NFC')
+  return { ok: true, localPart: quoteWhereNeeded(normal), content: normal, isQuoted: true, end: at }
+}
+
+/** RFC 5321, 4.1.2: the form with the least quoting is the one to transmit. */
+function quoteWhereNeeded(content: string): string {
+  const isAtom = content !== '' && !content.endsWith('.') && findAtomFault(content) === undefined
+  return isAtom && !content.includes('@') ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** Where the 65th octet stands. */
+function overflowAt(part: string): number | undefined {
+  let octets = 0
+  let at = 0
+  for (const character of part) {
+    octets += Buffer.byteLength(character)
+    if (octets > MAX_LOCAL_OCTETS) return at
+    at += character.length
+  }
+  return undefined
+}

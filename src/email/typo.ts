@@ -1,0 +1,91 @@
+// A domain that was probably meant to be another one. A suggestion only: nothing is ever corrected by itself.
+import { distanceWithin } from './distance.ts'
+import type { DomainName } from './domain.ts'
+import { PROVIDERS } from './providers.ts'
+
+interface Provider {
+  readonly domain: string
+  /** Its first label. */
+  readonly name: string
+  readonly suffix: string
+}
+
+const providers: readonly Provider[] = PROVIDERS.map((domain) => {
+  const dot = domain.indexOf('.')
+  return { domain, name: domain.slice(0, dot), suffix: domain.slice(dot + 1) }
+})
+const known = new Set(PROVIDERS)
+
+/** Top-level domains that do not exist, and what fingers meant. */
+const MISTYPED_TLD: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    com: 'con cmo ocm comm coom ccom vom xom cpm clm coml comn cim con comcom xn cok',
+    net: 'ner nte ent nett nwt bet met neet nrt',
+    org: 'ogr rog orgg orh ort oeg prg',
+    de: 'dee ed',
+  }).flatMap(([meant, typed]) => typed.split(' ').map((one): [string, string] => [one, meant])),
+)
+/** Country codes next to .com and .net on the keyboard, in which providers' names are waiting for typos. */
+const NEAR_TLD: ReadonlyMap<string, string> = new Map([
+  ['co', 'com'],
+  ['cm', 'com'],
+  ['om', 'com'],
+  ['ne', 'net'],
+])
+/** Shorter names are one letter away from too many real ones. */
+const SHORTEST_EDITED_NAME = 5
+const SHORTEST_TWO_EDITS = 8
+
+/**
+ * @param isReal whether this very domain is one of a provider, a relay or an organisation that is known
+ * @returns the domain that was probably meant
+ */
+export function findTypo(domain: DomainName, isReal: (domain: string) => boolean): string | undefined {
+  const { ascii, isDelegated } = domain
+  if (known.has(ascii) || isReal(ascii)) return undefined
+  const dot = ascii.lastIndexOf('.')
+  const tld = ascii.slice(dot + 1)
+  const meantTld = isDelegated ? undefined : MISTYPED_TLD.get(tld)
+  const meant = meantTld && `${ascii.slice(0, dot)}.${meantTld}`
+  if (meant !== undefined && (known.has(meant) || isReal(meant))) return meant
+  return findProvider(meant ?? ascii, isDelegated) ?? findProvider(ascii, isDelegated) ?? meant
+}
+
+function findProvider(ascii: string, isDelegated: boolean): string | undefined {
+  const dot = ascii.indexOf('.')
+  const [name, suffix] = [ascii.slice(0, dot), ascii.slice(dot + 1)]
+  let best: { domain: string; distance: number } | undefined
+  for (const provider of providers) {
+    const distance = distanceTo(provider, ascii, name, suffix, isDelegated)
+    if (distance !== undefined && distance < (best?.distance ?? Infinity))
+      best = { domain: provider.domain, distance }
+    if (distance === 1) break
+  }
+  return best?.domain
+}
+
+function distanceTo(
+  provider: Provider,
+  ascii: string,
+  name: string,
+  suffix: string,
+  isDelegated: boolean,
+): number | undefined {
+  const { domain } = provider
+  if (Math.abs(domain.length - ascii.length) > 2) return undefined
+  if (name === provider.name) {
+    // The same name below another suffix that exists is another country's site of the same company, or a company.
+    if (isDelegated && NEAR_TLD.get(suffix) !== provider.suffix) return undefined
+  } else if (suffix !== provider.suffix && isDelegated && NEAR_TLD.get(suffix) !== provider.suffix) {
+    // "gmailcom.uk" and the like are no slip of a finger.
+    return undefined
+  } else if (provider.name.length < SHORTEST_EDITED_NAME && !isSwap(name, provider.name)) return undefined
+  const mayBeTwo = ascii.length >= SHORTEST_TWO_EDITS && ascii[0] === domain[0]
+  const limit = mayBeTwo ? 2 : 1
+  const distance = distanceWithin(limit, ascii, domain)
+  return distance <= limit ? distance : undefined
+}
+
+/** The same letters in another order: `lvie` for `live`. */
+const isSwap = (a: string, b: string) =>
+  a.length === b.length && b.length > 2 && [...a].sort().join('') === [...b].sort().join('')
