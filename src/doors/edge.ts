@@ -24,6 +24,13 @@ export function createEdgeDoor(
         throw new GatewayError('method_not_allowed', `Only ${METHOD} is forwarded.`, {
           extras: { allow: [METHOD] },
         })
+      if (isFramedOddly(req)) {
+        res.setHeader('connection', 'close')
+        throw new GatewayError(
+          'request_invalid',
+          'Send the body with Content-Length, or chunked in HTTP/1.1.',
+        )
+      }
       const { body, inputError } = await read(req, tool.maxBodyBytes)
       const message = toTransaction(req, context, body)
       const result = await parts.calls.call({
@@ -46,6 +53,15 @@ export function createEdgeDoor(
       sendProblem(res, thrown, context, parts.addresses)
     }
   }
+}
+
+/**
+ * RFC 9112, section 6.1. Node takes the chunks off and leaves what is left of the encoding to us; and to who speaks HTTP/1.0,
+ * or a proxy that does, the message ends somewhere else.
+ */
+function isFramedOddly({ headers, httpVersion }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding']
+  return coding !== undefined && (coding.trim().toLowerCase() !== 'chunked' || httpVersion !== '1.1')
 }
 
 const NEVER = new AbortController().signal
