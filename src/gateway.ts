@@ -173,6 +173,8 @@ export async function startGateway(
     resolver,
     addresses: policy,
     signer,
+    // A figure for callers is none for all of a merchant's buyers together; that there are no limits holds for both.
+    limiter: createRateLimiter(config.rateLimit === 0 ? 0 : undefined),
     idempotencyKey: signer.deriveKey('idempotency-key'),
     tokenKey: signer.deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(addresses.baseUrl).hostname,

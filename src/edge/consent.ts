@@ -38,6 +38,11 @@ const LONGEST_REFUSAL_SECONDS = 60
 /** Hosts that an operator asked for. Strangers make the others up, so those never push these out. */
 const MAX_SERVED = 10_000
 const MAX_OTHERS = 1_000
+/**
+ * Callers that wait to hear of a host nobody was served at yet. Strangers make names up whose servers never answer: half the
+ * questions that can be under way, and a quarter of all calls, is all they hold.
+ */
+const MAX_WAITING = 128
 
 interface Known {
   readonly judgement: Judgement
@@ -56,6 +61,7 @@ export function createConsentSource(parts: ConsentParts): Consents {
   const served = createKeep(MAX_SERVED)
   const others = createKeep(MAX_OTHERS)
   const asking = new Map<string, Promise<Known>>()
+  let waiting = 0
   const isSampleSite = (host: string) => parts.allowSandboxName && host === SANDBOX_HOST
   let sampleAnswer: TxtAnswer = { status: 'absent', ttlSeconds: 0, aliases: 0 }
 
@@ -117,6 +123,20 @@ export function createConsentSource(parts: ConsentParts): Consents {
     return question
   }
 
+  async function askForStranger(host: string): Promise<ConsentVerdict> {
+    if (waiting >= MAX_WAITING)
+      return refuse(
+        'resolver_failed',
+        'Consent of too many hosts is being looked up right now. Try again in a few seconds.',
+      )
+    waiting++
+    try {
+      return toVerdict(host, await askOnce(host))
+    } finally {
+      waiting--
+    }
+  }
+
   /** A token that was unknown may have been asked for since the record was read. */
   async function refresh(host: string, remembered: Known): Promise<Known> {
     const known = await withAccount(host, remembered)
@@ -144,7 +164,8 @@ export function createConsentSource(parts: ConsentParts): Consents {
       const barred = barHost(host)
       if (barred) return barred
       const remembered = recall(host)
-      return toVerdict(host, remembered ? await refresh(host, remembered) : await askOnce(host))
+      if (remembered) return toVerdict(host, await refresh(host, remembered))
+      return served.get(host) ? toVerdict(host, await askOnce(host)) : askForStranger(host)
     },
     async inquire(host, expected) {
       const barred = barHost(host)

@@ -9,6 +9,7 @@ import { parseTarget } from '../egress/target.ts'
 import { ATTEMPT_COST, toReceipt } from '../egress/wire.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import type { Admission } from './admission.ts'
 import type { Edge, EdgeReply, EdgeTransaction } from '../services.ts'
 import type { Attempt } from '../store/ports.ts'
 import { signEvidence } from './evidence.ts'
@@ -39,8 +40,19 @@ export type ForwardParts = Pick<
 > & {
   readonly store: Pick<EdgeParts['store'], 'reserveEdgeCall'>
   readonly consents: ConsentSource
+  readonly admission: Admission
   /** Replaces the rules; pure and never throws. */
   readonly inspect?: (request: InspectedRequest) => Inspection
+}
+
+interface Admitted {
+  readonly transaction: EdgeTransaction
+  readonly request: PreparedRequest
+  readonly consent: Consent
+  readonly accountId: string
+  readonly inspection: Inspection
+  readonly startedAt: number
+  readonly consentedAt: number
 }
 
 export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
@@ -56,6 +68,17 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     const inspection = inspect(toInspected(request))
     if (inspection.findings.some(({ blocks }) => blocks)) throw transactionBlocked(inspection.findings)
 
+    const leave = await parts.admission.enter(accountId)
+    try {
+      return await deliver({ transaction, request, consent, accountId, inspection, startedAt, consentedAt })
+    } finally {
+      leave()
+    }
+  }
+
+  /** From here on it is paid for. */
+  async function deliver(admitted: Admitted): Promise<EdgeReply> {
+    const { transaction, request, consent, accountId, inspection, startedAt, consentedAt } = admitted
     await fault.at('before_reserve')
     let released: HeaderPairs = []
     const { attempt, ...reserved } = await reserve(request, accountId)
@@ -98,7 +121,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
           : [['x-gateway-idempotency-key', attempt.idempotencyKey] as const]),
       ],
       body: completed.response.body,
-    } satisfies EdgeReply
+    }
   }
 
   /** @throws {GatewayError} target_invalid, header_forbidden, headers_too_large, target_blocked */

@@ -1,5 +1,6 @@
 // The edge proxy, as the rest of the gateway sees it.
 import type { Edge } from '../services.ts'
+import { createAdmission } from './admission.ts'
 import { createEdgeCheck } from './check.ts'
 import { createConsentSource } from './consent.ts'
 import { createEdgeForward } from './forward.ts'
@@ -8,7 +9,7 @@ import type { EdgeParts } from './ports.ts'
 export function createEdge(parts: EdgeParts): Edge {
   const consents = createConsentSource(parts)
   return {
-    forward: createEdgeForward({ ...parts, consents }),
+    forward: createEdgeForward({ ...parts, consents, admission: createAdmission(parts.limiter) }),
     check: createEdgeCheck(parts, consents),
   }
 }

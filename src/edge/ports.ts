@@ -8,6 +8,7 @@ import type { Resolver } from '../egress/ports.ts'
 import type { PreparedRequest } from '../egress/request.ts'
 import type { Runner } from '../egress/run.ts'
 import type { Fault } from '../fault.ts'
+import type { RateLimiter } from '../limits.ts'
 import type { Logger } from '../log.ts'
 import type { Signer } from '../services.ts'
 import type { Store } from '../store/ports.ts'
@@ -83,6 +84,8 @@ export interface EdgeParts {
   readonly resolver: Resolver
   readonly addresses: AddressPolicy
   readonly signer: Signer
+  /** Of what goes to one merchant, whoever sends it. */
+  readonly limiter: RateLimiter
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
   /** Key that account tokens of consent records are derived with. */

@@ -279,6 +279,37 @@ describe('what was answered', () => {
     expect(verdicts.every(({ ok }) => ok)).toBe(true)
     expect(questions).toHaveLength(2)
   })
+  it('does not wait behind names that strangers make up, whose servers never answer', async () => {
+    const open: (() => void)[] = []
+    let time = START
+    const consents = createConsentSource({
+      txtResolvers: [
+        {
+          name: '192.0.2.0:53',
+          ask: (name) =>
+            name === NAME
+              ? Promise.resolve(found([RECORD], 60))
+              : new Promise((resolve) => open.push(() => resolve(failed('timeout')))),
+        },
+      ],
+      store: { findEdgeHost: async () => ({ host: HOST, accountId: 'acc_1' }) },
+      edgeName: GATEWAY,
+      allowSandboxName: false,
+      now: () => time,
+    })
+    expect(await refusalOf(consents)).toBe('consents')
+    time += 61_000
+    const strangers = Array.from({ length: 400 }, (_, i) => refusalOf(consents, `a${i % 200}.example.com`))
+    // Told at once, while the others still wait.
+    expect(await Promise.race(strangers)).toBe('resolver_failed')
+    expect(open.length).toBe(128)
+    expect(await refusalOf(consents)).toBe('consents')
+    for (const answer of open) answer()
+    expect(new Set(await Promise.all(strangers))).toEqual(new Set(['resolver_failed']))
+    void refusalOf(consents, 'later.example.com')
+    expect(open.length).toBe(129)
+  })
+
   it('is not pushed out by hosts that strangers make up', async () => {
     const { consents, say, questions } = set([found([RECORD])])
     await consents.find(HOST)

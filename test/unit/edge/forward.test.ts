@@ -52,6 +52,12 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
       },
     },
     applyPolicy: async () => void steps.push('policy'),
+    admission: {
+      async enter(accountId) {
+        steps.push(`admit ${accountId}`)
+        return () => void steps.push('leave')
+      },
+    },
     runner: {
       recall: async () => undefined,
       async run(paid) {
@@ -237,9 +243,24 @@ describe('who is asked', () => {
       'consent',
       'policy',
       'inspect',
+      'admit acct_merchant',
       'debit 1 acct_merchant edge reserved',
       'run',
+      'leave',
     ])
+  })
+
+  it('gives its place back when the merchant is not reached', async () => {
+    const world = createWorld({
+      parts: {
+        runner: {
+          recall: async () => undefined,
+          run: async () => Promise.reject(new GatewayError('upstream_unreachable', 'No.')),
+        },
+      },
+    })
+    expect(await world.forward()).toBe('upstream_unreachable')
+    expect(world.steps.at(-1)).toBe('leave')
   })
 
   it.each<[string, Parameters<typeof createWorld>[0], string, readonly string[]]>([
@@ -278,6 +299,14 @@ describe('who is asked', () => {
       { parts: { inspect: () => ({ protocols: [], findings: [{ rule: 'r', blocks: true, detail: 'd' }] }) } },
       'transaction_blocked',
       ['consent', 'policy'],
+    ],
+    [
+      'too many at once',
+      {
+        parts: { admission: { enter: async () => Promise.reject(new GatewayError('overloaded', 'Busy.')) } },
+      },
+      'overloaded',
+      ['consent', 'policy', 'inspect'],
     ],
   ])('stops at %s', async (_, given, code, steps) => {
     const world = createWorld(given)
