@@ -2,10 +2,19 @@
 import { Exit } from './exit.ts'
 import { run } from './program.ts'
 
+const args = process.argv.slice(2)
+
 // The launcher runs us as its child: when it is killed, nobody is left to pass signals on.
 if (process.connected) {
   process.once('disconnect', () => process.exit(Exit.failed))
   process.channel?.unref()
 }
 
-await run(process.argv.slice(2))
+// `agent-gateway … | head`: whoever read has seen enough. What serves has more to do than to print.
+if (args[0] !== 'serve' && args[0] !== 'stdio')
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
+
+await run(args)
