@@ -26,7 +26,7 @@ const rowId = z
   .string()
   .min(1)
   .max(64)
-  .regex(/^[!-~]+$/)
+  .regex(/^[!-~]+$/, 'must be an id as the gateway gave it, without spaces')
 export const permitId = rowId.describe('`permit_id` of the preparation or the list')
 export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
 

@@ -10,13 +10,14 @@ export const AllowedHost = z
   .max(259)
   .regex(
     /^(?=.{1,253}(?::|$))(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?(?::[1-9][0-9]{0,4})?$/,
+    'must be an exact host name in lower-case ASCII, such as api.example.com or api.example.com:8443, and nothing else',
   )
   .describe('Exact host name in lower-case ASCII; `host:port` limits it to one port')
 
 export const PathPrefix = z
   .string()
   .max(1024)
-  .regex(/^\/[!-~]*$/)
+  .regex(/^\/[!-~]*$/, 'must begin with / and hold printable ASCII without spaces')
   .describe('Path prefix; matches itself and what lies below it at a `/` boundary')
 
 export const Scope = z
