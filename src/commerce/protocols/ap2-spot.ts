@@ -94,7 +94,9 @@ function findMembers(root: Found<Json>): Member[] {
   const stack: Node[] = []
   const look = (value: Json, key: string | number, name: string, parent: Node | null) => {
     const isText = typeof value === 'string'
-    if (isText ? !value.startsWith('ey') : typeof value !== 'object' || value === null) return
+    // A token that lost its beginning is still known by its name and its `~`.
+    const isToken = isText && (value.startsWith('ey') || (value.includes('~') && isMandateName(name)))
+    if (isText ? !isToken : typeof value !== 'object' || value === null) return
     const node = { value, key, name, parent }
     if (isText || Object.hasOwn(V01, name)) found.push({ name, value, at: placeOf(node, root.at) })
     if (!isText) stack.push(node)

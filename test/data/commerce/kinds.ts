@@ -285,6 +285,12 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     is: ['ap2', '0.2', 'sd-jwt', 'payment'],
     confidence: 'medium',
   },
+  'AP2 mandate that lost its beginning and does not decode': {
+    source: post('/pay', { payment_mandate: 'hbGciOiJFUzI1NiJ9.e30.c2ln~~' }),
+    is: ['ap2', '0.2', 'sd-jwt', 'payment'],
+    confidence: 'medium',
+  },
+  'a mandate of a bank': { source: post('/pay', { payment_mandate: 'MD-0815' }), is: ['unknown', null, null, null], confidence: 'low' },
   'UCP create': { source: sample('ucp-create'), is: ['ucp', '2026-08-25', 'rest', 'checkout.create'] },
   'UCP complete, signed by an agent': {
     source: sample('ucp-complete'),
