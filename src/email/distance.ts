@@ -20,3 +20,17 @@ export function distanceWithin(limit: number, a: string, b: string): number {
   }
   return above[b.length]!
 }
+
+/** Which letters occur in a text, a bit each. */
+export function lettersOf(text: string): number {
+  let letters = 0
+  for (let i = 0; i < text.length; i++) letters |= 1 << (text.charCodeAt(i) & 31)
+  return letters
+}
+
+/** Every edit brings at most one letter in and takes one out: cheap to ask before counting edits. */
+export function isBeyond(limit: number, a: number, b: number): boolean {
+  let differing = 0
+  for (let rest = a ^ b; rest !== 0; rest &= rest - 1) differing++
+  return differing > 2 * limit
+}

@@ -116,8 +116,8 @@ function readLabel(label: string): { ascii: string; unicode: string } | DomainRu
   const isAscii = /^[\0-\x7F]*$/.test(label)
   const lower = label.toLowerCase()
   // Only what is not ASCII goes through node:url, which would read escapes and IPv4 addresses in it.
-  const ascii = isAscii ? lower : domainToASCII(label)
-  if (ascii === '') return lengthOfAscii(label) > MAX_LABEL_CHARS ? 'label_too_long' : 'idna'
+  const ascii = isAscii ? lower : toALabel(label)
+  if (ascii === '') return nameMappingFault(label)
   if (!/^[a-z0-9-]+$/.test(ascii)) return 'domain_character'
   if (ascii.length > MAX_LABEL_CHARS) return 'label_too_long'
   if (ascii.startsWith('-') || ascii.endsWith('-'))
@@ -125,11 +125,20 @@ function readLabel(label: string): { ascii: string; unicode: string } | DomainRu
   if (!ascii.startsWith('xn--')) return ascii.slice(2, 4) === '--' ? 'hyphens_3_4' : { ascii, unicode: ascii }
   const unicode = domainToUnicode(ascii)
   // Decodes, to something that had to be encoded, and is encoded in no other way.
-  if (unicode === '' || /^[\0-\x7F]*$/.test(unicode) || domainToASCII(unicode) !== ascii) return 'punycode'
+  if (unicode === '' || /^[\0-\x7F]*$/.test(unicode) || toALabel(unicode) !== ascii) return 'punycode'
   return findLabelFault(unicode) ?? { ascii, unicode }
 }
 
-const lengthOfAscii = (label: string) => label.normalize('NFKC').length
+/** Empty where there is none. Below a name, so that digits of any width stay a label and are no IPv4 address. */
+const toALabel = (label: string) => domainToASCII(`${label}.x`).slice(0, -2)
+
+/** Why there is no A-label: node:url does not say. */
+function nameMappingFault(label: string): DomainRule {
+  const mapped = label.normalize('NFKC')
+  if (isCombiningMark([...mapped][0]!)) return 'combining_mark_first'
+  if (/[\0-,/:-@[-`{-\x7F]/.test(mapped)) return 'domain_character'
+  return mapped.length > MAX_LABEL_CHARS ? 'label_too_long' : 'idna'
+}
 
 // RFC 5892, 2.6: letters by their category, and exceptions in both directions.
 const LABEL_CHARACTER =

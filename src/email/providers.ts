@@ -15,6 +15,11 @@ export const PROVIDERS: readonly string[] = (
   'daum.net bk.ru inbox.ru list.ru rambler.ru ukr.net abv.bg tutanota.com tuta.io hey.com pm.me'
 ).split(' ')
 
+/** What the list of free providers has and nobody meant. */
+export const MISSPELT_PROVIDERS: ReadonlySet<string> = new Set(
+  'yaho.com vahoo.com yahoo.co comast.net hitmail.com'.split(' '),
+)
+
 /** Each with everything below it: some give every user a sub-domain. */
 export const RELAYS: ReadonlySet<string> = new Set(
   (

@@ -1,5 +1,5 @@
 // A domain that was probably meant to be another one. A suggestion only: nothing is ever corrected by itself.
-import { distanceWithin } from './distance.ts'
+import { distanceWithin, isBeyond, lettersOf } from './distance.ts'
 import type { DomainName } from './domain.ts'
 import { PROVIDERS } from './providers.ts'
 
@@ -8,11 +8,12 @@ interface Provider {
   /** Its first label. */
   readonly name: string
   readonly suffix: string
+  readonly letters: number
 }
 
 const providers: readonly Provider[] = PROVIDERS.map((domain) => {
   const dot = domain.indexOf('.')
-  return { domain, name: domain.slice(0, dot), suffix: domain.slice(dot + 1) }
+  return { domain, name: domain.slice(0, dot), suffix: domain.slice(dot + 1), letters: lettersOf(domain) }
 })
 const known = new Set(PROVIDERS)
 
@@ -35,6 +36,7 @@ const NEAR_TLD: ReadonlyMap<string, string> = new Map([
 /** Shorter names are one letter away from too many real ones. */
 const SHORTEST_EDITED_NAME = 5
 const SHORTEST_TWO_EDITS = 8
+const MOST_EDITS = 2
 
 /**
  * @param isReal whether this very domain is one of a provider, a relay or an organisation that is known
@@ -54,8 +56,10 @@ export function findTypo(domain: DomainName, isReal: (domain: string) => boolean
 function findProvider(ascii: string, isDelegated: boolean): string | undefined {
   const dot = ascii.indexOf('.')
   const [name, suffix] = [ascii.slice(0, dot), ascii.slice(dot + 1)]
+  const letters = lettersOf(ascii)
   let best: { domain: string; distance: number } | undefined
   for (const provider of providers) {
+    if (isBeyond(MOST_EDITS, letters, provider.letters)) continue
     const distance = distanceTo(provider, ascii, name, suffix, isDelegated)
     if (distance !== undefined && distance < (best?.distance ?? Infinity))
       best = { domain: provider.domain, distance }
@@ -72,7 +76,7 @@ function distanceTo(
   isDelegated: boolean,
 ): number | undefined {
   const { domain } = provider
-  if (Math.abs(domain.length - ascii.length) > 2) return undefined
+  if (Math.abs(domain.length - ascii.length) > MOST_EDITS) return undefined
   if (name === provider.name) {
     // The same name below another suffix that exists is another country's site of the same company, or a company.
     if (isDelegated && NEAR_TLD.get(suffix) !== provider.suffix) return undefined
@@ -81,7 +85,7 @@ function distanceTo(
     return undefined
   } else if (provider.name.length < SHORTEST_EDITED_NAME && !isSwap(name, provider.name)) return undefined
   const mayBeTwo = ascii.length >= SHORTEST_TWO_EDITS && ascii[0] === domain[0]
-  const limit = mayBeTwo ? 2 : 1
+  const limit = mayBeTwo ? MOST_EDITS : 1
   const distance = distanceWithin(limit, ascii, domain)
   return distance <= limit ? distance : undefined
 }

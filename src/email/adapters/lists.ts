@@ -7,6 +7,7 @@ import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { isPlainDomain, readDomain } from '../domain.ts'
 import { CURATED, type DomainLists, FREE, type ListSource, OTHERS, REFRESHED } from '../lists.ts'
 import { packNames } from '../packed.ts'
+import { MISSPELT_PROVIDERS } from '../providers.ts'
 import type { RefreshedList } from './refreshed.ts'
 
 /** Packages say their version, not their day: it is known for the versions that were looked at. */
@@ -40,7 +41,7 @@ export async function loadLists(refreshed: RefreshedList | undefined): Promise<D
   await add(refreshed?.names ?? [], REFRESHED)
   const free = takeLines('freemail', 'data/free.txt')
   await add(
-    free.names.filter((name) => !values.has(name)),
+    free.names.filter((name) => !values.has(name) && !MISSPELT_PROVIDERS.has(name)),
     FREE,
   )
   return {
