@@ -77,7 +77,7 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     kind: 'private_key_pem',
     starts: ['-----BEGIN '],
-    shape: /-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/y,
+    shape: /-----BEGIN [A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----/y,
     reach: 64,
     before: ANYTHING,
   },

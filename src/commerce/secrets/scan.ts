@@ -69,7 +69,7 @@ function matchAt({ shape, before }: SecretPattern, all: string, at: number): str
 }
 
 const NAME_VALUE =
-  /([A-Za-z][A-Za-z_-]{2,40})["']?[ \t]{0,3}[=:][ \t]{0,3}["']?([A-Za-z0-9+/=_.~!@#$%^*-]{32,512})/g
+  /(?<![A-Za-z_-])([A-Za-z][A-Za-z_-]{2,40})["']?[ \t]{0,3}[=:][ \t]{0,3}["']?([A-Za-z0-9+/=_.~!@#$%^*-]{32,512})/g
 
 /** `name=value` and `"name": "value"` in text that is no JSON of the message itself. */
 function* findNamedInside(text: string): Generator<{ kind: string; value: string }> {
