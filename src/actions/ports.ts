@@ -38,3 +38,5 @@ export const PERMIT_TTL_MS = 300_000
 /** How long a permit waits for a person; its mandate's expiry cuts it. */
 export const APPROVAL_WINDOW_MS = 24 * 3600 * 1000
 export const MANDATE_MAX_MS = 90 * 24 * 3600 * 1000
+/** Of one account: preparing is free, and each of them holds up to 128 KiB that a person would have to read. */
+export const MAX_PENDING_PERMITS = 500

@@ -13,8 +13,14 @@ import { bindRequest } from './binding.ts'
 import { checkMandate } from './covers.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
-import type { ActionParts } from './ports.ts'
-import { credentialBusy, credentialNotFound, credentialRevoked, mandateRequired } from './refusals.ts'
+import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
+import {
+  credentialBusy,
+  credentialNotFound,
+  credentialRevoked,
+  mandateRequired,
+  tooManyPending,
+} from './refusals.ts'
 import { writeSummary } from './summary.ts'
 import { EXECUTION_COST } from './warrant.ts'
 
@@ -58,7 +64,12 @@ export function createPrepare(parts: ActionParts): Actions['prepare'] {
 
     const at = now()
     const { jws, permit } = makePermit(accountId, checked, mandate, at)
-    const result = await store.preparePermit({ permit, needsBalance: EXECUTION_COST, now: at })
+    const result = await store.preparePermit({
+      permit,
+      needsBalance: EXECUTION_COST,
+      maxPending: MAX_PENDING_PERMITS,
+      now: at,
+    })
     if (result.ok)
       return {
         permit: jws,
@@ -73,6 +84,8 @@ export function createPrepare(parts: ActionParts): Actions['prepare'] {
         return undefined
       case 'credential_gone':
         throw credentialRevoked()
+      case 'too_many_pending':
+        throw tooManyPending(MAX_PENDING_PERMITS)
       case 'mandate_used_up':
         throw mandateRequired('used_up', mandate)
       case 'mandate_gone':

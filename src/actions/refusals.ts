@@ -21,6 +21,13 @@ export const credentialRevoked = () =>
 export const credentialBusy = () =>
   new GatewayError('state_conflict', 'The credential is being replaced right now. Try again.')
 
+export const tooManyPending = (max: number) =>
+  new GatewayError(
+    'state_conflict',
+    `${max} permits of your account wait for approval: approve or refuse some of them first.`,
+    { reason: 'too_many_pending' },
+  )
+
 export const mandateNotFound = () =>
   new GatewayError('mandate_not_found', 'There is no mandate of this id on your account.')
 

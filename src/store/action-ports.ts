@@ -68,7 +68,8 @@ export type PrepareResult =
   | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
   | {
       readonly ok: false
-      readonly reason: 'mandate_gone' | 'mandate_used_up' | 'credential_gone' | 'credential_changed'
+      readonly reason:
+        'mandate_gone' | 'mandate_used_up' | 'credential_gone' | 'credential_changed' | 'too_many_pending'
     }
 
 export type ActionResult =
@@ -108,8 +109,15 @@ export interface ActionStore {
    * expired permits still held is given back, a hundred at a time); the credential is unrevoked and at
    * `credentialVersion`; the account has at least `needsBalance`; then mandate counters and the permit, which never
    * outlives its mandate. Nothing changes when any of it does not hold, but that expiry is written down.
+   * @param input.maxPending of the account's permits may wait for approval, expired ones until that is written down: one
+   * more that would have to wait is refused. Those who ask at the same time may each be the last
    */
-  preparePermit(input: { permit: NewPermit; needsBalance: number; now: Millis }): Promise<PrepareResult>
+  preparePermit(input: {
+    permit: NewPermit
+    needsBalance: number
+    maxPending?: number
+    now: Millis
+  }): Promise<PrepareResult>
   /** Hot: one indexed read. Of whatever account: who asks has shown the permit itself, or compares `accountId`. */
   getPermit(id: string): Promise<Permit | undefined>
   /** By the state that stands at `now`: an open permit whose time is over is `expired`, written down or not. */

@@ -1,7 +1,7 @@
 // Permits: prepared against a mandate, decided once, expired, listed; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import type { PermitState, PrepareResult, Store } from '../../src/store/ports.ts'
+import type { NewPermit, PermitState, PrepareResult, Store } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 import {
   addGrant,
@@ -107,6 +107,37 @@ describe.each(ENGINES)('permits in %s', (engine) => {
     const late = preparation(grant, { credentialVersion: 2 })
     expect(await store.preparePermit(late)).toEqual({ ok: false, reason: 'credential_gone' })
     expect(await heldOf(store, grant)).toEqual([1, 1])
+  })
+
+  it('wait for approval in a bounded number, of the account over all its mandates', async () => {
+    const terms = { requiresApproval: true, maxCalls: 9 }
+    const grant = await addGrant(store, 5, terms)
+    const other = await addGrant(store, 5, terms)
+    const ask = async (over: Partial<NewPermit> = {}, of: Grant = grant) => {
+      const result = await store.preparePermit({ ...preparation(of, over), maxPending: 3 })
+      return result.ok ? 'ok' : result.reason
+    }
+    const first = preparation(grant)
+    expect(await store.preparePermit(first)).toMatchObject({ ok: true })
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual([
+      'ok',
+      'ok',
+      'too_many_pending',
+      'too_many_pending',
+    ])
+    expect(await heldOf(store, grant)).toEqual([3, 3])
+    expect(await ask({ state: 'ready', summary: null })).toBe('ok')
+    expect(await ask({}, other)).toBe('ok')
+    const { accountId } = grant
+    await store.decidePermit({
+      id: first.permit.id,
+      accountId,
+      decision: 'refuse',
+      keyId: 'key_1',
+      expiresAt: NOW + 400_000,
+      now: NOW,
+    })
+    expect([await ask(), await ask()]).toEqual(['ok', 'too_many_pending'])
   })
 
   it('are refused a second time under the same id, and count once', async () => {

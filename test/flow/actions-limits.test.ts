@@ -1,6 +1,7 @@
 // Limits of a mandate while everything happens at once, on both engines.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ActionsClient, type Body, createActionsClient } from '../support/actions.ts'
+import { MAX_PENDING_PERMITS } from '../../src/actions/ports.ts'
 import { ENGINES, type RestAnswer, startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 describe.each(ENGINES)('a mandate (%s)', (engine) => {
@@ -86,5 +87,28 @@ describe.each(ENGINES)('a mandate (%s)', (engine) => {
     const late = await Promise.all(permits.map(({ permit }) => actions.execute(permit)))
     expect(late.every(({ body }) => body.code === 'permit_revoked' || body.code === 'permit_used')).toBe(true)
     expect(gw.upstream.requests.length - before).toBe(executed.length)
+  })
+})
+
+describe('permits that wait for approval', () => {
+  it('are so many that a person may read them, whatever their mandates would allow', async () => {
+    const gw = await startTestGateway()
+    try {
+      const actions = await createActionsClient(gw, gw.url)
+      const mandate = actions.mandate({ requires_approval: true, max_calls: 1000 })
+      const ask = (terms = mandate) => actions.ask({ request: actions.request(), mandate: terms })
+      for (let asked = 0; asked < MAX_PENDING_PERMITS; asked += 50)
+        await Promise.all(Array.from({ length: 50 }, () => ask()))
+      const refused = await ask(actions.mandate({ requires_approval: true }))
+      expect([refused.status, refused.body.code]).toEqual([409, 'state_conflict'])
+      // Of those that nobody reads there may be more, and a decision makes room.
+      const { permit_id } = await actions.prepare()
+      expect(await actions.permitOf(permit_id)).toMatchObject({ state: 'ready' })
+      const { body } = await gw.rest('GET', '/v1/actions/permits?state=pending_approval&limit=1')
+      await gw.rest('POST', `/v1/actions/permits/${body.permits[0].permit_id}/refuse`)
+      expect([(await ask()).status, (await ask()).status]).toEqual([201, 409])
+    } finally {
+      await gw.close()
+    }
   })
 })

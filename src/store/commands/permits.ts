@@ -46,7 +46,7 @@ const OPEN = `state IN ('pending_approval', 'ready')`
 const INSERT = insertInto('permits', beginning)
 
 export function* preparePermit(input: Input<'preparePermit'>): Command<PrepareResult> {
-  const { permit, needsBalance, now } = input
+  const { permit, needsBalance, maxPending, now } = input
   const credential = yield* findCredential(permit.credentialId, permit.accountId)
   if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
   if (credential.version !== permit.credentialVersion) return { ok: false, reason: 'credential_changed' }
@@ -56,6 +56,8 @@ export function* preparePermit(input: Input<'preparePermit'>): Command<PrepareRe
     return { ok: false, reason: 'mandate_gone' }
   if (!(yield* makeRoom(mandate, permit.cost, now))) return { ok: false, reason: 'mandate_used_up' }
 
+  if (permit.state === 'pending_approval' && (yield* isFullOfPending(permit.accountId, maxPending)))
+    return { ok: false, reason: 'too_many_pending' }
   const balance = yield* balanceOf(permit.accountId)
   if (balance < needsBalance) return { ok: false, reason: 'credits', balance }
   yield* addShare(mandate.id, 1, permit.cost)
@@ -63,6 +65,14 @@ export function* preparePermit(input: Input<'preparePermit'>): Command<PrepareRe
   yield* all(INSERT, ...beginning.map((name) => bounded[name]))
   yield* addCounts(permit.accountId, { permitsPrepared: 1 })
   return { ok: true, balance }
+}
+
+// Answered by the index alone: the rows hold what will be sent, and are long.
+const LAST_PENDING = `SELECT 1 FROM permits WHERE account_id = $1 AND state = 'pending_approval'
+  ORDER BY id LIMIT 1 OFFSET $2`
+
+function* isFullOfPending(accountId: string, maxPending: number | undefined): Command<boolean> {
+  return maxPending !== undefined && (yield* first(LAST_PENDING, accountId, maxPending - 1)) !== undefined
 }
 
 /** Permits that one preparation may find expired: others wait no longer than that takes. */

@@ -5,6 +5,8 @@ import type { Command, Row } from '../../../src/store/command.ts'
 import { commands } from '../../../src/store/commands/index.ts'
 import { migrate, sqliteDialect } from '../../../src/store/migrations.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
+import type { Mandate } from '../../../src/store/ports.ts'
+import { newPermit } from '../../support/store-actions.ts'
 import { newClaim, NOW, settling, submission } from '../../support/store.ts'
 
 const db = new DatabaseSync(':memory:')
@@ -41,6 +43,26 @@ const take = {
 }
 const found = [{ id: claim.id, bootId: 'boot-0' }]
 
+const permit = newPermit({
+  accountId: 'acct_a',
+  credentialId: 'cred_a',
+  mandate: { id: 'mdt_a', requiresApproval: true } as Mandate,
+})
+const credential = [{ version: 1, revokedAt: null }]
+const mandate = [
+  {
+    id: 'mdt_a',
+    methods: '[]',
+    expiresAt: NOW + 1,
+    revokedAt: null,
+    maxCalls: 9,
+    calls: 0,
+    maxCredits: null,
+  },
+]
+const preparing = () =>
+  plansOf(commands.preparePermit({ permit, needsBalance: 1, maxPending: 3, now: NOW }), [credential, mandate])
+
 const walks: readonly (readonly [string, () => string[]])[] = [
   [
     'claimPayment',
@@ -67,17 +89,22 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ['returnSettlement', () => plansOf(commands.returnSettlement(take), [found])],
   ['recoverAttempts', () => plansOf(commands.recoverAttempts(boot), [found, found])],
   ['listAttemptsWithoutReceipt', () => plansOf(commands.listAttemptsWithoutReceipt(9))],
+  ['preparePermit', preparing],
   ['sweep', () => plansOf(commands.sweep(NOW), [[], [], found])],
 ]
 
 /** These indexes hold unfinished work only, so they stay small whatever was done before. */
 const SMALL =
-  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned)\b/
+  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned|permits_open)\b/
 
 describe('plans of SQLite', () => {
   it.each(walks)('%s looks rows up', (_name, plans) => {
     const scans = plans().filter((plan) => /^SCAN [a-z]/.test(plan) && !SMALL.test(plan))
     expect(scans).toEqual([])
+  })
+
+  it('count permits that wait without reading what would be sent', () => {
+    expect(preparing()).toContainEqual(expect.stringMatching(/^SEARCH permits USING COVERING INDEX/))
   })
 
   it('would show a walk through a table', () => {
