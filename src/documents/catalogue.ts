@@ -67,7 +67,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
     },
     compatibility: {
       paid_web_fetch: webFetch ? baseUrl + webFetch.tool.rest[0]!.path : null,
-      scoped_vendor_actions: `${baseUrl}/v1/egress`,
+      scoped_vendor_actions: `${baseUrl}/v1/actions`,
       operator_pricing: `${baseUrl}/v1/egress/pricing`,
     },
     no_account: true,
