@@ -4,7 +4,7 @@ import type { Price } from '../schemas/money.ts'
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput, underOwnCode } from './input.ts'
-import type { RateLimiter, RateState } from './limits.ts'
+import type { QuotaState, RateLimiter, RateState } from './limits.ts'
 import { LogField, type Logger } from './log.ts'
 import type { PaidResult, PaymentGate, PresentedPayment } from './payments/ports.ts'
 import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
@@ -45,12 +45,14 @@ export type CallResult =
       readonly paid?: PaidResult | undefined
       readonly caller: Caller
       readonly rate?: RateState | undefined
+      readonly quota?: QuotaState | undefined
     }
   | {
       readonly ok: false
       readonly error: GatewayError
       readonly caller?: Caller | undefined
       readonly rate?: RateState | undefined
+      readonly quota?: QuotaState | undefined
     }
 
 export interface CallPath {
@@ -106,10 +108,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       ? parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
       : parts.limiter.take(what, caller.id, PER_MINUTE.known)
 
-  async function run(
-    request: CallRequest,
-    seen: { caller?: Caller; rate?: RateState; paid?: PaidResult },
-  ): Promise<unknown> {
+  async function run(request: CallRequest, seen: Seen): Promise<unknown> {
     const { tool } = request
     if (draining)
       throw new GatewayError(
@@ -135,6 +134,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       payment: request.payment,
       message: request.message,
       progress: request.progress ?? noProgress,
+      quota: (state) => void (seen.quota = state),
     }
     const input = parseInput(tool, request.input, tool.repair && (() => tool.repair!(request.input, context)))
     const accept = () => request.onAccepted?.(caller)
@@ -176,14 +176,16 @@ export function createCallPath(parts: CallPathParts): CallPath {
     },
     async call(request) {
       const started = performance.now()
-      const seen: { caller?: Caller; rate?: RateState; paid?: PaidResult } = {}
+      const seen: Seen = {}
       inFlight++
       let result: CallResult
       try {
         const output = await run(request, seen)
-        result = { ok: true, output, paid: seen.paid, caller: seen.caller!, rate: seen.rate }
+        const { paid, rate, quota } = seen
+        result = { ok: true, output, paid, caller: seen.caller!, rate, quota }
       } catch (thrown) {
-        result = { ok: false, error: toGatewayError(thrown), caller: seen.caller, rate: seen.rate }
+        const { caller, rate, quota } = seen
+        result = { ok: false, error: toGatewayError(thrown), caller, rate, quota }
       } finally {
         inFlight--
       }
@@ -191,6 +193,14 @@ export function createCallPath(parts: CallPathParts): CallPath {
       return result
     },
   }
+}
+
+/** What is known of a call by the time it ends. */
+interface Seen {
+  caller?: Caller
+  rate?: RateState
+  quota?: QuotaState
+  paid?: PaidResult
 }
 
 const rateLimited = ({ limit, resetSeconds }: RateState) =>

@@ -47,6 +47,10 @@ export interface Config {
   /** Number of trusted proxy hops in front; 0 trusts nobody. */
   readonly trustProxy: number
   readonly creditPriceAtomic: bigint
+  /** Addresses that a free key may verify in a UTC day; 0: no limit. */
+  readonly emailDailyQuota: number
+  /** Asked whether a mailbox exists; undefined: nobody is. */
+  readonly emailVerifierUrl: string | undefined
   readonly tokenFile: string | undefined
   readonly logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
   readonly unsafePublicSandbox: boolean
@@ -156,6 +160,12 @@ const Environment = z.object({
     .string()
     .regex(/^\d{1,18}$/, 'must be a whole number')
     .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString()),
+  GATEWAY_EMAIL_DAILY_QUOTA: integer(0, 1_000_000_000).default(1000),
+  // An address is personal: it is never sent in the clear.
+  GATEWAY_EMAIL_VERIFIER_URL: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine((text) => !hasUserinfo(text), 'must not hold a user name or password')
+    .optional(),
   GATEWAY_TOKEN_FILE: z.string().optional(),
   GATEWAY_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
@@ -166,6 +176,11 @@ const Environment = z.object({
   GATEWAY_FAULT: z.string().optional(),
   GATEWAY_CONFORMANCE_FIXTURES: flag,
 })
+
+function hasUserinfo(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.username !== '' || url.password !== '')
+}
 
 /** @param host a name or address, IPv6 also in the brackets of a URL */
 export const isLoopbackHost = (host: string) =>
@@ -269,6 +284,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rateLimit: e.GATEWAY_RATE_LIMIT,
     trustProxy: e.GATEWAY_TRUST_PROXY,
     creditPriceAtomic: BigInt(e.GATEWAY_CREDIT_PRICE_ATOMIC),
+    emailDailyQuota: e.GATEWAY_EMAIL_DAILY_QUOTA,
+    emailVerifierUrl: e.GATEWAY_EMAIL_VERIFIER_URL,
     tokenFile: e.GATEWAY_TOKEN_FILE,
     logLevel: e.GATEWAY_LOG_LEVEL,
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,

@@ -26,6 +26,10 @@ import { createVault } from './egress/envelope.ts'
 import { createTxtResolvers } from './edge/adapters/txt.ts'
 import { createEdge } from './edge/index.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
+import { createMailDns } from './email/adapters/dns.ts'
+import { createKnowledgeReader } from './email/adapters/knowledge.ts'
+import { createMailboxVerifier } from './email/adapters/verifier.ts'
+import { createEmail } from './email/index.ts'
 import { listProviders } from './egress/providers.ts'
 import { listSealingKeys } from './egress/rotation.ts'
 import { parseFault } from './fault.ts'
@@ -187,6 +191,28 @@ export async function startGateway(
     fault,
   })
 
+  const verifierUrl = config.emailVerifierUrl
+  const email = createEmail({
+    store,
+    dns: createMailDns(config.dnsServers),
+    // Whatever was opened for requests: mail does not arrive at a private address.
+    addresses: createAddressPolicy([]),
+    mailbox:
+      verifierUrl === undefined
+        ? undefined
+        : createMailboxVerifier({ url: verifierUrl, resolver, sender, policy, checkHost: egress.checkHost }),
+    readKnowledge: createKnowledgeReader({
+      dataDir: config.dataDir,
+      documents: documentStore,
+      report: (problem) => log.warn(problem),
+      now,
+    }),
+    dailyQuota: config.emailDailyQuota,
+    areKeysLimited: config.rateLimit !== 0,
+    now,
+    elapsedMs: () => performance.now(),
+  })
+
   const embedded =
     config.mode === 'sandbox' ? await openSandboxChains({ dataDir: config.dataDir, log, now }) : undefined
   const payments = createPayments({
@@ -265,6 +291,7 @@ export async function startGateway(
     actions,
     edge,
     commerce: createCommerce({ documents: documentStore, log, now }),
+    email,
     accounts,
     receipts: createReceipts({ store }),
     documents,
@@ -336,6 +363,7 @@ export async function startGateway(
         await store.sweep(now())
         await egress.recover()
         await payments.settlements.reconcile()
+        await email.settle()
       } catch (thrown) {
         log.error({ err: thrown }, 'housekeeping failed')
       }
@@ -364,6 +392,7 @@ export async function startGateway(
     await embedded?.close()
     await sender.close()
     await documentStore.close()
+    await email.settle('all')
     await store.close()
   }
   return {

@@ -9,6 +9,12 @@ export interface RateState {
   readonly exceeded: boolean
 }
 
+/** Of a quota that is counted elsewhere, over a longer window. */
+export interface QuotaState extends RateState {
+  readonly name: string
+  readonly windowSeconds: number
+}
+
 export interface RateLimiter {
   /** Counts one call of `who` on `what`. Undefined when limits are off. */
   take(what: string, who: string, defaultPerMinute: number): Promise<RateState | undefined>

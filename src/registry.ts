@@ -10,9 +10,10 @@ export type DoorName = 'rest' | 'mcp' | 'a2a'
 /**
  * Who may call a tool.
  * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
- * `admin`: the service key of the installation's first account; `account`: service key or capability.
+ * `admin`: the service key of the installation's first account; `account`: service key or capability;
+ * `email`: a free key of email verification, or a service key.
  */
-export type CallerKind = 'anyone' | 'capability' | 'operator' | 'admin' | 'account'
+export type CallerKind = 'anyone' | 'capability' | 'operator' | 'admin' | 'account' | 'email'
 
 export interface RestRoute {
   readonly method: 'GET' | 'POST'

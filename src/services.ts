@@ -25,11 +25,13 @@ import type {
   ProviderId,
 } from '../schemas/egress.ts'
 import type { EdgeCheck } from '../schemas/edge.ts'
+import type { EmailVerification } from '../schemas/email.ts'
 import type { Scope } from '../schemas/http.ts'
 import type { Execution } from '../schemas/outcome.ts'
 import type { WebFetchResult } from '../schemas/web-fetch.ts'
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '../schemas/x402.ts'
 import type { GatewayError } from './errors.ts'
+import type { QuotaState } from './limits.ts'
 import type { PaymentGate, PresentedPayment, Terms } from './payments/ports.ts'
 import type { Secret } from './secret.ts'
 import type {
@@ -60,6 +62,8 @@ export type Caller =
       readonly capability: Capability
       readonly address: string
     }
+  /** Holder of a free key of email verification: of no account. */
+  | { readonly kind: 'email'; readonly id: string; readonly address: string }
 
 /** What of a scope was asked for; the rest stays as the outer scope has it. */
 export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
@@ -244,6 +248,28 @@ export interface Commerce {
   testSchema(): Record<string, unknown>
 }
 
+export interface FreeKey {
+  readonly id: string
+  readonly createdAt: number
+  /** Addresses a day; null: no limit. */
+  readonly dailyQuota: number | null
+  readonly token: Secret<string>
+}
+
+/** Decisions about email addresses. Nothing that is verified is stored or logged. */
+export interface Email {
+  /** @throws {GatewayError} rate_limited, by the network that the address is in */
+  createFreeKey(address: string): Promise<FreeKey>
+  /**
+   * Each address gets its own answer, in the order of the input; what cannot be known in time is a review.
+   * @throws {GatewayError} rate_limited when they do not fit into what is left of the day: then none is counted
+   */
+  verify(
+    addresses: readonly string[],
+    context: Pick<HandlerContext, 'caller' | 'signal' | 'quota'>,
+  ): Promise<readonly EmailVerification[]>
+}
+
 export interface Accounts {
   createAccount(input: {
     name: string
@@ -415,6 +441,7 @@ export interface Services {
   readonly actions: Actions
   readonly edge: Edge
   readonly commerce: Commerce
+  readonly email: Email
   readonly accounts: Accounts
   readonly receipts: Receipts
   readonly documents: Documents
@@ -438,6 +465,8 @@ export interface HandlerContext extends Services {
   readonly claimId?: string | undefined
   /** Of a tool that passes HTTP messages on: the message itself. */
   readonly message?: EdgeTransaction | undefined
+  /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
+  readonly quota: (state: QuotaState) => void
   /** For long work; a no-op where the door or the client has no use for it. */
   readonly progress: (progress: { done: number; total?: number; message?: string }) => void
 }

@@ -4,7 +4,7 @@ import type { Caller } from '../src/services.ts'
 
 /** @throws {GatewayError} key_required for callers without an account */
 export function accountOf(caller: Caller): string {
-  if (caller.kind === 'anonymous') throw new GatewayError('key_required', 'Send a service key (agw_sk_…).')
+  if (!('accountId' in caller)) throw new GatewayError('key_required', 'Send a service key (agw_sk_…).')
   return caller.accountId
 }
 

@@ -35,6 +35,8 @@ import { egressManifest } from './egress-manifest.ts'
 import { egressPricing } from './egress-pricing.ts'
 import { egressProviders } from './egress-providers.ts'
 import { egressFetch } from './egress-fetch.ts'
+import { emailVerify } from './email-verify.ts'
+import { emailVerifyBatch } from './email-verify-batch.ts'
 import { execute } from './execute.ts'
 import { facilitatorIdentity } from './facilitator-identity.ts'
 import { facilitatorRoute } from './facilitator-route.ts'
@@ -44,6 +46,7 @@ import { facilitatorVerify } from './facilitator-verify.ts'
 import { health } from './health.ts'
 import { inspectTransaction } from './inspect.ts'
 import { keysCreate } from './keys-create.ts'
+import { keysFree } from './keys-free.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
 import { preflight } from './preflight.ts'
@@ -97,11 +100,14 @@ export const tools: readonly AnyTool[] = [
   actionsStats,
   edgeCheck,
   edgeForward,
+  emailVerify,
+  emailVerifyBatch,
   creditsBalance,
   creditsGrant,
   creditsPurchase,
   discoveryResources,
   discoverySearch,
+  keysFree,
   keysCreate,
   keysList,
   keysRevoke,

@@ -38,5 +38,5 @@ export const inspectTransaction = defineTool({
     },
   ],
   handle: (transaction, { commerce, caller }) =>
-    commerce.inspect(transaction, caller.kind === 'anonymous' ? undefined : caller.accountId),
+    commerce.inspect(transaction, 'accountId' in caller ? caller.accountId : undefined),
 })

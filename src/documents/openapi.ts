@@ -259,7 +259,8 @@ const TAG_WORDS: Readonly<Record<string, string>> = {
   egress: 'Outbound requests with credentials that the agent never sees',
   actions: 'Signed permits for one exact request, and the mandates behind them',
   credits: 'Balance and ledger',
-  keys: 'Service keys of operators',
+  keys: 'Service keys of operators, free keys of email verification',
+  email: 'Decisions about email addresses',
   receipts: 'Signed receipts',
   authority: 'Keys that protect stored secrets',
   protocols: 'Ways in',
@@ -289,10 +290,16 @@ const SECURITY: Readonly<Record<AnyTool['caller'], readonly Json[]>> = {
   operator: [{ serviceKey: [] }],
   admin: [{ serviceKey: [] }],
   account: [{ serviceKey: [] }, { capability: [] }, { capabilityHeader: [] }],
+  email: [{ emailKey: [] }, { serviceKey: [] }],
 }
 
 const SECURITY_SCHEMES = {
   serviceKey: { type: 'http', scheme: 'bearer', description: 'Service key of an operator (agw_sk_…)' },
+  emailKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Free key of email verification (agw_ek_…), from POST /v1/keys/free',
+  },
   capability: { type: 'http', scheme: 'bearer', description: 'Capability issued to an agent (agw_cap_…)' },
   capabilityHeader: {
     type: 'apiKey',

@@ -31,6 +31,7 @@ const BY_CALLER: Readonly<Record<AnyTool['caller'], readonly ErrorCode[]>> = {
   operator: ['key_required', 'key_invalid'],
   admin: ['key_required', 'key_invalid', 'admin_required'],
   account: ['key_required', 'key_invalid', 'capability_invalid'],
+  email: ['key_required', 'key_invalid'],
 }
 
 /** Every code the route can answer with, in the order of the table. */
@@ -43,8 +44,7 @@ export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
     ...ALWAYS,
     ...BY_CALLER[tool.caller],
   ])
-  if (route.method === 'POST')
-    for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
+  if (route.method === 'POST') for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
   if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
   return sorted(codes)
 }

@@ -12,6 +12,7 @@ const WHO: Readonly<Record<AnyTool['caller'], string>> = {
   operator: 'service key',
   admin: 'administrator key',
   account: 'service key or capability',
+  email: 'email key (free) or service key',
 }
 
 /** The table in README.md. */
@@ -59,6 +60,7 @@ Content-Type: application/json
 Service key (agw_sk_...), for operators: Authorization: Bearer <key>
 Capability (agw_cap_...), for agents: Authorization: Bearer <capability>, or X-Gateway-Capability, or over MCP and A2A
 the tool argument "capability". It names hosts, paths and methods, and expires.
+Email key (agw_ek_...), free: POST ${baseUrl}/v1/keys/free {}; then Authorization: Bearer <key> on POST /v1/verify.
 Permit (a JWS, in the body): allows one exact request, once; POST ${baseUrl}/v1/actions/execute {"permit", "request"}.
 The upstream secret itself stays in the gateway. Never ask for it and never send it in a request.
 
@@ -87,6 +89,7 @@ const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
   anyone: 'Anybody',
   capability: 'Capability',
   account: 'Service key or capability',
+  email: 'Email key or service key',
   operator: 'Service key',
   admin: 'Administrator key',
 }

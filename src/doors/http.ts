@@ -4,7 +4,7 @@ import type { PresentedTokens } from '../authenticate.ts'
 import { GatewayError, type Problem, toGatewayError, toProblem } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseJson } from '../json.ts'
-import type { RateState } from '../limits.ts'
+import type { QuotaState, RateState } from '../limits.ts'
 
 /** The addresses the specification calls {base_url}, {site_url} and {mcp_url}; no trailing slash. */
 export interface Addresses {
@@ -206,10 +206,18 @@ export function problemHeaders(error: GatewayError, requestId: string): Record<s
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
-export function rateHeaders(rate: RateState | undefined): Record<string, string> {
-  if (!rate) return {}
+export function rateHeaders(rate: RateState | undefined, quota?: QuotaState): Record<string, string> {
+  if (!rate && !quota) return {}
+  const counted = [
+    ...(rate ? [{ ...rate, name: 'default', windowSeconds: 60 }] : []),
+    ...(quota ? [quota] : []),
+  ]
   return {
-    'ratelimit-policy': `"default";q=${rate.limit};w=60`,
-    ratelimit: `"default";r=${rate.remaining};t=${rate.resetSeconds}`,
+    'ratelimit-policy': counted
+      .map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`)
+      .join(', '),
+    ratelimit: counted
+      .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
+      .join(', '),
   }
 }

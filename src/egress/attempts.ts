@@ -136,15 +136,14 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
     },
 
     async get(caller, attemptId) {
-      const attempt =
-        caller.kind === 'anonymous' ? undefined : await store.getAttempt(attemptId, caller.accountId)
+      const attempt = 'accountId' in caller ? await store.getAttempt(attemptId, caller.accountId) : undefined
       if (!attempt || (caller.kind === 'agent' && attempt.capabilityId !== caller.capability.id))
         throw new GatewayError('attempt_not_found', 'There is no attempt of this id that you may see.')
       return toAttemptRecord(attempt)
     },
 
     async list(caller, { state }, page) {
-      if (caller.kind === 'anonymous') return { items: [], next: null }
+      if (!('accountId' in caller)) return { items: [], next: null }
       const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
       const found = await store.listAttempts({ accountId: caller.accountId, capabilityId, state }, page)
       return { items: found.items.map(toAttemptRecord), next: found.next }

@@ -14,6 +14,12 @@ export type MailRoute =
   /** No MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
   | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
+  /** There is a route on paper, and it leads nowhere: to no host, to a local name or to addresses that are not public. */
+  | {
+      readonly status: 'unreachable'
+      readonly hosts: readonly { readonly host: string; readonly priority: number }[]
+      readonly ttlSeconds: number
+    }
   /** There is a route, and every end of it is a literal, a local name or a private address. */
   | {
       readonly status: 'unreachable'
@@ -32,10 +38,10 @@ export type DnsAnswer<T> =
 export interface MailDns {
   mx(
     domain: string,
-    signal: AbortSignal,
+    timeoutMs: number,
   ): Promise<DnsAnswer<{ readonly exchange: string; readonly priority: number }>>
-  /** A and AAAA together. */
-  addresses(host: string, signal: AbortSignal): Promise<DnsAnswer<string>>
+  /** A (4) or AAAA (6). */
+  addresses(host: string, family: 4 | 6, timeoutMs: number): Promise<DnsAnswer<string>>
 }
 
 /** Optional: asks a verifier that is configured whether the mailbox exists. Its failure is `unknown`. */

@@ -52,7 +52,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
     { credits, account_reference }: PurchaseRequest,
     caller: Caller,
   ): { accountId: string; reference: Reference | undefined } {
-    const own = caller.kind === 'anonymous' ? undefined : caller.accountId
+    const own = 'accountId' in caller ? caller.accountId : undefined
     const reference = account_reference === undefined ? undefined : references.open(account_reference)
     if (reference !== undefined && own !== undefined && reference.accountId !== own)
       throw new GatewayError(
@@ -118,7 +118,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
       }
       return {
         credits_granted: request.credits,
-        account_id: caller.kind === 'anonymous' ? null : accountId,
+        account_id: 'accountId' in caller ? accountId : null,
         claim_id: claimId,
         payment_url: `${baseUrl}/v1/payments/${claimId}`,
         balance_url: `${baseUrl}/v1/credits`,

@@ -52,6 +52,7 @@ const testStore: AuthenticationStore = {
       : hash.equals(hashToken(operatorKey))
         ? key('key_operator', false)
         : undefined,
+  findEmailKey: () => Promise.resolve(undefined),
   findCapability: async (hash) => (hash.equals(hashToken(capability)) ? agent : undefined),
 }
 

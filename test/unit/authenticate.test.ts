@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { authenticate, type AuthenticationStore, type PresentedTokens } from '../../src/authenticate.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { CallerKind } from '../../src/registry.ts'
-import type { Capability, ServiceKey } from '../../src/store/ports.ts'
+import type { Capability, EmailKey, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/tokens.ts'
 
 const NOW = 1_800_000_000_000
@@ -13,7 +13,7 @@ const [AGENT, EXPIRED, REVOKED, UNKNOWN_CAP] = [
   newToken('cap'),
   newToken('cap'),
 ]
-const EMAIL = newToken('ek')
+const [EMAIL, UNKNOWN_EMAIL] = [newToken('ek'), newToken('ek')]
 const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
 
 const key = (id: string, admin: boolean): ServiceKey => ({
@@ -47,11 +47,13 @@ const capabilities = new Map([
   [EXPIRED, capability('cap_expired', NOW)],
   [REVOKED, capability('cap_revoked', NOW + 1, NOW - 1)],
 ])
+const emailKeys = new Map<string, EmailKey>([[EMAIL, { id: 'ek_1', createdAt: 0, revokedAt: null }]])
 const find = <T>(rows: Map<string, T>, hash: Buffer) =>
   [...rows].find(([token]) => hashToken(token).equals(hash))?.[1]
 const store: AuthenticationStore = {
   findKey: async (hash) => find(keys, hash),
   findCapability: async (hash) => find(capabilities, hash),
+  findEmailKey: async (hash) => find(emailKeys, hash),
 }
 const context = { store, now: NOW, address: '192.0.2.1' }
 
@@ -71,7 +73,9 @@ describe('authenticate', () => {
     ['anyone', 'nothing', {}, 'anonymous'],
     ['anyone', 'a key', { bearer: OPERATOR }, 'key_operator'],
     ['anyone', 'a capability', { bearer: AGENT }, 'cap_live'],
-    ['anyone', 'a token of another kind', { bearer: EMAIL }, 'anonymous'],
+    ['anyone', 'an email key', { bearer: EMAIL }, 'anonymous'],
+    ['anyone', 'an unknown email key', { bearer: UNKNOWN_EMAIL }, 'key_invalid'],
+    ['anyone', 'a mistyped email key', { bearer: mistyped(EMAIL) }, 'key_invalid'],
     ['anyone', 'a mistyped key', { bearer: mistyped(OPERATOR) }, 'key_invalid'],
     ['anyone', 'an expired capability', { bearer: EXPIRED }, 'capability_invalid'],
     ['capability', 'nothing', {}, 'capability_required'],
@@ -104,6 +108,17 @@ describe('authenticate', () => {
     ['account', 'a capability', { capabilityArgument: AGENT }, 'cap_live'],
     ['account', 'nothing', {}, 'key_required'],
     ['account', 'garbage', { bearer: 'x' }, 'key_required'],
+    ['account', 'an email key', { bearer: EMAIL }, 'key_required'],
+    ['account', 'a capability beside an email key', { capabilityHeader: AGENT, bearer: EMAIL }, 'cap_live'],
+    ['capability', 'an email key', { bearer: EMAIL }, 'capability_required'],
+    ['operator', 'an email key', { bearer: EMAIL }, 'key_required'],
+    ['email', 'an email key', { bearer: EMAIL }, 'ek_1'],
+    ['email', 'a key', { bearer: OPERATOR }, 'key_operator'],
+    ['email', 'a capability', { bearer: AGENT }, 'key_required'],
+    ['email', 'nothing', {}, 'key_required'],
+    ['email', 'an unknown email key', { bearer: UNKNOWN_EMAIL }, 'key_invalid'],
+    ['email', 'a mistyped email key', { bearer: mistyped(EMAIL) }, 'key_invalid'],
+    ['email', 'an unknown key', { bearer: UNKNOWN_KEY }, 'key_invalid'],
   ])('for %s takes %s', async (required, _, tokens, expected) => {
     expect(await outcome(required, tokens)).toBe(expected)
   })
@@ -113,10 +128,22 @@ describe('authenticate', () => {
     const watching: AuthenticationStore = {
       findKey: async () => void asked.push('key'),
       findCapability: async () => void asked.push('capability'),
+      findEmailKey: async () => void asked.push('email key'),
     }
     for (const bearer of [mistyped(OPERATOR), mistyped(AGENT)])
       await expect(authenticate('account', { bearer }, { ...context, store: watching })).rejects.toThrow()
+    for (const required of ['email', 'anyone'] as const)
+      await expect(
+        authenticate(required, { bearer: mistyped(EMAIL) }, { ...context, store: watching }),
+      ).rejects.toThrow()
     expect(asked).toEqual([])
+  })
+
+  it('says which key is meant where an email key is no use', async () => {
+    for (const required of ['operator', 'capability', 'account'] as const)
+      await expect(authenticate(required, { bearer: EMAIL }, context)).rejects.toThrow(
+        /^An email key \(agw_ek_…\) is for email verification only\. Send /,
+      )
   })
 
   it('never quotes a token', async () => {

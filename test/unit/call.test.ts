@@ -53,6 +53,7 @@ function setUp(options: { rateLimit?: number; maxInFlight?: number; gate?: Payme
     store: {
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
       findCapability: async () => undefined,
+      findEmailKey: async () => undefined,
     },
     limiter: createRateLimiter(options.rateLimit ?? 0),
     log: createLogger('info', { write: (line: string) => void lines.push(line) }),

@@ -69,7 +69,8 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
         bearer: {
           httpAuthSecurityScheme: {
             scheme: 'bearer',
-            description: 'A capability (agw_cap_…) for agents, a service key (agw_sk_…) for operators',
+            description:
+              'A capability (agw_cap_…) for agents, an email key (agw_ek_…) for email verification, a service key (agw_sk_…) for operators',
           },
         },
         capability: {

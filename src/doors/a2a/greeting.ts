@@ -37,6 +37,7 @@ const NEEDS = {
   anyone: '',
   capability: 'needs a capability, agw_cap_…, as Authorization: Bearer',
   account: 'needs a service key or a capability as Authorization: Bearer',
+  email: 'needs an email key, agw_ek_…, as Authorization: Bearer; POST /v1/keys/free makes one',
   operator: 'needs a service key',
   admin: 'needs an administrator key',
 } as const

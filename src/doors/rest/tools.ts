@@ -55,14 +55,17 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       quote: presentedQuote(req),
     })
     if (!result.ok)
-      return sendRefusal(parts, exchange, result.error, { ...open, ...rateHeaders(result.rate) })
+      return sendRefusal(parts, exchange, result.error, {
+        ...open,
+        ...rateHeaders(result.rate, result.quota),
+      })
     const headers = {
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': context.requestId,
       ...open,
-      ...rateHeaders(result.rate),
+      ...rateHeaders(result.rate, result.quota),
     }
     const status = route.status ?? 200
     if (result.paid)

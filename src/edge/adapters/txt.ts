@@ -63,6 +63,6 @@ async function askServer(server: DnsServer, name: string, timeLeftMs: () => numb
 
 /** Whether there is such a name makes no difference to consent. */
 function toAnswer(reply: DnsReply<string>): TxtAnswer {
-  if (reply.status !== 'no_name' && reply.status !== 'no_data') return reply
+  if (reply.status === 'found' || reply.status === 'failed') return reply
   return { status: 'absent', ttlSeconds: reply.ttlSeconds, aliases: reply.aliases }
 }

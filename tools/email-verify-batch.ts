@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { emailField, EmailVerification } from '../schemas/email.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+/** Many addresses, each with an answer of its own. */
+export const emailVerifyBatch = defineTool({
+  name: 'gateway.email.verify_batch',
+  title: 'Verify email addresses',
+  summary:
+    'Verifies 1 to 100 email addresses at once: one decision (accept, review or reject) with reasons for each, in the ' +
+    'order of the input. A bad address never fails the batch, the same address gets the same answer, and within two ' +
+    'seconds there is an answer for all: what DNS did not say by then is a review. Each counts once towards the day of ' +
+    'the key; a batch that does not fit is refused whole.',
+  input: z.strictObject({ emails: z.array(emailField).min(1).max(100) }),
+  output: z.object({ results: z.array(EmailVerification).describe('In the order of `emails`') }),
+  price: free,
+  caller: 'email',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'POST', path: '/v1/verify/batch', operationId: 'verifyEmails' },
+  skill: {
+    id: 'verify-emails',
+    name: 'Verify email addresses',
+    tags: ['email', 'verification', 'dns', 'batch'],
+    examples: ['Which of these email addresses can receive mail?', 'Clean this mailing list'],
+  },
+  reply: 'message',
+  errors: ['key_required', 'key_invalid', 'rate_limited'],
+  // A hundred addresses of the longest spelling that is read, escaped.
+  maxBodyBytes: 4 * 1024 * 1024,
+  examples: [{ title: 'Two addresses', input: { emails: ['ada@example.com', 'grace@example.org'] } }],
+  handle: async ({ emails }, { email, ...context }) => ({
+    results: [...(await email.verify(emails, context))],
+  }),
+})

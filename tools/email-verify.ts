@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { emailField, EmailVerification } from '../schemas/email.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+/** Whether mail to an address can arrive, as far as spelling, DNS and lists tell. */
+export const emailVerify = defineTool({
+  name: 'gateway.email.verify',
+  title: 'Verify an email address',
+  summary:
+    'Decides accept, review or reject for one email address, with stable reasons: spelling, domain, mail route (MX, Null ' +
+    'MX, A/AAAA), disposable and role lists, likely typos. Rejects only what is certain; what DNS cannot say now is a ' +
+    'review. The mailbox itself is not probed, no mail is sent, and the address is not stored. Needs an email key, free ' +
+    'from gateway.keys.free.',
+  input: z.strictObject({ email: emailField }),
+  output: EmailVerification,
+  price: free,
+  caller: 'email',
+  effects: { readOnly: true, idempotent: true, openWorld: true },
+  rest: { method: 'POST', path: '/v1/verify', operationId: 'verifyEmail' },
+  skill: {
+    id: 'verify-email',
+    name: 'Verify an email address',
+    tags: ['email', 'verification', 'dns'],
+    examples: ['Is this email address real?', 'Check ada@example.com before I sign her up'],
+  },
+  reply: 'message',
+  errors: ['key_required', 'key_invalid', 'rate_limited'],
+  examples: [{ title: 'One address', input: { email: 'ada@example.com' } }],
+  handle: async ({ email: address }, { email, ...context }) => (await email.verify([address], context))[0]!,
+})

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { Timestamp } from '../schemas/http.ts'
+import { free } from '../schemas/money.ts'
+import { defineTool } from '../src/registry.ts'
+
+/** A key for email verification, for anybody who asks. */
+export const keysFree = defineTool({
+  name: 'gateway.keys.free',
+  title: 'Get a free key for email verification',
+  summary:
+    'Makes a key (agw_ek_…) for email verification: no account, no payment. It is shown once. So many a day for one ' +
+    'network; use the one that you have.',
+  input: z.strictObject({}),
+  output: z.object({
+    key_id: z.string(),
+    key: z.string().describe('Send it as `Authorization: Bearer`; shown once'),
+    created_at: Timestamp,
+    daily_quota: z.int().nullable().describe('Addresses it verifies in a UTC day; null: no limit'),
+  }),
+  price: free,
+  caller: 'anyone',
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: false },
+  rest: { method: 'POST', path: '/v1/keys/free', operationId: 'createFreeKey', status: 201 },
+  errors: ['rate_limited'],
+  examples: [{ title: 'A key', input: {} }],
+  async handle(_input, { email, caller }) {
+    const { id, createdAt, dailyQuota, token } = await email.createFreeKey(caller.address)
+    return {
+      key_id: id,
+      key: token.use((text) => text),
+      created_at: new Date(createdAt).toISOString(),
+      daily_quota: dailyQuota,
+    }
+  },
+})
