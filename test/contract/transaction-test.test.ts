@@ -172,5 +172,8 @@ describe('the schema', () => {
     expect(body.caps.map(({ max }: { max: number }) => max)).toEqual([20, 40, 40, 60, 60, 60, 60])
     expect(body.levels.map(({ min }: { min: number }) => min)).toEqual([90, 75, 50, 0])
     expect(body.sample.required).toEqual(['target'])
+    expect(body.policy_reasons).toContainEqual(
+      expect.objectContaining({ code: 'POLICY_AMOUNT_CAP_UNSET', severity: 'review' }),
+    )
   })
 })
