@@ -7,6 +7,7 @@ import { findToken } from '../tokens.ts'
 import { asServersRead, type HeaderPairs } from './headers.ts'
 import { findPayments, type FoundPayment, member } from './payments.ts'
 import type { Finding, Inspection } from './ports.ts'
+import { recognise } from './recognise.ts'
 
 /** As it would be sent: raw path with its query, lower-case header names. */
 export interface InspectedRequest {
@@ -20,9 +21,10 @@ export interface InspectedRequest {
 /** Never throws. */
 export function inspectTransaction(request: InspectedRequest): Inspection {
   const body = readBody(request)
-  const { protocols, payments } = findPayments({ ...request, json: body.json })
+  const payments = findPayments({ headers: request.headers, json: body.json })
+  const recognised = recognise({ ...request, text: body.text })
   return {
-    protocols,
+    protocols: [...new Set<string>([...payments.map(({ rail }) => rail), ...recognised.protocols])],
     findings: [
       ...body.findings,
       ...inspectHeaders(request.headers),
@@ -30,6 +32,7 @@ export function inspectTransaction(request: InspectedRequest): Inspection {
       ...payments.flatMap((payment) => inspectPayment(payment, request.host)),
       ...inspectCount(payments),
       ...inspectIdempotency(request.headers, body.json),
+      ...recognised.findings,
     ],
   }
 }
@@ -44,7 +47,11 @@ const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]+\+)?json *(?:;|$)/i
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** JSON only where the message says so, in one way or another: a second Content-Type does not hide it. */
-function readBody({ headers, body }: InspectedRequest): { json: unknown; findings: Finding[] } {
+function readBody({ headers, body }: InspectedRequest): {
+  json: unknown
+  text?: string
+  findings: Finding[]
+} {
   const isJson = valuesOf(headers, 'content-type').some((type) => JSON_TYPE.test(type.trim()))
   if (!isJson) return { json: undefined, findings: [] }
   if (body.length === 0)
@@ -65,7 +72,7 @@ function readBody({ headers, body }: InspectedRequest): { json: unknown; finding
           ),
         ]
       : []
-    return { json, findings }
+    return { json, text, findings }
   } catch (thrown) {
     const isDeep = thrown instanceof GatewayError && thrown.code === 'json_too_deep'
     return {

@@ -1,5 +1,5 @@
-// Which payment protocols a transaction speaks, and where in it a payment stands. Recognises by marks and reads no more of a
-// document than what says whose it is; what it means is the merchant's business.
+// Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
+// merchant's business, and which protocols the transaction speaks is told by recognise.ts.
 import { hasRepeatedMember, parseJson } from '../json.ts'
 import type { HeaderPairs } from './headers.ts'
 
@@ -12,31 +12,17 @@ export interface FoundPayment {
   readonly document: JsonObject | undefined
 }
 
-export interface FoundPayments {
-  /** Those that were recognised, paying or not. */
-  readonly protocols: readonly string[]
-  readonly payments: readonly FoundPayment[]
-}
-
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** More than any payment needs. */
 const MAX_PAYMENT_DEPTH = 16
 
 export function findPayments(request: {
-  readonly path: string
   readonly headers: HeaderPairs
   /** The body, where it is JSON. */
   readonly json: unknown
-}): FoundPayments {
-  const payments = [...paymentsInHeaders(request.headers), ...paymentsInBody(request.json)]
-  const protocols = new Set<string>(payments.map(({ rail }) => rail))
-  const named = new Set(request.headers.map(([name]) => name))
-  const segments = request.path.replace(/\?.*$/, '').split('/')
-  if (named.has('ucp-agent') || segments.includes('checkout-sessions')) protocols.add('ucp')
-  if (segments.includes('checkout_sessions') || segments.includes('agentic_commerce')) protocols.add('acp')
-  if (speaksAp2(request)) protocols.add('ap2')
-  return { protocols: [...protocols], payments }
+}): FoundPayment[] {
+  return [...paymentsInHeaders(request.headers), ...paymentsInBody(request.json)]
 }
 
 function paymentsInHeaders(headers: HeaderPairs): FoundPayment[] {
@@ -72,22 +58,6 @@ function paymentsInBody(json: unknown): FoundPayment[] {
     if (isObject(member(order, 'allowance'))) add('acp', member(order, 'payment_method'))
   }
   return found
-}
-
-/** Mandates under their own names, alone, in a message of A2A, or beside a checkout; the extension alone is no mandate. */
-function speaksAp2({ headers, json }: { headers: HeaderPairs; json: unknown }): boolean {
-  const isActive = headers.some(
-    ([name, value]) => /^(?:x-)?a2a-extensions$/.test(name) && /\/ap2\//i.test(value),
-  )
-  return isActive || hasMember(json, (name) => name.startsWith('ap2.mandates.') || MANDATES.has(name))
-}
-
-const MANDATES = new Set(['checkout_mandate', 'payment_mandate', 'payment_mandate_chain'])
-
-function hasMember(value: unknown, matches: (name: string) => boolean): boolean {
-  if (Array.isArray(value)) return value.some((item) => hasMember(item, matches))
-  if (!isObject(value)) return false
-  return Object.entries(value).some(([name, inner]) => matches(name) || hasMember(inner, matches))
 }
 
 /** Base64 in either alphabet, padded or not, of a JSON object in UTF-8 that has nothing twice. */

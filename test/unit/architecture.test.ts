@@ -75,6 +75,9 @@ function folderOf(path: string): string {
 
 // Data and pure helpers of a part that others are built from. They must stay free of behaviour, and the list short.
 const SHARED: Readonly<Record<string, string>> = {
+  'src/commerce/message.ts': 'a transaction of any protocol, read',
+  'src/commerce/detect.ts': 'which protocols a transaction speaks',
+  'src/commerce/bindings.ts': 'what in a transaction has to agree',
   'src/outcomes/descriptors.ts': 'what the catalogue says about live outcomes',
   'src/egress/providers.ts': 'the nine providers',
   'src/egress/target.ts': 'what a target is, in every part that goes out',

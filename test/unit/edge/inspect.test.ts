@@ -338,6 +338,36 @@ describe('recognises', () => {
   })
 })
 
+describe('notes', () => {
+  const authorization = { from: '0x1', to: `0x${'ab'.repeat(20)}`, value: '100', nonce: '0x2' }
+  const accepted = { ...v2.accepted, amount: '100', payTo: authorization.to }
+  const paid = (change: object) =>
+    inspect({
+      headers: [
+        [
+          'payment-signature',
+          encode({ ...v2, accepted, payload: { authorization: { ...authorization, ...change } } }),
+        ],
+      ],
+    }).findings.map(({ rule, blocks }) => [rule, blocks])
+
+  it('what the detection of /v1/inspect finds to contradict itself', () => {
+    expect(paid({})).toEqual([])
+    expect(paid({ to: `0x${'cd'.repeat(20)}` })).toEqual([['contradicts_payee', false]])
+    expect(paid({ value: '99' })).toEqual([['contradicts_amount', false]])
+  })
+
+  it('a header of MCP that names another tool than the body, and a digest of another body', () => {
+    const rules = (headers: HeaderPairs) =>
+      inspect({ headers: [...JSON_BODY, ...headers], body: mcp({ name: 'read' }) }).findings.map(
+        ({ rule }) => rule,
+      )
+    expect(rules([['mcp-name', 'read']])).toEqual([])
+    expect(rules([['mcp-name', 'drain']])).toEqual(['contradicts_header_body'])
+    expect(rules([['content-digest', `sha-256=:${'A'.repeat(43)}=:`]])).toEqual(['contradicts_digest'])
+  })
+})
+
 describe('whatever comes', () => {
   it('throws nothing, and quotes nothing of it', () => {
     const secret = 'quoted-nowhere'
