@@ -14,6 +14,7 @@ const ALL = [
   'extraction',
   'products',
   'feeds',
+  'email-lists',
   'commerce',
   'start',
 ]

@@ -45,10 +45,10 @@ export interface Resemblance {
   readonly imitates: string | undefined
 }
 
-const NONE: Resemblance = { isConfusable: false, imitates: undefined }
+export const NO_RESEMBLANCE: Resemblance = { isConfusable: false, imitates: undefined }
 
 export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
-  if (ascii === unicode) return NONE
+  if (ascii === unicode) return NO_RESEMBLANCE
   const labels = unicode.split('.')
   const imitated = skeletonOf(unicode)
   const imitates = known.has(imitated) ? imitated : undefined

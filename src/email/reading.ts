@@ -1,7 +1,7 @@
 // What an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept. What is
 // still open is where its mail goes (route) and whether somebody's mailbox is there.
 import { showAddress } from './characters.ts'
-import { findResemblance } from './confusable.ts'
+import { findResemblance, NO_RESEMBLANCE } from './confusable.ts'
 import type { DisposableFinding, Knowledge } from './lists.ts'
 import { readSyntax, type SyntaxVerdict } from './syntax.ts'
 import { findTypo } from './typo.ts'
@@ -63,10 +63,11 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     }
   }
   const disposable = knowledge.findDisposable(domain)
-  const { isConfusable, imitates } = findResemblance(domain)
+  const isAllowed = disposable.result === 'allowed'
+  const { isConfusable, imitates } = isAllowed ? NO_RESEMBLANCE : findResemblance(domain)
   const isSpecialUse = knowledge.isSpecialUse(domain)
-  const isSettled = disposable.result === 'allowed' || isSpecialUse
-  const typo = isSettled || imitates !== undefined ? undefined : findTypo(domain, knowledge.isReal)
+  const isSettled = isAllowed || isSpecialUse || imitates !== undefined
+  const typo = isSettled ? undefined : findTypo(domain, knowledge.isReal)
   const meant = imitates ?? typo
   return {
     email,
@@ -79,7 +80,7 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     ...person,
     isFree: knowledge.isFree(domain) && disposable.result !== 'listed' && disposable.result !== 'probable',
     isRelay: knowledge.isRelay(domain) && disposable.result !== 'listed',
-    isConfusable: isConfusable && disposable.result !== 'allowed',
+    isConfusable,
     isSpecialUse,
   }
 }

@@ -1,5 +1,6 @@
 // What the rules know by name, as it stands now: lists loaded once, the operator's document and refreshed list as they are
 // on disk. Every verification asks, so an answer is kept for a moment.
+import { isDeepStrictEqual } from 'node:util'
 import type { DocumentStore } from '../../store/ports.ts'
 import { createKnowledge, type DomainLists, emailDomainsDocument, type Knowledge } from '../lists.ts'
 import { loadLists } from './lists.ts'
@@ -20,21 +21,31 @@ export function createKnowledgeReader(parts: {
 }): () => Promise<Knowledge> {
   let lists: DomainLists | undefined
   let stamp: string | undefined
-  let stampedAt = 0
+  let loading: Promise<DomainLists> | undefined
+  let loadedAt = 0
   let known: { document: unknown; lists: DomainLists; knowledge: Knowledge } | undefined
   let reported: string | undefined
   let reading: Promise<Knowledge> | undefined
   let readAt = 0
 
-  async function currentLists(at: number): Promise<DomainLists> {
-    if (lists !== undefined && at - stampedAt < LIST_FRESH_MS) return lists
-    stampedAt = at
-    const now = await stampOfRefreshedList(parts.dataDir)
-    if (lists === undefined || now !== stamp) {
-      lists = await loadLists(now === undefined ? undefined : await readRefreshedList(parts.dataDir))
-      stamp = now
-    }
+  async function load(): Promise<DomainLists> {
+    const found = await stampOfRefreshedList(parts.dataDir)
+    if (lists !== undefined && found === stamp) return lists
+    lists = await loadLists(found === undefined ? undefined : await readRefreshedList(parts.dataDir))
+    stamp = found
     return lists
+  }
+
+  /** The first one waits; later, what is known serves until what is new was read. */
+  async function currentLists(at: number): Promise<DomainLists> {
+    if (loading === undefined || (lists !== undefined && at - loadedAt >= LIST_FRESH_MS)) {
+      loadedAt = at
+      loading = load()
+      loading.catch(() => {
+        if (lists === undefined) loading = undefined
+      })
+    }
+    return lists ?? loading
   }
 
   async function read(at: number): Promise<Knowledge> {
@@ -42,7 +53,8 @@ export function createKnowledgeReader(parts: {
     const { value, problem } = await parts.documents.read(emailDomainsDocument)
     if (problem !== undefined && problem !== reported) parts.report(problem)
     reported = problem
-    if (known?.document !== value || known.lists !== current)
+    // A document out of a table is another object each time.
+    if (known?.lists !== current || !isDeepStrictEqual(known.document, value))
       known = { document: value, lists: current, knowledge: createKnowledge(current, value) }
     return known.knowledge
   }

@@ -105,12 +105,15 @@ function toNames(list: unknown): string[] {
   if (!Array.isArray(list)) throw new TypeError('a list of domains is not a list')
   const names: string[] = []
   for (const entry of list) {
-    if (typeof entry !== 'string') continue
-    if (isPlainDomain(entry)) names.push(entry)
-    else {
-      const read = readDomain(entry.trim())
-      if (read.ok) names.push(read.name.ascii)
-    }
+    const name = typeof entry === 'string' ? toAscii(entry) : undefined
+    if (name !== undefined) names.push(name)
   }
   return names
+}
+
+/** Most entries are as they have to be: a hundred thousand of them are read at once. */
+export function toAscii(entry: string): string | undefined {
+  if (isPlainDomain(entry)) return entry
+  const read = readDomain(entry.trim())
+  return read.ok ? read.name.ascii : undefined
 }

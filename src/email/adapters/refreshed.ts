@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GatewayError } from '../../errors.ts'
-import { readDomain } from '../domain.ts'
+import { toAscii } from './lists.ts'
 import { PROVIDERS, RELAYS } from '../providers.ts'
 
 export interface RefreshedList {
@@ -104,10 +104,10 @@ function checkList(text: string): { names: string[]; ignored: number; kept: stri
   const kept = new Set<string>()
   let ignored = 0
   for (const entry of entries) {
-    const read = readDomain(entry)
-    if (!read.ok) ignored++
-    else if (protectedNames.has(read.name.ascii)) kept.add(read.name.ascii)
-    else names.add(read.name.ascii)
+    const name = toAscii(entry)
+    if (name === undefined) ignored++
+    else if (protectedNames.has(name)) kept.add(name)
+    else names.add(name)
   }
   if (ignored > entries.length * MAX_IGNORED_SHARE)
     throw refuse(`${ignored} of its ${entries.length} entries are no domains. Send one domain a line.`)
