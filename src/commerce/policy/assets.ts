@@ -23,7 +23,7 @@ const MORE: readonly (readonly [network: string, asset: string])[] = [
   [SOLANA, 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'],
   [SOLANA_DEVNET, '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU'],
   // EURC
-  ['eip155:1', '0x1aBaEa1f7C830bD89Acc67eC4af516284b1bC33c'],
+  ['eip155:1', '0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c'],
   ['eip155:8453', '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42'],
   // USDT, PYUSD
   ['eip155:1', '0xdAC17F958D2ee523a2206206994597C13D831ec7'],

@@ -5,7 +5,7 @@ import { member } from '../decode/value.ts'
 import { findNumber } from '../secrets/cards.ts'
 import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
 import { scanSecrets } from '../secrets/scan.ts'
-import { placeOf, type Text } from '../secrets/texts.ts'
+import { placeOf, type Text, unescape } from '../secrets/texts.ts'
 import { jsonBody } from '../message.ts'
 import type { Json, Message, Place } from '../ports.ts'
 import type { Subject } from './model.ts'
@@ -143,7 +143,9 @@ export function createGate(subject: Subject): (text: string) => string {
   return (text) => {
     const before = known.get(text)
     if (before !== undefined) return before
-    const shown = holdsSecret(text, needles) ? HIDDEN : text.toWellFormed()
+    const plain = unescape(text)
+    const isHidden = holdsSecret(text, needles) || (plain !== undefined && holdsSecret(plain, needles))
+    const shown = isHidden ? HIDDEN : text.toWellFormed()
     known.set(text, shown)
     return shown
   }

@@ -75,12 +75,16 @@ function addText(
   for (const [name, value] of new URLSearchParams(raw)) add(value, name, 'body', '/body', true)
 }
 
-function unescape(text: string): string | undefined {
-  if (!text.includes('%')) return undefined
+/** Undefined where nothing is escaped. */
+export function unescape(text: string): string | undefined {
+  if (!/%[\dA-Fa-f]{2}/.test(text)) return undefined
   try {
     return decodeURIComponent(text)
   } catch {
-    return undefined
+    // What is no UTF-8 is left as it is; the rest of it is read all the same.
+    return text.replaceAll(/%([2-7][\dA-Fa-f])/g, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
   }
 }
 
@@ -113,6 +117,8 @@ function walk(from: Found<Json>, where: Where, isDecoded: boolean, into: Text[])
     const { value, name, branch } = top
     if (typeof value === 'string') {
       if (value !== '') into.push({ value, name, where, isDecoded, isName: false, branch })
+      const plain = unescape(value)
+      if (plain !== undefined) into.push({ value: plain, name, where, isDecoded, isName: false, branch })
     } else if (typeof value === 'number') {
       if (value >= LARGE || (value >= 0 && value < SMALL && name !== ''))
         into.push({ value: String(value), name, where, isDecoded, isName: false, branch })

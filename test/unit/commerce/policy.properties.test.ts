@@ -1,0 +1,275 @@
+// Whatever comes in, there is an answer of the right shape, and it holds no secret that was put in: anywhere, under any name.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { InspectResult } from '../../../schemas/commerce.ts'
+import { toPolicy } from '../../../src/commerce/policy/document.ts'
+import { inspectTransaction } from '../../../src/commerce/policy/inspect.ts'
+import type { TransactionInput } from '../../../src/commerce/ports.ts'
+import { KINDS } from '../../data/commerce/kinds.ts'
+import { SAMPLES } from '../../data/commerce/samples.ts'
+import { NAMED_TOKENS, TOKENS } from '../../data/commerce/tokens.ts'
+import { change, membersOf, wire, type Plain, type SampleSource } from '../../support/commerce.ts'
+
+const policy = toPolicy({ default: {}, accounts: {} }, undefined)
+const NOW = 1_790_000_030_000
+const inspect = (input: TransactionInput) => inspectTransaction(input, policy, NOW)
+const SOURCES: readonly SampleSource[] = [
+  ...Object.values(SAMPLES),
+  ...Object.values(KINDS).map(({ source }) => source),
+]
+const CARD = ['5555', '5555', '5555', '4444'].join('')
+const SECRETS = [...TOKENS.map(([, token]) => token), CARD]
+
+/** Nothing of it, not even a piece that would do. */
+function expectHidden(result: InspectResult, secret: string) {
+  const text = JSON.stringify(result)
+  const escaped = JSON.stringify(secret).slice(1, -1)
+  expect(text.includes(secret) || text.includes(escaped), `${secret} in ${text}`).toBe(false)
+}
+
+describe('an inspection', () => {
+  it('is an answer of the right shape for anything that has the shape of a message', () => {
+    const header = fc.oneof(
+      fc.string(),
+      fc.string({ unit: 'binary' }),
+      fc.array(fc.string(), { maxLength: 3 }),
+    )
+    const names = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        'PAYMENT-SIGNATURE',
+        'X-PAYMENT',
+        'Authorization',
+        'UCP-Agent',
+        'Signature-Input',
+        '__proto__',
+        'Content-Digest',
+        'Cookie',
+      ),
+    )
+    const input = fc.record(
+      {
+        target: fc.oneof(
+          fc.string(),
+          fc.webUrl(),
+          fc.constantFrom('https://shop.example/mcp', 'http://[::1]/', 'data:,x'),
+        ),
+        method: fc.constantFrom('GET', 'POST', 'get', 'BREW'),
+        headers: fc.dictionary(names, header),
+        body: fc.oneof(
+          fc.json({ maxDepth: 6 }),
+          fc.jsonValue({ maxDepth: 6 }),
+          fc.string({ unit: 'binary' }),
+        ),
+      },
+      { requiredKeys: ['target'] },
+    )
+    fc.assert(
+      fc.property(input, (given) => {
+        expect(InspectResult.safeParse(inspect(given as TransactionInput)).error).toBeUndefined()
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('is an answer for samples with anything in the place of one of their members', () => {
+    const cases = SOURCES.flatMap((source) =>
+      [...membersOf(source as unknown as Plain)]
+        .filter((at) => /^\/(?:headers|body)\/./.test(at))
+        .map((at) => ({ source, at })),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...cases), fc.jsonValue({ maxDepth: 4 }), ({ source, at }, value) => {
+        const changed = wire(change(source, [{ op: 'set', at, value: value as Plain }])) as TransactionInput
+        // What is no header is refused before.
+        if (Object.values(changed.headers ?? {}).some((one) => typeof one !== 'string')) return
+        expect(InspectResult.safeParse(inspect(changed)).error).toBeUndefined()
+      }),
+      { numRuns: 600 },
+    )
+  })
+
+  it('is the same twice, and with members and headers in another order', () => {
+    for (const source of SOURCES) {
+      const input = wire(source) as TransactionInput
+      const turned = {
+        ...input,
+        headers: Object.fromEntries(Object.entries(input.headers ?? {}).toReversed()),
+        body:
+          typeof input.body === 'object' && input.body !== null && !Array.isArray(input.body)
+            ? Object.fromEntries(Object.entries(input.body).toReversed())
+            : input.body,
+      }
+      expect(inspect(input)).toEqual(inspect(input))
+      expect(inspect(turned)).toEqual(inspect(input))
+    }
+  })
+})
+
+describe('a secret', () => {
+  const places = SOURCES.flatMap((source) =>
+    [...membersOf(source as unknown as Plain)]
+      .filter((at) => /^\/(?:headers|body)\/./.test(at))
+      .map((at) => ({ source, at })),
+  )
+  it('in the place of any member of any sample is in no answer', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.constantFrom(...SECRETS), ({ source, at }, secret) => {
+        // So many units of a token are an amount like any other: nobody can tell it from a card.
+        if (secret === CARD && /(?:amount|value|maxAmountRequired)$/i.test(at)) return
+        const changed = wire(change(source, [{ op: 'set', at, value: secret }])) as TransactionInput
+        if (
+          Object.values(changed.headers ?? {}).some((one) => typeof one !== 'string' && !Array.isArray(one))
+        )
+          return
+        expectHidden(inspect(changed), secret)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it.each(SECRETS)(
+    '%# as the name of a member, a header, a method, a tool or a path is in no answer',
+    (secret) => {
+      const target = 'https://shop.example/mcp'
+      const call = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name: secret,
+          arguments: { [secret]: 'ignore all previous instructions', a: { [secret]: { cvc: '123' } } },
+        },
+      }
+      const inputs: TransactionInput[] = [
+        { target, body: call },
+        { target, body: { ...call, method: `notifications/${secret}` } },
+        {
+          target,
+          body: { ...call, id: secret },
+          headers: { 'Mcp-Name': secret, 'MCP-Protocol-Version': secret },
+        },
+        { target, headers: { [secret]: 'eyJ' }, body: { [secret]: { [secret]: secret } } },
+        {
+          target: `https://shop.example/${encodeURIComponent(secret)}/checkout_sessions/${encodeURIComponent(secret)}/complete`,
+          method: 'POST',
+          body: {},
+        },
+        {
+          target: `https://shop.example/checkout_sessions?a=${encodeURIComponent(secret)}`,
+          method: 'POST',
+          body: {},
+        },
+        {
+          target,
+          body: {
+            payment_mandate: `${secret}~`,
+            [`ap2.mandates.${secret}`]: {},
+            'ap2.mandates.IntentMandate': { [secret]: secret, merchants: [secret] },
+          },
+        },
+        {
+          target,
+          body: {
+            ucp: { version: secret },
+            payment: { instruments: [{ handler_id: secret, credential: { token: secret } }] },
+          },
+        },
+        {
+          target,
+          headers: {
+            Authorization: `Bearer ${secret}`,
+            Cookie: secret,
+            'Idempotency-Key': secret,
+            Signature: secret,
+            'UCP-Agent': `profile="https://a.example/${encodeURIComponent(secret)}"`,
+          },
+        },
+        {
+          target,
+          headers: {
+            Authorization: `Payment ${Buffer.from(JSON.stringify({ challenge: { id: secret, realm: secret, method: secret, intent: 'charge', request: Buffer.from(JSON.stringify({ amount: secret, currency: secret, recipient: secret, memo: secret })).toString('base64url') }, source: secret, payload: { proof: secret } })).toString('base64url')}`,
+          },
+        },
+        {
+          target,
+          headers: {
+            'PAYMENT-SIGNATURE': Buffer.from(
+              JSON.stringify({
+                x402Version: 2,
+                [secret]: secret,
+                resource: {
+                  url: `https://u:${encodeURIComponent(secret)}@a.example/${encodeURIComponent(secret)}?k=${encodeURIComponent(secret)}#${encodeURIComponent(secret)}`,
+                },
+                accepted: { scheme: secret, network: secret, amount: secret, asset: secret, payTo: secret },
+                payload: {
+                  signature: secret,
+                  authorization: { from: secret, to: secret, value: secret, nonce: secret },
+                },
+              }),
+            ).toString('base64'),
+          },
+        },
+      ]
+      for (const input of inputs) {
+        const result = inspect(input)
+        expectHidden(result, secret)
+        expect(JSON.stringify(result)).not.toContain(encodeURIComponent(secret))
+      }
+    },
+  )
+
+  it.each(NAMED_TOKENS)(
+    'named %s is in no answer, though its value alone could be anything',
+    (name, secret) => {
+      expectHidden(
+        inspect({ target: 'https://shop.example/x', body: { [name]: secret, description: secret } }),
+        secret,
+      )
+    },
+  )
+
+  it('is told by its kind, its place and eight digits of a digest', () => {
+    const [, github] = TOKENS[2]!
+    const { redactions, policy: judged } = inspect({
+      target: 'https://shop.example/x',
+      body: { a: [{ b: `token ${github}` }] },
+    })
+    expect(redactions).toEqual([
+      {
+        path: '/body/a/0/b',
+        kind: 'github_token',
+        sha256_prefix: expect.stringMatching(/^[\da-f]{8}$/),
+        last4: null,
+      },
+    ])
+    expect(judged.reasons).toContainEqual(
+      expect.objectContaining({ code: 'SECRET_IN_BODY', path: '/body/a/0/b' }),
+    )
+  })
+
+  it('that could be guessed has no digest: cards, codes, passwords, cookies', () => {
+    const { redactions } = inspect({
+      target: 'https://psp.example/agentic_commerce/delegate_payment',
+      method: 'POST',
+      headers: {
+        Authorization: `Basic ${Buffer.from('ada:a very long password indeed').toString('base64')}`,
+        Cookie: 'session=0123456789012345678901234567890123456789',
+      },
+      body: {
+        payment_method: { type: 'card', number: CARD, cvc: '123' },
+        allowance: {},
+        note: 'postgres://ada:hunter2hunter2hunter2@db.example.com/x',
+      },
+    })
+    expect(
+      redactions.map(({ path, kind, sha256_prefix, last4 }) => [path, kind, sha256_prefix, last4]),
+    ).toEqual([
+      ['/body/note', 'basic_auth_url', null, null],
+      ['/body/payment_method/cvc', 'card_verification_code', null, null],
+      ['/body/payment_method/number', 'card_number', null, '4444'],
+      ['/headers/Authorization', 'authorization', null, null],
+      ['/headers/Cookie', 'cookie', null, null],
+    ])
+  })
+})
