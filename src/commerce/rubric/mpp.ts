@@ -74,9 +74,10 @@ function judgeSplits({ facts: { challenge } }: Mpp): Verdict | null {
   const { splits, splitsAt } = challenge
   const total = bigOf(challenge.amount)
   const parts = splits.map(({ amount }) => bigOf(amount))
-  if (total === undefined || parts.some((part) => part === undefined))
-    return none('A split or the amount is no integer.', splitsAt)
-  if (splits.length === 0 || splits.length > 10) return none('There are 1 to 10 splits.', splitsAt)
+  // Without an amount, which is asked for elsewhere, or without a split there is nothing to add up.
+  if (total === undefined || splits.length === 0) return null
+  if (parts.some((part) => part === undefined)) return none('A split is no integer.', splitsAt)
+  if (splits.length > 10) return none('There are more than ten splits.', splitsAt)
   const sum = parts.reduce<bigint>((left, right) => left + right!, 0n)
   return sum < total ? all(splitsAt) : none('The splits leave nothing for the recipient.', splitsAt)
 }

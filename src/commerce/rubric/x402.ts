@@ -331,10 +331,12 @@ const checks: readonly Check<X402Facts>[] = [
     asks: 'A signed offer says until when it holds.',
     remediation: 'Server: put `validUntil` into the signed offer.',
     spec: OFFER_RECEIPT,
-    judge: ({ facts: { offers } }) => {
-      if (offers.length === 0) return null
+    judge: ({ facts: { offers, offerReceipt } }) => {
+      if (!offerReceipt) return null
       const offer = offers.find(({ terms }) => secondsOf(terms?.validUntil ?? null) !== undefined)
-      return offer ? all(offer.terms!.validUntil!.at) : none('The offer never expires.', offers[0]!.at)
+      return offer
+        ? all(offer.terms!.validUntil!.at)
+        : none('The offer never expires.', (offers[0] ?? offerReceipt).at)
     },
   },
   ...commonChecks<X402Facts>('X402', 0, { retry: IDENTIFIER, receipt: OFFER_RECEIPT }, (subject) => {
