@@ -2,31 +2,23 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { commands } from '../../src/store/commands/index.ts'
-import type { NewPermit, Store } from '../../src/store/ports.ts'
+import type { Store } from '../../src/store/ports.ts'
 import { openDirectStore } from '../support/direct-store.ts'
 import { createPlace, ending, ENGINES, NOW, type Place, times } from '../support/store.ts'
 import {
   addGrant,
+  addMany,
   addPermit,
   BOOT,
   brokenActions,
   edgeCall,
   execution,
-  type Grant,
   heldOf,
   HOUR_MS,
   newMandate,
 } from '../support/store-actions.ts'
 
 const DAY_MS = 24 * HOUR_MS
-
-/** As many at once as connections would carry. */
-async function addMany(store: Store, grant: Grant, count: number, over: object): Promise<NewPermit[]> {
-  const added: NewPermit[] = []
-  while (added.length < count)
-    added.push(...(await Promise.all(times(50, () => addPermit(store, grant, over)))))
-  return added
-}
 
 describe.each(ENGINES)('the sweep of permits in %s', (engine) => {
   let place: Place

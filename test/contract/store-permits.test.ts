@@ -5,6 +5,7 @@ import type { NewPermit, PermitState, PrepareResult, Store } from '../../src/sto
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 import {
   addGrant,
+  addMany,
   addPermit,
   brokenActions,
   execution,
@@ -185,7 +186,7 @@ describe.each(ENGINES)('permits in %s', (engine) => {
 
   it('give back a hundred expired ones at most in one preparation, credits included', async () => {
     const grant = await addGrant(store, 5, { maxCalls: null, maxCredits: 150 })
-    await Promise.all(times(150, () => addPermit(store, grant, { expiresAt: NOW + 1 })))
+    await addMany(store, grant, 150, { expiresAt: NOW + 1 })
     expect(await store.preparePermit({ ...preparation(grant), now: NOW + 1 })).toMatchObject({ ok: true })
     expect(await heldOf(store, grant)).toEqual([51, 51])
     expect(await expireOf(grant)).toHaveLength(100)

@@ -10,7 +10,7 @@ import type {
   Permit,
   Store,
 } from '../../src/store/ports.ts'
-import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation } from './store.ts'
+import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation, times } from './store.ts'
 
 export const BOOT = 'boot-1'
 export const HOUR_MS = 3600 * 1000
@@ -99,6 +99,19 @@ export async function addPermit(
   const result = await store.preparePermit(input)
   if (!result.ok) throw new Error(result.reason)
   return input.permit
+}
+
+/** Fifty at once: more would wait for a connection longer than the store lets anybody wait. */
+export async function addMany(
+  store: Store,
+  grant: Grant,
+  count: number,
+  over: Partial<NewPermit>,
+): Promise<NewPermit[]> {
+  const added: NewPermit[] = []
+  while (added.length < count)
+    added.push(...(await Promise.all(times(50, () => addPermit(store, grant, over)))))
+  return added
 }
 
 export function execution(
