@@ -1,5 +1,5 @@
 // Comparisons that bindings are made of.
-import type { Binding, Found, Place } from '../ports.ts'
+import type { Binding, Place } from '../ports.ts'
 import type { Numeral } from '../protocols/types.ts'
 
 export type Verdict = Binding['verdict']
@@ -62,5 +62,3 @@ export function compareResources(target: URL, resource: URL): Verdict {
   if (target.port !== resource.port) return 'mismatch'
   return target.search === resource.search ? 'match' : 'partial'
 }
-
-export const placeOf = (found: Found<unknown> | null, otherwise: Place): Place => found?.at ?? otherwise

@@ -100,7 +100,7 @@ export type BareItem =
   | { readonly kind: 'string' | 'token' | 'bytes'; readonly value: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
 
-export interface StructuredItem {
+interface StructuredItem {
   readonly item: BareItem
   readonly params: ReadonlyMap<string, BareItem>
 }

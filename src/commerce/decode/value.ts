@@ -78,7 +78,7 @@ export function pickNumeral(from: Found<Json> | null, ...path: readonly string[]
 }
 
 /** At most 78 digits: what 256 bits can hold. */
-export const isDigits = (text: string): boolean => text.length <= 78 && /^\d+$/.test(text)
+const isDigits = (text: string): boolean => text.length <= 78 && /^\d+$/.test(text)
 
 /** Whole seconds since the epoch, where that is what it says. */
 export function toSeconds(numeral: Numeral | null): Found<number> | null {

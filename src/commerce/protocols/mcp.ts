@@ -31,7 +31,7 @@ const META = 'io.modelcontextprotocol/'
 const VERSION = /^(?:\d{4}-\d\d-\d\d|DRAFT-[\w-]{1,24}|draft)$/
 
 /** The first envelope that is MCP by its method, by its metadata, or by header fields around it. */
-export function findMcpEnvelope(message: Message): Envelope | undefined {
+function findMcpEnvelope(message: Message): Envelope | undefined {
   const hasHeader =
     message.header('mcp-protocol-version') !== undefined ||
     message.header('mcp-session-id') !== undefined ||
