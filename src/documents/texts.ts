@@ -46,10 +46,10 @@ export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): s
 An agent gets things done on the internet without ever holding a secret.
 
 Base URL: ${baseUrl}
-HTTP: every path below; described by ${baseUrl}/openapi.json, tried at ${baseUrl}/docs
+HTTP: every path below; described by /openapi.json, tried at /docs
 MCP (Streamable HTTP): ${mcpUrl}
-A2A: ${baseUrl}/a2a, card at ${baseUrl}/.well-known/agent-card.json
-Catalogue with schemas and prices: ${baseUrl}/v1/capabilities
+A2A: /a2a, card at /.well-known/agent-card.json
+Catalogue with schemas and prices: /v1/capabilities
 
 ## First result, free, no account
 POST ${baseUrl}/v1/execute
@@ -57,29 +57,29 @@ Content-Type: application/json
 {"intent":"demo"}
 
 ## Tokens
-Service key (agw_sk_...), for operators: Authorization: Bearer <key>
-Capability (agw_cap_...), for agents: Authorization: Bearer <capability>, or X-Gateway-Capability, or over MCP and A2A
-the tool argument "capability". It names hosts, paths and methods, and expires.
-Email key (agw_ek_...), free: POST ${baseUrl}/v1/keys/free {}; then Authorization: Bearer <key> on POST /v1/verify.
-Permit (a JWS, in the body): allows one exact request, once; POST ${baseUrl}/v1/actions/execute {"permit", "request"}.
-The upstream secret itself stays in the gateway. Never ask for it and never send it in a request.
+Authorization: Bearer <token> carries a service key (agw_sk_...) of an operator, a capability (agw_cap_...) of an agent or an
+email key (agw_ek_...): free, POST /v1/keys/free {}, for POST /v1/verify.
+Capabilities also go in X-Gateway-Capability or, over MCP and A2A, the argument "capability". They name hosts, paths and
+methods, and expire.
+Permit (a JWS, in the body): one exact request, once: POST /v1/actions/execute {"permit", "request"}.
+The upstream secret stays in the gateway. Never ask for it, never send it.
 
 ## Paying
 USDC, with x402 v2, no account, the payer must be funded: ${paid.join(', ')}.
-1. Send the request. The answer is 402 with Payment-Required: base64 of {x402Version, resource, accepts}. Nothing is charged.
-2. Sign one of accepts and send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
-3. 200 comes with Payment-Response and a receipt. A failed call is not charged. On settlement_unknown or payment_claimed
+1. Send the request: 402 with Payment-Required, base64 of {x402Version, resource, accepts}. Nothing is charged.
+2. Sign one of accepts; send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
+3. 200 has Payment-Response and a receipt. A failed call is not charged. On settlement_unknown or payment_claimed
    do not pay again: first GET payment_url with the same Payment-Signature. "testnet":true pays with test money only.
 v1 buyers: accepts is in the 402 body, send X-PAYMENT. MCP: _meta["x402/payment"]. A2A: metadata x402.payment.*.
-Prices and rails now: ${baseUrl}/v1/pricing. Check first, free: POST ${baseUrl}/v1/preflight.
-Credits pay for outbound requests: 1 for each attempt, taken before anything is sent. GET ${baseUrl}/v1/credits shows
-the balance. A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
+Prices and rails now: /v1/pricing. Check first, free: POST /v1/preflight.
+Credits pay for outbound requests: 1 an attempt, taken before anything is sent. GET /v1/credits shows the balance.
+A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
 
-## Tools, by who may call: name | HTTP | price unless free | what
+## Tools, by who may call: name and HTTP | price unless free | what
 ${[...tools, ...jobs].join('\n')}
 
 ## Errors
-application/problem+json with code, detail (what to do next) and request_id; ${baseUrl}/problems/<code> explains each.
+application/problem+json with code, detail (what to do next) and request_id; /problems/<code> explains each.
 ${errorLines().join('\n')}
 `
 }
@@ -102,8 +102,7 @@ function toolLine({ tool, portableName }: Registry['tools'][number]): string {
   // Operators read the documentation; their tools are here for completeness, and the names say what they do.
   const isForOperators = tool.caller === 'operator' || tool.caller === 'admin'
   return [
-    tool.name,
-    address,
+    `${tool.name} ${address}`,
     ...(price === 'free' ? [] : [price]),
     ...(isForOperators ? [] : [tool.title]),
   ].join(' | ')
@@ -113,7 +112,7 @@ function errorLines(): string[] {
   const byStatus = new Map<number, string[]>()
   for (const [code, { status }] of Object.entries(ERRORS))
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  return [...byStatus].map(([status, codes]) => `${status}: ${codes.join(', ')}`)
+  return [...byStatus].map(([status, codes]) => `${status}: ${codes.join(' ')}`)
 }
 
 /** `/llms.txt`, in the layout of llmstxt.org. */

@@ -323,7 +323,7 @@ describe('agent.txt', () => {
   const text = agentText(registry, addresses)
 
   it('names every tool with its price and every error code', () => {
-    for (const { tool } of registry.tools) expect(text).toContain(`\n${tool.name} | `)
+    for (const { tool } of registry.tools) expect(text).toContain(`\n${tool.name} `)
     for (const code of Object.keys(ERRORS)) expect(text).toMatch(new RegExp(`\\b${code}\\b`))
   })
 
@@ -344,7 +344,10 @@ describe('agent.txt', () => {
     expect(text).toContain(`gateway_execute capabilities: ${jobs.join(', ')}, feed-digest 0.002000 USDC`)
   })
 
-  it('is short enough to paste', () => {
-    expect(Buffer.byteLength(text)).toBeLessThan(8192)
+  it('says the address once where it is long, and is short enough to paste', () => {
+    const origin = 'https://agent-gateway.platform.a-long-company-name.example'
+    const addressed = agentText(registry, { baseUrl: origin, siteUrl: origin, mcpUrl: `${origin}/mcp` })
+    expect(addressed).toContain(`Base URL: ${origin}\n`)
+    expect(Buffer.byteLength(addressed)).toBeLessThan(8192)
   })
 })
