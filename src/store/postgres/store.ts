@@ -58,6 +58,17 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
         return runTransaction(pool, () => stepwise(input))
       }
     }
+  /**
+   * Every execution share-locks the rows that it stands on, and PostgreSQL lets more and more sharers in while a writer waits:
+   * what is to stop an agent would wait as long as the agent goes on. The queue for a table is fair.
+   */
+  const beforeOthers =
+    <I, R>(table: string, start: (input: I) => Command<R>) =>
+    (input: I): Promise<R> =>
+      runTransaction(pool, function* () {
+        yield { text: `LOCK TABLE ${table} IN EXCLUSIVE MODE`, values: [] }
+        return yield* start(input)
+      })
   async function reserveEdgeCall(input: Parameters<Store['reserveEdgeCall']>[0]): Promise<unknown> {
     requireLiveness()
     return runDirect(pool, () => reserveEdgeCallAtOnce(input))
@@ -76,6 +87,9 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
     reserveAttempt: reserve(reserveAtOnce, commands.reserveAttempt),
     reserveAction: reserve(reserveActionAtOnce, commands.reserveAction),
     reserveEdgeCall,
+    rotateCredential: beforeOthers('credentials', commands.rotateCredential),
+    revokeCredential: beforeOthers('credentials', commands.revokeCredential),
+    revokeMandate: beforeOthers('mandates', commands.revokeMandate),
     finishAttempt: (input: FinishAttempt) => runDirect(pool, () => finishAtOnce(input)),
     recoverAttempts: (input: Boot) => runTransaction(pool, () => recoverDeadBoots(input)),
     claimPayment: claim,
