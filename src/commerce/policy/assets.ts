@@ -1,5 +1,5 @@
-// Stablecoins that the default policy takes for what they say they are, pinned: native issues of Circle, Tether and PayPal, and
-// the networks they are on.
+// Stablecoins that the default policy takes for what they say they are, pinned: issues of Circle, Tether, PayPal and Tempo, and the
+// networks they are on.
 import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../payments/networks.ts'
 
 export interface AssetOnNetwork {
@@ -28,6 +28,10 @@ const MORE: readonly (readonly [network: string, asset: string])[] = [
   // USDT, PYUSD
   ['eip155:1', '0xdAC17F958D2ee523a2206206994597C13D831ec7'],
   ['eip155:1', '0x6c3ea9036406852006290770BEdFcAbA0e23A0e8'],
+  // The dollars of Tempo, where MPP is at home, and of its test network.
+  ['eip155:4217', '0x20C0000000000000000000000000000000000000'],
+  ['eip155:42431', '0x20C0000000000000000000000000000000000000'],
+  ['eip155:42431', '0x20C0000000000000000000000000000000000001'],
 ]
 
 export const KNOWN_STABLECOINS: readonly AssetOnNetwork[] = [

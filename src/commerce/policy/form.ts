@@ -32,6 +32,12 @@ export const judgeForm: Rule = ({ message, detection }) => {
     found.push(reason('MALFORMED', at, { message: 'The header cannot be parsed.' }))
   if (message.target.url === undefined)
     found.push(reason('MALFORMED', '/target', { message: 'The target is no absolute URL.' }))
+  if (body.kind === 'json' && Array.isArray(body.value) && body.value.length > 1)
+    found.push(
+      reason('POLICY_INPUT_MISSING', '/body', {
+        message: 'The body is a list of messages: only the first of a kind is judged. Send them one by one.',
+      }),
+    )
   if (detection.protocol === 'unknown') found.push(reason('UNKNOWN_PROTOCOL', ''))
   return found
 }

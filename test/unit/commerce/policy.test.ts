@@ -155,6 +155,12 @@ const CASES: readonly Case[] = [
     notMet: X402,
   },
   {
+    code: 'POLICY_INPUT_MISSING',
+    when: 'several messages come at once',
+    met: sample('mcp-2026', set('/body', [SAMPLES['mcp-2026']!.body!, SAMPLES['mcp-2025']!.body!])),
+    notMet: sample('mcp-2026', set('/body', [SAMPLES['mcp-2026']!.body!])),
+  },
+  {
     code: 'ASSET_NOT_ALLOWED',
     when: 'the token is unknown',
     met: sample('x402-http', set(`${PAID}/accepted/asset`, STRANGER)),
@@ -467,6 +473,18 @@ const CASES: readonly Case[] = [
       set('/body/payment_method/cvc', '123'),
       set('/body/payment_method/number', CARD),
     ),
+  },
+  {
+    code: 'CARD_DATA',
+    when: 'as a number of JSON',
+    met: sample('acp-create', set('/body/card', Number(CARD))),
+    notMet: sample('acp-create', set('/body/card', Number(CARD) + 1)),
+  },
+  {
+    code: 'CARD_DATA',
+    when: 'in a payment header',
+    met: sample('x402-http', set(`${PAID}/resource/description`, CARD)),
+    notMet: X402,
   },
   {
     code: 'CARD_DATA',
