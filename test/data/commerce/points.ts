@@ -124,7 +124,7 @@ export const POINTS: readonly Points[] = [
   [
     'MPP-BIND-05',
     'mpp-get',
-    [set(`${MPP}/challenge/request/$base64url/methodDetails/splits`, Array(11).fill({ amount: '1', recipient: ADDRESS }))],
+    [set(`${MPP}/challenge/request/$base64url/methodDetails/splits`, Array.from({ length: 11 }, () => ({ amount: '1', recipient: ADDRESS })))],
     0,
   ],
   ['MPP-BIND-05', 'mpp-get', [remove(`${MPP}/challenge/request/$base64url/methodDetails/splits`)], 'n/a'],
