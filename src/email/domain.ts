@@ -1,9 +1,10 @@
 // The domain of an address as DNS would be asked for it: UTS 46 mapping (node:url), then what the mapping leaves open:
-// letters, digits and hyphens only, lengths, the rules of RFC 5892 and 5893 for labels, punycode that says what it means.
+// letters, digits and hyphens only, lengths, punycode that says what it means, the rules for labels in label.ts.
 // Whether the domain exists is for DNS.
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { parse } from 'tldts'
 import { type CharacterRule, faultOfCharacter, isCombiningMark } from './characters.ts'
+import { findBidiFault, findLabelFault, type LabelRule } from './label.ts'
 
 export type DomainRule =
   | CharacterRule
@@ -15,11 +16,8 @@ export type DomainRule =
   | 'domain_character'
   | 'label_too_long'
   | 'label_hyphen'
-  | 'hyphens_3_4'
+  | LabelRule
   | 'punycode'
-  | 'idna'
-  | 'combining_mark_first'
-  | 'context'
   | 'bidi'
   | 'dotless_domain'
   | 'top_level_domain'
@@ -138,55 +136,4 @@ function nameMappingFault(label: string): DomainRule {
   if (isCombiningMark([...mapped][0]!)) return 'combining_mark_first'
   if (/[\0-,/:-@[-`{-\x7F]/.test(mapped)) return 'domain_character'
   return mapped.length > MAX_LABEL_CHARS ? 'label_too_long' : 'idna'
-}
-
-// RFC 5892, 2.6: letters by their category, and exceptions in both directions.
-const LABEL_CHARACTER =
-  /^(?:\u200C|\u200D|[\p{Ll}\p{Lo}\p{Lm}\p{M}\p{Nd}\u00B7\u0375\u05F3\u05F4\u06FD\u06FE\u0F0B\u3007\u30FB]|\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})$/u
-const NEVER = /[\u0640\u07FA\u302E\u302F\u3031-\u3035\u303B]/
-
-function findLabelFault(unicode: string): DomainRule | undefined {
-  const characters = [...unicode]
-  if (characters[2] === '-' && characters[3] === '-') return 'hyphens_3_4'
-  if (isCombiningMark(characters[0]!)) return 'combining_mark_first'
-  for (const [i, character] of characters.entries()) {
-    if (NEVER.test(character)) return 'idna'
-    if (character > '\u007F' && !LABEL_CHARACTER.test(character)) return 'idna'
-    if (faultOfCharacter(characters, i, true)) return 'context'
-    if (!isInContext(characters, i)) return 'context'
-  }
-  return undefined
-}
-
-/** CONTEXTO: RFC 5892, A.3 to A.9. */
-function isInContext(characters: readonly string[], at: number): boolean {
-  const before = characters[at - 1] ?? ''
-  const after = characters[at + 1] ?? ''
-  switch (characters[at]) {
-    case '\u00B7':
-      return before === 'l' && after === 'l'
-    case '\u0375':
-      return /^\p{Script=Greek}$/u.test(after)
-    case '\u05F3':
-    case '\u05F4':
-      return /^\p{Script=Hebrew}$/u.test(before)
-    case '\u30FB':
-      return characters.some((one) => /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(one))
-    default: {
-      const character = characters[at]!
-      if (character >= '\u0660' && character <= '\u0669')
-        return !characters.some((one) => one >= '\u06F0' && one <= '\u06F9')
-      return true
-    }
-  }
-}
-
-/** Blocks whose characters run from right to left. */
-const RIGHT_TO_LEFT = /[\u0590-\u08FF\u200F\uFB1D-\uFDFF\uFE70-\uFEFE\u{10800}-\u{10FFF}\u{1E800}-\u{1EFFF}]/u
-
-/** RFC 5893: with one label from right to left, the others start with a letter. node:url has judged the former. */
-function findBidiFault(labels: readonly string[]): number | undefined {
-  if (!labels.some((label) => RIGHT_TO_LEFT.test(label))) return undefined
-  const at = labels.findIndex((label) => !RIGHT_TO_LEFT.test(label) && !/^\p{L}/u.test(label))
-  return at === -1 ? undefined : at
 }
