@@ -6,6 +6,7 @@ const ALL = [
   'mcp',
   'a2a',
   'egress',
+  'permits',
   'challenge',
   'verify',
   'webfetch',
@@ -15,6 +16,7 @@ const ALL = [
   'products',
   'feeds',
   'email-lists',
+  'email-syntax',
   'commerce',
   'start',
 ]
