@@ -7,18 +7,35 @@
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u27e8\u27e9]|(?! )\p{Zs}/gu
 
+/**
+ * What is seen, but not as what it is: blanks to the edge of a window, so that what follows stands where lines begin; and marks
+ * on a letter that reach into the lines around it.
+ */
+const SPREADING = /([ \t]{16,}|(?<=\p{M}{4})\p{M}+)/u
+
 /** `a\u202eb` -> `a⟨U+202E⟩b`. Line ends are written out too. */
-export function showText(text: string): string {
-  return text.replaceAll(
-    HIDDEN,
-    (char) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`,
-  )
-}
+export const showText = (text: string): string => spellOut(text, HIDDEN)
+
+const spellOut = (text: string, hidden: RegExp) =>
+  text
+    .split(SPREADING)
+    .map((part, index) => (index % 2 === 0 ? part.replaceAll(hidden, name) : nameRuns(part)))
+    .join('')
+
+const name = (char: string) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
+
+const nameRuns = (run: string) =>
+  run.replaceAll(/(.)\1*/gu, (same, char: string) => {
+    const count = same.length / char.length
+    return count === 1 ? name(char) : name(char).replace('⟩', ` ×${count}⟩`)
+  })
+
+const HIDDEN_BUT_TABS = new RegExp(`(?!\\t)(?:${HIDDEN.source})`, 'gu')
 
 /** Each line behind a mark, so that no line of it passes for one of its surroundings. A tab is left as it is. */
 export function showLines(text: string, mark: string): string {
   return text
     .split('\n')
-    .map((line) => `${mark}${line.split('\t').map(showText).join('\t')}`)
+    .map((line) => `${mark}${spellOut(line, HIDDEN_BUT_TABS)}`)
     .join('\n')
 }

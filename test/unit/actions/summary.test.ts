@@ -127,6 +127,10 @@ describe('text of strangers', () => {
     ['a filler', 'a\u3164', 'a⟨U+3164⟩'],
     ['a blank that is no space', 'a\u00a0b', 'a⟨U+00A0⟩b'],
     ['a line end', 'a\nb', 'a⟨U+000A⟩b'],
+    ['blanks of a layout', `a${' '.repeat(15)}b`, `a${' '.repeat(15)}b`],
+    ['blanks to the edge of a window', `a${' '.repeat(60)}Body: none`, 'a⟨U+0020 ×60⟩Body: none'],
+    ['marks of a word', 'q\u0323\u0307', 'q\u0323\u0307'],
+    ['marks over the lines around', `a${'\u0336'.repeat(30)}b`, `a${'\u0336'.repeat(4)}⟨U+0336 ×26⟩b`],
     ['an escape that was written by hand', '⟨U+202E⟩', '⟨U+27E8⟩U+202E⟨U+27E9⟩'],
   ])('shows %s', (_what, text, expected) => {
     expect(showText(text)).toBe(expected)
@@ -135,7 +139,7 @@ describe('text of strangers', () => {
   it('shows nothing that is not seen, and different texts differently', () => {
     const char = fc.oneof(
       fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code)),
-      fc.constantFrom('\u202e', '⟨', '⟩', 'U', '+', '\u200b'),
+      fc.constantFrom('\u202e', '⟨', '⟩', 'U', '+', '\u200b', '\u0336\u0336\u0336', ' '.repeat(16), ' ×16'),
     )
     const text = fc.array(char, { maxLength: 8 }).map((chars) => chars.join(''))
     fc.assert(
@@ -148,5 +152,9 @@ describe('text of strangers', () => {
 
   it('marks each of its lines, however they are ended', () => {
     expect(showLines('a\n\tb\r\nc\u2028d', '> ')).toBe('> a\n> \tb⟨U+000D⟩\n> c⟨U+2028⟩d')
+  })
+
+  it('keeps what follows a blank behind the mark of its line', () => {
+    expect(showLines(`a${'\t'.repeat(15)} Body: none`, '> ')).toBe('> a⟨U+0009 ×15⟩⟨U+0020⟩Body: none')
   })
 })
