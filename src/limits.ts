@@ -1,4 +1,5 @@
 // Rate and concurrency limits of the call path. Counters live in memory: they protect this process.
+import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 
 export interface RateState {
@@ -16,7 +17,7 @@ export interface QuotaState extends RateState {
 }
 
 export interface RateLimiter {
-  /** Counts one call of `who` on `what`. Undefined when limits are off. */
+  /** Counts one call of `who`, an id or an address, on `what`. Undefined when limits are off. */
   take(what: string, who: string, defaultPerMinute: number): Promise<RateState | undefined>
 }
 
@@ -33,7 +34,7 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
       if (!limiter)
         windows.set(limit, (limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_SECONDS })))
       try {
-        return state(await limiter.consume(`${what} ${who}`), limit, false)
+        return state(await limiter.consume(`${what} ${holderOf(who)}`), limit, false)
       } catch (refused) {
         if (refused instanceof RateLimiterRes) return state(refused, limit, true)
         throw refused
@@ -41,6 +42,21 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
     },
   }
 }
+
+/** Whoever has one address of IPv6 has the 2^64 around it: they count as one. */
+function holderOf(who: string): string {
+  if (!isIPv6(who)) return who
+  // Without the zone, which only means something on this machine.
+  const canonical = new URL(`http://[${who.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
+  // IPv4 in IPv6, the same address in either spelling.
+  const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical)
+  if (mapped) return mapped.slice(1).flatMap(bytesOf).join('.')
+  const [before = [], after = []] = canonical.split('::').map((half) => half.split(':').filter(Boolean))
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`
+}
+
+const bytesOf = (group: string) => [parseInt(group, 16) >> 8, parseInt(group, 16) & 0xff]
 
 function state(result: RateLimiterRes, limit: number, exceeded: boolean): RateState {
   return {

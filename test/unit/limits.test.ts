@@ -25,6 +25,22 @@ describe('rate limits', () => {
     expect((await limiter.take('a', 'x', 300))!.exceeded).toBe(true)
   })
 
+  it.each<[string, string, string, boolean]>([
+    ['two addresses of one network', '2001:db8:1:2::7', '2001:db8:1:2:ffff:0:0:1', true],
+    ['two spellings', '2001:db8:0:0:1::', '2001:0DB8::1:0:0:1', true],
+    ['neighbouring networks', '2001:db8:1:2::7', '2001:db8:1:3::7', false],
+    ['networks with their zeros at the end and at the beginning', '1::', '::1', false],
+    ['an address in two zones', 'fe80::1%eth0', 'fe80::2%eth1', true],
+    ['IPv4 in IPv6', '198.51.100.7', '::ffff:198.51.100.7', true],
+    ['IPv4 in IPv6 in hexadecimal', '198.51.100.7', '::FFFF:c633:6407', true],
+    ['two addresses of IPv4 in IPv6', '::ffff:198.51.100.7', '::ffff:198.51.100.8', false],
+    ['two addresses of IPv4', '198.51.100.7', '198.51.100.8', false],
+  ])('count %s as who holds them: %s and %s', async (_, one, other, same) => {
+    const limiter = createRateLimiter(undefined)
+    await limiter.take('a', one, 1)
+    expect((await limiter.take('a', other, 1))!.exceeded).toBe(same)
+  })
+
   it('are replaced by a configured figure, and switched off by 0', async () => {
     expect((await createRateLimiter(7).take('a', 'x', 300))!.limit).toBe(7)
     expect(await createRateLimiter(0).take('a', 'x', 300)).toBeUndefined()
