@@ -219,6 +219,15 @@ describe('a secret', () => {
     },
   )
 
+  it.each(SECRETS)(
+    '%# as the name of a header alone is not in the place of what is wrong with it',
+    (secret) => {
+      const result = inspect({ target: 'https://shop.example/x', headers: { [secret]: 'a'.repeat(20_000) } })
+      expect(result.policy.reasons).toContainEqual(expect.objectContaining({ code: 'OVERSIZE' }))
+      expectHidden(result, secret)
+    },
+  )
+
   it.each(NAMED_TOKENS)(
     'named %s is in no answer, though its value alone could be anything',
     (name, secret) => {
@@ -271,5 +280,57 @@ describe('a secret', () => {
       ['/headers/Authorization', 'authorization', null, null],
       ['/headers/Cookie', 'cookie', null, null],
     ])
+  })
+
+  it('has no digest either where it is the cryptogram of a card, however long', () => {
+    const cryptogram = 'ALnt+yWSJdXBACMLLWMNGgADFA==ALnt+yWSJdXBACMLLWMNGgADFA=='
+    const { redactions } = inspect({
+      target: 'https://psp.example/agentic_commerce/delegate_payment',
+      method: 'POST',
+      body: { payment_method: { type: 'card', cryptogram }, allowance: {} },
+    })
+    expect(redactions).toEqual([
+      { path: '/body/payment_method/cryptogram', kind: 'card_cryptogram', sha256_prefix: null, last4: null },
+    ])
+  })
+})
+
+describe('what is shown of a transaction', () => {
+  const paying = (resource: string) =>
+    inspect(
+      wire(
+        change(SAMPLES['x402-http']!, [
+          { op: 'set', at: '/headers/PAYMENT-SIGNATURE/$base64/resource/url', value: resource },
+        ]),
+      ) as TransactionInput,
+    ).transaction.resource
+  it.each<[string, string | null]>([
+    ['https://shop.example/reports', 'https://shop.example/reports'],
+    ['https://ada:pw@shop.example/reports#part', 'https://shop.example/reports'],
+    ['https://shop.example/reports?year=2026&pin=1234', 'https://shop.example/reports?year=…&pin=…'],
+    ['mcp://tool/tea_report', 'mcp://tool/tea_report'],
+    ['chk_81aa', 'chk_81aa'],
+    ['a sentence about <tea>', null],
+    [`https://shop.example/${'a'.repeat(2048)}`, null],
+  ])('is %s as %s', (resource, shown) => {
+    expect(paying(resource)).toBe(shown)
+  })
+
+  it('is no card number in the place of an amount of money', () => {
+    const { transaction } = inspect({
+      target: 'https://psp.example/agentic_commerce/delegate_payment',
+      method: 'POST',
+      body: { allowance: { max_amount: CARD, currency: 'usd' } },
+    })
+    expect(transaction).toMatchObject({ amount: null, currency: 'USD' })
+  })
+
+  it.each(['payee\u202eeman', 'a\nb', '<b>shop</b>', 'x'.repeat(257)])('is no name like %j', (id) => {
+    const { transaction } = inspect({
+      target: 'https://psp.example/agentic_commerce/delegate_payment',
+      method: 'POST',
+      body: { allowance: { max_amount: 1, currency: 'usd', merchant_id: id } },
+    })
+    expect(transaction.payee).toBeNull()
   })
 })
