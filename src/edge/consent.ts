@@ -43,6 +43,8 @@ const MAX_OTHERS = 1_000
  * questions that can be under way, and a quarter of all calls, is all they hold.
  */
 const MAX_WAITING = 128
+/** Of operators, which are asked anew whatever is remembered. */
+const MAX_INQUIRIES = 32
 
 interface Known {
   readonly judgement: Judgement
@@ -61,7 +63,8 @@ export function createConsentSource(parts: ConsentParts): Consents {
   const served = createKeep(MAX_SERVED)
   const others = createKeep(MAX_OTHERS)
   const asking = new Map<string, Promise<Known>>()
-  let waiting = 0
+  const strangers = createBound(MAX_WAITING)
+  const inquiries = createBound(MAX_INQUIRIES)
   const isSampleSite = (host: string) => parts.allowSandboxName && host === SANDBOX_HOST
   let sampleAnswer: TxtAnswer = { status: 'absent', ttlSeconds: 0, aliases: 0 }
 
@@ -123,20 +126,6 @@ export function createConsentSource(parts: ConsentParts): Consents {
     return question
   }
 
-  async function askForStranger(host: string): Promise<ConsentVerdict> {
-    if (waiting >= MAX_WAITING)
-      return refuse(
-        'resolver_failed',
-        'Consent of too many hosts is being looked up right now. Try again in a few seconds.',
-      )
-    waiting++
-    try {
-      return toVerdict(host, await askOnce(host))
-    } finally {
-      waiting--
-    }
-  }
-
   /** A token that was unknown may have been asked for since the record was read. */
   async function refresh(host: string, remembered: Known): Promise<Known> {
     const known = await withAccount(host, remembered)
@@ -165,15 +154,21 @@ export function createConsentSource(parts: ConsentParts): Consents {
       if (barred) return barred
       const remembered = recall(host)
       if (remembered) return toVerdict(host, await refresh(host, remembered))
-      return served.get(host) ? toVerdict(host, await askOnce(host)) : askForStranger(host)
+      const asked = async () => toVerdict(host, await askOnce(host))
+      return served.get(host) ? asked() : strangers(asked, tooMany)
     },
     async inquire(host, expected) {
       const barred = barHost(host)
       if (barred) return { verdict: barred, answers: [] }
       if (isSampleSite(host))
         sampleAnswer = { status: 'found', records: [expected], ttlSeconds: 0, aliases: 0 }
-      const { known, answers } = await ask(host)
-      return { verdict: toVerdict(host, known), answers }
+      return inquiries(
+        async () => {
+          const { known, answers } = await ask(host)
+          return { verdict: toVerdict(host, known), answers }
+        },
+        () => ({ verdict: tooMany(), answers: [] }),
+      )
     },
   }
 }
@@ -191,6 +186,26 @@ function barHost(host: string): ConsentVerdict | undefined {
 }
 
 const refuse = (refusal: EdgeRefusal, detail: string): ConsentVerdict => ({ ok: false, refusal, detail })
+
+const tooMany = () =>
+  refuse(
+    'resolver_failed',
+    'Consent of too many hosts is being looked up right now. Try again in a few seconds.',
+  )
+
+/** At most `max` pieces of work at a time; what comes beyond is answered at once. */
+function createBound(max: number) {
+  let held = 0
+  return async <T>(work: () => Promise<T>, whenFull: () => T): Promise<T> => {
+    if (held >= max) return whenFull()
+    held++
+    try {
+      return await work()
+    } finally {
+      held--
+    }
+  }
+}
 
 /** A Map yields its keys in the order they were set: the first is the oldest answer. */
 function createKeep(max: number) {

@@ -308,6 +308,17 @@ describe('what was answered', () => {
     expect(new Set(await Promise.all(strangers))).toEqual(new Set(['resolver_failed']))
     void refusalOf(consents, 'later.example.com')
     expect(open.length).toBe(129)
+    // Nor behind what operators look up, beside it.
+    const inquiries = Array.from({ length: 40 }, (_, i) => consents.inquire(`b${i}.example.com`, ''))
+    expect(await Promise.race(inquiries)).toMatchObject({
+      verdict: { refusal: 'resolver_failed' },
+      answers: [],
+    })
+    expect(open.length).toBe(129 + 32)
+    time += 61_000
+    expect(await refusalOf(consents)).toBe('consents')
+    for (const answer of open) answer()
+    await Promise.all(inquiries)
   })
 
   it('is not pushed out by hosts that strangers make up', async () => {
