@@ -39,6 +39,8 @@ export type DomainVerdict =
 
 const MAX_DOMAIN_CHARS = 253
 const MAX_LABEL_CHARS = 63
+/** Decomposed letters become fewer; nothing becomes a domain that is longer than this. Bounds the work. */
+const MAX_TYPED_CHARS = 1_000
 /** Full stop and the three that UTS 46 reads as one. */
 const DOTS = /[.\u3002\uFF0E\uFF61]/
 const PLAIN = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{1,63}$/
@@ -54,6 +56,7 @@ export function readDomain(text: string): DomainVerdict {
   const lower = text.toLowerCase()
   if (isPlainDomain(lower)) return { ok: true, name: nameOf(lower, lower) }
   if (text === '') return fault('domain_empty', 0)
+  if (text.length > MAX_TYPED_CHARS) return fault('domain_too_long', MAX_DOMAIN_CHARS)
   const spelling = findCharacterFault(text)
   if (spelling) return spelling
   const labels = text.split(DOTS)

@@ -91,6 +91,11 @@ describe('readDomain', () => {
     expect(readDomain(text)).toEqual({ ok: false, rule, at })
   })
 
+  it('looks at no more than a domain can have', () => {
+    for (const filling of ['a', 'ü', '.', 'a.', '・', 'xn--'])
+      expect(readDomain(filling.repeat(100_000))).toEqual({ ok: false, rule: 'domain_too_long', at: 253 })
+  })
+
   // Some versions of Node name the fault before this part is asked.
   it.each([
     'aא.com',
