@@ -14,7 +14,7 @@ export interface CardFound {
 const MAX_FOUND = 64
 
 const CODE_NAME =
-  /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?(?:security|verification)_?code)$/i
+  /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?security_?code|card_?verification_?code)$/i
 const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|account_?number/i
 /** Whole numbers that are long by nature. */
 const LONG_NAME =

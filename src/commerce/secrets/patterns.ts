@@ -58,7 +58,6 @@ export const PATTERNS: readonly SecretPattern[] = [
   pattern('docker_token', 'dckr_pat_ dckr_oat_', '[A-Za-z0-9_-]{20,64}', 74),
   pattern('sendgrid_key', 'SG.', String.raw`[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}`, 102),
   pattern('twilio_key', 'SK', '[0-9a-f]{32}', 35),
-  pattern('mailgun_key', 'key-', '[0-9a-f]{32}', 37),
   pattern('huggingface_token', 'hf_', '[A-Za-z0-9]{34,40}', 44),
   pattern('groq_key', 'gsk_', '[A-Za-z0-9]{48,56}', 61),
   pattern('replicate_token', 'r8_', '[A-Za-z0-9]{37}', 41),
