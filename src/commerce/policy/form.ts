@@ -39,6 +39,17 @@ export const judgeForm: Rule = ({ message, detection }) => {
       }),
     )
   if (detection.protocol === 'unknown') found.push(reason('UNKNOWN_PROTOCOL', ''))
+  for (const layer of detection.layers) {
+    // Settlements say no version.
+    if (layer.name !== 'x402' || layer.document === undefined || layer.stage === 'settlement') continue
+    const { version } = readX402(layer, message)
+    if (version === null || (version.value !== 1 && version.value !== 2))
+      found.push(
+        reason('UNKNOWN_PROTOCOL', version?.at ?? layer.document.at, {
+          message: 'It says no version of x402 that is known: what it means is a guess.',
+        }),
+      )
+  }
   return found
 }
 

@@ -23,8 +23,10 @@ const MAX_TERMS = 32
 
 export function readTerms({ detection, message }: Subject): readonly Terms[] {
   const { primary, facts, stage } = detection
-  if (primary?.name === 'x402' && stage === 'challenge')
-    return readX402(primary, message).accepts.slice(0, MAX_TERMS).map(termsOfRequirement)
+  if (primary?.name === 'x402' && stage === 'challenge') {
+    const accepts = readX402(primary, message).accepts.slice(0, MAX_TERMS)
+    if (accepts.length > 0) return accepts.map(termsOfRequirement)
+  }
   if (primary?.name === 'mpp' && stage !== 'settlement') {
     const challenges = readMpp(primary, message).challenges.slice(0, MAX_TERMS)
     if (challenges.length > 0) return challenges.map(termsOfChallenge)

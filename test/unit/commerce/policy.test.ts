@@ -637,6 +637,24 @@ const CASES: readonly Case[] = [
   },
   {
     code: 'UNKNOWN_PROTOCOL',
+    when: 'x402 of a version to come',
+    met: sample('x402-http', set(`${PAID}/x402Version`, 3)),
+    notMet: X402,
+  },
+  {
+    code: 'UNKNOWN_PROTOCOL',
+    when: 'x402 without a version',
+    met: sample('x402-http', remove(`${PAID}/x402Version`)),
+    notMet: SAMPLES['x402-settlement']!,
+  },
+  {
+    code: 'AMOUNT_MISSING',
+    when: 'an offer has nothing to choose from',
+    met: sample('x402-challenge', set('/headers/PAYMENT-REQUIRED/$base64/accepts', [])),
+    notMet: sample('x402-challenge'),
+  },
+  {
+    code: 'UNKNOWN_PROTOCOL',
     when: 'nothing is recognised',
     met: post({ hello: 'world' }),
     notMet: X402,
