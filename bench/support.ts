@@ -102,13 +102,18 @@ async function fire(client: Client, shot: Shot): Promise<void> {
 /**
  * Closed loop: every connection sends its next request when the last one was answered.
  * @param shot one for all, or what gives the next one
+ * @param options.ca PEM of the authority of a server over TLS
  */
 export async function closedLoop(
-  server: ServerProcess,
+  server: Pick<ServerProcess, 'pid' | 'url'>,
   shot: Shot | (() => Shot),
-  options: { connections: number; requests: number },
+  options: { connections: number; requests: number; ca?: string },
 ): Promise<LoadResult> {
-  const clients = Array.from({ length: options.connections }, () => new Client(server.url, { pipelining: 1 }))
+  const { ca } = options
+  const clients = Array.from(
+    { length: options.connections },
+    () => new Client(server.url, { pipelining: 1, ...(ca !== undefined && { connect: { ca } }) }),
+  )
   const latenciesMs: number[] = []
   let left = options.requests
   const cpuBefore = cpuSeconds(server.pid)
