@@ -110,3 +110,15 @@ test('an encoded answer is handed over as it came where the request takes it', a
   expect(encoded.ok && encoded.response.body.equals(body)).toBe(true)
   expect(await send({})).toEqual({ ok: false, phase: 'response', status: 200, reason: 'encoded' })
 })
+
+test('an answer that is encoded below its chunks is handed over to nobody', async () => {
+  upstream.respond((_request, res) => {
+    res.socket!.end('HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n')
+  })
+  expect(await send({ acceptsEncoded: true })).toEqual({
+    ok: false,
+    phase: 'response',
+    status: 200,
+    reason: 'encoded',
+  })
+})

@@ -257,6 +257,15 @@ const answers: Readonly<
     },
     expected: { ok: false, phase: 'response', status: 200, reason: 'encoded' },
   },
+  'compresses it below the chunks': {
+    write(socket) {
+      const body = gzipSync('hidden')
+      socket.write(`${ok}transfer-encoding: gzip, chunked\r\n\r\n${body.length.toString(16)}\r\n`)
+      socket.write(body)
+      socket.end('\r\n0\r\n\r\n')
+    },
+    expected: { ok: false, phase: 'response', status: 200, reason: 'encoded' },
+  },
   'sends early hints first': {
     write: (socket) =>
       socket.end(`HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${ok}content-length: 2\r\n\r\nok`),

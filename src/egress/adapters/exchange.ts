@@ -101,7 +101,8 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
       headersSeen.resolve()
       if (isFramedTwice(headers)) return fail('malformed')
       if (status > 599 || status === 206) return refuse(status, 'bad_status')
-      if (!request.acceptsEncoded && isEncoded(headers)) return refuse(status, 'encoded')
+      if (isTransferEncoded(headers) || (!request.acceptsEncoded && isEncoded(headers)))
+        return refuse(status, 'encoded')
       const declared = Number(headers.find(({ name }) => name === 'content-length')?.value ?? 0)
       if (request.method === 'HEAD') return
       if (request.overflow !== 'cut' && declared > request.maxResponseBytes)
@@ -227,6 +228,10 @@ const isFramedTwice = (headers: ReceivedHeaders) =>
 
 const isEncoded = (headers: ReceivedHeaders) =>
   headers.some(({ name, value }) => name === 'content-encoding' && value.trim().toLowerCase() !== 'identity')
+
+/** Below the chunks, which the parser takes off, something else would be left: nobody asked for it, nor says that it is there. */
+const isTransferEncoded = (headers: ReceivedHeaders) =>
+  headers.some(({ name, value }) => name === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked')
 
 /** Name-value pairs as received, repeated names kept apart. */
 function readPairs(raw: Buffer[] | string[] | IncomingHttpHeaders | null | undefined): ReceivedHeaders {
