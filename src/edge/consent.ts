@@ -39,10 +39,11 @@ const LONGEST_REFUSAL_SECONDS = 60
 const MAX_SERVED = 10_000
 const MAX_OTHERS = 1_000
 /**
- * Callers that wait to hear of a host nobody was served at yet. Strangers make names up whose servers never answer: half the
- * questions that can be under way, and a quarter of all calls, is all they hold.
+ * Of hosts nobody was served at yet. Strangers make names up whose servers never answer: half the questions that can be under
+ * way, and half of all calls, is all they hold.
  */
-const MAX_WAITING = 128
+const MAX_QUESTIONS = 128
+const MAX_WAITING = 256
 /** Of operators, which are asked anew whatever is remembered. */
 const MAX_INQUIRIES = 32
 
@@ -63,6 +64,7 @@ export function createConsentSource(parts: ConsentParts): Consents {
   const served = createKeep(MAX_SERVED)
   const others = createKeep(MAX_OTHERS)
   const asking = new Map<string, Promise<Known>>()
+  const questions = createBound(MAX_QUESTIONS)
   const strangers = createBound(MAX_WAITING)
   const inquiries = createBound(MAX_INQUIRIES)
   const isSampleSite = (host: string) => parts.allowSandboxName && host === SANDBOX_HOST
@@ -155,7 +157,8 @@ export function createConsentSource(parts: ConsentParts): Consents {
       const remembered = recall(host)
       if (remembered) return toVerdict(host, await refresh(host, remembered))
       const asked = async () => toVerdict(host, await askOnce(host))
-      return served.get(host) ? asked() : strangers(asked, tooMany)
+      if (served.get(host)) return asked()
+      return strangers(() => (asking.has(host) ? asked() : questions(asked, tooMany)), tooMany)
     },
     async inquire(host, expected) {
       const barred = barHost(host)

@@ -321,6 +321,27 @@ describe('what was answered', () => {
     await Promise.all(inquiries)
   })
 
+  it('is told to 200 who ask at once and were never served before, and to no more than half of all calls', async () => {
+    let answer = () => {}
+    const consents = createConsentSource({
+      txtResolvers: [
+        {
+          name: '192.0.2.0:53',
+          ask: () => new Promise((resolve) => (answer = () => resolve(found([RECORD])))),
+        },
+      ],
+      store: { findEdgeHost: async () => ({ host: HOST, accountId: 'acc_1' }) },
+      edgeName: GATEWAY,
+      allowSandboxName: false,
+      now: () => START,
+    })
+    const asked = Array.from({ length: 300 }, () => refusalOf(consents))
+    answer()
+    const told = await Promise.all(asked)
+    expect(told.filter((word) => word === 'consents')).toHaveLength(256)
+    expect(told.filter((word) => word === 'resolver_failed')).toHaveLength(44)
+  })
+
   it('is not pushed out by hosts that strangers make up', async () => {
     const { consents, say, questions } = set([found([RECORD])])
     await consents.find(HOST)
