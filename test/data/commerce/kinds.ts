@@ -258,6 +258,11 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     source: post('/mcp', rpc({ error: { code: -32042, message: 'URL', data: { elicitations: [] } } }), { 'MCP-Protocol-Version': '2025-11-25' }),
     is: ['mcp', '2025-11-25', 'streamable-http', 'error'],
   },
+  'an error of another code that has challenges too': {
+    source: post('/rpc', rpc({ error: { code: -32000, message: 'no', data: { challenges: [nativeChallenge] } } })),
+    is: ['unknown', null, null, null],
+    confidence: 'low',
+  },
   'AP2 0.2 payment mandate': { source: sample('ap2-payment'), is: ['ap2', '0.2', 'sd-jwt', 'payment'] },
   'AP2 0.2 checkout mandate': { source: sample('ap2-checkout'), is: ['ap2', '0.2', 'sd-jwt', 'checkout'] },
   'AP2 0.2 payment mandate as an argument of a tool': {

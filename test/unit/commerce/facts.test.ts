@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { detect } from '../../../src/commerce/detect.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Found, TransactionFacts } from '../../../src/commerce/ports.ts'
+import { readAcp } from '../../../src/commerce/protocols/acp.ts'
 import { KINDS } from '../../data/commerce/kinds.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, wire, type SampleSource } from '../../support/commerce.ts'
@@ -184,6 +185,15 @@ describe('the facts of a transaction', () => {
     expect(factsOf(source).credentials).toEqual([
       '/body/params/message/parts/0/data/ap2.mandates.PaymentMandate/payment_details/payment_method/data',
     ])
+  })
+
+  it.each([
+    ['acp-complete', '/target'],
+    ['acp-mcp', '/body/params/arguments/id'],
+    ['acp-delegate', '/body/allowance/checkout_session_id'],
+  ])('of %s name the session where it stands', (name, at) => {
+    const message = readMessage(wire(SAMPLES[name]!))
+    expect(readAcp(detect(message).primary!, message).sessionId).toEqual({ value: 'cs_81aa', at })
   })
 
   it('name the card of a delegated payment, its number and its code', () => {
