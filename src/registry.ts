@@ -13,7 +13,8 @@ export type DoorName = 'rest' | 'mcp' | 'a2a'
  * `admin`: the service key of the installation's first account; `account`: service key or capability;
  * `email`: a free key of email verification, or a service key.
  */
-export type CallerKind = 'anyone' | 'capability' | 'operator' | 'admin' | 'account' | 'email'
+export const CALLER_KINDS = ['anyone', 'capability', 'operator', 'admin', 'account', 'email'] as const
+export type CallerKind = (typeof CALLER_KINDS)[number]
 
 export interface RestRoute {
   readonly method: 'GET' | 'POST'
@@ -79,6 +80,11 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
     readonly input: z.input<I>
     readonly output?: z.output<O>
   }[]
+  /**
+   * `examples` that name a time, as they are right for a process that starts at `now` (milliseconds): one that is written
+   * down is over some day.
+   */
+  examplesAt?(now: number): Tool<I, O>['examples']
   /** What catalogues list in place of the tool, in the order of the list. */
   readonly sold?: readonly Sold[]
   /** What of it is said differently where there is no sandbox with a site of its own. */
@@ -113,15 +119,17 @@ const MAX_BODY_BYTES = 256 * 1024
 
 type Given<I extends z.ZodType, O extends z.ZodType> = Omit<
   Tool<I, O>,
-  'rest' | 'skills' | 'doors' | 'maxBodyBytes' | 'reply' | 'examples'
+  'rest' | 'skills' | 'doors' | 'maxBodyBytes' | 'reply' | 'examples' | 'examplesAt'
 > & {
   readonly rest: RestRoute | readonly RestRoute[]
   readonly skill?: SkillCard | readonly SkillCard[]
   readonly doors?: readonly DoorName[]
   readonly maxBodyBytes?: number
   readonly reply?: 'task' | 'message'
-  readonly examples: Tool<I, O>['examples']
-}
+} & (
+    | { readonly examples: Tool<I, O>['examples'] }
+    | { readonly examplesAt: NonNullable<Tool<I, O>['examplesAt']> }
+  )
 
 /** Fills the defaults in and checks what types cannot. */
 export function defineTool<I extends z.ZodType, O extends z.ZodType>(given: Given<I, O>): Tool<I, O> {
@@ -137,6 +145,8 @@ export function defineTool<I extends z.ZodType, O extends z.ZodType>(given: Give
     doors,
     maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
     reply: given.reply ?? 'task',
+    // Those of a registry are of its time.
+    examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
   }) as Tool<I, O>
 }
 
@@ -171,11 +181,16 @@ export interface RegistryConfig {
 
 /**
  * @param config whose prices are said; without one those of the defaults
+ * @param now milliseconds; when the process starts that shows the examples
  * @throws when two tools share a name, a skill id, an operationId or a route
  */
-export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfig): Registry {
+export function createRegistry(
+  tools: readonly AnyTool[],
+  config?: RegistryConfig,
+  now: number = Date.now(),
+): Registry {
   const registered = tools.map((tool) => ({
-    tool: config ? toolUnder(tool, config) : tool,
+    tool: toolUnder(tool, config, now),
     portableName: portableName(tool.name),
     inputSchema: jsonSchema(tool.input, 'input'),
     outputSchema: jsonSchema(tool.output, 'output'),
@@ -199,10 +214,11 @@ export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfi
   return { tools: registered, find: (name) => byName.get(name) }
 }
 
-const toolUnder = (tool: AnyTool, config: RegistryConfig): AnyTool => ({
+const toolUnder = (tool: AnyTool, config: RegistryConfig | undefined, now: number): AnyTool => ({
   ...tool,
-  ...(tool.priceUnder && { price: tool.priceUnder(config) }),
-  ...(config.mode === 'production' && tool.inProduction?.()),
+  ...(tool.examplesAt && { examples: tool.examplesAt(now) }),
+  ...(config && tool.priceUnder && { price: tool.priceUnder(config) }),
+  ...(config?.mode === 'production' && tool.inProduction?.()),
 })
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {

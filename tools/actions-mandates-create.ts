@@ -2,6 +2,7 @@ import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
 import { defineTool } from '../src/registry.ts'
 import { accountOf } from './account.ts'
+import { exampleMandate } from './example-mandate.ts'
 
 export const actionsMandatesCreate = defineTool({
   name: 'gateway.actions.mandates.create',
@@ -16,19 +17,10 @@ export const actionsMandatesCreate = defineTool({
   effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
   rest: { method: 'POST', path: '/v1/actions/mandates', operationId: 'createActionMandate', status: 201 },
   errors: ['key_required', 'credential_not_found', 'scope_denied', 'state_conflict'],
-  examples: [
+  examplesAt: (now) => [
     {
       title: 'Five reports, each approved by a person',
-      input: {
-        purpose: 'Report broken links',
-        credential_id: 'cred_0000000000000000000000000000000000',
-        host: 'api.github.com',
-        path_prefix: '/repos/acme/site/issues',
-        methods: ['POST'],
-        max_calls: 5,
-        expires_at: '2026-12-31T00:00:00Z',
-        requires_approval: true,
-      },
+      input: { ...exampleMandate(now), requires_approval: true },
     },
   ],
   handle: async (terms, { actions, caller }) => actions.storeMandate(accountOf(caller), terms),

@@ -4,6 +4,7 @@ import { credentialId } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
 import { defineTool } from '../src/registry.ts'
 import { accountOf } from './account.ts'
+import { exampleMandate } from './example-mandate.ts'
 
 export const actionsPrepare = defineTool({
   name: 'gateway.actions.prepare',
@@ -44,33 +45,25 @@ export const actionsPrepare = defineTool({
     'body_too_large',
     'mandate_required',
   ],
-  examples: [
+  examplesAt: (now) => [
     {
       title: 'One issue, under a mandate given in full',
       input: {
         credential_id: 'cred_0000000000000000000000000000000000',
         request: {
           url: 'https://api.github.com/repos/acme/site/issues',
-          method: 'POST',
+          method: 'POST' as const,
           headers: { 'content-type': 'application/json' },
           body: '{"title":"Broken link on the front page"}',
         },
-        mandate: {
-          purpose: 'Report broken links',
-          credential_id: 'cred_0000000000000000000000000000000000',
-          host: 'api.github.com',
-          path_prefix: '/repos/acme/site/issues',
-          methods: ['POST'],
-          max_calls: 5,
-          expires_at: '2026-12-31T00:00:00Z',
-        },
+        mandate: exampleMandate(now),
       },
     },
     {
       title: 'Under a stored mandate',
       input: {
         credential_id: 'cred_0000000000000000000000000000000000',
-        request: { url: 'https://api.github.com/user', method: 'GET' },
+        request: { url: 'https://api.github.com/user', method: 'GET' as const },
         mandate_id: 'mdt_0000000000000000000000000000000000',
       },
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { CALLER_KINDS, defineTool } from '../src/registry.ts'
 
 const Protocols = z.object({
   name: z.string(),
@@ -15,7 +15,7 @@ const Protocols = z.object({
       name: z.string(),
       portable_name: z.string(),
       title: z.string(),
-      caller: z.enum(['anyone', 'capability', 'operator', 'admin', 'account']),
+      caller: z.enum(CALLER_KINDS),
       price: z.string(),
       schema: z.string().describe('Where its input and output schemas are'),
       http: z.array(z.object({ method: z.string(), path: z.string(), operation_id: z.string() })),
