@@ -14,6 +14,7 @@ import {
   credentialNotFound,
   credentialRevoked,
   mandateNotFound,
+  mandateRevoked,
   permitExpired,
   permitNotFound,
   permitRevoked,
@@ -66,9 +67,11 @@ export function createActions(parts: ActionParts): Actions {
       const terms = normaliseTerms(given)
       await checkTerms(accountId, terms)
       const createdAt = now()
-      return toMandateRecord(
-        await store.insertMandate({ ...terms, id: newId('mdt', createdAt), accountId, createdAt }),
-      )
+      const id = newId('mdt', createdAt)
+      const stored = await store.insertMandate({ ...terms, id, accountId, createdAt })
+      // Whoever stores it means to use it.
+      if (stored.revokedAt !== null) throw mandateRevoked(stored.id)
+      return toMandateRecord(stored)
     },
 
     async listMandates(accountId, page) {

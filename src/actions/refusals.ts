@@ -10,7 +10,10 @@ import type { Terms } from './mandates.ts'
 const RETRY_PENDING_SECONDS = 5
 
 export const credentialNotFound = () =>
-  new GatewayError('credential_not_found', 'There is no credential of this id on your account.')
+  new GatewayError(
+    'credential_not_found',
+    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
+  )
 
 export const credentialRevoked = () =>
   new GatewayError(
@@ -29,10 +32,24 @@ export const tooManyPending = (max: number) =>
   )
 
 export const mandateNotFound = () =>
-  new GatewayError('mandate_not_found', 'There is no mandate of this id on your account.')
+  new GatewayError(
+    'mandate_not_found',
+    'There is no mandate of this id on your account. GET /v1/actions/mandates (gateway.actions.mandates.list) lists yours.',
+  )
+
+/** The same terms are the same mandate, and that one was ended for good. */
+export const mandateRevoked = (mandateId: string) =>
+  new GatewayError(
+    'state_conflict',
+    'These terms are a mandate that was revoked, and revoked it stays. Write other terms, for example another `expires_at`.',
+    { reason: 'mandate_revoked', extras: { mandate_id: mandateId } },
+  )
 
 export const permitNotFound = () =>
-  new GatewayError('permit_not_found', 'There is no permit of this id on your account.')
+  new GatewayError(
+    'permit_not_found',
+    'There is no permit of this id on your account. GET /v1/actions/permits (gateway.actions.permits.list) lists yours.',
+  )
 
 const MANDATE_WORDS: Readonly<Record<MandateRefusal, string>> = {
   missing: 'a permit is only given under a mandate',
@@ -162,7 +179,9 @@ export function alreadyDecided(permit: Permit): GatewayError {
   }
   const detail =
     permit.decidedAt === null
-      ? 'This permit needed no approval: there is nothing to decide.'
-      : `This permit was ${permit.state === 'refused' ? 'refused' : 'approved'} before; a decision is made once.`
+      ? 'This permit needed no approval: there is nothing to decide. To end it before it is executed, revoke its mandate.'
+      : permit.state === 'refused'
+        ? 'This permit was refused before; a decision is made once. To allow the request after all, prepare another permit.'
+        : 'This permit was approved before; a decision is made once. To end it before it is executed, revoke its mandate.'
   return new GatewayError('state_conflict', detail, { reason: 'permit_decided', extras })
 }

@@ -50,7 +50,10 @@ const NOT_FOR_SECRETS = new Set(
 )
 
 export const credentialNotFound = () =>
-  new GatewayError('credential_not_found', 'There is no credential of this id on your account.')
+  new GatewayError(
+    'credential_not_found',
+    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
+  )
 
 export function createCredentials(parts: CredentialParts): Credentials {
   const { store, vault, seals, now } = parts

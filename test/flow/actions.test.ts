@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { decodeJws, JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { type ActionsClient, type Body, createActionsClient } from '../support/actions.ts'
-import { ENGINES, startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import {
+  ENGINES,
+  type RestAnswer,
+  startTestGateway,
+  type TestGateway,
+  UPSTREAM_HOST,
+} from '../support/gateway.ts'
 
 describe.each(ENGINES)('action permits (%s)', (engine) => {
   let gw: TestGateway
@@ -126,6 +132,42 @@ describe.each(ENGINES)('action permits (%s)', (engine) => {
     await revoke(mandate_id)
     const revoked = await actions.ask({ request: actions.request(), mandate: terms })
     expect([revoked.status, revoked.body.refused]).toEqual([428, 'revoked'])
+    // Whoever stores them again would take the answer for a mandate that can be used.
+    const restored = await gw.rest('POST', '/v1/actions/mandates', terms)
+    expect(restored).toMatchObject({ status: 409, body: { code: 'state_conflict', mandate_id } })
+    expect(restored.body.detail).toMatch(/revoked.*other terms/)
+  })
+
+  it('says where ids are found, and what to do about a decision that was made', async () => {
+    for (const [path, list] of [
+      ['/v1/actions/permits/nope/approve', 'GET /v1/actions/permits'],
+      ['/v1/actions/mandates/nope/revoke', 'GET /v1/actions/mandates'],
+    ] as [string, string][])
+      expect((await gw.rest('POST', path, {})).body.detail).toContain(list)
+    const unknown = await actions.ask({
+      credential_id: 'nope',
+      request: actions.request(),
+      mandate: actions.mandate(),
+    })
+    expect(unknown.body.detail).toContain('GET /v1/egress/credentials')
+    const decide = async (decisions: readonly string[]) => {
+      const { permit_id } = await actions.prepare(
+        actions.request(),
+        actions.mandate({ requires_approval: true }),
+      )
+      let last: RestAnswer | undefined
+      for (const decision of decisions)
+        last = await gw.rest('POST', `/v1/actions/permits/${permit_id}/${decision}`, {})
+      return [last!.status, last!.body.detail]
+    }
+    expect(await decide(['approve', 'refuse'])).toEqual([
+      409,
+      expect.stringMatching(/approved.*revoke its mandate/),
+    ])
+    expect(await decide(['refuse', 'approve'])).toEqual([
+      409,
+      expect.stringMatching(/refused.*another permit/),
+    ])
   })
 
   it.each<[string, (a: ActionsClient) => Body, Body | undefined, string]>([
