@@ -56,7 +56,8 @@ function isWrongType(issue: z.core.$ZodIssue, value: unknown): boolean {
 const isTypeOfBranch = (issue: z.core.$ZodIssue) => issue.path.length === 0 && issue.code === 'invalid_type'
 
 function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
-  if (isMissing(issue, value)) return 'Required'
+  // A rule over several members says itself which of them would do.
+  if (isMissing(issue, value) && issue.code !== 'custom') return 'Required'
   if (issue.code !== 'invalid_union' || !isWrongType(issue, undefined)) return issue.message
   const expected = issue.errors.flatMap((branch) =>
     branch.flatMap((nested) => (nested.code === 'invalid_type' ? [nested.expected] : [])),

@@ -16,10 +16,12 @@ export const notCovered = (
     : edgeRefused(refusal, `The merchant's consent is for other methods: ${covered.join(', ')}.`)
 
 function edgeRefused(refusal: EdgeRefusal, detail: string): GatewayError {
-  return new GatewayError('edge_not_authorized', `${detail} Nothing was sent or charged.`, {
-    reason: refusal,
-    extras: { refusal },
-  })
+  return new GatewayError(
+    'edge_not_authorized',
+    // The first part is for the merchant, the second for its buyer.
+    `${detail} Nothing was sent or charged: until the merchant puts that right, call it directly.`,
+    { reason: refusal, extras: { refusal } },
+  )
 }
 
 /** What blocks, and nothing of what was sent. */

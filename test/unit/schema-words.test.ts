@@ -16,6 +16,11 @@ describe('a field in the wrong form', () => {
       { ...example('gateway.actions.mandates.create'), path_prefix: 'repos' },
       /must begin with \//,
     ],
+    [
+      'gateway.actions.mandates.create',
+      { ...example('gateway.actions.mandates.create'), max_calls: undefined },
+      /limits `max_calls` or `max_credits`, or both/,
+    ],
     ['gateway.actions.approve', { permit_id: 'pmt one' }, /must be an id as the gateway gave it/],
   ])('of %s is refused in words: %j', (name, input, words) => {
     const parse = () => parseInput(registry.find(name)!.tool, input)
