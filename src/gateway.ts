@@ -23,7 +23,6 @@ import { openAuthority } from './egress/adapters/authority.ts'
 import { createResolver } from './egress/adapters/dns.ts'
 import { createSender } from './egress/adapters/undici.ts'
 import { createVault } from './egress/envelope.ts'
-import { MERCHANT_PER_MINUTE } from './edge/admission.ts'
 import { createTxtResolvers } from './edge/adapters/txt.ts'
 import { createEdge } from './edge/index.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
@@ -31,7 +30,6 @@ import { createMailDns } from './email/adapters/dns.ts'
 import { createKnowledgeReader } from './email/adapters/knowledge.ts'
 import { createMailboxVerifier } from './email/adapters/verifier.ts'
 import { createEmail } from './email/index.ts'
-import { rememberKeys } from './email/known-keys.ts'
 import { listProviders } from './egress/providers.ts'
 import { listSealingKeys } from './egress/rotation.ts'
 import { parseFault } from './fault.ts'
@@ -179,8 +177,8 @@ export async function startGateway(
     resolver,
     addresses: policy,
     signer,
-    // All buyers of a merchant together are given no less than the figure for one of them; 0 is no limits at all.
-    limiter: createRateLimiter(config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE)),
+    // A figure for callers is none for all of a merchant's buyers together; that there are no limits holds for both.
+    limiter: createRateLimiter(config.rateLimit === 0 ? 0 : undefined),
     idempotencyKey: signer.deriveKey('idempotency-key'),
     tokenKey: signer.deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(addresses.baseUrl).hostname,
@@ -317,11 +315,7 @@ export async function startGateway(
   const calls = createCallPath({
     services,
     gate: payments.gate,
-    store: {
-      findKey: store.findKey,
-      findCapability: store.findCapability,
-      findEmailKey: rememberKeys(store.findEmailKey, now),
-    },
+    store,
     limiter: createRateLimiter(config.rateLimit),
     log,
     now,
