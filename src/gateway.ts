@@ -30,6 +30,7 @@ import { createMailDns } from './email/adapters/dns.ts'
 import { createKnowledgeReader } from './email/adapters/knowledge.ts'
 import { createMailboxVerifier } from './email/adapters/verifier.ts'
 import { createEmail } from './email/index.ts'
+import { rememberKeys } from './email/known-keys.ts'
 import { listProviders } from './egress/providers.ts'
 import { listSealingKeys } from './egress/rotation.ts'
 import { parseFault } from './fault.ts'
@@ -315,7 +316,11 @@ export async function startGateway(
   const calls = createCallPath({
     services,
     gate: payments.gate,
-    store,
+    store: {
+      findKey: store.findKey,
+      findCapability: store.findCapability,
+      findEmailKey: rememberKeys(store.findEmailKey, now),
+    },
     limiter: createRateLimiter(config.rateLimit),
     log,
     now,

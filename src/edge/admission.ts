@@ -1,7 +1,7 @@
 // How much of the gateway, and of its own credits, strangers can take in the name of one merchant: whoever knows the host
 // may call, from as many addresses as they like, and the merchant pays. Counted in this process, before anything is charged.
 import { GatewayError } from '../errors.ts'
-import type { RateLimiter } from '../limits.ts'
+import type { RateLimiter, RateState } from '../limits.ts'
 
 export interface Admission {
   /**
@@ -35,7 +35,7 @@ export function createAdmission(limiter: RateLimiter): Admission {
       })
       if (!rate?.exceeded) return leave
       leave()
-      throw tooMany(rate.resetSeconds)
+      throw tooMany(rate)
     },
   }
 }
@@ -47,9 +47,9 @@ const busy = () =>
     { reason: 'merchant_busy', extras: { retry_after_seconds: 1 } },
   )
 
-const tooMany = (seconds: number) =>
+const tooMany = ({ limit, resetSeconds }: RateState) =>
   new GatewayError(
     'rate_limited',
-    `At most ${MERCHANT_PER_MINUTE} transactions a minute go to one merchant. Nothing was sent or charged: try again in ${seconds} s.`,
-    { reason: 'merchant_rate', extras: { retry_after_seconds: seconds } },
+    `At most ${limit} transactions a minute go to one merchant. Nothing was sent or charged: try again in ${resetSeconds} s.`,
+    { reason: 'merchant_rate', extras: { retry_after_seconds: resetSeconds } },
   )

@@ -50,15 +50,32 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       : { status: 'unreachable', hosts: [], ttlSeconds: 0 }
   }
 
-  async function judge(reading: AddressReading, deadline: Deadline): Promise<Judgement> {
-    const known = recallRoute(reading)
-    const route =
-      known === 'ask' && reading.question?.kind === 'domain'
-        ? await deadline.before(routes.find(reading.question.domain), LATE)
-        : (known as MailRoute | undefined)
+  /** At once where nobody has to be asked: most domains are known. */
+  function judge(reading: AddressReading, deadline: Deadline): Judgement | Promise<Judgement> {
+    const route = recallRoute(reading)
+    if (route === 'ask') return askAndJudge(reading, deadline)
     const judgement = decide(reading, route, 'unknown')
-    if (!mailbox || judgement.decision === 'reject' || judgement.normalized === null) return judgement
-    return decide(reading, route, await mailbox(judgement.normalized, deadline))
+    return isOpen(judgement) ? askMailbox(reading, route, judgement, deadline) : judgement
+  }
+
+  async function askAndJudge(reading: AddressReading, deadline: Deadline): Promise<Judgement> {
+    const { question } = reading
+    const route =
+      question?.kind === 'domain' ? await deadline.before(routes.find(question.domain), LATE) : undefined
+    const judgement = decide(reading, route, 'unknown')
+    return isOpen(judgement) ? askMailbox(reading, route, judgement, deadline) : judgement
+  }
+
+  const isOpen = ({ decision, normalized }: Judgement) =>
+    mailbox !== undefined && decision !== 'reject' && normalized !== null
+
+  async function askMailbox(
+    reading: AddressReading,
+    route: MailRoute | undefined,
+    { normalized }: Judgement,
+    deadline: Deadline,
+  ): Promise<Judgement> {
+    return decide(reading, route, await mailbox!(normalized!, deadline))
   }
 
   return {
@@ -74,17 +91,14 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       const knowledge = await parts.readKnowledge()
       const deadline = createDeadline(DEADLINE_MS, context.signal)
       try {
-        const judged = new Map<string, Promise<Judgement>>()
+        const judged = new Map<string, Judgement | Promise<Judgement>>()
         for (const address of addresses)
           if (!judged.has(address)) judged.set(address, judge(readAddress(address, knowledge), deadline))
-        await Promise.all(judged.values())
+        const asked = [...judged].filter(([, judgement]) => judgement instanceof Promise)
+        if (asked.length > 0)
+          await Promise.all(asked.map(async ([address, judgement]) => judged.set(address, await judgement)))
         const checkedAt = new Date(now()).toISOString()
-        return await Promise.all(
-          addresses.map(async (address): Promise<EmailVerification> => {
-            const { cache_ttl_seconds, ...judgement } = (await judged.get(address))!
-            return { ...judgement, checked_at: checkedAt, cache_ttl_seconds }
-          }),
-        )
+        return addresses.map((address) => ({ ...(judged.get(address) as Judgement), checked_at: checkedAt }))
       } finally {
         deadline.end()
       }
@@ -111,32 +125,31 @@ interface Deadline {
 
 /** The timer is set when somebody has to wait: most answers are known. */
 function createDeadline(ms: number, gone: AbortSignal): Deadline {
-  const controller = new AbortController()
-  const end = () => controller.abort()
-  let timer: NodeJS.Timeout | undefined
-  let over: Promise<void> | undefined
-  function begin(): Promise<void> {
-    timer = setTimeout(end, ms)
+  let running: { readonly signal: AbortSignal; readonly over: Promise<void>; stop(): void } | undefined
+  function run() {
+    const controller = new AbortController()
+    const { signal } = controller
+    const end = () => controller.abort()
+    const over = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    )
+    const timer = setTimeout(end, ms)
+    gone.addEventListener('abort', end, { once: true })
     if (gone.aborted) end()
-    else gone.addEventListener('abort', end, { once: true })
-    return new Promise((resolve) => {
-      if (controller.signal.aborted) resolve()
-      else controller.signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+    const stop = () => {
+      clearTimeout(timer)
+      gone.removeEventListener('abort', end)
+    }
+    return { signal, over, stop }
   }
   return {
     get signal() {
-      over ??= begin()
-      return controller.signal
+      return (running ??= run()).signal
     },
     before(answer, late) {
-      over ??= begin()
-      return Promise.race([answer, over.then(() => late)])
+      return Promise.race([answer, (running ??= run()).over.then(() => late)])
     },
-    end() {
-      clearTimeout(timer)
-      gone.removeEventListener('abort', end)
-    },
+    end: () => running?.stop(),
   }
 }
 

@@ -28,9 +28,9 @@ interface Holding {
 }
 
 const DAY_MS = 24 * 3600 * 1000
-const MAX_PORTION = 64
+const MAX_PORTION = 256
 /** Of what is left: another process must find the rest in the store. */
-const PORTION_SHARE = 8
+const PORTION_SHARE = 16
 
 export function createQuota({ store, limit, now }: QuotaParts): Quota {
   const holdings = new Map<string, Holding>()

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { KNOWN_MS, rememberKeys } from '../../../src/email/known-keys.ts'
+import type { EmailKey } from '../../../src/store/ports.ts'
+
+describe('keys that were found a moment ago', () => {
+  it('are not looked for again, and are once the moment is over', async () => {
+    let now = 0
+    let stored: EmailKey | undefined = { id: 'ek_1', createdAt: 0, revokedAt: null }
+    let asked = 0
+    const find = rememberKeys(
+      async () => (asked++, stored),
+      () => now,
+    )
+    const hash = Buffer.from([1, 2, 255])
+    expect(await find(hash)).toBe(stored)
+    stored = undefined
+    now = KNOWN_MS - 1
+    expect(await find(hash)).toMatchObject({ id: 'ek_1' })
+    expect(asked).toBe(1)
+    now = KNOWN_MS
+    expect(await find(hash)).toBeUndefined()
+    stored = { id: 'ek_1', createdAt: 0, revokedAt: null }
+    // What was not there is asked for every time: a new key works at once.
+    expect(await find(hash)).toBe(stored)
+    expect(await find(Buffer.from([1, 2, 254]))).toBe(stored)
+    expect(asked).toBe(4)
+  })
+})
