@@ -24,14 +24,13 @@ export function canonicaliseUrl(href: string): string {
   url.hash = ''
   url.username = ''
   url.password = ''
-  if (url.search !== '') {
-    const kept = url.search
-      .slice(1)
-      .split('&')
-      .filter((pair) => pair !== '' && !TRACKING.test(nameOf(pair)))
-    url.search = kept.join('&')
-  }
-  return url.href.endsWith('?') ? url.href.slice(0, -1) : url.href
+  const kept = url.search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !TRACKING.test(nameOf(pair)))
+  // Set even where it is empty: a question mark with nothing behind it goes too.
+  url.search = kept.join('&')
+  return url.href
 }
 
 function nameOf(pair: string): string {

@@ -38,6 +38,8 @@ describe('canonicaliseUrl', () => {
     ['https://user:secret@a.example/x', 'https://a.example/x'],
     ['https://a.example/x?', 'https://a.example/x'],
     ['https://a.example/x?%E0%A4%A=1', 'https://a.example/x?%E0%A4%A=1'],
+    ['https://a.example/x?', 'https://a.example/x'],
+    ['https://a.example/x??', 'https://a.example/x??'],
   ])('%s -> %s', (href, want) => {
     expect(canonicaliseUrl(href)).toBe(want)
   })
