@@ -295,6 +295,15 @@ describe('a secret', () => {
   })
 })
 
+describe('what is redacted', () => {
+  it('is told once: the header, not what is inside it as well', () => {
+    const { redactions } = inspect(wire(SAMPLES['x402-http']!) as TransactionInput)
+    expect(redactions.map(({ path, kind }) => [path, kind])).toEqual([
+      ['/headers/PAYMENT-SIGNATURE', 'payment_credential'],
+    ])
+  })
+})
+
 describe('what is shown of a transaction', () => {
   const paying = (resource: string) =>
     inspect(
