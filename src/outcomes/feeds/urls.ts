@@ -29,7 +29,7 @@ export function canonicaliseUrl(href: string): string {
     .split('&')
     .filter((pair) => pair !== '' && !TRACKING.test(nameOf(pair)))
   // Set even where it is empty: a question mark with nothing behind it goes too.
-  url.search = kept.join('&')
+  url.search = kept.length === 0 ? '' : `?${kept.join('&')}`
   return url.href
 }
 

@@ -20,11 +20,12 @@ export function canonicalUrl(url: string): string | undefined {
   parsed.username = ''
   parsed.password = ''
   parsed.hash = ''
-  parsed.search = parsed.search
+  const kept = parsed.search
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !isTracking(pair))
-    .join('&')
+  // With its question mark: of a query that begins with another one that would be taken off.
+  parsed.search = kept.length === 0 ? '' : `?${kept.join('&')}`
   return parsed.href
 }
 

@@ -26,6 +26,7 @@ describe('one spelling for one address', () => {
       'https://a.example/p?autm_source=1&gclids=2',
     ],
     ['drops a query that is empty', 'https://a.example/p?', 'https://a.example/p'],
+    ['keeps a query that begins with a question mark', 'https://a.example/p??a', 'https://a.example/p??a'],
     ['drops pairs that are empty', 'https://a.example/p?&&a=1&', 'https://a.example/p?a=1'],
     [
       'writes names in their ASCII form',
