@@ -7,6 +7,7 @@ import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
 import { addEdgeCommands } from './edge.ts'
+import { addEmailCommands } from './email.ts'
 import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMandateCommands } from './mandates.ts'
@@ -84,6 +85,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addMandateCommands(program)
   addPermitCommands(program)
   addEdgeCommands(program)
+  addEmailCommands(program)
   addAuthorityCommands(program)
 
   program.commandsGroup('Records:')
