@@ -23,6 +23,7 @@ import { openAuthority } from './egress/adapters/authority.ts'
 import { createResolver } from './egress/adapters/dns.ts'
 import { createSender } from './egress/adapters/undici.ts'
 import { createVault } from './egress/envelope.ts'
+import { MERCHANT_PER_MINUTE } from './edge/admission.ts'
 import { createTxtResolvers } from './edge/adapters/txt.ts'
 import { createEdge } from './edge/index.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
@@ -178,8 +179,8 @@ export async function startGateway(
     resolver,
     addresses: policy,
     signer,
-    // A figure for callers is none for all of a merchant's buyers together; that there are no limits holds for both.
-    limiter: createRateLimiter(config.rateLimit === 0 ? 0 : undefined),
+    // All buyers of a merchant together are given no less than the figure for one of them; 0 is no limits at all.
+    limiter: createRateLimiter(config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE)),
     idempotencyKey: signer.deriveKey('idempotency-key'),
     tokenKey: signer.deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(addresses.baseUrl).hostname,
