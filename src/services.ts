@@ -147,7 +147,8 @@ export interface Egress {
 export interface Actions {
   /**
    * The same terms again are the same mandate, with its counters and its revocation.
-   * @throws {GatewayError} input_invalid, credential_not_found, scope_denied where the credential covers less
+   * @throws {GatewayError} input_invalid, credential_not_found, scope_denied where the credential covers less, state_conflict
+   * where the credential or this very mandate was revoked
    */
   storeMandate(accountId: string, terms: MandateTerms): Promise<MandateRecord>
   listMandates(accountId: string, page: PageRequest): Promise<{ items: MandateRecord[]; next: string | null }>
@@ -174,7 +175,7 @@ export interface Actions {
     filter: { state?: Exclude<PermitState, 'revoked'> | undefined },
     page: PageRequest,
   ): Promise<{ items: PermitRecord[]; next: string | null }>
-  /** Once. @throws {GatewayError} permit_not_found, permit_expired, state_conflict naming the earlier decision */
+  /** Once. @throws {GatewayError} permit_not_found, permit_expired, permit_revoked, state_conflict naming the earlier decision */
   decide(
     accountId: string,
     permitId: string,
