@@ -1,0 +1,125 @@
+// The service with a DNS of the test's own: doubt never rejects, and nobody waits longer than two seconds.
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createAddressPolicy } from '../../../src/egress/address.ts'
+import { createEmail } from '../../../src/email/index.ts'
+import { createKnowledge, CURATED } from '../../../src/email/lists.ts'
+import { packNames } from '../../../src/email/packed.ts'
+import type { MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
+
+const knowledge = createKnowledge(
+  {
+    names: packNames(new Map([['throwaway.com', CURATED]])),
+    sources: [{ bit: CURATED, name: 'curated 1.0.0', date: '2026-09-21' }],
+  },
+  { disposable: [], allowed: [], roles: [] },
+)
+
+function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
+  const refuse = () => Promise.reject(new Error('no store here'))
+  const email = createEmail({
+    store: { createEmailKey: refuse, takeEmailQuota: refuse, returnEmailQuota: refuse },
+    dns,
+    addresses: createAddressPolicy([]),
+    mailbox,
+    readKnowledge: async () => knowledge,
+    dailyQuota: 0,
+    areKeysLimited: false,
+    now: () => 0,
+    elapsedMs: () => 0,
+  })
+  const gone = new AbortController()
+  const verify = (addresses: readonly string[]) =>
+    email.verify(addresses, {
+      caller: { kind: 'email', id: 'ek_1', address: '192.0.2.1' },
+      signal: gone.signal,
+      quota: () => {},
+    })
+  return { verify, gone }
+}
+
+const never = new Promise<never>(() => {})
+const answers: MailDns = {
+  mx: async (domain) => ({
+    status: 'found',
+    records: [{ exchange: `mx.${domain}`, priority: 1 }],
+    ttlSeconds: 60,
+  }),
+  addresses: async () => ({ status: 'found', records: ['93.184.216.34'], ttlSeconds: 60 }),
+}
+
+afterEach(() => void vi.useRealTimers())
+
+describe('ten thousand addresses', () => {
+  it('of which one question in a hundred fails are never wrongly rejected', async () => {
+    let seed = 42
+    const random = () => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) / 2_147_483_648
+    const inDoubt = new Set<string>()
+    const failing = (domain: string) => {
+      if (random() >= 0.01) return false
+      inDoubt.add(domain)
+      return true
+    }
+    const { verify } = setUp({
+      mx: async (domain, ms) =>
+        failing(domain) ? { status: 'failed', reason: 'failure' } : answers.mx(domain, ms),
+      addresses: async (host, family, ms) =>
+        failing(host.slice(3))
+          ? { status: 'failed', reason: 'failure' }
+          : answers.addresses(host, family, ms),
+    })
+    const decisions: Record<string, string[]> = { accept: [], review: [], reject: [] }
+    for (let i = 0; i < 10_000; i += 100) {
+      const emails = Array.from({ length: 100 }, (_, j) => `ada@company-${i + j}.com`)
+      for (const [j, { decision }] of (await verify(emails)).entries())
+        decisions[decision]!.push(`company-${i + j}.com`)
+    }
+    expect(decisions['reject']).toEqual([])
+    expect(decisions['review']!.length).toBeGreaterThan(50)
+    // A host whose IPv4 address is in doubt may still have an IPv6 one.
+    expect(decisions['review']!.filter((domain) => !inDoubt.has(domain))).toEqual([])
+    expect(decisions['accept']!.length + decisions['review']!.length).toBe(10_000)
+  })
+})
+
+describe('time', () => {
+  it('is two seconds for a whole batch: what DNS did not say by then is a review, the rest is what it is', async () => {
+    vi.useFakeTimers()
+    const { verify } = setUp({
+      ...answers,
+      mx: (domain, ms) => (domain === 'slow.com' ? never : answers.mx(domain, ms)),
+    })
+    const done = verify([
+      'ada@good.com',
+      'ada@slow.com',
+      'bob@slow.com',
+      'ada..x@good.com',
+      'ada@throwaway.com',
+    ])
+    await vi.advanceTimersByTimeAsync(1_999)
+    let isDone = false
+    void done.then(() => (isDone = true))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(isDone).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await done).map(({ decision, reasons }) => [decision, ...reasons].join(' '))).toEqual([
+      'accept',
+      'review dns_timeout',
+      'review dns_timeout',
+      'reject syntax',
+      'reject disposable',
+    ])
+  })
+  it('is over at once for a caller that goes away', async () => {
+    const { verify, gone } = setUp({ ...answers, mx: () => never })
+    const done = verify(['ada@slow.com'])
+    gone.abort()
+    expect((await done)[0]).toMatchObject({ decision: 'review', reasons: ['dns_timeout'] })
+  })
+  it('of a verifier that says nothing is the same two seconds', async () => {
+    vi.useFakeTimers()
+    const { verify } = setUp(answers, { verify: () => never })
+    const done = verify(['ada@good.com'])
+    await vi.advanceTimersByTimeAsync(2_000)
+    expect((await done)[0]).toMatchObject({ decision: 'accept', mailbox: 'unknown' })
+  })
+})
