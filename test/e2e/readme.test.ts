@@ -67,6 +67,19 @@ const first = (text: string, pattern: RegExp) => {
   return match
 }
 
+it('names every command that `--help` lists', async () => {
+  const [, listed] = /lists\s+the\s+rest: ([^.]*)\./.exec(readme)!
+  const help = start(process.execPath, [launcher, '--help'], { env: environment() })
+  await help.ended
+  const commands = [...help.stdout().matchAll(/^ {2}([a-z]+)(?: \[options\])?(?: <\w+>)? {2,}/gm)].map(
+    ([, name]) => name,
+  )
+  const before = ['serve', 'stdio', 'doctor']
+  expect(listed!.split(/,\s+/).toSorted()).toEqual(
+    commands.filter((name) => !before.includes(name!)).toSorted(),
+  )
+})
+
 describe('the first page', () => {
   const SECRET = 'a-secret-the-agent-never-sees'
   let capability: string
