@@ -22,7 +22,16 @@ const spellOut = (text: string, hidden: RegExp) =>
     .map((part, index) => (index % 2 === 0 ? part.replaceAll(hidden, name) : nameRuns(part)))
     .join('')
 
-const name = (char: string) => `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
+/** A body of nothing else holds a hundred thousand of them: those of the first plane are spelled once. */
+const names = new Map<string, string>()
+
+function name(char: string): string {
+  const known = names.get(char)
+  if (known !== undefined) return known
+  const spelled = `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
+  if (char.length === 1) names.set(char, spelled)
+  return spelled
+}
 
 const nameRuns = (run: string) =>
   run.replaceAll(/(.)\1*/gu, (same, char: string) => {
