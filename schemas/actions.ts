@@ -48,7 +48,7 @@ export const MandateTerms = z
     credential_id: rowId.describe('`credential_id` of the list'),
     host: AllowedHost,
     path_prefix: PathPrefix.default('/'),
-    methods: z.array(HttpMethod).min(1).max(6),
+    methods: z.array(HttpMethod).min(1).max(6).describe('Methods that the requests of its permits may have'),
     max_calls: maxCalls.optional().describe('Executions it allows, over all its permits together'),
     max_credits: maxCredits.optional().describe('Credits it may cost, over all its permits together'),
     expires_at: z.iso

@@ -247,6 +247,9 @@ describe('what is published', () => {
 
   it('says in the manifest only what is so', async () => {
     const manifest = (await gw.rest('GET', '/v1/actions', undefined, '')).body
+    for (const members of [manifest.permit.request, manifest.mandate.members] as Record<string, Body>[])
+      for (const [name, member] of Object.entries(members))
+        expect(member['description'], name).toEqual(expect.any(String))
     for (const { method, url } of Object.values(manifest.endpoints) as { method: string; url: string }[]) {
       const path = url.slice(gw.baseUrl.length)
       expect(openapi.paths[path]?.[method.toLowerCase()], `${method} ${path}`).toBeDefined()
