@@ -171,10 +171,12 @@ export async function startGateway(
     baseUrl: addresses.baseUrl,
     now,
   })
+  const commerce = createCommerce({ documents: documentStore, log, now })
   const edge = createEdge({
     store,
     runner: egress.runner,
     applyPolicy: egress.applyPolicy,
+    readPolicy: commerce.readPolicy,
     txtResolvers: createTxtResolvers(config.dnsServers),
     resolver,
     addresses: policy,
@@ -292,7 +294,7 @@ export async function startGateway(
     egress,
     actions,
     edge,
-    commerce: createCommerce({ documents: documentStore, log, now }),
+    commerce,
     email,
     accounts,
     receipts: createReceipts({ store }),

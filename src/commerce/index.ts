@@ -2,7 +2,7 @@
 import type { Logger } from '../log.ts'
 import type { Commerce } from '../services.ts'
 import type { DocumentStore } from '../store/ports.ts'
-import { createTransactionPolicyReader } from './policy/document.ts'
+import { createTransactionPolicyReader, type Policy } from './policy/document.ts'
 import { inspectTransaction } from './policy/inspect.ts'
 import { listReasons } from './policy/reasons.ts'
 import { testTransaction } from './rubric/report.ts'
@@ -14,7 +14,12 @@ export interface CommerceParts {
   readonly now: () => number
 }
 
-export function createCommerce({ documents, log, now }: CommerceParts): Commerce {
+/** For the parts that hold the same policy against transactions of their own. */
+export interface PolicySource {
+  readPolicy(accountId: string | undefined): Promise<Policy>
+}
+
+export function createCommerce({ documents, log, now }: CommerceParts): Commerce & PolicySource {
   const readPolicy = createTransactionPolicyReader(
     documents,
     (problem) => log.warn({ reason: problem }, 'transaction-policy'),
@@ -22,6 +27,7 @@ export function createCommerce({ documents, log, now }: CommerceParts): Commerce
   )
   let schema: Record<string, unknown> | undefined
   return {
+    readPolicy,
     inspect: async (transaction, accountId) =>
       inspectTransaction(transaction, await readPolicy(accountId), now()),
     test: testTransaction,

@@ -14,7 +14,7 @@ import type { Edge, EdgeReply, EdgeTransaction } from '../services.ts'
 import type { Attempt } from '../store/ports.ts'
 import { signEvidence } from './evidence.ts'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from './headers.ts'
-import { inspectTransaction, type InspectedRequest } from './inspect.ts'
+import { inspectTransaction, type InspectedRequest, type InspectionRules } from './inspect.ts'
 import {
   type Consent,
   type ConsentSource,
@@ -28,6 +28,7 @@ export type ForwardParts = Pick<
   EdgeParts,
   | 'runner'
   | 'applyPolicy'
+  | 'readPolicy'
   | 'signer'
   | 'idempotencyKey'
   | 'edgeName'
@@ -42,7 +43,7 @@ export type ForwardParts = Pick<
   readonly consents: ConsentSource
   readonly admission: Admission
   /** Replaces the rules; pure and never throws. */
-  readonly inspect?: (request: InspectedRequest) => Inspection
+  readonly inspect?: (request: InspectedRequest, rules: InspectionRules) => Inspection
 }
 
 interface Admitted {
@@ -65,7 +66,8 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     const { consent, accountId } = await findConsent(request)
     const consentedAt = now()
     await parts.applyPolicy(request)
-    const inspection = inspect(toInspected(request))
+    const policy = await parts.readPolicy(accountId)
+    const inspection = inspect(toInspected(request), { policy, now: now() })
     if (inspection.findings.some(({ blocks }) => blocks)) throw transactionBlocked(inspection.findings)
 
     const leave = await parts.admission.enter(accountId)
@@ -227,6 +229,7 @@ const NO_BODY = Buffer.alloc(0)
 const toInspected = ({ method, target, headers, body }: PreparedRequest): InspectedRequest => ({
   method,
   host: target.host,
+  authority: target.url.host,
   path: target.path + target.url.search,
   headers,
   body: body ?? NO_BODY,

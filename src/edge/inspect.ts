@@ -1,6 +1,7 @@
 // The policy a transaction is held against before it is forwarded. Structure only: what two readers could understand
 // differently, what pays for something else, and what would step around the merchant's consent is blocked; whatever else is
-// remarkable is noted in the evidence. One pure function over the message as it would go out.
+// remarkable is noted in the evidence. Where the operator wrote a policy of transactions, it holds here as well. One pure function over the message as it would go out.
+import type { Policy } from '../commerce/policy/document.ts'
 import { GatewayError } from '../errors.ts'
 import { hasRepeatedMember, parseJson } from '../json.ts'
 import { findToken } from '../tokens.ts'
@@ -13,16 +14,24 @@ import { recognise } from './recognise.ts'
 export interface InspectedRequest {
   readonly method: string
   readonly host: string
+  /** Host with its port, where it has one. */
+  readonly authority?: string
   readonly path: string
   readonly headers: HeaderPairs
   readonly body: Buffer
 }
 
+/** What the operator wrote for the merchant's account, and when it is asked: milliseconds since the epoch. */
+export interface InspectionRules {
+  readonly policy: Policy
+  readonly now: number
+}
+
 /** Never throws. */
-export function inspectTransaction(request: InspectedRequest): Inspection {
+export function inspectTransaction(request: InspectedRequest, rules?: InspectionRules): Inspection {
   const body = readBody(request)
   const payments = findPayments({ headers: request.headers, json: body.json })
-  const recognised = recognise({ ...request, text: body.text })
+  const recognised = recognise({ ...request, text: body.text }, rules)
   return {
     protocols: [...new Set<string>([...payments.map(({ rail }) => rail), ...recognised.protocols])],
     findings: [

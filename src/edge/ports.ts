@@ -3,6 +3,7 @@
 // egress engine without a credential, paid by the merchant's account.
 import type { KeyObject } from 'node:crypto'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
+import type { Policy } from '../commerce/policy/document.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver } from '../egress/ports.ts'
 import type { PreparedRequest } from '../egress/request.ts'
@@ -79,6 +80,8 @@ export interface EdgeParts {
   readonly runner: Runner
   /** The operator's brake. @throws {GatewayError} egress_paused, target_blocked */
   readonly applyPolicy: (request: PreparedRequest) => Promise<void>
+  /** What the operator wrote about transactions, as /v1/inspect holds it against them. */
+  readonly readPolicy: (accountId: string) => Promise<Policy>
   /** All of them have to agree. */
   readonly txtResolvers: readonly TxtResolver[]
   readonly resolver: Resolver

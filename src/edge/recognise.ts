@@ -3,8 +3,11 @@
 import { findBindings } from '../commerce/bindings.ts'
 import { detect } from '../commerce/detect.ts'
 import { readMessage } from '../commerce/message.ts'
-import type { Binding } from '../commerce/ports.ts'
+import { judgeMessage } from '../commerce/policy/judge.ts'
+import { REASONS } from '../commerce/policy/reasons.ts'
+import type { Binding, Message } from '../commerce/ports.ts'
 import type { HeaderPairs } from './headers.ts'
+import type { InspectionRules } from './inspect.ts'
 import type { Finding } from './ports.ts'
 
 export interface Recognised {
@@ -27,26 +30,52 @@ const CONTRADICTIONS: Partial<Record<Binding['kind'], string>> = {
 }
 
 /** @param text the body, where it is JSON */
-export function recognise(request: {
-  readonly method: string
-  readonly host: string
-  readonly path: string
-  readonly headers: HeaderPairs
-  readonly text: string | undefined
-}): Recognised {
+export function recognise(
+  request: {
+    readonly method: string
+    readonly host: string
+    readonly authority?: string
+    readonly path: string
+    readonly headers: HeaderPairs
+    readonly text: string | undefined
+  },
+  rules?: InspectionRules,
+): Recognised {
   const headers = Object.create(null) as Record<string, string[]>
   for (const [name, value] of request.headers) (headers[name] ??= []).push(value)
-  const { method, host, path, text: body } = request
-  const message = readMessage({ target: `https://${host}${path}`, method, headers, body })
+  const { method, authority = request.host, path, text: body } = request
+  const message = readMessage({ target: `https://${authority}${path}`, method, headers, body })
   const detection = detect(message)
   const kinds = new Set(
     findBindings(message, detection).flatMap(({ kind, verdict }) => (verdict === 'mismatch' ? [kind] : [])),
   )
   return {
     protocols: detection.layers.map(({ name }) => name).filter((name) => PAYING.has(name)),
-    findings: [...kinds].flatMap((kind) => {
-      const detail = CONTRADICTIONS[kind]
-      return detail === undefined ? [] : [{ rule: `contradicts_${kind}`, blocks: false, detail }]
-    }),
+    findings: [
+      ...[...kinds].flatMap((kind) => {
+        const detail = CONTRADICTIONS[kind]
+        return detail === undefined ? [] : [{ rule: `contradicts_${kind}`, blocks: false, detail }]
+      }),
+      ...(rules?.policy.isWritten === true ? applyPolicy(message, rules) : []),
+    ],
   }
+}
+
+/** Of what is forwarded the engine judges the address, and much of it is no commerce at all. */
+const NOT_ASKED = new Set<string>(['PRIVATE_TARGET', 'UNKNOWN_PROTOCOL'])
+
+/** Findings have the code of the reason, in words that hold nothing of the transaction. */
+function applyPolicy(message: Message, { policy, now }: InspectionRules): Finding[] {
+  const blocks = new Map<keyof typeof REASONS, boolean>()
+  for (const { code, severity } of judgeMessage(message, policy, now).reasons) {
+    if (severity === 'info' || NOT_ASKED.has(code)) continue
+    // The edge adds a key where there is none.
+    if (code === 'UNSAFE_WITHOUT_IDEMPOTENCY' && !policy.requiresKey) continue
+    blocks.set(code, blocks.get(code) === true || severity === 'deny')
+  }
+  return [...blocks].map(([code, isDenied]) => ({
+    rule: code,
+    blocks: isDenied,
+    detail: REASONS[code].message,
+  }))
 }

@@ -78,6 +78,8 @@ const SHARED: Readonly<Record<string, string>> = {
   'src/commerce/message.ts': 'a transaction of any protocol, read',
   'src/commerce/detect.ts': 'which protocols a transaction speaks',
   'src/commerce/bindings.ts': 'what in a transaction has to agree',
+  'src/commerce/policy/judge.ts': 'what the policy says about a transaction',
+  'src/commerce/policy/reasons.ts': 'the codes it says it with',
   'src/outcomes/descriptors.ts': 'what the catalogue says about live outcomes',
   'src/egress/providers.ts': 'the nine providers',
   'src/egress/target.ts': 'what a target is, in every part that goes out',

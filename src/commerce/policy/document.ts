@@ -60,6 +60,8 @@ export const transactionPolicyDocument: DocumentKind<TransactionPolicyDocument> 
 
 export interface Policy {
   readonly source: 'default' | 'account'
+  /** Whether somebody wrote any of it, for this account or for everybody. */
+  readonly isWritten: boolean
   readonly isHalted: boolean
   readonly requiresKey: boolean
   /** Undefined: unset, which allows nothing. */
@@ -122,6 +124,7 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
   const deniedAnywhere = new Set([...denied].map((key) => key.slice(key.indexOf(' ') + 1)))
   return {
     source: own === undefined ? 'default' : 'account',
+    isWritten: own !== undefined || Object.keys(document.default).length > 0,
     isHalted: rules.halted || document.default.halted === true,
     requiresKey: rules.require_key,
     capOf: (asset, network) => caps.get(pairKey(asset, network)),

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { createEdgeForward, type ForwardParts } from '../../../src/edge/forward.ts'
 import type { ConsentVerdict } from '../../../src/edge/ports.ts'
 import type { PreparedRequest } from '../../../src/egress/request.ts'
@@ -52,6 +53,7 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
       },
     },
     applyPolicy: async () => void steps.push('policy'),
+    readPolicy: async () => toPolicy({ default: {}, accounts: {} }, undefined),
     admission: {
       async enter(accountId) {
         steps.push(`admit ${accountId}`)
