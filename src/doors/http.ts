@@ -207,17 +207,14 @@ export function problemHeaders(error: GatewayError, requestId: string): Record<s
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
 export function rateHeaders(rate: RateState | undefined, quota?: QuotaState): Record<string, string> {
-  if (!rate && !quota) return {}
-  const counted = [
-    ...(rate ? [{ ...rate, name: 'default', windowSeconds: 60 }] : []),
-    ...(quota ? [quota] : []),
-  ]
-  return {
-    'ratelimit-policy': counted
-      .map(({ name, limit, windowSeconds }) => `"${name}";q=${limit};w=${windowSeconds}`)
-      .join(', '),
-    ratelimit: counted
-      .map(({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`)
-      .join(', '),
-  }
+  const minute = rate && { policy: `"default";q=${rate.limit};w=60`, left: leftOf('default', rate) }
+  if (!quota) return minute ? { 'ratelimit-policy': minute.policy, ratelimit: minute.left } : {}
+  const policy = `"${quota.name}";q=${quota.limit};w=${quota.windowSeconds}`
+  const left = leftOf(quota.name, quota)
+  return minute
+    ? { 'ratelimit-policy': `${minute.policy}, ${policy}`, ratelimit: `${minute.left}, ${left}` }
+    : { 'ratelimit-policy': policy, ratelimit: left }
 }
+
+const leftOf = (name: string, { remaining, resetSeconds }: RateState) =>
+  `"${name}";r=${remaining};t=${resetSeconds}`

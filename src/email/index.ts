@@ -91,6 +91,10 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       const knowledge = await parts.readKnowledge()
       const deadline = createDeadline(DEADLINE_MS, context.signal)
       try {
+        if (addresses.length === 1) {
+          const judgement = await judge(readAddress(addresses[0]!, knowledge), deadline)
+          return [{ ...judgement, checked_at: new Date(now()).toISOString() }]
+        }
         const judged = new Map<string, Judgement | Promise<Judgement>>()
         for (const address of addresses)
           if (!judged.has(address)) judged.set(address, judge(readAddress(address, knowledge), deadline))

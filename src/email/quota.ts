@@ -18,6 +18,8 @@ export interface QuotaParts {
 }
 
 interface Holding {
+  /** Whole days since the epoch; and as the store names it. */
+  readonly dayNumber: number
   readonly day: string
   /** Counted by the store, the share held here included. */
   used: number
@@ -74,10 +76,11 @@ export function createQuota({ store, limit, now }: QuotaParts): Quota {
 
   return {
     take(keyId, count) {
-      const day = new Date(now()).toISOString().slice(0, 10)
+      const dayNumber = Math.floor(now() / DAY_MS)
       let holding = holdings.get(keyId)
-      if (!holding || holding.day !== day) {
-        holding = { day, used: 0, held: 0, isIdle: false, refilling: Promise.resolve() }
+      if (!holding || holding.dayNumber !== dayNumber) {
+        const day = new Date(dayNumber * DAY_MS).toISOString().slice(0, 10)
+        holding = { dayNumber, day, used: 0, held: 0, isIdle: false, refilling: Promise.resolve() }
         holdings.set(keyId, holding)
       }
       const spent = spend(holding, count)
@@ -89,7 +92,7 @@ export function createQuota({ store, limit, now }: QuotaParts): Quota {
     },
 
     async settle(all) {
-      for (const [keyId, holding] of [...holdings]) {
+      for (const [keyId, holding] of holdings) {
         if (!holding.isIdle && all === undefined) {
           holding.isIdle = true
           continue

@@ -5,7 +5,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
+  for (const each of open.splice(0).toReversed()) await each.close()
 })
 
 const GOOD = { 'good.com': { MX: [[10, 'mx.good.com']] as const }, 'mx.good.com': { A: ['93.184.216.34'] } }

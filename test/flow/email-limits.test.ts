@@ -18,7 +18,7 @@ import { throughDoor } from '../support/three-doors.ts'
 const PUBLIC = '93.184.216.34'
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close()
+  for (const each of open.splice(0).toReversed()) await each.close()
 })
 
 async function start(options: Parameters<typeof startTestGateway>[0] = {}): Promise<TestGateway> {
