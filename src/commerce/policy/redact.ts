@@ -2,10 +2,9 @@
 // gate of every answer: no text leaves that holds any of it.
 import { hash } from 'node:crypto'
 import { member } from '../decode/value.ts'
-import { findNumber } from '../secrets/cards.ts'
 import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
-import { scanSecrets } from '../secrets/scan.ts'
-import { placeOf, type Text, unescape } from '../secrets/texts.ts'
+import { hideName, hideNames } from '../secrets/places.ts'
+import { placeOf, unescape } from '../secrets/texts.ts'
 import { jsonBody } from '../message.ts'
 import type { Json, Message, Place } from '../ports.ts'
 import type { Subject } from './model.ts'
@@ -157,29 +156,14 @@ function holdsSecret(text: string, needles: ReadonlySet<string>): boolean {
   return false
 }
 
-/** A place is a path of names that a stranger chose: a name that could be more than a name is left out. */
-export function showPlace(place: Place, gate: (text: string) => string): Place {
-  if (place.length <= 24) return gate(place)
-  return place
-    .split('/')
-    .map((segment) => (segment.length > NAME_MAX_CHARS || isSuspect(segment) ? '*' : gate(segment)))
-    .join('/')
-}
+/** The names in it that could be more than names are left out, and what the gate hides. */
+export const showPlace = (place: Place, gate: (text: string) => string): Place =>
+  place.length <= SHORT_PLACE_CHARS
+    ? gate(hideNames(place))
+    : place
+        .split('/')
+        .map((segment) => gate(hideName(segment)))
+        .join('/')
 
-const NAME_MAX_CHARS = 80
-/** Words are not that long without a separator, and hold no digits among capitals. */
-const PLAIN_NAME = /^[a-z0-9._~$@#-]{0,24}$|^[A-Za-z._~$@#-]{0,64}$/
-
-function isSuspect(segment: string): boolean {
-  if (PLAIN_NAME.test(segment) && !/\d{12}/.test(segment)) return false
-  if (findNumber(segment, true) !== undefined) return true
-  const text: Text = {
-    value: segment,
-    name: '',
-    where: 'body',
-    isDecoded: false,
-    isName: true,
-    branch: { up: undefined, key: '', at: '' },
-  }
-  return scanSecrets([text]).found.length > 0
-}
+/** Most places: asked about as a whole. */
+const SHORT_PLACE_CHARS = 24

@@ -6,6 +6,7 @@ import { findBindings } from '../bindings.ts'
 import { detect } from '../detect.ts'
 import { readMessage } from '../message.ts'
 import type { Detection, TransactionInput } from '../ports.ts'
+import { hideNames } from '../secrets/places.ts'
 import type { Scored } from './engine.ts'
 import { RULESET_VERSION, type ToolAnnotations, WEIGHTS } from './model.ts'
 import { scoreByProtocol } from './rubrics.ts'
@@ -33,7 +34,7 @@ export function testTransaction(input: TransactionInput, options: TestOptions = 
     transport: detection.transport,
     stage: detection.stage,
     applicable: scored !== undefined,
-    ...(scored ?? notScored(detection)),
+    ...hidePlaces(scored ?? notScored(detection)),
     layers: listLayers(detection),
     evaluate_at: evaluateAt === undefined ? null : new Date(evaluateAt).toISOString(),
     structural: true as const,
@@ -51,8 +52,17 @@ const listLayers = ({ layers }: Detection): TestReport['layers'] =>
     transport,
     stage,
     confidence,
-    evidence: evidence.map(({ mark, at }) => ({ mark, at })),
+    evidence: evidence.map(({ mark, at }) => ({ mark, at: hideNames(at) })),
   }))
+
+const hidePlaces = ({ checks, caps, notes, ...scored }: Scored): Scored => ({
+  ...scored,
+  checks: checks.map((check) =>
+    check.evidence === null ? check : { ...check, evidence: hideNames(check.evidence) },
+  ),
+  caps: caps.map((cap) => ({ ...cap, at: hideNames(cap.at) })),
+  notes: notes.map((note) => ({ ...note, at: hideNames(note.at) })),
+})
 
 const notScored = ({ protocol }: Detection): Scored => ({
   score: 0,

@@ -1,0 +1,41 @@
+// Names of members and headers are in the pointers of every answer, and whoever sends the sample chose them.
+import { describe, expect, it } from 'vitest'
+import { inspectTransaction } from '../../../src/commerce/policy/inspect.ts'
+import { toPolicy } from '../../../src/commerce/policy/document.ts'
+import { testTransaction } from '../../../src/commerce/rubric/report.ts'
+import { hideNames } from '../../../src/commerce/secrets/places.ts'
+import { SAMPLES } from '../../data/commerce/samples.ts'
+import { wire } from '../../support/commerce.ts'
+
+const CARD = ['4000', '0566', '5566', '5556'].join('')
+const PASSWORD = ['hunter2', 'hunter2'].join('')
+const policy = toPolicy({ default: {}, accounts: {} }, undefined)
+
+const NAMES: readonly (readonly [string, string, string])[] = [
+  ['a card number', CARD, CARD],
+  ['a card number in groups', CARD.replaceAll(/(.{4})(?!$)/g, '$1 '), CARD.slice(-4)],
+  ['a token', `ghp_${'a1B2c3D4'.repeat(4)}x9Y8`, 'a1B2c3D4'],
+  ['an address with a password', `https://u:${PASSWORD}@h.example/`, PASSWORD],
+]
+
+describe('a name that is more than a name', () => {
+  it.each(NAMES)('%s is in no report and no inspection', (_, name, secret) => {
+    const { body, ...rest } = wire(SAMPLES['ap2-payment']!)
+    const { payment_mandate_chain: chain } = body as { payment_mandate_chain: string }
+    const sample = { ...rest, body: { [name]: chain } }
+    const report = testTransaction(sample)
+    expect(report.protocol).toBe('ap2')
+    expect(report.checks.some(({ evidence }) => evidence?.startsWith('/body/*'))).toBe(true)
+    expect(JSON.stringify(report)).not.toContain(secret)
+    expect(JSON.stringify(inspectTransaction(sample, policy, 0))).not.toContain(secret)
+  })
+})
+
+it.each([
+  '',
+  '/headers/PAYMENT-SIGNATURE#/accepted/amount',
+  '/body/params/_meta/io.modelcontextprotocol~1protocolVersion',
+  '/body/payment_mandate_chain#1/disclosures/0',
+])('%j is shown as it is', (place) => {
+  expect(hideNames(place)).toBe(place)
+})
