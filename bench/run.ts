@@ -15,6 +15,7 @@ const ALL = [
   'extraction',
   'products',
   'feeds',
+  'email',
   'email-lists',
   'email-syntax',
   'commerce',
