@@ -1,4 +1,5 @@
 // Parses a tool's input and says what is wrong with it, field by field, without quoting any value back.
+import { hideNames } from './commerce/secrets/places.ts'
 import { GatewayError } from './errors.ts'
 import { describeIssues } from './issues.ts'
 import type { AnyTool } from './registry.ts'
@@ -18,13 +19,17 @@ export function parseInput(
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return parsed.data
   const problems = describeIssues(parsed.error.issues, input)
-  const first = problems[0]!
+  // Callers choose the names of members that are unknown, and of headers: some of them are secrets.
+  const fields = problems
+    .slice(0, MAX_FIELDS)
+    .map(({ pointer, message }) => ({ pointer: hideNames(pointer), message }))
+  const first = fields[0]!
   throw new GatewayError(
-    tool.invalidInput ?? first.code,
+    tool.invalidInput ?? problems[0]!.code,
     `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}${repair ? ` ${REPAIR}` : ''}`,
     {
       extras: {
-        fields: problems.slice(0, MAX_FIELDS).map(({ pointer, message }) => ({ pointer, message })),
+        fields,
         ...(repair && { repair: repair() }),
       },
     },

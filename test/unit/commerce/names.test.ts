@@ -4,6 +4,10 @@ import { inspectTransaction } from '../../../src/commerce/policy/inspect.ts'
 import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { testTransaction } from '../../../src/commerce/rubric/report.ts'
 import { hideNames } from '../../../src/commerce/secrets/places.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { parseInput } from '../../../src/input.ts'
+import type { AnyTool } from '../../../src/registry.ts'
+import { inspectTransaction as inspectTool } from '../../../tools/inspect.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { wire } from '../../support/commerce.ts'
 
@@ -13,7 +17,11 @@ const policy = toPolicy({ default: {}, accounts: {} }, undefined)
 
 const NAMES: readonly (readonly [string, string, string])[] = [
   ['a card number', CARD, CARD],
-  ['a card number in groups', CARD.replaceAll(/(.{4})(?!$)/g, '$1 '), CARD.slice(-4)],
+  [
+    'a card number in groups',
+    CARD.replaceAll(/(.{4})(?!$)/g, '$1 '),
+    CARD.slice(4, 8) + ' ' + CARD.slice(8, 12),
+  ],
   ['a token', `ghp_${'a1B2c3D4'.repeat(4)}x9Y8`, 'a1B2c3D4'],
   ['an address with a password', `https://u:${PASSWORD}@h.example/`, PASSWORD],
 ]
@@ -30,6 +38,37 @@ describe('a name that is more than a name', () => {
     expect(JSON.stringify(inspectTransaction(sample, policy, 0))).not.toContain(secret)
   })
 })
+
+describe('a refusal of input', () => {
+  it.each(NAMES)('quotes no name that is %s', (_, name, secret) => {
+    for (const input of [
+      { target: 'https://shop.example/', [name]: 1 },
+      { target: 'https://shop.example/', headers: { [name]: 1 } },
+    ]) {
+      const refusal = refusalOf(() => parseInput(inspectTool as unknown as AnyTool, input))
+      expect(refusal.extras['fields']).toEqual([
+        expect.objectContaining({ pointer: expect.stringMatching(/^(?:\/headers)?\/\*$/) }),
+      ])
+      expect(refusal.message + JSON.stringify(refusal.extras)).not.toContain(secret)
+    }
+  })
+
+  it('names the others', () => {
+    const refusal = refusalOf(() =>
+      parseInput(inspectTool as unknown as AnyTool, { target: 'https://shop.example/', url: '' }),
+    )
+    expect(refusal.message).toContain('/url: Unknown property')
+  })
+})
+
+function refusalOf(run: () => unknown): GatewayError {
+  try {
+    run()
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown
+  }
+  throw new Error('it was not refused')
+}
 
 it.each([
   '',
