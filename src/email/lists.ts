@@ -6,7 +6,10 @@ import { type DomainName, readDomain } from './domain.ts'
 import type { PackedNames } from './packed.ts'
 import { NEVER_ASKED, PROVIDERS, RELAYS, ROLES, SPECIAL_USE } from './providers.ts'
 
-/** Bits of the value that a packed table keeps for a name; the rest say which of the other lists have it. */
+/**
+ * Bits of the value that a packed table keeps for a name; the rest say which of the other lists have it. A name may be
+ * free and disposable at once: lists disagree.
+ */
 export const CURATED = 1
 export const FREE = 2
 export const REFRESHED = 4
@@ -72,12 +75,14 @@ export function createKnowledge(lists: DomainLists, document: EmailDomainsDocume
   const ownRoles = new Set(document.roles.map(normaliseRole))
   const valueOf = (domain: DomainName): number => {
     let value = 0
-    eachParent(domain, (name) => {
-      value = lists.names.get(name) & ~FREE
-      return value !== 0
+    const isListed = eachParent(domain, (name) => {
+      value = lists.names.get(name)
+      return (value & ~FREE) !== 0
     })
-    return value
+    return isListed ? value : 0
   }
+  /** A free provider, and no list says otherwise. */
+  const isUndisputed = (name: string) => lists.names.get(name) === FREE
 
   const isRelay = (domain: DomainName) => eachParent(domain, (name) => RELAYS.has(name))
 
@@ -89,21 +94,21 @@ export function createKnowledge(lists: DomainLists, document: EmailDomainsDocume
     const value = valueOf(domain)
     if (value === 0) return NOT_LISTED
     const deciding = lists.sources.filter(({ bit }) => (bit === CURATED || bit === REFRESHED) && value & bit)
-    if (deciding.length > 0) return { result: 'listed', ...cite(deciding.slice(0, 1)) }
+    // Where another list calls it a free provider, nothing is certain: people have had their mailbox there for years.
+    if (deciding.length > 0 && !(value & FREE)) return { result: 'listed', ...cite(deciding.slice(0, 1)) }
     return { result: 'probable', ...cite(lists.sources.filter(({ bit }) => value & bit)) }
   }
   return {
     findDisposable,
     isRelay,
-    isFree: ({ ascii }) => providers.has(ascii) || (lists.names.get(ascii) & FREE) !== 0,
+    isFree: ({ ascii }) => providers.has(ascii) || isUndisputed(ascii),
     isRole(localPart) {
       const role = normaliseRole(localPart)
       return ROLES.has(role) || ownRoles.has(role)
     },
     isSpecialUse: ({ ascii }) => isBelow(ascii, SPECIAL_USE),
     isNeverAsked: ({ ascii }) => isBelow(ascii, NEVER_ASKED),
-    isReal: (domain) =>
-      (lists.names.get(domain) & FREE) !== 0 || RELAYS.has(domain) || own.allowed.has(domain),
+    isReal: (domain) => isUndisputed(domain) || RELAYS.has(domain) || own.allowed.has(domain),
   }
 }
 

@@ -20,12 +20,6 @@ export type MailRoute =
       readonly hosts: readonly { readonly host: string; readonly priority: number }[]
       readonly ttlSeconds: number
     }
-  /** There is a route, and every end of it is a literal, a local name or a private address. */
-  | {
-      readonly status: 'unreachable'
-      readonly hosts: readonly { readonly host: string; readonly priority: number }[]
-      readonly ttlSeconds: number
-    }
   /** Nobody knows right now: never a reason to reject, never kept. */
   | { readonly status: 'unknown'; readonly reason: 'timeout' | 'failure' }
 

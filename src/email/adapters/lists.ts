@@ -41,7 +41,7 @@ export async function loadLists(refreshed: RefreshedList | undefined): Promise<D
   await add(refreshed?.names ?? [], REFRESHED)
   const free = takeLines('freemail', 'data/free.txt')
   await add(
-    free.names.filter((name) => !values.has(name) && !MISSPELT_PROVIDERS.has(name)),
+    free.names.filter((name) => !MISSPELT_PROVIDERS.has(name)),
     FREE,
   )
   return {

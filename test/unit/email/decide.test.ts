@@ -14,6 +14,9 @@ const knowledge = createKnowledge(
         ['throwaway.com', CURATED],
         ['perhaps.com', OTHERS[0] | OTHERS[1]],
         ['letters.fr', FREE],
+        ['disputed.com', CURATED | FREE],
+        ['hotmial.com', CURATED],
+        ['yahooo.com', CURATED | FREE],
       ]),
     ),
     sources: [
@@ -55,6 +58,10 @@ describe('decide', () => {
     ['ada@yаhoo.com', 'review', 'confusable', 'ada@yahoo.com'],
     ['ada@throwaway.com', 'reject', 'disposable', null],
     ['info@mail.throwaway.com', 'reject', 'disposable role_address', null],
+    ['ada@disputed.com', 'review', 'probably_disposable', null],
+    // Somebody who mistyped learns it, whoever caught the name.
+    ['ada@hotmial.com', 'reject', 'disposable typo', 'ada@hotmail.com'],
+    ['ada@yahooo.com', 'review', 'probably_disposable typo', 'ada@yahoo.com'],
     ['ada@acme', 'reject', 'domain_invalid', null],
     ['ada@acme..io', 'reject', 'domain_invalid', null],
     ['ada', 'reject', 'syntax', null],

@@ -28,6 +28,8 @@ const lists: DomainLists = {
       ['both.com', CURATED | REFRESHED],
       ['perhaps.com', OTHERS[0] | OTHERS[2]],
       ['letters.fr', FREE],
+      ['disputed.com', CURATED | FREE],
+      ['still-disputed.com', REFRESHED | CURATED | OTHERS[0] | FREE],
       ['github.io', CURATED],
       ['ada.github.io', CURATED],
       ['gmail.com', CURATED],
@@ -75,6 +77,11 @@ describe('what lists say about a domain', () => {
     ['both.com', 'listed', 'lists.example', '2026-11-01'],
     ['perhaps.com', 'probable', 'first 2.0.1, third 1.7.0', '2024-12-13'],
     ['letters.fr', 'not_listed', null, null],
+    ['ada.letters.fr', 'not_listed', null, null],
+    // Where one list throws away what another calls a provider, nobody is turned away.
+    ['disputed.com', 'probable', 'curated 1.0.0', '2026-09-21'],
+    ['mail.disputed.com', 'probable', 'curated 1.0.0', '2026-09-21'],
+    ['still-disputed.com', 'probable', 'lists.example, curated 1.0.0, first 2.0.1', '2026-08-24'],
     // Users of a shared suffix are strangers to each other.
     ['ada.github.io', 'listed', 'curated 1.0.0', '2026-09-21'],
     ['mail.ada.github.io', 'listed', 'curated 1.0.0', '2026-09-21'],
@@ -105,6 +112,16 @@ describe('what lists say about a domain', () => {
     expect(knowledge.isRole('front.desk')).toBe(true)
   })
 
+  it('has the operator settle what lists disagree about', () => {
+    const told = createKnowledge(lists, {
+      disposable: ['disputed.com'],
+      allowed: ['still-disputed.com'],
+      roles: [],
+    })
+    expect(told.findDisposable(name('disputed.com')).result).toBe('listed')
+    expect(told.findDisposable(name('still-disputed.com')).result).toBe('allowed')
+  })
+
   it('has allowed win over disposable in the same document', () => {
     const knowledge = createKnowledge(lists, { disposable: ['a.com'], allowed: ['mail.a.com'], roles: [] })
     expect(knowledge.findDisposable(name('mail.a.com')).result).toBe('allowed')
@@ -118,6 +135,7 @@ describe('what lists say about a domain', () => {
     expect(knowledge.isFree(name('letters.fr'))).toBe(true)
     expect(knowledge.isFree(name('gmail.com'))).toBe(true)
     expect(knowledge.isFree(name('throwaway.com'))).toBe(false)
+    expect(knowledge.isFree(name('disputed.com'))).toBe(false)
     for (const domain of ['a.local', 'b.home.arpa', 'c.invalid', 'd.onion'])
       expect(knowledge.isSpecialUse(name(domain)), domain).toBe(true)
     // RFC 6761 has applications treat these as any other name.
@@ -177,6 +195,8 @@ describe('the lists of the installed packages', async () => {
     ['gmail.com', 'not_listed'],
     ['wikipedia.org', 'not_listed'],
     ['mozmail.com', 'not_listed'],
+    // A provider since the nineties, in the curated list and in that of free providers.
+    ['sify.com', 'probable'],
   ])('have %s as %s', (domain, result) => {
     expect(knowledge.findDisposable(name(domain)).result).toBe(result)
   })
