@@ -132,10 +132,14 @@ function readAnswer<T>(message: Buffer, { kind, name }: Question<T>): DnsReply<T
   if (!chain.ok) return { status: 'failed', reason: chain.reason }
   const { owner, aliases, ttls } = chain
   const found = resources.filter((each) => each.alias === undefined && each.owner === owner)
+  const authorities = packet.authorities ?? []
+  // RFC 2308, 2.2: a referral. The server looked no further, so nothing is said about the name.
+  if (found.length === 0 && rcode === NOERROR && isReferral(authorities))
+    return { status: 'failed', reason: 'server_failure' }
   if (found.length === 0)
     return {
       status: rcode === NXDOMAIN ? 'no_name' : 'no_data',
-      ttlSeconds: negativeTtl(packet.authorities ?? []),
+      ttlSeconds: negativeTtl(authorities),
       aliases,
     }
   if (rcode === NXDOMAIN) return { status: 'failed', reason: 'malformed' }
@@ -200,6 +204,9 @@ const lower = (name: string) => name.replace(/[A-Z]/g, (letter) => letter.toLowe
 
 /** RFC 2181, 8: with the top bit set it is zero. */
 const ttlOf = (ttl = 0) => (ttl > 0x7fffffff ? 0 : ttl)
+
+const isReferral = (authorities: readonly Answer[]) =>
+  authorities.some(({ type }) => type === 'NS') && !authorities.some(({ type }) => type === 'SOA')
 
 /** RFC 2308, 5. */
 function negativeTtl(authorities: readonly Answer[]): number | null {

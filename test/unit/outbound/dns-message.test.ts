@@ -30,6 +30,7 @@ const soa = (ttl: number, minimum: number) =>
     ttl,
     data: { mname: 'ns.example.com', rname: 'x.example.com', minimum },
   }) as Answer
+const ns = { type: 'NS', name: 'example.com', ttl: 300, data: 'ns.example.com' } as Answer
 
 function message(packet: Packet, rcode = 0): Buffer {
   const flags = (packet.flags ?? RECURSION_AVAILABLE) | rcode
@@ -148,6 +149,18 @@ describe('an answer', () => {
   })
   it('does not hold records of a name that does not exist', () => {
     expect(answered([txt('x')], 3)).toEqual({ status: 'failed', reason: 'malformed' })
+  })
+  it.each<[string, Answer[], DnsReply<string>]>([
+    ['nobody', [], { status: 'no_data', ttlSeconds: null, aliases: 0 }],
+    ['the zone itself', [soa(60, 60)], { status: 'no_data', ttlSeconds: 60, aliases: 0 }],
+    ['the zone and its servers', [ns, soa(60, 60)], { status: 'no_data', ttlSeconds: 60, aliases: 0 }],
+    [
+      'other servers: a referral says nothing about the name',
+      [ns],
+      { status: 'failed', reason: 'server_failure' },
+    ],
+  ])('without records or error names %s', (_what, authorities, expected) => {
+    expect(read(message({ authorities }))).toEqual(expected)
   })
   it('reads the upper bits of the code too: BADVERS is no NOERROR', () => {
     const opt = { type: 'OPT', name: '.', extendedRcode: 1, udpPayloadSize: 512, flags: 0, options: [] }
