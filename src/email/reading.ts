@@ -96,6 +96,8 @@ function splitTag(content: string, isQuoted: boolean): { base: string; tag: stri
 function repair(text: string): string | null {
   if (text.length > 1000) return null
   let inner = text.trim()
+  // Two lines are two things that somebody put together: none of them is a slip.
+  if (/\p{Cc}/u.test(inner)) return null
   const open = inner.lastIndexOf('<')
   const close = inner.indexOf('>', open)
   if (open !== -1 && close !== -1) inner = inner.slice(open + 1, close)

@@ -70,6 +70,9 @@ describe('decide', () => {
     ['Ada L. <ada@acme.io>', 'reject', 'syntax', 'ada@acme.io'],
     ['mailto:ada@acme.io', 'reject', 'syntax', 'ada@acme.io'],
     ['ada＠acme.io', 'reject', 'syntax', 'ada@acme.io'],
+    // A command that was smuggled in is nobody's suggestion.
+    ['ada@acme.io\r\nRCPT TO:<eve@letters.fr>', 'reject', 'domain_invalid', null],
+    ['ada@acme.io\u0000<eve@letters.fr>', 'reject', 'domain_invalid', null],
     // What the operator allows is neither a typo nor a disguise.
     ['ada@gmial.com', 'accept', '', null],
     ['ada@gmаil.com', 'accept', '', null],

@@ -147,6 +147,15 @@ describe('a route', () => {
     expect(await routes.find('asked.com')).toEqual({ status: 'unknown', reason: 'failure' })
   })
 
+  it.each(['127.0.0.1', '93.184.216.34', '2606:2800:220:1::1', 'localhost', 'mail.local', 'mx.internal'])(
+    'is not through %s, whatever DNS says about that name, and it is not asked',
+    async (host) => {
+      const { routes, asked } = setUp({ 'asked.com': { mx: mx(host) }, [host]: { a: found(PUBLIC) } })
+      expect(await routes.find('asked.com')).toMatchObject({ status: 'unreachable' })
+      expect(asked).toEqual(['asked.com MX'])
+    },
+  )
+
   it('costs two questions where the best host is reachable', async () => {
     const { routes, asked } = setUp({
       'asked.com': { mx: mx('b.ok.com', 'a.ok.com') },
@@ -180,6 +189,17 @@ describe('what was learned', () => {
     const { routes } = setUp({ 'asked.com': { mx: long }, 'mx.ok.com': { a: found(PUBLIC) } })
     expect(await routes.find('asked.com')).toMatchObject({ ttlSeconds: 300 })
     expect(await routes.find('gone.com')).toMatchObject({ ttlSeconds: 60 })
+  })
+
+  it('holds no longer than the address of the host that it leads to', async () => {
+    const short = { ...found(PUBLIC), ttlSeconds: 7 } as Addresses
+    const { routes } = setUp({
+      'first.com': { mx: mx('mx.ok.com') },
+      'second.com': { mx: mx('mx.ok.com', 'mx.gone.com') },
+      'mx.ok.com': { a: short },
+    })
+    expect(await routes.find('first.com')).toMatchObject({ status: 'mx', ttlSeconds: 7 })
+    expect(await routes.find('second.com')).toMatchObject({ status: 'mx', ttlSeconds: 7 })
   })
 
   it('is forgotten at once where DNS was in doubt or says zero', async () => {

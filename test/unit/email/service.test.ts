@@ -123,3 +123,13 @@ describe('time', () => {
     expect((await done)[0]).toMatchObject({ decision: 'accept', mailbox: 'unknown' })
   })
 })
+
+describe('the same address many times', () => {
+  it('is one question to a verifier of mailboxes', async () => {
+    const asked: string[] = []
+    const { verify } = setUp(answers, { verify: async (address) => (asked.push(address), 'undeliverable') })
+    const results = await verify([...Array<string>(99).fill('ada@good.com'), 'eve@good.com'])
+    expect(asked).toEqual(['ada@good.com', 'eve@good.com'])
+    expect(new Set(results.map(({ mailbox }) => mailbox))).toEqual(new Set(['undeliverable']))
+  })
+})
