@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createMemory } from '../../../src/email/cache.ts'
 
 describe('a memory of names', () => {
@@ -22,5 +22,18 @@ describe('a memory of names', () => {
     memory.keep('a.com', 3, 60)
     memory.keep('c.com', 4, 60)
     expect(['a.com', 'b.com', 'c.com'].map((name) => memory.recall(name)?.value)).toEqual([3, undefined, 4])
+  })
+  it('holds no name, and what it holds in its place is another one in every process', () => {
+    const held: unknown[] = []
+    const spy = vi.spyOn(Map.prototype, 'set').mockImplementation(function (this: unknown, key: unknown) {
+      held.push(key)
+      return this as Map<unknown, unknown>
+    })
+    for (const _process of [1, 2])
+      createMemory<number>({ maxEntries: 2, now: () => 0 }).keep('ada.com', 1, 60)
+    spy.mockRestore()
+    expect(held).toHaveLength(2)
+    expect(held[0]).not.toBe(held[1])
+    for (const key of held) expect(key).not.toContain('ada')
   })
 })

@@ -26,4 +26,13 @@ describe('keys that were found a moment ago', () => {
     expect(await find(Buffer.from([1, 2, 254]))).toBe(stored)
     expect(asked).toBe(4)
   })
+  it('open nothing for another key', async () => {
+    const stored = Buffer.from([1])
+    const find = rememberKeys(
+      async (hash) => (hash.equals(stored) ? { id: 'ek_1', createdAt: 0, revokedAt: null } : undefined),
+      () => 0,
+    )
+    expect(await find(stored)).toBeDefined()
+    expect(await find(Buffer.from([2]))).toBeUndefined()
+  })
 })
