@@ -50,7 +50,8 @@ export function decisionOf(reasons: readonly EmailReason[]): EmailDecision {
 
 const severityOf = (reason: EmailReason) => SEVERITY.indexOf(EMAIL_REASONS[reason])
 const ORDER = Object.keys(EMAIL_REASONS) as EmailReason[]
-const sortReasons = (reasons: readonly EmailReason[]) => ORDER.filter((reason) => reasons.includes(reason))
+const sortReasons = (reasons: EmailReason[]) =>
+  reasons.length < 2 ? reasons : ORDER.filter((reason) => reasons.includes(reason))
 
 function reasonsOfReading(reading: AddressReading): EmailReason[] {
   const { syntax, disposable } = reading

@@ -127,8 +127,8 @@ function eachParent({ ascii, registrable }: DomainName, visit: (name: string) =>
 }
 
 function isBelow(ascii: string, set: ReadonlySet<string>): boolean {
-  const labels = ascii.split('.')
-  return set.has(labels.at(-1)!) || set.has(labels.slice(-2).join('.'))
+  const last = ascii.lastIndexOf('.')
+  return set.has(ascii.slice(last + 1)) || set.has(ascii.slice(ascii.lastIndexOf('.', last - 1) + 1))
 }
 
 const normaliseRole = (localPart: string) => localPart.toLowerCase().replace(/[-_.]/g, '')

@@ -59,8 +59,11 @@ function findProvider(ascii: string, isDelegated: boolean): string | undefined {
   const letters = lettersOf(ascii)
   let best: { domain: string; distance: number } | undefined
   for (const provider of providers) {
-    if (isBeyond(MOST_EDITS, letters, provider.letters)) continue
-    const distance = distanceTo(provider, ascii, name, suffix, isDelegated)
+    // The cheap questions first: nearly every domain is far from every provider.
+    const limit = editsFor(ascii, provider.domain)
+    if (Math.abs(provider.domain.length - ascii.length) > limit) continue
+    if (isBeyond(limit, letters, provider.letters)) continue
+    const distance = distanceTo(provider, limit, ascii, name, suffix, isDelegated)
     if (distance !== undefined && distance < (best?.distance ?? Infinity))
       best = { domain: provider.domain, distance }
     if (distance === 1) break
@@ -68,15 +71,18 @@ function findProvider(ascii: string, isDelegated: boolean): string | undefined {
   return best?.domain
 }
 
+const editsFor = (ascii: string, domain: string): number =>
+  ascii.length >= SHORTEST_TWO_EDITS && ascii[0] === domain[0] ? MOST_EDITS : 1
+
 function distanceTo(
   provider: Provider,
+  limit: number,
   ascii: string,
   name: string,
   suffix: string,
   isDelegated: boolean,
 ): number | undefined {
   const { domain } = provider
-  if (Math.abs(domain.length - ascii.length) > MOST_EDITS) return undefined
   if (name === provider.name) {
     // The same name below another suffix that exists is another country's site of the same company, or a company.
     if (isDelegated && NEAR_TLD.get(suffix) !== provider.suffix) return undefined
@@ -84,8 +90,6 @@ function distanceTo(
     // "gmailcom.uk" and the like are no slip of a finger.
     return undefined
   } else if (provider.name.length < SHORTEST_EDITED_NAME && !isSwap(name, provider.name)) return undefined
-  const mayBeTwo = ascii.length >= SHORTEST_TWO_EDITS && ascii[0] === domain[0]
-  const limit = mayBeTwo ? MOST_EDITS : 1
   const distance = distanceWithin(limit, ascii, domain)
   return distance <= limit ? distance : undefined
 }
