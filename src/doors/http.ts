@@ -157,8 +157,10 @@ export function sendText(
   headers: Readonly<Record<string, string>>,
 ): void {
   if (res.headersSent || res.destroyed) return
-  res.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
-  res.end(text)
+  const length = Buffer.byteLength(text)
+  res.writeHead(status, { 'content-length': length, ...headers })
+  // Of ASCII every byte is a character, and Node copies it without a look at each.
+  res.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
 export function sendBytes(
