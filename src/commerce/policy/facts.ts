@@ -21,10 +21,12 @@ const FORMS = {
 
 export function reportFacts(facts: TransactionFacts, gate: Gate): z.infer<typeof TransactionReport> {
   const show = (name: keyof typeof FORMS, found: Found<string> | null) =>
-    found !== null && FORMS[name].test(found.value) ? gate(found.value) : null
+    found !== null && FORMS[name].test(found.value) && (name === 'amount' || !holdsCard(found.value))
+      ? gate(found.value)
+      : null
   const { amount, expiresAt } = facts
-  // So many minor units nobody pays: it is a card number in the wrong field.
-  const isCard = amount !== null && facts.asset === null && findNumber(amount.value, true) !== undefined
+  // So many minor units nobody pays: it is a card number in the wrong field. Of a token it may well be an amount.
+  const isCard = amount !== null && facts.asset === null && holdsCard(amount.value)
   return {
     amount: isCard ? null : show('amount', amount),
     currency: show('currency', facts.currency),
@@ -41,6 +43,9 @@ export function reportFacts(facts: TransactionFacts, gate: Gate): z.infer<typeof
     idempotency_key_present: facts.idempotencyKey !== null,
   }
 }
+
+/** Asked here too: `eip155:<number>` is put together from a number that stands elsewhere by itself. */
+const holdsCard = (text: string) => findNumber(text, true) !== undefined
 
 const MAX_RESOURCE_CHARS = 2048
 

@@ -128,6 +128,25 @@ describe('a secret', () => {
     )
   })
 
+  it('is in no field that is put together from another', () => {
+    const challenge = Buffer.from(
+      JSON.stringify({
+        amount: '1',
+        currency: '0x20c0000000000000000000000000000000000001',
+        methodDetails: { chainId: CARD },
+      }),
+    ).toString('base64url')
+    const answer = inspect({
+      target: 'https://shop.example/report',
+      method: 'GET',
+      headers: {
+        'WWW-Authenticate': `Payment id="a", realm="shop.example", method="tempo", intent="charge", request="${challenge}"`,
+      },
+    })
+    expect(answer.protocol).toBe('mpp')
+    expectHidden(answer, CARD)
+  })
+
   it.each(SECRETS)(
     '%# as the name of a member, a header, a method, a tool or a path is in no answer',
     (secret) => {
