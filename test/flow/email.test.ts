@@ -146,7 +146,12 @@ describe('every decision', () => {
 
   it.each(['rest', 'mcp', 'a2a'] as const)('is the same over %s, one by one and as a batch', async (door) => {
     const some = CASES.filter(({ address }) => !/silent|^.{300}/.test(address))
-    const batch = await throughDoor[door](send, emailVerifyBatch, { emails: some.map((each) => each.address) }, key)
+    const batch = await throughDoor[door](
+      send,
+      emailVerifyBatch,
+      { emails: some.map((each) => each.address) },
+      key,
+    )
     const { results } = batch.output as { results: EmailVerification[] }
     expect(results.map(({ decision, reasons }) => ({ decision, reasons }))).toEqual(
       some.map(({ decision, reasons }) => ({ decision, reasons })),
