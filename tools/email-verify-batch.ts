@@ -26,7 +26,7 @@ export const emailVerifyBatch = defineTool({
   },
   reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
-  // A hundred addresses of the longest spelling that is read, escaped.
+  // Room for a hundred that are far too long.
   maxBodyBytes: 4 * 1024 * 1024,
   examples: [{ title: 'Two addresses', input: { emails: ['ada@example.com', 'grace@example.org'] } }],
   handle: async ({ emails }, { email, ...context }) => ({

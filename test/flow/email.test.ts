@@ -257,6 +257,15 @@ describe('bad requests', () => {
     const answer = await gateway.rest('POST', path, body, key)
     expect([answer.status, answer.body.code]).toEqual([400, code])
   })
+  it.each(['rest', 'mcp', 'a2a'] as const)(
+    'get an answer each over %s, however long one is',
+    async (door) => {
+      const emails = ['ada@good.com', 'x'.repeat(60_000), `ada@${'good.'.repeat(10_000)}com`, 'ada@good.com']
+      const { output } = await throughDoor[door](send, emailVerifyBatch, { emails }, key)
+      const { results } = output as { results: EmailVerification[] }
+      expect(results.map(({ decision }) => decision)).toEqual(['accept', 'reject', 'reject', 'accept'])
+    },
+  )
   it('with a hundred times the same address get a hundred times the same answer', async () => {
     const emails = Array(100).fill('ada@good.com')
     const { body } = await gateway.rest('POST', '/v1/verify/batch', { emails }, key)
