@@ -104,6 +104,5 @@ export interface EdgeParts {
   readonly fault: Fault
 }
 
-export const MAX_TRANSACTION_BYTES = 256 * 1024
 export const MAX_ANSWER_BYTES = 1024 * 1024
 export const CONSENT_LABEL = '_agent-gateway'
