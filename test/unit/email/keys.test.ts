@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createFreeKeys, networkOf } from '../../../src/email/keys.ts'
 import { GatewayError } from '../../../src/errors.ts'
 import type { EmailKey } from '../../../src/store/ports.ts'
@@ -19,6 +19,8 @@ describe('the network of an address', () => {
     expect(networkOf(address)).toBe(network)
   })
 })
+
+afterEach(() => void vi.useRealTimers())
 
 describe('free keys', () => {
   function setUp(isLimited: boolean, dailyQuota = 1000) {
@@ -58,6 +60,24 @@ describe('free keys', () => {
     for (let i = 1; i <= 5; i++) await create(`2001:db8:1:${i}::1`)
     await expect(create('2001:db8:1:ffff::1')).rejects.toThrow(GatewayError)
     expect(stored).toHaveLength(11)
+  })
+
+  it('are twenty a day for one network, however they are spread over it', async () => {
+    vi.useFakeTimers()
+    const { create, stored } = setUp(true)
+    for (let hour = 0; hour < 4; hour++) {
+      for (let i = 1; i <= 5; i++) await create('192.0.2.1')
+      await vi.advanceTimersByTimeAsync(3_600_001)
+    }
+    const refused = await create('192.0.2.1').catch((thrown: unknown) => thrown)
+    expect(refused).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('At most 20 free keys a day'),
+    })
+    expect((refused as GatewayError).extras.retry_after_seconds).toBeGreaterThan(19 * 3600)
+    await vi.advanceTimersByTimeAsync(20 * 3_600_000)
+    await create('192.0.2.1')
+    expect(stored).toHaveLength(21)
   })
 
   it('have no limit where the operator switched limits off', async () => {

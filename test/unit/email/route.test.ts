@@ -156,6 +156,27 @@ describe('a route', () => {
     },
   )
 
+  it('is through the host of the lowest number, and of its equals the first by name', async () => {
+    const records = [
+      { exchange: 'a.ok.com', priority: 30 },
+      { exchange: 'z.ok.com', priority: 5 },
+      { exchange: 'y.ok.com', priority: 5 },
+    ]
+    const { routes, asked } = setUp({
+      'asked.com': { mx: { status: 'found', records, ttlSeconds: 60 } },
+      'y.ok.com': { a: found(PUBLIC) },
+    })
+    const route = await routes.find('asked.com')
+    expect(route).toMatchObject({
+      hosts: [
+        { host: 'y.ok.com', priority: 5 },
+        { host: 'z.ok.com', priority: 5 },
+        { host: 'a.ok.com', priority: 30 },
+      ],
+    })
+    expect(asked).toEqual(['asked.com MX', 'y.ok.com 4'])
+  })
+
   it('costs two questions where the best host is reachable', async () => {
     const { routes, asked } = setUp({
       'asked.com': { mx: mx('b.ok.com', 'a.ok.com') },
