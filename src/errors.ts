@@ -23,8 +23,8 @@ export const ERRORS = {
   quote_invalid: { status: 400, title: 'The quote is not for this request' },
   invalid_sample: { status: 400, title: 'The sample cannot be tested' },
   // 401
-  key_required: { status: 401, title: 'A service key is required' },
-  key_invalid: { status: 401, title: 'The service key is not valid' },
+  key_required: { status: 401, title: 'A key is required' },
+  key_invalid: { status: 401, title: 'The key is not valid' },
   capability_required: { status: 401, title: 'A capability is required' },
   capability_invalid: { status: 401, title: 'The capability is not valid' },
   permit_invalid: { status: 401, title: 'The permit is not valid' },

@@ -107,9 +107,12 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   header_forbidden: 'Leave out the header that `detail` names; authentication is added by the gateway.',
   request_invalid:
     'The request could not be read as HTTP: check its path encoding and that the body is sent whole.',
-  key_required: 'Send a service key (agw_sk_…) as `Authorization: Bearer`.',
+  key_required:
+    'Send a service key (agw_sk_…) as `Authorization: Bearer`; for email verification an email key (agw_ek_…), which ' +
+    'POST /v1/keys/free makes.',
   key_invalid:
-    'The service key is mistyped, revoked or of another installation. Ask the operator for a valid one.',
+    'The key is mistyped, revoked or of another installation. Ask the operator for a valid service key; POST ' +
+    '/v1/keys/free makes a new email key.',
   capability_required: 'Send a capability (agw_cap_…) as `Authorization: Bearer` or `X-Gateway-Capability`.',
   capability_invalid: 'The capability is mistyped, expired or revoked. Ask the operator for a new one.',
   credits_required:

@@ -214,7 +214,7 @@ describe('keys, credits and the authority', () => {
     const ended = await cli(['keys', 'list', '--key-file', file])
     expect(ended.code).toBe(1)
     expect(ended.stderr).toMatch(
-      /^agent-gateway: The service key is not valid \(key_invalid, 401\)\n {2}.*\n {2}request id req_/,
+      /^agent-gateway: The key is not valid \(key_invalid, 401\)\n {2}.*\n {2}request id req_/,
     )
   })
 

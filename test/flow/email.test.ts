@@ -279,6 +279,9 @@ describe('bad requests', () => {
   ])('with %s get 401', async (_what, token, code) => {
     const answer = await gateway.rest('POST', '/v1/verify', { email: 'ada@good.com' }, token)
     expect([answer.status, answer.body.code]).toEqual([401, code])
+    // Whoever has no account is not sent to look for the key of one.
+    expect(answer.body.title).not.toContain('service key')
+    expect(answer.body.detail).toContain('email key')
   })
   it('take a service key too, which has no day', async () => {
     const answer = await gateway.rest('POST', '/v1/verify', { email: 'ada@good.com' })
