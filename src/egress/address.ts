@@ -87,6 +87,10 @@ const deniedV4 = blockList(DENIED_V4.map(([cidr]) => cidr))
 const globalV6 = blockList([GLOBAL_V6])
 const deniedV6 = blockList(DENIED_IN_GLOBAL_V6.map(([cidr]) => cidr))
 
+const toRange = ([cidr, reason]: Rule): NamedRange => ({ list: blockList([cidr]), reason })
+const namedV4 = DENIED_V4.map(toRange)
+const namedV6 = [...NAMED_OUTSIDE_GLOBAL_V6, ...DENIED_IN_GLOBAL_V6].map(toRange)
+
 /**
  * @param allowPrivateCidrs GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: opens exactly these ranges, in their own family
  * @throws on text that is not `address/bits`
@@ -102,11 +106,11 @@ export function createAddressPolicy(allowPrivateCidrs: readonly string[]): Addre
       const family = isIP(address)
       if (family === 4) {
         if (!deniedV4.check(address, 'ipv4') || opened4.check(address, 'ipv4')) return { ok: true }
-        return { ok: false, reason: name(address, 'ipv4', DENIED_V4) ?? 'reserved' }
+        return { ok: false, reason: name(address, 'ipv4', namedV4) ?? 'reserved' }
       }
       if (family === 6) {
         if (isPublicV6(address) || (!isMapped(address) && opened6.check(address, 'ipv6'))) return { ok: true }
-        const reason = name(address, 'ipv6', [...NAMED_OUTSIDE_GLOBAL_V6, ...DENIED_IN_GLOBAL_V6])
+        const reason = name(address, 'ipv6', namedV6)
         return { ok: false, reason: reason ?? 'not_global_unicast' }
       }
       return { ok: false, reason: 'not_an_address' }
@@ -120,8 +124,17 @@ const mapped = blockList(['::ffff:0:0/96'])
 /** A mapped address is dialled as IPv4, so an opened IPv6 range does not speak for it. */
 const isMapped = (address: string) => mapped.check(address, 'ipv6')
 
-function name(address: string, family: 'ipv4' | 'ipv6', rules: readonly Rule[]): AddressReason | undefined {
-  return rules.find(([cidr]) => blockList([cidr]).check(address, family))?.[1]
+interface NamedRange {
+  readonly list: BlockList
+  readonly reason: AddressReason
+}
+
+function name(
+  address: string,
+  family: 'ipv4' | 'ipv6',
+  ranges: readonly NamedRange[],
+): AddressReason | undefined {
+  return ranges.find(({ list }) => list.check(address, family))?.reason
 }
 
 function blockList(cidrs: readonly string[]): BlockList {

@@ -13,16 +13,23 @@ const fields = [
   'creditsCharged',
   'creditsRefunded',
 ] as const satisfies readonly (keyof ActionCounts)[]
-const names = fields.map(snakeCase)
-
-const ADD = `INSERT INTO action_counts (account_id, ${names.join(', ')})
+/** Of the columns that change, and no others: this is on the path of every execution. */
+function addTo(changing: readonly string[]): string {
+  const names = changing.map(snakeCase)
+  return `INSERT INTO action_counts (account_id, ${names.join(', ')})
   VALUES ($1, ${names.map((_, i) => `$${i + 2}`).join(', ')})
   ON CONFLICT (account_id) DO UPDATE
   SET ${names.map((name) => `${name} = action_counts.${name} + excluded.${name}`).join(', ')}`
+}
+const statements = new Map<string, string>()
 
 /** The last lock of every transaction that takes it. */
 export function* addCounts(accountId: string, counts: Partial<ActionCounts>): Command<void> {
-  yield* all(ADD, accountId, ...fields.map((field) => counts[field] ?? 0))
+  const changing = Object.keys(counts)
+  const key = changing.join()
+  let text = statements.get(key)
+  if (text === undefined) statements.set(key, (text = addTo(changing)))
+  yield* all(text, accountId, ...Object.values(counts))
 }
 
 const COUNTS = `SELECT ${columns(fields)} FROM action_counts WHERE account_id = $1`
