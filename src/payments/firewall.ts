@@ -1,6 +1,7 @@
 // The part of the firewall that needs nothing but the payment, the requirement and the time. One function a check, in
 // the order of CHECKS; the reasons are the words of the protocol's own implementation, so that stock clients know them.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
+import { compareAmounts, compareResources, isSameAddress } from '../commerce/bindings/compare.ts'
 import { hasGoodChecksum } from './eip3009.ts'
 import type { Check, Networks, Payment, PaymentNetwork } from './ports.ts'
 
@@ -48,7 +49,6 @@ const refuse = (check: Check, reason: string, message: string): Refusal => ({
   isRetryable: false,
 })
 const isEvm = (network: string) => network.startsWith('eip155:')
-const isSameAddress = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
 
 export function checkScheme({ payment, requirements }: Case): CheckVerdict {
   if (payment.scheme === requirements.scheme) return PASSED
@@ -157,13 +157,13 @@ export function checkAmount({ payment, requirements, isOurs }: Case): CheckVerdi
   const { kind } = payment
   if (required === 0n && !isOurs)
     return refuse('amount', 'invalid_payment_requirements', 'The required amount is zero: nothing to settle.')
-  if (kind.type === 'eip3009' && kind.authorization.value !== required)
+  if (kind.type === 'eip3009' && compareAmounts(kind.authorization.value, required, 'exact') !== 'match')
     return refuse(
       'amount',
       'invalid_exact_evm_payload_authorization_value_mismatch',
       `The authorization is over ${kind.authorization.value}; sign one over exactly ${required}.`,
     )
-  if (kind.type === 'permit2' && kind.permit2.amount !== required)
+  if (kind.type === 'permit2' && compareAmounts(kind.permit2.amount, required, 'exact') !== 'match')
     return refuse(
       'amount',
       'permit2_amount_mismatch',
@@ -238,10 +238,7 @@ export function checkResource({ payment, resourceUrl }: Case): CheckVerdict {
 export function isSameResource(a: string, b: string): boolean {
   if (a === b) return true
   const [left, right] = [URL.parse(a), URL.parse(b)]
-  if (!left || !right) return false
-  left.hash = ''
-  right.hash = ''
-  return left.href === right.href
+  return left !== null && right !== null && compareResources(left, right) === 'match'
 }
 
 /** Bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */

@@ -75,6 +75,7 @@ function folderOf(path: string): string {
 
 // Data and pure helpers of a part that others are built from. They must stay free of behaviour, and the list short.
 const SHARED: Readonly<Record<string, string>> = {
+  'src/commerce/bindings/compare.ts': 'what agrees with what, wherever payments are judged',
   'src/commerce/message.ts': 'a transaction of any protocol, read',
   'src/commerce/detect.ts': 'which protocols a transaction speaks',
   'src/commerce/bindings.ts': 'what in a transaction has to agree',

@@ -1,4 +1,4 @@
-// Comparisons that bindings are made of.
+// Comparisons that bindings are made of, the payment firewall's among them: what agrees with what is decided here alone.
 import type { Binding, Place } from '../ports.ts'
 import type { Numeral } from '../protocols/types.ts'
 
@@ -23,6 +23,13 @@ export function compareIntegers(one: Numeral, other: Numeral): -1 | 0 | 1 | unde
   if (!one.isInteger || !other.isInteger) return undefined
   const [a, b] = [BigInt(one.value), BigInt(other.value)]
   return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** What was signed against what was asked for: `exact` means just that, `upto` may be more; partial where others are more. */
+export function compareAmounts(signed: bigint, asked: bigint, scheme: string): Verdict {
+  if (signed === asked) return 'match'
+  if (scheme === 'exact' || signed < asked) return 'mismatch'
+  return scheme === 'upto' ? 'match' : 'partial'
 }
 
 export function toUrl(text: string): URL | undefined {
@@ -55,8 +62,9 @@ export function compareHosts(target: URL, host: string): Verdict {
   return target.hostname.endsWith(`.${name!}`) && name!.includes('.') ? 'partial' : 'mismatch'
 }
 
-/** Same resource: origin, path and query; partial where query or scheme differ alone. */
+/** Same resource: user, origin, path and query; partial where query or scheme differ alone. */
 export function compareResources(target: URL, resource: URL): Verdict {
+  if (target.username !== resource.username || target.password !== resource.password) return 'mismatch'
   if (target.hostname !== resource.hostname || target.pathname !== resource.pathname) return 'mismatch'
   if (target.protocol !== resource.protocol) return 'partial'
   if (target.port !== resource.port) return 'mismatch'

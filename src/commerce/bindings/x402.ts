@@ -5,7 +5,7 @@ import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
 import type { Numeral, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
 import { readRequirement, readX402 } from '../protocols/x402.ts'
-import { bind, compareHosts, compareIntegers, compareResources, isSameAddress, toUrl } from './compare.ts'
+import { bind, compareAmounts, compareHosts, compareResources, isSameAddress, toUrl } from './compare.ts'
 
 // One for every way to pay, of which there are a few.
 const MAX_OFFERS = 32
@@ -54,15 +54,20 @@ function bindSigned({ accepted, authorization }: X402Facts): Binding[] {
 function bindAmount(signed: Numeral, asked: Numeral, scheme: string): Binding {
   const result = (verdict: Binding['verdict'], text: string) =>
     bind('amount', verdict, signed.at, asked.at, text)
-  const order = compareIntegers(signed, asked)
-  if (order === undefined)
+  if (!signed.isInteger || !asked.isInteger)
     return result('mismatch', 'One of the two amounts is no integer of the smallest unit.')
-  if (order === 0) return result('match', 'The signed amount is the one that was asked for.')
-  if (scheme === 'exact') return result('mismatch', 'The signed amount is not the one that was asked for.')
-  if (order < 0) return result('mismatch', 'The signed amount is less than was asked for.')
-  return scheme === 'upto'
-    ? result('match', 'The signed amount covers the one that was asked for.')
-    : result('partial', 'The signed amount is more than was asked for.')
+  const [paid, due] = [BigInt(signed.value), BigInt(asked.value)]
+  const verdict = compareAmounts(paid, due, scheme)
+  return result(verdict, amountWords(verdict, paid < due, scheme, paid === due))
+}
+
+function amountWords(verdict: Binding['verdict'], isLess: boolean, scheme: string, isEqual: boolean): string {
+  if (isEqual) return 'The signed amount is the one that was asked for.'
+  if (verdict === 'match') return 'The signed amount covers the one that was asked for.'
+  if (verdict === 'partial') return 'The signed amount is more than was asked for.'
+  return isLess && scheme !== 'exact'
+    ? 'The signed amount is less than was asked for.'
+    : 'The signed amount is not the one that was asked for.'
 }
 
 function bindResources(facts: X402Facts, layer: Layer, message: Message): Binding[] {
