@@ -108,7 +108,7 @@ function sendReply(res: ServerResponse, { status, headers, body }: EdgeReply): v
   }
   res.writeHead(status, [...headers.flat(), 'content-length', String(body.length)])
   // Node writes a text together with the headers, and bytes as a second piece. Latin-1 is every byte as it is.
-  if (body.length <= ONE_PIECE_BYTES) res.end(body.latin1Slice(), 'latin1')
+  if (body.length <= ONE_PIECE_BYTES) res.end(body.toString('latin1'), 'latin1')
   else res.end(body)
 }
 
