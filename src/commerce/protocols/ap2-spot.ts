@@ -51,7 +51,9 @@ export const readAp2Sights: (message: Message) => Ap2Sights = remember((message:
   const chains: Chain[] = []
   const undecodable: Place[] = []
   const body = jsonBody(message)
-  const members = body === null ? [] : findMembers(body)
+  // A body may be `null` or a word.
+  const members =
+    body !== null && typeof body.value === 'object' && body.value !== null ? findMembers(body) : []
   const candidates = members
     .filter(({ name, value }) => typeof value === 'string' && (isMandateName(name) || looksLikeSdJwt(value)))
     .toSorted(

@@ -89,6 +89,25 @@ describe('an inspection', () => {
     )
   })
 
+  it.each<string>([
+    'null',
+    'true',
+    '0',
+    '""',
+    '"ey~a_mandate"',
+    '[]',
+    '[null]',
+    '{}',
+    '{"a":null}',
+    ' null ',
+  ])('is an answer for a body that is %s, as text and as JSON', (text) => {
+    const headers = { 'Content-Type': 'application/json' }
+    for (const body of [text, JSON.parse(text) as unknown])
+      expect(
+        InspectResult.safeParse(inspect({ target: 'https://shop.example/', headers, body })).error,
+      ).toBeUndefined()
+  })
+
   it('is the same twice, and with members and headers in another order', () => {
     for (const source of SOURCES) {
       const input = wire(source) as TransactionInput
