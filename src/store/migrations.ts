@@ -237,6 +237,12 @@ const emailTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly st
   `CREATE INDEX email_quota_day ON email_quota (day)`,
 ]
 
+/** Each list of permits by state has an index of its own that holds no other state, in the order in which it is read. */
+const permitIndexes = (): readonly string[] => [
+  `CREATE INDEX permits_ready ON permits (account_id, id) WHERE state = 'ready'`,
+  `CREATE INDEX permits_refused ON permits (account_id, id) WHERE state = 'refused'`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -375,6 +381,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   discoveryTables,
   actionTables,
   emailTables,
+  permitIndexes,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

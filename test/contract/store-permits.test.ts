@@ -295,6 +295,25 @@ describe.each(ENGINES)('permits in %s', (engine) => {
     const others = await store.listPermits({ accountId: 'acct_other', now: NOW }, { limit: 5 })
     expect(others).toEqual({ items: [], next: null })
   })
+
+  it('have an index for each state that is listed while there is something to do, and for those refused', async () => {
+    const rows = await place.query(
+      engine === 'sqlite'
+        ? `SELECT sql AS text FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'permits'`
+        : `SELECT indexdef AS text FROM pg_indexes WHERE tablename = 'permits'`,
+    )
+    const indexes = rows.map((row) => String(row['text']))
+    for (const [name, state] of [
+      ['permits_pending', 'pending_approval'],
+      ['permits_ready', 'ready'],
+      ['permits_refused', 'refused'],
+    ])
+      expect(indexes).toContainEqual(
+        expect.stringMatching(
+          new RegExp(`INDEX ${name} .*\\(account_id, id\\) WHERE \\(?state = '${state}'`),
+        ),
+      )
+  })
 })
 
 function gone(what: 'mandate' | 'credential'): PrepareResult {

@@ -107,11 +107,11 @@ export function* getPermit(id: string): Command<Permit | undefined> {
 
 /** As it stands for who asks at `$`, whether or not expiry is written down. */
 const IN_STATE: Readonly<Record<PermitState, string>> = {
-  // Word for word what the index of pending permits holds.
+  // Of the first three word for word what their indexes hold.
   pending_approval: `state = 'pending_approval' AND expires_at > $`,
   ready: `state = 'ready' AND expires_at > $`,
-  expired: `(state = 'expired' OR (${OPEN} AND expires_at <= $))`,
   refused: `state = 'refused' AND created_at <= $`,
+  expired: `(state = 'expired' OR (${OPEN} AND expires_at <= $))`,
   executed: `state = 'executed' AND created_at <= $`,
 }
 

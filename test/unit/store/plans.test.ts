@@ -5,7 +5,7 @@ import type { Command, Row } from '../../../src/store/command.ts'
 import { commands } from '../../../src/store/commands/index.ts'
 import { migrate, sqliteDialect } from '../../../src/store/migrations.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
-import type { Mandate } from '../../../src/store/ports.ts'
+import type { Mandate, PermitState } from '../../../src/store/ports.ts'
 import { newPermit } from '../../support/store-actions.ts'
 import { newClaim, NOW, settling, submission } from '../../support/store.ts'
 
@@ -105,6 +105,17 @@ describe('plans of SQLite', () => {
 
   it('count permits that wait without reading what would be sent', () => {
     expect(preparing()).toContainEqual(expect.stringMatching(/^SEARCH permits USING COVERING INDEX/))
+  })
+
+  it.each<[state: PermitState, index: string]>([
+    ['pending_approval', 'permits_pending'],
+    ['ready', 'permits_ready'],
+    ['refused', 'permits_refused'],
+  ])('lists permits that are %s in their order, from an index that holds no others', (state, index) => {
+    const plans = plansOf(
+      commands.listPermits({ accountId: 'acct_a', state, now: NOW }, { limit: 9, before: 'pmt_9' }),
+    )
+    expect(plans).toEqual([expect.stringContaining(`USING INDEX ${index} (account_id=? AND id<?)`)])
   })
 
   it('would show a walk through a table', () => {
