@@ -29,6 +29,7 @@ import { createEdge } from './edge/index.ts'
 import { createEgress, type EgressParts } from './egress/index.ts'
 import { createMailDns } from './email/adapters/dns.ts'
 import { createKnowledgeReader } from './email/adapters/knowledge.ts'
+import { createListLoader } from './email/adapters/list-loader.ts'
 import { createMailboxVerifier } from './email/adapters/verifier.ts'
 import { createEmail } from './email/index.ts'
 import { rememberKeys } from './email/known-keys.ts'
@@ -196,6 +197,7 @@ export async function startGateway(
   })
 
   const verifierUrl = config.emailVerifierUrl
+  const lists = createListLoader({ dataDir: config.dataDir })
   const email = createEmail({
     store,
     dns: createMailDns(config.dnsServers),
@@ -207,6 +209,7 @@ export async function startGateway(
         : createMailboxVerifier({ url: verifierUrl, resolver, sender, policy, checkHost: egress.checkHost }),
     readKnowledge: createKnowledgeReader({
       dataDir: config.dataDir,
+      loadLists: lists.load,
       documents: documentStore,
       report: (problem) => log.warn(problem),
       now,
@@ -397,6 +400,7 @@ export async function startGateway(
     await payments.close()
     await discovery.close()
     await analyser.close()
+    await lists.close()
     await embedded?.close()
     await sender.close()
     await documentStore.close()

@@ -3,31 +3,19 @@
 import { z } from 'zod'
 import type { DocumentKind } from '../store/ports.ts'
 import { type DomainName, readDomain } from './domain.ts'
-import type { PackedNames } from './packed.ts'
+import { openTable, type PackedNames } from './packed.ts'
 import { NEVER_ASKED, PROVIDERS, RELAYS, ROLES, SPECIAL_USE } from './providers.ts'
-
-/**
- * Bits of the value that a packed table keeps for a name; the rest say which of the other lists have it. A name may be
- * free and disposable at once: lists disagree.
- */
-export const CURATED = 1
-export const FREE = 2
-export const REFRESHED = 4
-export const OTHERS = [8, 16, 32] as const
-
-export interface ListSource {
-  /** Bit of its entries. */
-  readonly bit: number
-  /** Name and version. */
-  readonly name: string
-  /** Day it was published, where that is known. */
-  readonly date: string | null
-}
+import { CURATED, FREE, type ListSource, type PackedLists, REFRESHED } from './sources.ts'
 
 export interface DomainLists {
   readonly names: PackedNames
   readonly sources: readonly ListSource[]
 }
+
+export const openLists = ({ table, sources }: PackedLists): DomainLists => ({
+  names: openTable(table),
+  sources,
+})
 
 const names = z.array(z.string().min(1).max(253)).max(100_000).default([])
 const EmailDomainsDocument = z.strictObject({

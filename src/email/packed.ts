@@ -1,5 +1,16 @@
 // A hundred thousand names in a few megabytes: one block of bytes and an open-addressed index into it, outside the heap.
-// Exact: a name is compared whole, since a collision would turn somebody away.
+// Two buffers, so one process packs them and another opens them. Exact: a name is compared whole, since a collision would
+// turn somebody away.
+
+/** What `packTable` makes and `openTable` reads. */
+export interface NameTable {
+  /** Per name: its value, its length, its characters. Offset 0 means an empty slot. */
+  readonly block: Uint8Array
+  /** By hash: where in the block a name stands. Its length is a power of two. */
+  readonly slots: Uint32Array
+  /** Names. */
+  readonly size: number
+}
 
 export interface PackedNames {
   /** The value of a name; 0 where it is not in the table. */
@@ -8,13 +19,10 @@ export interface PackedNames {
   readonly bytes: number
 }
 
-/**
- * @param entries lower-case ASCII names of at most 253 characters, each once, with a value from 1 to 255
- */
-export function packNames(entries: ReadonlyMap<string, number>): PackedNames {
+/** @param entries lower-case ASCII names of at most 253 characters, each once, with a value from 1 to 255 */
+export function packTable(entries: ReadonlyMap<string, number>): NameTable {
   let length = 1
   for (const name of entries.keys()) length += name.length + 2
-  // Per name: its value, its length, its characters. Offset 0 means an empty slot.
   const block = Buffer.alloc(length)
   const slots = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(entries.size, 1) * 1.6 + 1)))
   const mask = slots.length - 1
@@ -28,7 +36,11 @@ export function packNames(entries: ReadonlyMap<string, number>): PackedNames {
     block.write(name, end + 2, 'latin1')
     end += name.length + 2
   }
+  return { block, slots, size: entries.size }
+}
 
+export function openTable({ block, slots, size }: NameTable): PackedNames {
+  const mask = slots.length - 1
   const isAt = (name: string, offset: number): boolean => {
     if (block[offset + 1] !== name.length) return false
     for (let i = 0; i < name.length; i++) if (block[offset + 2 + i] !== name.charCodeAt(i)) return false
@@ -43,10 +55,12 @@ export function packNames(entries: ReadonlyMap<string, number>): PackedNames {
       }
       return 0
     },
-    size: entries.size,
+    size,
     bytes: block.byteLength + slots.byteLength,
   }
 }
+
+export const packNames = (entries: ReadonlyMap<string, number>): PackedNames => openTable(packTable(entries))
 
 /** FNV-1a, finished so that the low bits depend on all of it. */
 function hashOf(name: string): number {

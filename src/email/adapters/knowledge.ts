@@ -3,18 +3,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DocumentStore } from '../../store/ports.ts'
 import { createKnowledge, type DomainLists, emailDomainsDocument, type Knowledge } from '../lists.ts'
-import { loadLists } from './lists.ts'
-import { readRefreshedList, stampOfRefreshedList } from './refreshed.ts'
+import { stampOfRefreshedList } from './refreshed.ts'
 
 const FRESH_MS = 250
 const LIST_FRESH_MS = 30_000
 
 /**
+ * @param parts.loadLists what is installed and refreshed, as it stands now
  * @param parts.report what is wrong with a document that was broken by hand, once
  * @returns the knowledge of now; the first call loads the lists
  */
 export function createKnowledgeReader(parts: {
   readonly dataDir: string
+  readonly loadLists: () => Promise<DomainLists>
   readonly documents: Pick<DocumentStore, 'read'>
   readonly report: (problem: string) => void
   readonly now: () => number
@@ -31,7 +32,7 @@ export function createKnowledgeReader(parts: {
   async function load(): Promise<DomainLists> {
     const found = await stampOfRefreshedList(parts.dataDir)
     if (lists !== undefined && found === stamp) return lists
-    lists = await loadLists(found === undefined ? undefined : await readRefreshedList(parts.dataDir))
+    lists = await parts.loadLists()
     stamp = found
     return lists
   }

@@ -1,13 +1,12 @@
-// Brings the lists of the installed packages together in one compact table, once, when the first address is verified, and
-// joins what the operator refreshed and wrote. The packages keep nothing in memory afterwards.
+// Brings the lists of the installed packages and the one that the operator refreshed together in one compact table. Half a
+// second of work and fifty megabytes on the way: lists-process.ts does it in a process of its own.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { setImmediate as yieldTurn } from 'node:timers/promises'
 import { isPlainDomain, readDomain } from '../domain.ts'
-import { CURATED, type DomainLists, FREE, type ListSource, OTHERS, REFRESHED } from '../lists.ts'
-import { packNames } from '../packed.ts'
+import { packTable } from '../packed.ts'
 import { MISSPELT_PROVIDERS } from '../providers.ts'
+import { CURATED, FREE, type ListSource, OTHERS, type PackedLists, REFRESHED } from '../sources.ts'
 import type { RefreshedList } from './refreshed.ts'
 
 /** Packages say their version, not their day: it is known for the versions that were looked at. */
@@ -20,32 +19,30 @@ const PUBLISHED: Readonly<Record<string, string>> = {
 /** That many of the other lists have to agree. */
 const VOTES = 2
 
-/** Some megabytes of JSON and text, a list per turn of the event loop, so that calls under way are not held up. */
-export async function loadLists(refreshed: RefreshedList | undefined): Promise<DomainLists> {
+export function packLists(refreshed: RefreshedList | undefined): PackedLists {
   const values = new Map<string, number>()
   const add = (names: readonly string[], bit: number) => {
     for (const name of names) values.set(name, (values.get(name) ?? 0) | bit)
-    return yieldTurn()
   }
   const others: ListSource[] = []
   for (const [i, takeOther] of TAKE_OTHERS.entries()) {
     const { label, names } = takeOther()
     others.push({ bit: OTHERS[i]!, name: label, date: dateOf(label) })
-    await add(names, OTHERS[i]!)
+    add(names, OTHERS[i]!)
   }
   for (const [name, value] of values) if (countBits(value) < VOTES) values.delete(name)
   const curated = take('disposable-email-domains-js', (loaded) =>
     (loaded as { disposableEmailBlocklist(): unknown }).disposableEmailBlocklist(),
   )
-  await add(curated.names, CURATED)
-  await add(refreshed?.names ?? [], REFRESHED)
+  add(curated.names, CURATED)
+  add(refreshed?.names ?? [], REFRESHED)
   const free = takeLines('freemail', 'data/free.txt')
-  await add(
+  add(
     free.names.filter((name) => !MISSPELT_PROVIDERS.has(name)),
     FREE,
   )
   return {
-    names: packNames(values),
+    table: packTable(values),
     sources: [
       // What the operator refreshed is newer than what was installed.
       ...(refreshed ? [{ bit: REFRESHED, name: refreshed.name, date: refreshed.date }] : []),
@@ -75,14 +72,11 @@ function countBits(value: number): number {
   return count
 }
 
-/** Through the package's own interface; then its module is forgotten, and with it the strings. */
-function take(name: string, read: (loaded: unknown) => unknown): TakenList {
-  const require = createRequire(import.meta.url)
-  const before = new Set(Object.keys(require.cache))
-  const names = toNames(read(require(name)))
-  for (const key of Object.keys(require.cache)) if (!before.has(key)) delete require.cache[key]
-  return { label: labelOf(name), names }
-}
+/** Through the package's own interface. */
+const take = (name: string, read: (loaded: unknown) => unknown): TakenList => ({
+  label: labelOf(name),
+  names: toNames(read(createRequire(import.meta.url)(name))),
+})
 
 function takeLines(name: string, file: string): TakenList {
   return {

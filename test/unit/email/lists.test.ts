@@ -1,18 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadLists } from '../../../src/email/adapters/lists.ts'
+import { packLists } from '../../../src/email/adapters/lists.ts'
 import { type DomainName, readDomain } from '../../../src/email/domain.ts'
 import {
   createKnowledge,
-  CURATED,
   type DomainLists,
   emailDomainsDocument,
-  FREE,
-  OTHERS,
-  REFRESHED,
+  openLists,
 } from '../../../src/email/lists.ts'
 import { packNames } from '../../../src/email/packed.ts'
 import { PROVIDERS, RELAYS, ROLES } from '../../../src/email/providers.ts'
+import { CURATED, FREE, OTHERS, REFRESHED } from '../../../src/email/sources.ts'
 
 function name(domain: string): DomainName {
   const read = readDomain(domain)
@@ -174,8 +172,8 @@ describe('own data', () => {
   })
 })
 
-describe('the lists of the installed packages', async () => {
-  const loaded = await loadLists(undefined)
+describe('the lists of the installed packages', () => {
+  const loaded = openLists(packLists(undefined))
   const knowledge = createKnowledge(loaded, nothing)
 
   it('are named with their version and the day they were published', () => {
@@ -214,12 +212,10 @@ describe('the lists of the installed packages', async () => {
     expect(knowledge.isFree(name('yaho.com'))).toBe(false)
   })
 
-  it('join what was refreshed', async () => {
-    const joined = await loadLists({
-      name: 'lists.example',
-      date: '2026-11-20',
-      names: ['brand-new.example'],
-    })
+  it('join what was refreshed', () => {
+    const joined = openLists(
+      packLists({ name: 'lists.example', date: '2026-11-20', names: ['brand-new.example'] }),
+    )
     expect(createKnowledge(joined, nothing).findDisposable(name('a.brand-new.example'))).toEqual({
       result: 'listed',
       list: 'lists.example',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createKnowledgeReader } from '../../../src/email/adapters/knowledge.ts'
+import { createListLoader } from '../../../src/email/adapters/list-loader.ts'
 import {
   MAX_LIST_BYTES,
   readRefreshedList,
@@ -139,6 +140,7 @@ describe('createKnowledgeReader', () => {
     }
     const read = createKnowledgeReader({
       dataDir,
+      loadLists: createListLoader({ dataDir }).load,
       documents,
       report: (text) => problems.push(text),
       now: () => now,

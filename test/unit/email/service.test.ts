@@ -2,8 +2,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import { createEmail } from '../../../src/email/index.ts'
-import { createKnowledge, CURATED } from '../../../src/email/lists.ts'
+import { createKnowledge } from '../../../src/email/lists.ts'
 import { packNames } from '../../../src/email/packed.ts'
+import { CURATED } from '../../../src/email/sources.ts'
 import type { MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
 
 const knowledge = createKnowledge(

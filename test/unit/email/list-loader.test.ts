@@ -1,0 +1,82 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createKnowledgeReader } from '../../../src/email/adapters/knowledge.ts'
+import { createListLoader } from '../../../src/email/adapters/list-loader.ts'
+import { storeRefreshedList } from '../../../src/email/adapters/refreshed.ts'
+import { emailDomainsDocument } from '../../../src/email/lists.ts'
+import { REFRESHED } from '../../../src/email/sources.ts'
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-lists-'))
+})
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+/** A loader whose process runs this instead. */
+async function withProgram(code: string) {
+  const program = join(dataDir, 'program.mjs')
+  await writeFile(program, code)
+  return createListLoader({ dataDir, program })
+}
+
+describe('the lists', () => {
+  it('come out of a process of their own, with what the operator refreshed', async () => {
+    const text = Array.from({ length: 120 }, (_, i) => `fresh${i}.example`).join('\n')
+    await storeRefreshedList({ dataDir, text, from: 'https://lists.example/x', now: 0 })
+    const { names, sources } = await createListLoader({ dataDir }).load()
+    expect(names.size).toBeGreaterThan(90_000)
+    expect(names.get('mailinator.com')).toBeGreaterThan(0)
+    expect(names.get('fresh7.example')).toBe(REFRESHED)
+    expect(names.get('fresh120.example')).toBe(0)
+    expect(sources[0]).toEqual({ bit: REFRESHED, name: 'lists.example', date: '1970-01-01' })
+  })
+
+  it.each<[string, string]>([
+    ['ends with nothing sent', ''],
+    ['fails', 'throw new Error("broken")'],
+    ['is killed', 'process.kill(process.pid, "SIGKILL")'],
+    ['does not parse', '{'],
+  ])('are refused for now where the process %s, without words of it', async (_what, code) => {
+    const { load } = await withProgram(code)
+    await expect(load()).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'The lists of domains could not be loaded. Try again in a second.',
+      extras: { retry_after_seconds: 1 },
+    })
+  })
+
+  it('are loaded again by the next verification after a failure', async () => {
+    const flag = JSON.stringify(join(dataDir, 'tried'))
+    const { load } = await withProgram(
+      `import { existsSync, writeFileSync } from 'node:fs'
+       if (!existsSync(${flag})) {
+         writeFileSync(${flag}, '')
+         process.exit(1)
+       }
+       const table = { block: Buffer.alloc(1), slots: new Uint32Array(1), size: 0 }
+       process.send({ table, sources: [] }, () => process.disconnect())`,
+    )
+    const read = createKnowledgeReader({
+      dataDir,
+      loadLists: load,
+      documents: { read: async () => ({ value: emailDomainsDocument.initial }) as never },
+      report: () => {},
+      now: () => 0,
+    })
+    await expect(Promise.all([read(), read()])).rejects.toMatchObject({ code: 'overloaded' })
+    expect((await read()).isReal('gmail.com')).toBe(false)
+  })
+
+  it('are not waited for when the gateway closes: the process is ended', async () => {
+    const { load, close } = await withProgram('setInterval(() => {}, 1000)')
+    const [refused] = await Promise.all([
+      load().catch((thrown: unknown) => thrown),
+      // Once it runs.
+      new Promise((resolve) => setImmediate(resolve)).then(close),
+    ])
+    expect(refused).toMatchObject({ code: 'draining' })
+    await expect(load()).rejects.toMatchObject({ code: 'draining' })
+  })
+})
