@@ -28,9 +28,22 @@ export function parseToken(text: string): { kind: TokenKind } | undefined {
   return { kind: match[1] as TokenKind }
 }
 
-/** Whether a text holds what looks like one of our tokens: mistyped ones too, which give away nearly as much. */
-export const findToken = (text: string): boolean =>
-  text.includes('agw_') && /agw_(?:sk|cap|ek)_[0-9A-Za-z]/.test(text)
+/**
+ * How the header of each of our permits ends. It begins with an algorithm and a key id, both always as long, so base64 falls on
+ * these bytes.
+ */
+export const PERMIT_HEADER_END = Buffer.from(':"gw-permit+jws"}').toString('base64url')
+
+/**
+ * Whether a text, or bytes of one, hold what looks like one of our tokens: mistyped ones too, which give away nearly as much.
+ * A permit is one as well: whoever has it may have its request sent.
+ */
+export const findToken = (text: string | Buffer): boolean =>
+  (text.includes('agw_') && /agw_(?:sk|cap|ek)_[0-9A-Za-z]/.test(textOf(text))) ||
+  (text.includes(PERMIT_HEADER_END) && PERMIT.test(textOf(text)))
+
+const PERMIT = new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w-]`)
+const textOf = (text: string | Buffer) => (typeof text === 'string' ? text : text.toString('latin1'))
 
 /** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
 export function hashToken(token: string): Buffer {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { JWS_TYPES, toCanonicalJson } from '../../src/receipts/types.ts'
 import { findToken, hashToken, newToken, parseToken, type TokenKind } from '../../src/tokens.ts'
 
 const KINDS: TokenKind[] = ['sk', 'cap', 'ek']
@@ -67,7 +68,17 @@ describe('tokens', () => {
 
 describe('findToken', () => {
   const token = newToken('cap')
+  /** As the signer writes it. */
+  const signed = (typ: string) =>
+    `${Buffer.from(toCanonicalJson({ alg: 'EdDSA', kid: 'k'.repeat(43), typ })).toString('base64url')}.eyJhIjoxfQ.c2ln`
+  const permit = signed(JWS_TYPES.permit)
   it.each<[string, string, boolean]>([
+    ['a permit', permit, true],
+    ['a permit among other words', `{"permit":"${permit}"}`, true],
+    ['a permit that lost its signature', permit.split('.').slice(0, 2).join('.'), true],
+    ['the header of a permit alone', permit.split('.')[0]!, false],
+    ['a receipt', signed(JWS_TYPES.receipt), false],
+    ['a signed document of somebody else', signed('jwt'), false],
     ['a token', token, true],
     ['one among other words', `Bearer ${token}, x`, true],
     ['one that is mistyped', `${token.slice(0, -1)}?`, true],
@@ -77,5 +88,6 @@ describe('findToken', () => {
     ['nothing', '', false],
   ])('judges %s', (_, text, expected) => {
     expect(findToken(text)).toBe(expected)
+    expect(findToken(Buffer.concat([Buffer.from([0, 255]), Buffer.from(text)]))).toBe(expected)
   })
 })

@@ -1,4 +1,5 @@
 // What must not be in a stored task: tokens anywhere, and the inputs that are secrets or personal by name.
+import { PERMIT_HEADER_END } from '../../tokens.ts'
 import type { WireMessage, WirePart } from './wire.ts'
 
 const REDACTED = '[redacted]'
@@ -6,8 +7,6 @@ const SECRET_NAME =
   /(capability|permit|mandate|payment(\.payload)?|credential|secret|e?mails?|password|passphrase|token|authorization|cookie|(api|private|access)[_-]?key|signature)$/i
 const GATEWAY_TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]+/g
 
-/** How the header of each of our permits ends. It begins with a key id, always as long, so base64 falls on these bytes. */
-const PERMIT_HEADER_END = Buffer.from(':"gw-permit+jws"}').toString('base64url')
 const PERMIT = new RegExp(`[\\w-]*${PERMIT_HEADER_END}\\.[\\w-]+\\.[\\w-]+`, 'g')
 
 /** Tokens and permits inside any text, also inside serialised JSON. */

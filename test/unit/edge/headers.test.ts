@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from '../../../src/edge/headers.ts'
 import { GatewayError } from '../../../src/errors.ts'
-import { newToken } from '../../../src/tokens.ts'
+import { newToken, PERMIT_HEADER_END } from '../../../src/tokens.ts'
 
 const HOP = { client: '198.51.100.7', baseUrl: 'https://gw.example.net', name: 'gw.example.net' }
 /** What is added to every request. */
@@ -178,6 +178,11 @@ describe('to the merchant', () => {
     ['a service key as a bearer token', [['Authorization', `Bearer ${newToken('sk')}`]], 'authorization'],
     ['a capability in its own header', [['X-Gateway-Capability', newToken('cap')]], 'x-gateway-capability'],
     ['an email key in any header', [['x-anything', `key=${newToken('ek')};`]], 'x-anything'],
+    [
+      'a permit, which is as good as its execution',
+      [['X-Permit', `${'A'.repeat(20)}${PERMIT_HEADER_END}.e30.c2ln`]],
+      'x-permit',
+    ],
     ['one in a cookie', [['Cookie', `t=${newToken('sk')}`]], 'cookie'],
     [
       'one in a header that ends here',
