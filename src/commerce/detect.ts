@@ -11,15 +11,16 @@ import { conflict, plainLayer, readEnvelopes, type Spotted } from './protocols/s
 import { factsOfUcp, readUcp, spotUcp } from './protocols/ucp.ts'
 import { factsOfX402, readX402, spotX402 } from './protocols/x402.ts'
 import { remember } from './decode/value.ts'
-import type {
-  Conflict,
-  Detection,
-  Layer,
-  LayerName,
-  Message,
-  Place,
-  Protocol,
-  TransactionFacts,
+import {
+  MAX_FIELDS_OF_A_NAME,
+  type Conflict,
+  type Detection,
+  type Layer,
+  type LayerName,
+  type Message,
+  type Place,
+  type Protocol,
+  type TransactionFacts,
 } from './ports.ts'
 
 /** In the order in which one of several is the primary. */
@@ -214,11 +215,20 @@ const SINGLE = new Set(
 )
 
 function findRepeatedHeaders(message: Message): Conflict[] {
-  return message.headers.flatMap((field, index) =>
-    SINGLE.has(field.name) && message.headers[index - 1]?.name === field.name
-      ? [conflict('HEADER_CONFLICT', field.at, `More than one ${field.name} field.`)]
-      : [],
-  )
+  return [
+    ...message.headers.flatMap((field, index) =>
+      SINGLE.has(field.name) && message.headers[index - 1]?.name === field.name
+        ? [conflict('HEADER_CONFLICT', field.at, `More than one ${field.name} field.`)]
+        : [],
+    ),
+    ...message.unreadHeaders.map((at) =>
+      conflict(
+        'HEADER_CONFLICT',
+        at,
+        `More than ${MAX_FIELDS_OF_A_NAME} fields of one name: this one and those behind it were not read.`,
+      ),
+    ),
+  ]
 }
 
 /** Only the text tells: what was parsed has each member once. */

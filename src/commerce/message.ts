@@ -4,18 +4,21 @@ import { checkValue, readJson } from './decode/json.ts'
 import { pointer } from './decode/value.ts'
 import {
   MAX_BODY_CHARS,
+  MAX_FIELDS_OF_A_NAME,
   MAX_HEADER_CHARS,
   type Body,
   type Found,
   type HeaderField,
   type Json,
   type Message,
+  type Place,
   type TransactionInput,
 } from './ports.ts'
 
-export function readMessage(input: TransactionInput): Message {
-  const body = readBody(input.body, mediaType(input.headers))
-  const headers = readHeaders(input.headers)
+/** @param read the body, where somebody has read it already */
+export function readMessage(input: TransactionInput, read?: Body): Message {
+  const body = read ?? readBody(input.body, mediaType(input.headers))
+  const { headers, unreadHeaders } = readHeaders(input.headers)
   const byName = new Map<string, HeaderField>()
   for (const field of headers) if (!byName.has(field.name)) byName.set(field.name, field)
   const method = input.method?.toUpperCase() ?? (body.kind === 'absent' ? 'GET' : 'POST')
@@ -23,6 +26,7 @@ export function readMessage(input: TransactionInput): Message {
     target: { text: input.target, url: parseUrl(input.target) },
     method,
     headers,
+    unreadHeaders,
     body,
     header: (name) => byName.get(name),
   }
@@ -51,19 +55,32 @@ type Fields = TransactionInput['headers']
  * Sorted by name, so that the order of the members of the input decides nothing; repeated fields in the order they came.
  * Places keep the spelling of the input.
  */
-function readHeaders(fields: Fields): HeaderField[] {
-  const headers: HeaderField[] = []
+function readHeaders(fields: Fields): Pick<Message, 'headers' | 'unreadHeaders'> {
+  const found: HeaderField[] = []
   for (const name of Object.keys(fields ?? {}).sort()) {
     const value = fields![name]!
     const at = pointer('/headers', name)
     const lower = name.trim().toLowerCase()
-    if (typeof value === 'string') headers.push({ name: lower, value: value.trim(), at })
+    if (typeof value === 'string') found.push({ name: lower, value: value.trim(), at })
     else if (Array.isArray(value))
       for (const [index, item] of value.entries())
-        if (typeof item === 'string')
-          headers.push({ name: lower, value: item.trim(), at: pointer(at, index) })
+        if (typeof item === 'string') found.push({ name: lower, value: item.trim(), at: pointer(at, index) })
   }
-  return headers.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  return limitRepetition(found)
+}
+
+/** Whoever judges holds the fields of one name against each other: a bound to their number keeps that linear. */
+function limitRepetition(sorted: readonly HeaderField[]): Pick<Message, 'headers' | 'unreadHeaders'> {
+  const headers: HeaderField[] = []
+  const unreadHeaders: Place[] = []
+  let count = 0
+  for (const [index, field] of sorted.entries()) {
+    count = sorted[index - 1]?.name === field.name ? count + 1 : 1
+    if (count <= MAX_FIELDS_OF_A_NAME) headers.push(field)
+    else if (count === MAX_FIELDS_OF_A_NAME + 1) unreadHeaders.push(field.at)
+  }
+  return { headers, unreadHeaders }
 }
 
 function mediaType(fields: Fields): string {

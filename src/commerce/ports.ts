@@ -40,9 +40,14 @@ export interface HeaderField {
 
 export type Body =
   | { readonly kind: 'absent' }
-  /** `raw` where the bytes are known. */
-  | { readonly kind: 'json'; readonly value: Json; readonly raw: string | undefined }
-  | { readonly kind: 'text'; readonly raw: string }
+  /** `raw` where the text is known; `bytes` as they were sent, where they are and something else was read (BOM, Content-Encoding). */
+  | {
+      readonly kind: 'json'
+      readonly value: Json
+      readonly raw: string | undefined
+      readonly bytes?: Uint8Array
+    }
+  | { readonly kind: 'text'; readonly raw: string; readonly bytes?: Uint8Array }
   /** Says it is JSON and is not, is too deep or too large: nothing of it is used. */
   | { readonly kind: 'unreadable'; readonly why: 'malformed' | 'too_deep' | 'oversize' }
 
@@ -56,6 +61,8 @@ export interface Message {
   readonly method: string
   /** In order, repeated ones apart. */
   readonly headers: readonly HeaderField[]
+  /** The first field, of each name that is there more than MAX_FIELDS_OF_A_NAME times, that was not read. */
+  readonly unreadHeaders: readonly Place[]
   readonly body: Body
   /** Header value by lower-case name, the first where there are several. */
   header(name: string): HeaderField | undefined
@@ -150,4 +157,5 @@ export interface Binding {
 /** Decode limits: what is larger is not read. */
 export const MAX_HEADER_CHARS = 16 * 1024
 export const MAX_BODY_CHARS = 256 * 1024
+export const MAX_FIELDS_OF_A_NAME = 32
 export const MAX_DEPTH = 32

@@ -52,12 +52,10 @@ export function bindDigest(message: Message, algorithm: string, value: string, a
   const result = (verdict: Verdict, text: string) => bind('digest', verdict, at, '/body', text)
   if (known === undefined)
     return result('unverifiable', 'The digest uses an algorithm that is not checked here.')
-  const { texts, isRaw } = readBodyTexts(message.body)
+  const { isRaw, digestsOf } = readBodyTexts(message.body)
   const expected = decodeBase64(value)
-  if (expected?.length === known.bytes)
-    for (const text of texts)
-      if (hash(known.name, text, 'buffer').equals(expected))
-        return result('match', 'The digest is that of the body.')
+  if (expected?.length === known.bytes && digestsOf(known.name).some((digest) => digest.equals(expected)))
+    return result('match', 'The digest is that of the body.')
   return isRaw
     ? result('mismatch', 'The digest is not that of the body.')
     : result(
@@ -66,16 +64,39 @@ export function bindDigest(message: Message, algorithm: string, value: string, a
       )
 }
 
-const readBodyTexts: (body: Body) => { readonly texts: readonly string[]; readonly isRaw: boolean } =
-  remember((body: Body) => {
-    if (body.kind === 'absent') return { texts: [''], isRaw: false }
-    if (body.kind === 'unreadable') return { texts: [], isRaw: false }
-    // Half a surrogate pair has no UTF-8: the bytes were others.
-    if (body.raw !== undefined)
-      return body.raw.isWellFormed() ? { texts: [body.raw], isRaw: true } : { texts: [], isRaw: false }
-    const compact = JSON.stringify((body as { readonly value: unknown }).value)
-    return { texts: [compact, ...writeCanonical(body)], isRaw: false }
-  })
+interface BodyTexts {
+  readonly isRaw: boolean
+  /** One for each way to write the body. Made once, however many digests there are to compare with. */
+  digestsOf(algorithm: string): readonly Buffer[]
+}
+
+const readBodyTexts: (body: Body) => BodyTexts = remember((body: Body) => {
+  const { texts, isRaw } = writeBody(body)
+  const made = new Map<string, readonly Buffer[]>()
+  return {
+    isRaw,
+    digestsOf(algorithm) {
+      const digests = made.get(algorithm) ?? texts.map((text) => hash(algorithm, text, 'buffer'))
+      made.set(algorithm, digests)
+      return digests
+    },
+  }
+})
+
+function writeBody(body: Body): {
+  readonly texts: readonly (string | Uint8Array)[]
+  readonly isRaw: boolean
+} {
+  if (body.kind === 'absent') return { texts: [''], isRaw: false }
+  if (body.kind === 'unreadable') return { texts: [], isRaw: false }
+  // RFC 9530, 2: over the content as it was sent, its coding included.
+  if (body.bytes !== undefined) return { texts: [body.bytes], isRaw: true }
+  // Half a surrogate pair has no UTF-8: the bytes were others.
+  if (body.raw !== undefined)
+    return body.raw.isWellFormed() ? { texts: [body.raw], isRaw: true } : { texts: [], isRaw: false }
+  const compact = JSON.stringify((body as { readonly value: unknown }).value)
+  return { texts: [compact, ...writeCanonical(body)], isRaw: false }
+}
 
 function writeCanonical(body: Body): string[] {
   if (body.kind !== 'json') return []

@@ -60,18 +60,22 @@ export function readBase64Json(text: string): Read<Json> {
  * objects and lists cost more than a look.
  */
 export function checkValue(root: unknown): Unreadable | undefined {
-  const stack: { readonly value: object; readonly depth: number }[] = []
+  // Two lists side by side: a body of nothing but brackets is no reason to make as many objects again.
+  const stack: object[] = []
+  const depths: number[] = []
   let chars = 0
   let isJson = true
   const look = (value: unknown, depth: number) => {
     chars++
     if (typeof value === 'string') chars += value.length
-    else if (typeof value === 'object' && value !== null) stack.push({ value, depth })
-    else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) isJson = false
+    else if (typeof value === 'object' && value !== null) {
+      stack.push(value)
+      depths.push(depth)
+    } else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) isJson = false
   }
   look(root, 1)
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, depth } = top
+  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+    const depth = depths.pop()!
     if (depth > MAX_DEPTH) return 'too_deep'
     // Indices and no iterator: holes are looked at too.
     if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], depth + 1)

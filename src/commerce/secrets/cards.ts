@@ -43,6 +43,8 @@ export interface CardNumber {
 
 /** The first card number in a text. One pass: groups of digits with single spaces or hyphens between them. */
 export function findNumber(text: string, isCardField: boolean): CardNumber | undefined {
+  // Where each group begins and ends, one after the other: a text may be nothing but groups.
+  const bounds: number[] = []
   let index = 0
   while (index < text.length) {
     if (!isDigit(text, index)) {
@@ -50,17 +52,17 @@ export function findNumber(text: string, isCardField: boolean): CardNumber | und
       continue
     }
     const start = index
-    const groups: { readonly from: number; readonly to: number }[] = []
+    bounds.length = 0
     for (;;) {
       const from = index
       while (isDigit(text, index)) index++
-      groups.push({ from, to: index })
+      bounds.push(from, index)
       const isJoined = (text[index] === ' ' || text[index] === '-') && isDigit(text, index + 1)
       if (!isJoined) break
       index++
     }
     if (isWordish(text, start - 1, -1) || isWordish(text, index, 1)) continue
-    const number = judgeGroups(text, groups, isCardField)
+    const number = judgeGroups(text, bounds, isCardField)
     if (number !== undefined) return number
   }
   return undefined
@@ -86,23 +88,25 @@ const SHAPES = [
   [4, 6, 4],
 ]
 
-function judgeGroups(
-  text: string,
-  groups: readonly { readonly from: number; readonly to: number }[],
-  isCardField: boolean,
-): CardNumber | undefined {
-  const sizes = groups.map(({ from, to }) => to - from)
+/** @param bounds where each group begins and ends */
+function judgeGroups(text: string, bounds: readonly number[], isCardField: boolean): CardNumber | undefined {
+  const groups = bounds.length / 2
+  const sizeOf = (group: number) =>
+    group < groups ? bounds[2 * group + 1]! - bounds[2 * group]! : Number.NaN
   const cut = (first: number, count: number): CardNumber => {
-    const written = text.slice(groups[first]!.from, groups[first + count - 1]!.to)
+    const written = text.slice(bounds[2 * first], bounds[2 * (first + count) - 1])
     return { written, digits: written.replaceAll(/[ -]/g, '') }
   }
-  for (let first = 0; first < groups.length; first++) {
-    if (sizes[first]! >= 13 && sizes[first]! <= 19) {
+  for (let first = 0; first < groups; first++) {
+    const size = sizeOf(first)
+    if (size >= 13 && size <= 19) {
       const number = cut(first, 1)
       if (isCardNumber(number.digits, isCardField)) return number
     }
+    // Every shape begins with four.
+    if (size !== 4) continue
     for (const shape of SHAPES)
-      if (shape.every((size, offset) => sizes[first + offset] === size)) {
+      if (shape.every((wanted, offset) => sizeOf(first + offset) === wanted)) {
         const number = cut(first, shape.length)
         if (isCardNumber(number.digits, true)) return number
       }

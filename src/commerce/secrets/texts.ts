@@ -1,9 +1,9 @@
 // Every text of a message that a person or a program wrote, with where it stands: read once, for secrets, cards and injected
 // instructions alike. A place is written only where something was found.
 import { readBase64Json } from '../decode/json.ts'
-import { inside, isObject, pick, pointer } from '../decode/value.ts'
+import { inside, pick, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
-import type { Detection, Found, Json, Message, Place } from '../ports.ts'
+import type { Detection, Found, Json, JsonObject, Message, Place } from '../ports.ts'
 
 export type Where = 'url' | 'header' | 'body'
 
@@ -104,41 +104,44 @@ function listDecoded({ layers }: Detection): Found<Json>[] {
   return [...found.values()]
 }
 
-interface Step {
-  readonly value: Json
+/** A container that is still to be read, and the branch of everything that stands in it. */
+interface Step extends Branch {
+  readonly value: readonly Json[] | JsonObject
   readonly name: string
-  readonly branch: Branch
 }
 
-/** Depth is bounded by whoever parsed it; iterative all the same. */
+/**
+ * Depth is bounded by whoever parsed it; iterative all the same. Containers cost one object each and texts two: a message may
+ * be made of nothing else, and memory that is still held when the next is asked for is paid for twice.
+ */
 function walk(from: Found<Json>, where: Where, isDecoded: boolean, into: Text[]): void {
-  const stack: Step[] = [{ value: from.value, name: '', branch: root(from.at) }]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, name, branch } = top
+  const stack: Step[] = []
+  const add = (value: string, name: string, up: Branch | undefined, key: string | number, at: Place) =>
+    into.push({ value, name, where, isDecoded, isName: false, branch: { up, key, at } })
+  const look = (value: Json, name: string, up: Branch | undefined, key: string | number, at: Place) => {
     if (typeof value === 'string') {
-      if (value !== '') into.push({ value, name, where, isDecoded, isName: false, branch })
-      const plain = unescape(value)
-      if (plain !== undefined) into.push({ value: plain, name, where, isDecoded, isName: false, branch })
+      if (value !== '') add(value, name, up, key, at)
+      const plain = value.includes('%') ? unescape(value) : undefined
+      if (plain !== undefined) add(plain, name, up, key, at)
     } else if (typeof value === 'number') {
       if (value >= LARGE || (value >= 0 && value < SMALL && name !== ''))
-        into.push({ value: String(value), name, where, isDecoded, isName: false, branch })
-    } else if (Array.isArray(value)) {
-      for (let index = value.length - 1; index >= 0; index--) {
+        add(String(value), name, up, key, at)
+    } else if (typeof value === 'object' && value !== null) stack.push({ value, name, up, key, at })
+  }
+  look(from.value, '', undefined, '', from.at)
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { value, name } = top
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) {
         const item = (value as readonly Json[])[index]!
-        if (
-          typeof item === 'object' ||
-          typeof item === 'string' ||
-          (typeof item === 'number' && item >= LARGE)
-        )
-          stack.push({ value: item, name, branch: { up: branch, key: index, at: '' } })
+        // Small numbers of a list are measures, not codes.
+        if (typeof item !== 'number' || item >= LARGE) look(item, name, top, index, '')
       }
-    } else if (isObject(value)) {
+    } else
       for (const key of Object.keys(value)) {
-        const below = { up: branch, key, at: '' }
-        stack.push({ value: value[key]!, name: key, branch: below })
+        look((value as JsonObject)[key]!, key, top, key, '')
         if (key.length >= NAME_MIN_CHARS)
-          into.push({ value: key, name: '', where, isDecoded, isName: true, branch })
+          into.push({ value: key, name: '', where, isDecoded, isName: true, branch: top })
       }
-    }
   }
 }

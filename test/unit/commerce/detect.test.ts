@@ -190,6 +190,21 @@ describe('detection', () => {
     ])
   })
 
+  it('reads 32 fields of one name, in whatever spelling, and says where it stopped', () => {
+    const cookies = (count: number) => Array.from({ length: count }, (_, i) => `n=${i}`)
+    const withCookies = (headers: Record<string, string[]>) => {
+      const message = readMessage({ target: 'https://shop.example/', headers })
+      const { conflicts } = detect(message)
+      return [message.headers.length, conflicts.map(({ code, at }) => [code, at])]
+    }
+    expect(withCookies({ Cookie: cookies(32) })).toEqual([32, []])
+    expect(withCookies({ Cookie: cookies(40) })).toEqual([32, [['HEADER_CONFLICT', '/headers/Cookie/32']]])
+    expect(withCookies({ COOKIE: cookies(20), cookie: cookies(20), other: cookies(1) })).toEqual([
+      33,
+      [['HEADER_CONFLICT', '/headers/cookie/12']],
+    ])
+  })
+
   it('takes a server that offers two ways to pay for what it is', () => {
     const { protocol, layers, conflicts } = look(
       change(SAMPLES['x402-challenge']!, [

@@ -1,0 +1,149 @@
+// What an inspection and a report cost, counted and not timed: reads of the body, and searches in text.
+import { describe, expect, it } from 'vitest'
+import { toPolicy } from '../../../src/commerce/policy/document.ts'
+import { inspectTransaction } from '../../../src/commerce/policy/inspect.ts'
+import type { TransactionInput } from '../../../src/commerce/ports.ts'
+import { testTransaction } from '../../../src/commerce/rubric/report.ts'
+import { SAMPLES } from '../../data/commerce/samples.ts'
+import { wire } from '../../support/commerce.ts'
+
+const policy = toPolicy({ default: {}, accounts: {} }, undefined)
+
+const works: readonly (readonly [string, (input: TransactionInput) => unknown])[] = [
+  ['inspection', (input) => inspectTransaction(input, policy, 1_800_000_000_000)],
+  ['report', (input) => testTransaction(input)],
+]
+const repeat = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Every look at a value of the body is counted; what is looked at stays the same object. */
+function watch(body: object): { readonly body: unknown; count: number } {
+  const watched = { body: undefined as unknown, count: 0 }
+  const proxies = new WeakMap<object, object>()
+  const wrap = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value
+    let proxy = proxies.get(value)
+    if (proxy === undefined) {
+      proxy = new Proxy(value, {
+        get(target, key, receiver) {
+          watched.count++
+          return wrap(Reflect.get(target, key, receiver))
+        },
+        has(target, key) {
+          watched.count++
+          return Reflect.has(target, key)
+        },
+        ownKeys(target) {
+          const keys = Reflect.ownKeys(target)
+          watched.count += keys.length
+          return keys
+        },
+      })
+      proxies.set(value, proxy)
+    }
+    return proxy
+  }
+  watched.body = wrap(body)
+  return watched
+}
+
+const SEARCHES = ['startsWith', 'includes', 'indexOf', 'replaceAll', 'split'] as const
+
+function countSearches(work: () => unknown): number {
+  let count = 0
+  const originals = SEARCHES.map(
+    (name) => [name, Object.getOwnPropertyDescriptor(String.prototype, name)!] as const,
+  )
+  for (const [name, original] of originals)
+    Object.defineProperty(String.prototype, name, {
+      ...original,
+      value(this: string, ...given: unknown[]) {
+        count++
+        return Reflect.apply(original.value as (...given: unknown[]) => unknown, this, given)
+      },
+    })
+  try {
+    work()
+  } finally {
+    for (const [name, original] of originals) Object.defineProperty(String.prototype, name, original)
+  }
+  return count
+}
+
+const SMALL = 256
+const TIMES = 12
+/** What a message costs that holds nothing is paid once. */
+const SLACK = 1.1
+
+const jws = (index: number) =>
+  `${base64url('{"alg":"ES256"}')}.${base64url(`{"n":${index}}`)}.${base64url('x'.repeat(32))}`
+const deep = (depth: number): unknown => (depth === 0 ? 'leaf' : [deep(depth - 1)])
+
+describe.each(works)('%s', (_name, work) => {
+  it.each<[string, (count: number) => unknown]>([
+    ['lists in lists', (count) => ({ list: repeat(count, (i) => [[[[String(i).padStart(8, '0')]]]]) })],
+    ['lists as deep as may be', (count) => ({ list: repeat(count / 8, () => deep(24)) })],
+    ['empty lists', (count) => ({ list: repeat(count, () => []) })],
+    ['one wide object', (count) => Object.fromEntries(repeat(count, (i) => [`m${i}`, `value ${i}`]))],
+    [
+      'one object with long names',
+      (count) => Object.fromEntries(repeat(count, (i) => [`a long name ${i}`, i])),
+    ],
+    ['texts like a JWS', (count) => ({ list: repeat(count, jws) })],
+    [
+      'texts like a mandate',
+      (count) => Object.fromEntries(repeat(count, (i) => [`m${i}_mandate`, `${jws(i)}~`])),
+    ],
+    ['base64 of x402', (count) => ({ list: repeat(count, (i) => base64(`{"x402Version":2,"n":${i}}`)) })],
+  ])('looks at each value of %s as often in a large body as in a small one', (_shape, make) => {
+    const look = (count: number) => {
+      const { body, ...rest } = wire(SAMPLES['mcp-2026']!)
+      const rpc = body as { params: object }
+      const watched = watch({ ...rpc, params: { ...rpc.params, arguments: make(count) } })
+      work({ ...rest, body: watched.body })
+      return watched.count
+    }
+    const [small, large] = [look(SMALL), look(SMALL * TIMES)]
+    expect(small).toBeGreaterThan(SMALL)
+    expect(large).toBeLessThan(small * TIMES * SLACK)
+  })
+
+  it.each<[string, (count: number) => Record<string, string | string[]>]>([
+    [
+      'payments',
+      (count) => ({ 'PAYMENT-SIGNATURE': repeat(count, (i) => base64(`{"x402Version":2,"n":${i}}`)) }),
+    ],
+    ['credentials', (count) => ({ Authorization: repeat(count, (i) => `Bearer abcdefghijklmnop${i}`) })],
+    [
+      'credentials in other spellings',
+      (count) =>
+        Object.fromEntries(repeat(count, (i) => [spell('authorization', i), `Bearer abcdefghijklmnop${i}`])),
+    ],
+    ['cookies', (count) => ({ Cookie: repeat(count, (i) => `sid=abcdefghijklmnop${i}`) })],
+    [
+      'challenges',
+      (count) => ({ 'WWW-Authenticate': repeat(count, (i) => `Payment id="x${i}", method="tempo"`) }),
+    ],
+    [
+      'digests',
+      (count) => ({
+        'Content-Digest': repeat(count, (i) => `sha-256=:${base64(String(i).padStart(32, '0'))}:`),
+      }),
+    ],
+    ['names', (count) => Object.fromEntries(repeat(count, (i) => [`X-Name-${i}`, `value ${i}`]))],
+  ])('searches as often for each header of many %s as of few', (_shape, make) => {
+    const search = (count: number) => {
+      const { headers, ...rest } = wire(SAMPLES['x402-http']!)
+      const input = { ...rest, headers: { ...headers, ...make(count) } }
+      return countSearches(() => work(input))
+    }
+    const [small, large] = [search(SMALL), search(SMALL * TIMES)]
+    expect(large).toBeLessThan(small * TIMES * SLACK)
+  })
+})
+
+/** One of 2^length ways to write a name. */
+const spell = (name: string, index: number): string =>
+  [...name].map((char, bit) => ((index >> bit) & 1 ? char.toUpperCase() : char)).join('')
