@@ -49,15 +49,15 @@ function watch(body: object): { readonly body: unknown; count: number } {
   return watched
 }
 
+/** Of every text; for as long as a count lasts they count. */
+const METHODS: object = String.prototype
 const SEARCHES = ['startsWith', 'includes', 'indexOf', 'replaceAll', 'split'] as const
 
 function countSearches(work: () => unknown): number {
   let count = 0
-  const originals = SEARCHES.map(
-    (name) => [name, Object.getOwnPropertyDescriptor(String.prototype, name)!] as const,
-  )
+  const originals = SEARCHES.map((name) => [name, Object.getOwnPropertyDescriptor(METHODS, name)!] as const)
   for (const [name, original] of originals)
-    Object.defineProperty(String.prototype, name, {
+    Object.defineProperty(METHODS, name, {
       ...original,
       value(this: string, ...given: unknown[]) {
         count++
@@ -67,7 +67,7 @@ function countSearches(work: () => unknown): number {
   try {
     work()
   } finally {
-    for (const [name, original] of originals) Object.defineProperty(String.prototype, name, original)
+    for (const [name, original] of originals) Object.defineProperty(METHODS, name, original)
   }
   return count
 }
