@@ -86,3 +86,14 @@ export type EmailVerification = z.infer<typeof EmailVerification>
 export const emailField = z
   .string()
   .describe('One address, as a person typed it; at most 320 characters can ever be valid')
+
+/** What an operator may know of an email key; its token is with its holder alone. */
+export const EmailKeyRecord = z.object({
+  key_id: z.string(),
+  created_at: Timestamp,
+  last_seen_on: z.iso
+    .date()
+    .describe('Day (UTC) it was used last, or made. Keys unused for 180 days are removed'),
+  revoked_at: Timestamp.nullable(),
+})
+export type EmailKeyRecord = z.infer<typeof EmailKeyRecord>

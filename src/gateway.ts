@@ -198,6 +198,7 @@ export async function startGateway(
 
   const verifierUrl = config.emailVerifierUrl
   const lists = createListLoader({ dataDir: config.dataDir })
+  const emailKeys = rememberKeys(store, now)
   const email = createEmail({
     store,
     dns: createMailDns(config.dnsServers),
@@ -216,6 +217,7 @@ export async function startGateway(
     }),
     dailyQuota: config.emailDailyQuota,
     areKeysLimited: config.rateLimit !== 0,
+    forgetKey: emailKeys.forget,
     now,
     elapsedMs: () => performance.now(),
   })
@@ -325,7 +327,7 @@ export async function startGateway(
     store: {
       findKey: store.findKey,
       findCapability: store.findCapability,
-      findEmailKey: rememberKeys(store.findEmailKey, now),
+      findEmailKey: emailKeys.find,
     },
     limiter: createRateLimiter(config.rateLimit),
     log,
@@ -368,6 +370,12 @@ export async function startGateway(
     return rest.http
   }
 
+  let closing: Promise<void> | undefined
+  // In the background, once requests are served: nobody is kept waiting for what email verification knows by name.
+  void email.prepare().catch((thrown: unknown) => {
+    if (!closing) log.error({ err: thrown }, 'email verification could not be prepared')
+  })
+
   const housekeeping = setInterval(() => {
     void (async () => {
       try {
@@ -382,7 +390,6 @@ export async function startGateway(
   }, SWEEP_MS)
   housekeeping.unref()
 
-  let closing: Promise<void> | undefined
   async function shutDown(deadlineMs: number): Promise<void> {
     clearInterval(housekeeping)
     calls.drain()

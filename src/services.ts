@@ -38,6 +38,7 @@ import type {
   Account,
   AttemptState,
   Capability,
+  EmailKey,
   LedgerEntry,
   Page,
   PageRequest,
@@ -261,6 +262,10 @@ export interface FreeKey {
 export interface Email {
   /** @throws {GatewayError} rate_limited, by the network that the address is in */
   createFreeKey(address: string): Promise<FreeKey>
+  /** Of the whole installation, newest first. `usedToday` is null where keys have no limit: nothing counts then. */
+  listKeys(page: PageRequest): Promise<Page<EmailKey & { readonly usedToday: number | null }>>
+  /** Idempotent. @throws {GatewayError} key_not_found */
+  revokeKey(keyId: string): Promise<EmailKey>
   /**
    * Each address gets its own answer, in the order of the input; what cannot be known in time is a review.
    * @throws {GatewayError} rate_limited when they do not fit into what is left of the day: then none is counted

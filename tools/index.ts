@@ -35,6 +35,8 @@ import { egressManifest } from './egress-manifest.ts'
 import { egressPricing } from './egress-pricing.ts'
 import { egressProviders } from './egress-providers.ts'
 import { egressFetch } from './egress-fetch.ts'
+import { emailKeysList } from './email-keys-list.ts'
+import { emailKeysRevoke } from './email-keys-revoke.ts'
 import { emailVerify } from './email-verify.ts'
 import { emailVerifyBatch } from './email-verify-batch.ts'
 import { execute } from './execute.ts'
@@ -108,6 +110,8 @@ export const tools: readonly AnyTool[] = [
   discoveryResources,
   discoverySearch,
   keysFree,
+  emailKeysList,
+  emailKeysRevoke,
   keysCreate,
   keysList,
   keysRevoke,

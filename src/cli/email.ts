@@ -1,21 +1,31 @@
-// `email`: decisions about addresses from a running gateway, and newer lists for it.
+// `email`: decisions about addresses from a running gateway, the keys it gave out for them, and newer lists for it.
 import type { Command } from 'commander'
 import type { EmailVerification } from '../../schemas/email.ts'
+import { emailKeysList } from '../../tools/email-keys-list.ts'
+import { emailKeysRevoke } from '../../tools/email-keys-revoke.ts'
 import { emailVerifyBatch } from '../../tools/email-verify-batch.ts'
 import { loadConfig } from '../config.ts'
 import { refreshLists } from '../email/adapters/source.ts'
 import { GatewayError } from '../errors.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
-import { addConnectionOptions, type ConnectionOptions, jsonOption } from './options.ts'
-import { formatValue, printJson, printLine, printRecord, showText } from './output.ts'
+import {
+  addConnectionOptions,
+  addPageOptions,
+  type ConnectionOptions,
+  jsonOption,
+  pageOf,
+  type PageOptions,
+} from './options.ts'
+import { formatValue, printJson, printLine, printPage, printRecord, showText } from './output.ts'
 
 const MAX_ADDRESSES = 100
+const KEY_COLUMNS = ['key_id', 'created_at', 'last_seen_on', 'used_today', 'revoked_at']
 
 export function addEmailCommands(program: Command): void {
   const email = program
     .command('email')
-    .description('decisions about email addresses, and the lists behind them')
+    .description('decisions about email addresses, the keys for them, and the lists behind them')
 
   addConnectionOptions(email.command('verify <address...>'))
     .description('accept, review or reject each address, and why')
@@ -30,6 +40,22 @@ Examples:
   agent-gateway email verify --json ada@example.com grace@example.org | jq -r '.results[].decision'`,
     )
     .action(verify)
+
+  const keys = email
+    .command('keys')
+    .description('free keys of email verification (agw_ek_…) that were given out; administrators only')
+  addPageOptions(addConnectionOptions(keys.command('list')))
+    .description('list keys, newest first, with the day each was used last')
+    .action(async (options: ConnectionOptions & PageOptions) => {
+      const answer = await (await connect(options)).call(emailKeysList, pageOf(options))
+      printPage(answer, answer.keys, KEY_COLUMNS, 'No email keys.', options)
+    })
+  addConnectionOptions(keys.command('revoke <key-id>'))
+    .description('end a key: at once here, within a second in other gateways on the same database')
+    .addHelpText('after', '\nExample:\n  agent-gateway email keys revoke ek_06fa2r5gz0q7w2h4k8n1d3t5v9')
+    .action(async (keyId: string, options: ConnectionOptions) => {
+      printRecord(await (await connect(options)).call(emailKeysRevoke, { key_id: keyId }), options)
+    })
 
   const lists = email
     .command('lists')

@@ -15,7 +15,10 @@ import { type AddressReading, readAddress } from './reading.ts'
 import { createMailRoutes } from './route.ts'
 
 export interface EmailServiceParts extends EmailParts {
-  readonly store: Pick<Store, 'createEmailKey' | 'takeEmailQuota' | 'returnEmailQuota'>
+  readonly store: Pick<
+    Store,
+    'createEmailKey' | 'listEmailKeys' | 'revokeEmailKey' | 'takeEmailQuota' | 'returnEmailQuota'
+  >
   /** Lists and the operator's document as they stand now. */
   readonly readKnowledge: () => Promise<Knowledge>
   /** Addresses that a free key may verify in a day; 0: no limit. */
@@ -23,11 +26,15 @@ export interface EmailServiceParts extends EmailParts {
   /** False where the operator switched limits off. */
   readonly areKeysLimited: boolean
   readonly elapsedMs: () => number
+  /** Told of a key that was revoked: it opens nothing from then on. */
+  readonly forgetKey: (id: string) => void
 }
 
 export interface EmailService extends Email {
   /** Gives back what is held of quotas nobody is using; `all` before the store closes. */
   settle(all?: 'all'): Promise<void>
+  /** Loads the lists where somebody has a key: what starts before the first verification need not be waited for by it. */
+  prepare(): Promise<void>
 }
 
 /** Of one call, however many addresses it has. */
@@ -78,8 +85,34 @@ export function createEmail(parts: EmailServiceParts): EmailService {
     return decide(reading, route, await mailbox!(normalized!, deadline))
   }
 
+  const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })
+  /** What fails is asked again, and told, by the verification that needs it. */
+  const preload = () => void parts.readKnowledge().catch(() => {})
+  const today = () => new Date(now()).toISOString().slice(0, 10)
+
   return {
-    createFreeKey: createFreeKeys({ ...parts, isLimited: parts.areKeysLimited }),
+    async createFreeKey(address) {
+      const key = await createFreeKey(address)
+      preload()
+      return key
+    },
+
+    async listKeys(page) {
+      const { items, next } = await parts.store.listEmailKeys({ ...page, day: today() })
+      return { items: items.map((key) => ({ ...key, usedToday: quota ? key.usedToday : null })), next }
+    },
+
+    async revokeKey(id) {
+      const key = await parts.store.revokeEmailKey({ id, now: now() })
+      if (!key) throw new GatewayError('key_not_found', 'No email key has this id. List them to find it.')
+      parts.forgetKey(id)
+      return key
+    },
+
+    async prepare() {
+      const { items } = await parts.store.listEmailKeys({ limit: 1, day: today() })
+      if (items.length > 0) preload()
+    },
 
     async verify(addresses, context) {
       const { caller } = context

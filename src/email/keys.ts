@@ -1,6 +1,6 @@
-// Free keys: anybody may have one, and nobody a heap of them.
+// Free keys: anybody may have one, and nobody a heap of them. The store counts what a network was given, so that all
+// gateways on one database count together; its counters say the network, and are gone after two days.
 import { isIPv4, isIPv6 } from 'node:net'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { Secret } from '../secret.ts'
@@ -17,41 +17,29 @@ export interface FreeKeyParts {
   readonly now: () => number
 }
 
-const HOUR_SECONDS = 3600
+const HOUR_MS = 3600 * 1000
+/** By the clock (UTC), named by that much of the time as ISO 8601 writes it. */
 const WINDOWS = [
-  { keys: 5, seconds: HOUR_SECONDS, words: 'an hour' },
-  { keys: 20, seconds: 24 * HOUR_SECONDS, words: 'a day' },
+  { keys: 5, ms: HOUR_MS, named: '2026-11-21T13'.length, words: 'an hour' },
+  { keys: 20, ms: 24 * HOUR_MS, named: '2026-11-21'.length, words: 'a day' },
 ] as const
 
 /** @returns makes a key for who calls from this address. @throws {GatewayError} rate_limited */
 export function createFreeKeys({ store, dailyQuota, isLimited, now }: FreeKeyParts) {
-  const limiters = WINDOWS.map(({ keys, seconds, words }) => ({
-    keys,
-    words,
-    limiter: new RateLimiterMemory({ points: keys, duration: seconds }),
-  }))
-
-  async function count(prefix: string): Promise<void> {
-    for (const { keys, words, limiter } of limiters)
-      try {
-        await limiter.consume(prefix)
-      } catch (refused) {
-        if (!(refused instanceof RateLimiterRes)) throw refused
-        const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000))
-        throw new GatewayError(
-          'rate_limited',
-          `At most ${keys} free keys ${words} for one network. Use the key that you have, or try again in ${seconds} s.`,
-          { extras: { retry_after_seconds: seconds } },
-        )
-      }
-  }
-
   return async (address: string): Promise<FreeKey> => {
-    if (isLimited) await count(networkOf(address))
     const createdAt = now()
+    const time = new Date(createdAt).toISOString()
+    const holder = networkOf(address)
     const token = newToken('ek')
-    const key = { id: newId('ek', createdAt), createdAt, revokedAt: null }
-    await store.createEmailKey({ key, keyHash: hashToken(token) })
+    const key = { id: newId('ek', createdAt), createdAt, revokedAt: null, lastSeenDay: time.slice(0, 10) }
+    const made = await store.createEmailKey({
+      key,
+      keyHash: hashToken(token),
+      limits: isLimited
+        ? WINDOWS.map(({ keys, named }) => ({ holder, period: time.slice(0, named), keys }))
+        : [],
+    })
+    if (!made.ok) throw enough(WINDOWS[made.reached]!, createdAt)
     return {
       id: key.id,
       createdAt,
@@ -59,6 +47,15 @@ export function createFreeKeys({ store, dailyQuota, isLimited, now }: FreeKeyPar
       token: new Secret(token),
     }
   }
+}
+
+function enough({ keys, ms, words }: (typeof WINDOWS)[number], at: number): GatewayError {
+  const seconds = Math.ceil((ms - (at % ms)) / 1000)
+  return new GatewayError(
+    'rate_limited',
+    `At most ${keys} free keys ${words} for one network. Use the key that you have, or try again in ${seconds} s.`,
+    { extras: { retry_after_seconds: seconds } },
+  )
 }
 
 /** The network that one person is likely to hold: IPv4 /24, IPv6 /48. */

@@ -1,24 +1,50 @@
 // Email keys that were found a moment ago: each verification shows one, and a look into the store costs as much as all the
-// rest of a warm answer. A revoked key is known for as long as that moment; an unknown one never.
+// rest of a warm answer. A key that this process revokes is forgotten at once; one that another process revokes is known
+// here for as long as that moment; an unknown one never.
 import type { EmailKey, Store } from '../store/ports.ts'
 
 export const KNOWN_MS = 1_000
 const MAX_KNOWN = 10_000
 
-type Find = Store['findEmailKey']
+export interface KnownKeys {
+  readonly find: Store['findEmailKey']
+  /** Looks into the store the next time. */
+  forget(id: string): void
+}
 
-export function rememberKeys(find: Find, now: () => number): Find {
+/** Writes down, once a day and key, that it was used. */
+export function rememberKeys(
+  store: Pick<Store, 'findEmailKey' | 'touchEmailKey'>,
+  now: () => number,
+): KnownKeys {
   const known = new Map<string, { readonly key: EmailKey; readonly until: number }>()
-  return async (keyHash) => {
-    const name = keyHash.toString('latin1')
-    const at = now()
-    const entry = known.get(name)
-    if (entry && at < entry.until) return entry.key
-    known.delete(name)
-    const key = await find(keyHash)
-    if (!key) return undefined
-    known.set(name, { key, until: at + KNOWN_MS })
-    if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
-    return key
+  let forgotten = 0
+
+  function touch({ id, lastSeenDay }: EmailKey, at: number): void {
+    const day = new Date(at).toISOString().slice(0, 10)
+    // Nobody waits for it: what fails is written a moment later.
+    if (lastSeenDay < day) store.touchEmailKey({ id, day }).catch(() => {})
+  }
+
+  return {
+    async find(keyHash) {
+      const name = keyHash.toString('latin1')
+      const at = now()
+      const entry = known.get(name)
+      if (entry && at < entry.until) return entry.key
+      known.delete(name)
+      const before = forgotten
+      const key = await store.findEmailKey(keyHash)
+      if (!key) return undefined
+      touch(key, at)
+      // What was found may have been revoked since: then it serves this call, which was under way, and no other.
+      if (before === forgotten) known.set(name, { key, until: at + KNOWN_MS })
+      if (known.size > MAX_KNOWN) known.delete(known.keys().next().value!)
+      return key
+    },
+    forget(id) {
+      forgotten++
+      for (const [name, { key }] of known) if (key.id === id) known.delete(name)
+    },
   }
 }

@@ -243,6 +243,15 @@ const permitIndexes = (): readonly string[] => [
   `CREATE INDEX permits_refused ON permits (account_id, id) WHERE state = 'refused'`,
 ]
 
+/** Nobody wrote down when the keys that are there were used last: it counts from now. */
+const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
+  `ALTER TABLE email_keys ADD COLUMN last_seen_day ${id} NOT NULL DEFAULT ''`,
+  `UPDATE email_keys SET last_seen_day = ${
+    engine === 'sqlite' ? `strftime('%Y-%m-%d', 'now')` : `to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`
+  }`,
+  `CREATE INDEX email_keys_seen ON email_keys (last_seen_day)`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -382,6 +391,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   actionTables,
   emailTables,
   permitIndexes,
+  emailKeyTraces,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import type { EmailKey, Store } from '../../src/store/ports.ts'
+import type { EmailKey, KeyLimit, Store } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 
 const DAY = '2026-06-01'
@@ -16,9 +16,14 @@ describe.each(ENGINES)('keys of email verification in %s', (engine) => {
   })
   afterAll(() => place.remove())
 
-  async function addKey(): Promise<{ key: EmailKey; keyHash: Buffer }> {
-    const made = { key: { id: newId('ek', NOW), createdAt: NOW, revokedAt: null }, keyHash: randomBytes(32) }
-    await store.createEmailKey(made)
+  const newKey = (createdAt = NOW, limits: readonly KeyLimit[] = []) => {
+    const lastSeenDay = new Date(createdAt).toISOString().slice(0, 10)
+    const key: EmailKey = { id: newId('ek', createdAt), createdAt, revokedAt: null, lastSeenDay }
+    return { key, keyHash: randomBytes(32), limits }
+  }
+  async function addKey(createdAt = NOW) {
+    const made = newKey(createdAt)
+    expect(await store.createEmailKey(made)).toEqual({ ok: true })
     return made
   }
   const used = async (keyId: string) =>
@@ -82,6 +87,80 @@ describe.each(ENGINES)('keys of email verification in %s', (engine) => {
       await store.takeEmailQuota({ keyId, day, count: 1, limit: 10 })
     expect((await store.sweep(NOW))['emailDays']).toBe(2)
     expect((await used(keyId)).map(([day]) => day)).toEqual(['2026-05-31', DAY])
+    expect(await store.findEmailKey(keyHash)).toBeDefined()
+  })
+
+  it('are listed newest first, with what they have of the day, in pages', async () => {
+    const later = Date.parse('2030-01-01T00:00:00Z')
+    const keys = [await addKey(later), await addKey(later + 1), await addKey(later + 2)]
+    const [oldest, middle, newest] = keys.map(({ key }) => key)
+    await store.takeEmailQuota({ keyId: middle!.id, day: '2030-01-01', count: 7, limit: 10 })
+    await store.takeEmailQuota({ keyId: middle!.id, day: '2030-01-02', count: 9, limit: 10 })
+    await store.revokeEmailKey({ id: newest!.id, now: later + 9 })
+    const page = await store.listEmailKeys({ limit: 2, day: '2030-01-01' })
+    expect(page).toEqual({
+      items: [
+        { ...newest, revokedAt: later + 9, usedToday: 0 },
+        { ...middle, usedToday: 7 },
+      ],
+      next: middle!.id,
+    })
+    const rest = await store.listEmailKeys({ limit: 1, before: page.next!, day: '2030-01-01' })
+    expect(rest.items).toEqual([{ ...oldest, usedToday: 0 }])
+    expect(await store.listEmailKeys({ limit: 1, before: 'ek_', day: DAY })).toEqual({
+      items: [],
+      next: null,
+    })
+  })
+
+  it('are made within the limits of who asks: all of them count, or none', async () => {
+    const holder = '192.0.2.0/24'
+    const limits = (hour: string): KeyLimit[] => [
+      { holder, period: `${DAY}T${hour}`, keys: 2 },
+      { holder, period: DAY, keys: 3 },
+    ]
+    const make = (hour: string) => store.createEmailKey(newKey(NOW, limits(hour)))
+    expect(await make('00')).toEqual({ ok: true })
+    expect(await make('00')).toEqual({ ok: true })
+    expect(await make('00')).toEqual({ ok: false, reached: 0 })
+    expect(await make('01')).toEqual({ ok: true })
+    const refused = newKey(NOW, limits('01'))
+    expect(await store.createEmailKey(refused)).toEqual({ ok: false, reached: 1 })
+    expect(await store.findEmailKey(refused.keyHash)).toBeUndefined()
+    expect(await used(holder)).toEqual([
+      [DAY, 3],
+      [`${DAY}T00`, 2],
+      [`${DAY}T01`, 1],
+    ])
+  })
+
+  it('are never more than the limit for a hundred who ask at once', async () => {
+    const limits = [{ holder: '198.51.100.0/24', period: DAY, keys: 5 }]
+    const made = await Promise.all(times(100, () => store.createEmailKey(newKey(NOW, limits))))
+    expect(made.filter(({ ok }) => ok)).toHaveLength(5)
+  })
+
+  it('go when nobody used them for 180 days, and stay for as long when somebody did', async () => {
+    const made = Date.parse('2025-01-01T12:00:00Z')
+    const dayMs = 24 * 3600 * 1000
+    const [unused, revoked, inUse] = [await addKey(made), await addKey(made), await addKey(made)]
+    await store.revokeEmailKey({ id: revoked.key.id, now: made })
+    await store.touchEmailKey({ id: inUse.key.id, day: '2025-03-01' })
+    await store.touchEmailKey({ id: inUse.key.id, day: '2025-02-01' })
+    expect(await store.findEmailKey(inUse.keyHash)).toMatchObject({ lastSeenDay: '2025-03-01' })
+    expect(await store.sweep(made + 180 * dayMs)).toMatchObject({ emailKeys: 0 })
+    expect(await store.findEmailKey(unused.keyHash)).toBeDefined()
+    expect(await store.sweep(made + 181 * dayMs)).toMatchObject({ emailKeys: 2 })
+    expect(await store.findEmailKey(unused.keyHash)).toBeUndefined()
+    expect(await store.findEmailKey(inUse.keyHash)).toBeDefined()
+    expect(await store.sweep(Date.parse('2025-08-28T23:59:59Z'))).toMatchObject({ emailKeys: 0 })
+    expect(await store.sweep(Date.parse('2025-08-29T00:00:00Z'))).toMatchObject({ emailKeys: 1 })
+  })
+
+  it('without a day, as an older release makes them beside this one, are not swept as if they were old', async () => {
+    const { key, keyHash } = newKey(NOW)
+    await store.createEmailKey({ key: { ...key, lastSeenDay: '' }, keyHash, limits: [] })
+    expect(await store.sweep(NOW)).toMatchObject({ emailKeys: 0 })
     expect(await store.findEmailKey(keyHash)).toBeDefined()
   })
 })

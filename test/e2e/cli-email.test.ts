@@ -56,6 +56,41 @@ review  ada@yahooo.com  (typo)
   })
 })
 
+describe('email keys', () => {
+  it('lists what was given out, and ends one at once', async () => {
+    const url = await gateway.listening
+    const post = async (path: string, body: unknown, key?: string) => {
+      const headers = {
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      }
+      return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    }
+    const made = (await (await post('/v1/keys/free', {})).json()) as { key_id: string; key: string }
+    const verify = async () => (await post('/v1/verify', { email: 'ada@good.com' }, made.key)).status
+    expect(await verify()).toBe(200)
+
+    const listed = await run('keys', 'list')
+    expect({ code: listed.code, stderr: listed.stderr }).toEqual({ code: 0, stderr: '' })
+    expect(listed.stdout).toMatch(/^key_id +created_at +last_seen_on +used_today +revoked_at/)
+    expect(listed.stdout).toContain(made.key_id)
+    expect(listed.stdout).not.toContain(made.key)
+
+    const revoked = await run('keys', 'revoke', made.key_id, '--json')
+    expect(revoked.code).toBe(0)
+    expect(JSON.parse(revoked.stdout)).toMatchObject({
+      key_id: made.key_id,
+      revoked_at: expect.stringContaining('T'),
+    })
+    expect(await verify()).toBe(401)
+  })
+  it('says that a key is not there', async () => {
+    const { code, stderr } = await run('keys', 'revoke', 'ek_0000000000000000000000000000000000')
+    expect(code).toBe(1)
+    expect(stderr).toContain('No email key has this id. List them to find it.')
+  })
+})
+
 describe('email lists refresh', () => {
   const domains = Array.from({ length: 150 }, (_, i) => `throwaway-${i}.com`)
   it('puts a list into the data directory, and says what changed', async () => {

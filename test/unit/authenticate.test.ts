@@ -47,7 +47,9 @@ const capabilities = new Map([
   [EXPIRED, capability('cap_expired', NOW)],
   [REVOKED, capability('cap_revoked', NOW + 1, NOW - 1)],
 ])
-const emailKeys = new Map<string, EmailKey>([[EMAIL, { id: 'ek_1', createdAt: 0, revokedAt: null }]])
+const emailKeys = new Map<string, EmailKey>([
+  [EMAIL, { id: 'ek_1', createdAt: 0, revokedAt: null, lastSeenDay: '1970-01-01' }],
+])
 const find = <T>(rows: Map<string, T>, hash: Buffer) =>
   [...rows].find(([token]) => hashToken(token).equals(hash))?.[1]
 const store: AuthenticationStore = {

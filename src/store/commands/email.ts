@@ -1,21 +1,55 @@
-// Keys of email verification, and the addresses they may verify in a day.
-import { all, columns, type Command, first, insertInto } from '../command.ts'
-import type { EmailKey, Millis, Store } from '../ports.ts'
+// Keys of email verification, the addresses they may verify in a day, and how many keys one holder may have made. Both are
+// counters of `email_quota`, by the id of a key or the name of a holder, and neither looks like the other.
+import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
+import { selectPage } from '../page.ts'
+import type { EmailKey, Millis, Page, Store } from '../ports.ts'
 
 type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
-const keyFields = ['id', 'createdAt', 'revokedAt']
+const keyFields = ['id', 'createdAt', 'revokedAt', 'lastSeenDay']
 const KEY = columns(keyFields)
 
 const INSERT_KEY = insertInto('email_keys', [...keyFields, 'keyHash'])
-export function* createEmailKey({ key, keyHash }: Input<'createEmailKey'>): Command<void> {
-  yield* all(INSERT_KEY, key.id, key.createdAt, key.revokedAt, keyHash)
+type Made = Awaited<ReturnType<Store['createEmailKey']>>
+
+export function* createEmailKey({ key, keyHash, limits }: Input<'createEmailKey'>): Command<Made> {
+  for (const [reached, { holder, period, keys }] of limits.entries()) {
+    const taken = yield* takeEmailQuota({ keyId: holder, day: period, count: 1, limit: keys })
+    if (!taken.ok) throw new Undo<Made>({ ok: false, reached })
+  }
+  yield* all(INSERT_KEY, key.id, key.createdAt, key.revokedAt, key.lastSeenDay, keyHash)
+  return { ok: true }
 }
 
 const FIND_KEY = `SELECT ${KEY} FROM email_keys WHERE key_hash = $1 AND revoked_at IS NULL`
 export function* findEmailKey(keyHash: Uint8Array): Command<EmailKey | undefined> {
   const row = yield* first<EmailKey>(FIND_KEY, keyHash)
   return row && { ...row }
+}
+
+// The keys of a page lie side by side, so their counters do too.
+const USED_BY_PAGE =
+  'SELECT key_id AS id, used FROM email_quota WHERE key_id >= $1 AND key_id <= $2 AND day = $3'
+type Listed = EmailKey & { usedToday: number }
+
+export function* listEmailKeys({ day, ...page }: Input<'listEmailKeys'>): Command<Page<Listed>> {
+  const { items, next } = yield* selectPage<EmailKey, EmailKey>(
+    { columns: KEY, from: 'email_keys', id: 'id' },
+    [],
+    page,
+    (row) => ({ ...row }),
+    ({ id }) => id,
+  )
+  const [newest, oldest] = [items[0], items.at(-1)]
+  const rows =
+    newest && oldest ? yield* all<{ id: string; used: number }>(USED_BY_PAGE, oldest.id, newest.id, day) : []
+  const used = new Map(rows.map((row) => [row.id, row.used]))
+  return { items: items.map((key) => ({ ...key, usedToday: used.get(key.id) ?? 0 })), next }
+}
+
+const TOUCH_KEY = 'UPDATE email_keys SET last_seen_day = $1 WHERE id = $2 AND last_seen_day < $1'
+export function* touchEmailKey({ id, day }: Input<'touchEmailKey'>): Command<void> {
+  yield* all(TOUCH_KEY, day, id)
 }
 
 const REVOKE_KEY = `UPDATE email_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${KEY}`
@@ -44,16 +78,30 @@ export function* returnEmailQuota({ keyId, day, count }: Input<'returnEmailQuota
   yield* all(RETURN, count, keyId, day)
 }
 
-const TWO_DAYS_MS = 2 * 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
+/** Of a key that nobody uses. Who comes back later gets another one for the asking. */
+const KEPT_DAYS = 180
 
-/** Days that are over. Keys stay: their holders have no other way back to them. */
+const dayOf = (at: Millis) => new Date(at).toISOString().slice(0, 10)
+
+/** Days that are over, and keys that were used on none of the last KEPT_DAYS. */
 export function* sweepEmail(now: Millis, limit: number): Command<Readonly<Record<string, number>>> {
   const days = yield* all(
     `DELETE FROM email_quota WHERE (key_id, day) IN (
        SELECT key_id, day FROM email_quota WHERE day <= $1 LIMIT $2
      ) RETURNING key_id`,
-    new Date(now - TWO_DAYS_MS).toISOString().slice(0, 10),
+    dayOf(now - 2 * DAY_MS),
     limit,
   )
-  return { emailDays: days.length }
+  const unused = now - KEPT_DAYS * DAY_MS
+  // A release that knows nothing of days makes keys without one; those count by when they were made.
+  const keys = yield* all(
+    `DELETE FROM email_keys WHERE id IN (
+       SELECT id FROM email_keys WHERE last_seen_day < $1 AND created_at < $2 LIMIT $3
+     ) RETURNING id`,
+    dayOf(unused),
+    unused,
+    limit,
+  )
+  return { emailDays: days.length, emailKeys: keys.length }
 }

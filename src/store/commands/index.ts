@@ -36,7 +36,8 @@ const { preparePermit, getPermit, listPermits, decidePermit } = permits
 const { reserveAction } = actions
 const { countActions } = counts
 const { saveEdgeHost, findEdgeHost, reserveEdgeCall } = edge
-const { createEmailKey, findEmailKey, revokeEmailKey, takeEmailQuota, returnEmailQuota } = email
+const { createEmailKey, findEmailKey, listEmailKeys, touchEmailKey, revokeEmailKey } = email
+const { takeEmailQuota, returnEmailQuota } = email
 const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
 
 export const commands: Commands = {
@@ -100,6 +101,8 @@ export const commands: Commands = {
   reserveEdgeCall,
   createEmailKey,
   findEmailKey,
+  listEmailKeys,
+  touchEmailKey,
   revokeEmailKey,
   takeEmailQuota,
   returnEmailQuota,
@@ -150,6 +153,7 @@ export const reads: ReadonlySet<CommandName> = new Set<CommandName>([
   'listMandates',
   'listPermits',
   'countActions',
+  'listEmailKeys',
   'listPublishedKeys',
   'listTasks',
 ])
@@ -166,7 +170,7 @@ export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
   'insertMandate',
   'revokeMandate',
   'saveEdgeHost',
-  'createEmailKey',
+  'touchEmailKey',
   'revokeEmailKey',
   'returnEmailQuota',
   'recordLiveness',

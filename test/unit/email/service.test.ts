@@ -6,6 +6,7 @@ import { createKnowledge } from '../../../src/email/lists.ts'
 import { packNames } from '../../../src/email/packed.ts'
 import { CURATED } from '../../../src/email/sources.ts'
 import type { MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
+import type { EmailKey } from '../../../src/store/ports.ts'
 
 const knowledge = createKnowledge(
   {
@@ -18,7 +19,13 @@ const knowledge = createKnowledge(
 function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
   const refuse = () => Promise.reject(new Error('no store here'))
   const email = createEmail({
-    store: { createEmailKey: refuse, takeEmailQuota: refuse, returnEmailQuota: refuse },
+    store: {
+      createEmailKey: refuse,
+      listEmailKeys: refuse,
+      revokeEmailKey: refuse,
+      takeEmailQuota: refuse,
+      returnEmailQuota: refuse,
+    },
     dns,
     addresses: createAddressPolicy([]),
     mailbox,
@@ -27,6 +34,7 @@ function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
     areKeysLimited: false,
     now: () => 0,
     elapsedMs: () => 0,
+    forgetKey: () => {},
   })
   const gone = new AbortController()
   const verify = (addresses: readonly string[]) =>
@@ -132,5 +140,67 @@ describe('the same address many times', () => {
     const results = await verify([...Array<string>(99).fill('ada@good.com'), 'eve@good.com'])
     expect(asked).toEqual(['ada@good.com', 'eve@good.com'])
     expect(new Set(results.map(({ mailbox }) => mailbox))).toEqual(new Set(['undeliverable']))
+  })
+})
+
+describe('keys', () => {
+  const KEY: EmailKey = { id: 'ek_1', createdAt: 0, revokedAt: null, lastSeenDay: '1970-01-01' }
+
+  function setUpKeys(stored: readonly EmailKey[], dailyQuota = 100) {
+    const told: string[] = []
+    let loads = 0
+    const refuse = () => Promise.reject(new Error('not asked for'))
+    const email = createEmail({
+      store: {
+        createEmailKey: async () => ({ ok: true }),
+        listEmailKeys: async ({ day }) => {
+          told.push(day)
+          return { items: stored.map((key) => ({ ...key, usedToday: 7 })), next: null }
+        },
+        revokeEmailKey: async ({ id, now }) =>
+          stored.some((key) => key.id === id) ? { ...KEY, id, revokedAt: now } : undefined,
+        takeEmailQuota: refuse,
+        returnEmailQuota: refuse,
+      },
+      dns: answers,
+      addresses: createAddressPolicy([]),
+      mailbox: undefined,
+      readKnowledge: () => (loads++, Promise.reject(new Error('away'))),
+      dailyQuota,
+      areKeysLimited: true,
+      now: () => 1_000,
+      elapsedMs: () => 0,
+      forgetKey: (id) => void told.push(`forget ${id}`),
+    })
+    return { email, told, loads: () => loads }
+  }
+
+  it('that are there have the lists loaded before the first verification; without one nothing is loaded', async () => {
+    for (const [stored, loaded] of [[[], 0] as const, [[KEY], 1] as const]) {
+      const { email, loads } = setUpKeys(stored)
+      await email.prepare()
+      expect(loads()).toBe(loaded)
+    }
+  })
+
+  it('that are made have them loaded, and are not kept waiting or refused by it', async () => {
+    const { email, loads } = setUpKeys([])
+    expect((await email.createFreeKey('192.0.2.1')).dailyQuota).toBe(100)
+    expect(loads()).toBe(1)
+  })
+
+  it('are listed with what they used of the day, where it is counted', async () => {
+    const { email, told } = setUpKeys([KEY])
+    expect(await email.listKeys({ limit: 5 })).toEqual({ items: [{ ...KEY, usedToday: 7 }], next: null })
+    expect(told).toEqual(['1970-01-01'])
+    const unlimited = await setUpKeys([KEY], 0).email.listKeys({ limit: 5 })
+    expect(unlimited.items).toEqual([{ ...KEY, usedToday: null }])
+  })
+
+  it('that are revoked are forgotten; of one that is not there, nobody is told', async () => {
+    const { email, told } = setUpKeys([KEY])
+    expect(await email.revokeKey('ek_1')).toMatchObject({ id: 'ek_1', revokedAt: 1_000 })
+    await expect(email.revokeKey('ek_2')).rejects.toMatchObject({ code: 'key_not_found' })
+    expect(told).toEqual(['forget ek_1'])
   })
 })

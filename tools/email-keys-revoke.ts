@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { EmailKeyRecord } from '../schemas/email.ts'
+import { free } from '../schemas/money.ts'
+import { toEmailKeyRecord } from '../src/email/wire.ts'
+import { defineTool } from '../src/registry.ts'
+
+export const emailKeysRevoke = defineTool({
+  name: 'gateway.email.keys.revoke',
+  title: 'Revoke an email key',
+  summary:
+    'Ends a free key of email verification: at once in the gateway that is asked, within a second in others on the same ' +
+    'database. For the administrator. Repeating it changes nothing.',
+  input: z.strictObject({ key_id: z.string().min(1).max(64) }),
+  output: EmailKeyRecord,
+  price: free,
+  caller: 'admin',
+  effects: { readOnly: false, destructive: true, idempotent: true, openWorld: false },
+  rest: { method: 'POST', path: '/v1/email/keys/{key_id}/revoke', operationId: 'revokeEmailKey' },
+  errors: ['key_required', 'admin_required', 'key_not_found'],
+  examples: [{ title: 'End it', input: { key_id: 'ek_0000000000000000000000000000000000' } }],
+  handle: async ({ key_id }, { email }) => toEmailKeyRecord(await email.revokeKey(key_id)),
+})
