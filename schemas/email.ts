@@ -91,9 +91,9 @@ export const emailField = z
 export const EmailKeyRecord = z.object({
   key_id: z.string(),
   created_at: Timestamp,
-  last_seen_on: z.iso
-    .date()
-    .describe('Day (UTC) it was used last, or made. Keys unused for 180 days are removed'),
+  last_seen_on: z
+    .string()
+    .describe('Day (UTC, like 2026-11-21) it was used last, or made. Keys unused for 180 days are removed'),
   revoked_at: Timestamp.nullable(),
 })
 export type EmailKeyRecord = z.infer<typeof EmailKeyRecord>

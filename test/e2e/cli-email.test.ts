@@ -72,7 +72,7 @@ describe('email keys', () => {
 
     const listed = await run('keys', 'list')
     expect({ code: listed.code, stderr: listed.stderr }).toEqual({ code: 0, stderr: '' })
-    expect(listed.stdout).toMatch(/^key_id +created_at +last_seen_on +used_today +revoked_at/)
+    expect(listed.stdout).toMatch(/^KEY ID +CREATED AT +LAST SEEN ON +USED TODAY +REVOKED AT/)
     expect(listed.stdout).toContain(made.key_id)
     expect(listed.stdout).not.toContain(made.key)
 
