@@ -56,7 +56,8 @@ function decodeValue(value: string): string {
 }
 
 export function bindUcp(layer: Layer, message: Message): Binding[] {
-  if (layer.transport !== 'rest') return []
+  // Elsewhere the last part of a path may be a verb (`/catalog/product`), and `id` that of an event.
+  if (layer.transport !== 'rest' || !/^(?:checkout|cart)\b/.test(layer.stage)) return []
   const { checkoutId } = readUcp(layer, message)
   const inBody = pickText(jsonBody(message), 'id')
   if (checkoutId?.at !== '/target' || inBody === null) return []

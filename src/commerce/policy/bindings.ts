@@ -1,6 +1,7 @@
 // Bindings -> reasons: what was compared once for everybody, in the words of the policy.
 import type { Binding } from '../ports.ts'
-import type { Rule } from './model.ts'
+import { readAp2 } from '../protocols/ap2.ts'
+import type { Rule, Subject } from './model.ts'
 import { reason, type Reason, type ReasonCode, type Severity } from './reasons.ts'
 
 const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
@@ -16,11 +17,29 @@ const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
   scheme_https: 'INSECURE_SCHEME',
 }
 
-export const judgeBindings: Rule = ({ bindings }) =>
-  bindings.flatMap(({ kind, verdict, at, message }): Reason[] => {
-    const severity = severityOf(kind, verdict)
+export const judgeBindings: Rule = (subject) =>
+  subject.bindings.flatMap((binding): Reason[] => {
+    const { kind, verdict, at, message } = binding
+    const severity =
+      verdict === 'mismatch' && isArguable(binding, subject) ? 'review' : severityOf(kind, verdict)
     return severity === undefined ? [] : [reason(CODES[kind], at, { severity, message })]
   })
+
+/** Schemes in which what is signed pays payTo itself. Others pay an escrow or a channel first. */
+const DIRECT_SCHEMES = new Set(['exact', 'upto'])
+
+/** What differs there may well differ by design: somebody has to look. */
+export function isArguable({ kind, at }: Binding, { detection, message }: Subject): boolean {
+  const { primary, facts, layers } = detection
+  if (kind === 'payee' && primary?.name === 'x402')
+    return facts.scheme !== null && !DIRECT_SCHEMES.has(facts.scheme.value)
+  // A mandate that comes along in a checkout is often for the payment provider behind the shop.
+  return (
+    kind === 'host' &&
+    primary?.name !== 'ap2' &&
+    layers.some((layer) => layer.name === 'ap2' && readAp2(layer, message).closed?.aud?.at === at)
+  )
+}
 
 function severityOf(kind: Binding['kind'], verdict: Binding['verdict']): Severity | undefined {
   if (verdict === 'match') return undefined

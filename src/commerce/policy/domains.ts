@@ -7,17 +7,22 @@ import { readMpp } from '../protocols/mpp.ts'
 import { readX402 } from '../protocols/x402.ts'
 import type { Found } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
+import { isArguable } from './bindings.ts'
 import { reason } from './reasons.ts'
 
 export const judgeDomains: Rule = (subject) => {
   const target = subject.message.target.url
   if (target === undefined) return []
   const named = listNamed(subject)
-  return subject.bindings.flatMap(({ kind, verdict, at }) => {
+  return subject.bindings.flatMap((binding) => {
+    const { kind, verdict, at } = binding
     if (kind !== 'host' || verdict !== 'mismatch') return []
+    const severity = isArguable(binding, subject) ? 'review' : 'deny'
     const other = named.find((one) => one.at === at)
     const host = other && readHostName(other.value, target.protocol)
-    return host !== undefined && isSameDomain(host, target.host) ? [] : [reason('DOMAIN_MISMATCH', at)]
+    return host !== undefined && isSameDomain(host, target.host)
+      ? []
+      : [reason('DOMAIN_MISMATCH', at, { severity })]
   })
 }
 

@@ -82,15 +82,17 @@ export interface Reason {
   readonly severity: Severity
   readonly path: Place
   readonly message: string
+  /** Told by a name and by chance alone: it may well be what belongs there. */
+  readonly isGuess?: true
 }
 
 export function reason(
   code: ReasonCode,
   path: Place,
-  more: { readonly severity?: Severity; readonly message?: string } = {},
+  more: { readonly severity?: Severity; readonly message?: string; readonly isGuess?: true } = {},
 ): Reason {
   const { severity, message } = REASONS[code]
-  return { code, severity: more.severity ?? severity, path, message: more.message ?? message }
+  return { code, severity, path, message, ...more }
 }
 
 /** For the schema of the test. */

@@ -32,6 +32,17 @@ const post = (body: Plain, headers: { [name: string]: Plain } = {}, target = 'ht
   }) satisfies SampleSource
 const note = (text: string) => sample('acp-create', set('/body/order_notes', text))
 
+const agent = (path: string, body: Plain) =>
+  post(
+    body,
+    { 'UCP-Agent': 'profile="https://platform.example/p"', 'Idempotency-Key': 'k' },
+    `https://shop.example${path}`,
+  )
+const instrument = (credential: Plain, more: { [name: string]: Plain } = {}) =>
+  agent('/checkout-sessions/chk_1/complete', {
+    payment: { instruments: [{ id: 'pi_1', handler_id: 'h', type: 'card', credential, ...more }] },
+  })
+
 const PAID = '/headers/PAYMENT-SIGNATURE/$base64'
 const SIGNED = `${PAID}/payload/authorization`
 const MPP = '/headers/Authorization/$payment/challenge'
@@ -245,6 +256,20 @@ const CASES: readonly Case[] = [
     notMet: X402,
   },
   {
+    code: 'BINDING_PAYEE',
+    when: 'signed for another, by a scheme that may pay an escrow first',
+    met: sample('x402-http', set(`${PAID}/accepted/scheme`, 'auth-capture'), set(`${SIGNED}/to`, STRANGER)),
+    notMet: sample('x402-http', set(`${PAID}/accepted/scheme`, 'auth-capture')),
+    severity: 'review',
+  },
+  {
+    code: 'BINDING_PAYEE',
+    when: 'signed for another, by a scheme that pays directly',
+    met: sample('x402-http', set(`${PAID}/accepted/scheme`, 'upto'), set(`${SIGNED}/to`, STRANGER)),
+    notMet: sample('x402-http', set(`${PAID}/accepted/scheme`, 'upto')),
+    severity: 'deny',
+  },
+  {
     code: 'BINDING_AMOUNT',
     when: 'signed for more',
     met: sample('x402-http', set(`${SIGNED}/value`, '25001')),
@@ -262,6 +287,18 @@ const CASES: readonly Case[] = [
     met: sample('x402-get', set(`${PAID}/resource/url`, 'https://shop.example/reports?year=2025')),
     notMet: sample('x402-get'),
     severity: 'review',
+  },
+  {
+    code: 'BINDING_RESOURCE',
+    when: 'another checkout than that of the path',
+    met: agent('/checkout-sessions/chk_1', { id: 'chk_2' }),
+    notMet: agent('/checkout-sessions/chk_1', { id: 'chk_1' }),
+  },
+  {
+    code: 'BINDING_RESOURCE',
+    when: 'another cart, where the last part of the path is no verb',
+    met: agent('/carts/cart_1', { id: 'cart_2' }),
+    notMet: agent('/catalog/product', { id: 'sencha' }),
   },
   {
     code: 'BINDING_HOST',
@@ -363,6 +400,20 @@ const CASES: readonly Case[] = [
     when: 'the realm is of another domain',
     met: sample('mpp-get', set(`${MPP}/realm`, 'other.example')),
     notMet: sample('mpp-get', set(`${MPP}/realm`, 'api.shop.example')),
+  },
+  {
+    code: 'DOMAIN_MISMATCH',
+    when: 'the mandate is for another audience',
+    met: sample('ap2-checkout', set('/body/checkout_mandate/$chain/token/aud', 'https://pay.example.com/')),
+    notMet: sample('ap2-checkout', set('/body/checkout_mandate/$chain/token/aud', 'https://shop.example/')),
+    severity: 'deny',
+  },
+  {
+    code: 'DOMAIN_MISMATCH',
+    when: 'the mandate in a checkout is for another audience, which may be behind the shop',
+    met: sample('ucp-ap2', set('/body/ap2/checkout_mandate/$chain/token/aud', 'https://pay.example.com/')),
+    notMet: sample('ucp-ap2'),
+    severity: 'review',
   },
   {
     code: 'INSECURE_SCHEME',
@@ -492,6 +543,24 @@ const CASES: readonly Case[] = [
       set('/body/payment_method/cvc', '123'),
       set('/body/payment_method/number', CARD),
     ),
+  },
+  {
+    code: 'CARD_DATA',
+    when: "the card's own number in a checkout of UCP",
+    met: instrument({ type: 'pan', number: CARD }),
+    notMet: instrument({ type: 'network_token', number: CARD, cryptogram: 'AAAA' }),
+  },
+  {
+    code: 'CARD_DATA',
+    when: 'the number of a card of 2026-04 that is no token',
+    met: instrument({ type: 'card', card_number_type: 'fpan', number: CARD }),
+    notMet: instrument({ type: 'card', card_number_type: 'dpan', number: CARD, cvc: '123' }),
+  },
+  {
+    code: 'CARD_DATA',
+    when: 'beside a credential that is a token',
+    met: instrument({ type: 'vault', token: CARD }, { number: CARD }),
+    notMet: instrument({ type: 'vault', token: CARD }),
   },
   {
     code: 'CARD_DATA',
