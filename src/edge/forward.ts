@@ -14,7 +14,8 @@ import type { Edge, EdgeReply, EdgeTransaction } from '../services.ts'
 import type { Attempt } from '../store/ports.ts'
 import { signEvidence } from './evidence.ts'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from './headers.ts'
-import { inspectTransaction, type InspectedRequest, type InspectionRules } from './inspect.ts'
+import { inspectTransaction, type InspectedRequest } from './inspect.ts'
+import type { InspectionRules } from './recognise.ts'
 import {
   type Consent,
   type ConsentSource,

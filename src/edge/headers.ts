@@ -8,6 +8,10 @@ import { findToken } from '../tokens.ts'
 
 export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 
+/** @param name in lower case */
+export const valuesOf = (headers: HeaderPairs, name: string): string[] =>
+  headers.filter(([other]) => other === name).map(([, value]) => value)
+
 /** What of the gateway a merchant is told. */
 export interface Hop {
   /** Address of the buyer. */

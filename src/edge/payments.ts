@@ -1,6 +1,6 @@
 // Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
 // merchant's business, and which protocols the transaction speaks is told by recognise.ts.
-import { hasRepeatedMember, parseJson } from '../json.ts'
+import { parseJson } from '../json.ts'
 import type { HeaderPairs } from './headers.ts'
 
 /** What a rail's payment was found in, and what could be read of it. */
@@ -60,13 +60,13 @@ function paymentsInBody(json: unknown): FoundPayment[] {
   return found
 }
 
-/** Base64 in either alphabet, padded or not, of a JSON object in UTF-8 that has nothing twice. */
+/** Base64 in either alphabet, padded or not, of a JSON object in UTF-8. Whether it has a member twice is asked by detection. */
 export function decodeDocument(text: string): JsonObject | undefined {
   if (!/^(?:[\w+/-]{4})*(?:[\w+/-]{2}(?:==)?|[\w+/-]{3}=?)?$/.test(text)) return undefined
   try {
     const json = utf8.decode(Buffer.from(text, 'base64'))
     const value = parseJson(json, MAX_PAYMENT_DEPTH)
-    return isObject(value) && !hasRepeatedMember(json, value) ? value : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -63,11 +63,15 @@ export interface ConsentSource {
 
 /** One finding about a transaction; `blocks` decides whether it is forwarded. */
 export interface Finding {
+  /** A code of /v1/inspect, or a name of the edge's own where that has none. */
   readonly rule: string
   readonly blocks: boolean
   /** What to change, in words for a buyer's agent; never quotes the transaction. */
   readonly detail: string
 }
+
+export const block = (rule: string, detail: string): Finding => ({ rule, blocks: true, detail })
+export const note = (rule: string, detail: string): Finding => ({ rule, blocks: false, detail })
 
 export interface Inspection {
   /** Payment protocols that were recognised by their headers or body, e.g. `x402`. */

@@ -1,14 +1,17 @@
 // What the rest of the gateway knows about transactions, asked about one that is on its way to a merchant: the protocols it
-// speaks, and what in it contradicts itself. Detection and bindings are those of /v1/inspect and /v1/test.
-import { findBindings } from '../commerce/bindings.ts'
-import { detect } from '../commerce/detect.ts'
-import { readMessage } from '../commerce/message.ts'
-import { judgeMessage } from '../commerce/policy/judge.ts'
-import { REASONS } from '../commerce/policy/reasons.ts'
-import type { Binding, Message } from '../commerce/ports.ts'
-import type { HeaderPairs } from './headers.ts'
-import type { InspectionRules } from './inspect.ts'
+// speaks, and what the policy of /v1/inspect says about it. Which of that holds here is written down in rules.ts.
+import type { Message } from '../commerce/ports.ts'
+import type { Policy } from '../commerce/policy/document.ts'
+import { type JudgedMessage, judgeMessage } from '../commerce/policy/judge.ts'
+import { type Reason, REASONS } from '../commerce/policy/reasons.ts'
 import type { Finding } from './ports.ts'
+import { HOLDS } from './rules.ts'
+
+/** What the operator wrote for the merchant's account, and when it is asked: milliseconds since the epoch. */
+export interface InspectionRules {
+  readonly policy: Policy
+  readonly now: number
+}
 
 export interface Recognised {
   readonly protocols: readonly string[]
@@ -18,64 +21,51 @@ export interface Recognised {
 /** Those that money is asked for or paid with. */
 const PAYING = new Set(['x402', 'mpp', 'ucp', 'acp', 'ap2'])
 
-/** Where it goes is judged by what the payment itself says (inspect.ts), with the words of the edge. */
-const CONTRADICTIONS: Partial<Record<Binding['kind'], string>> = {
-  payee: 'The payment was signed for another payee than the one it names.',
-  amount: 'The payment was signed over another amount than the one it names.',
-  digest: 'A digest in the request is not that of the body.',
-  hash: 'A hash in a mandate is not that of what it stands for.',
-  offer: 'A signed offer has other terms than those beside it.',
-  constraint: 'A mandate is outside the bounds it was given.',
-  header_body: 'Headers of MCP name another method or tool than the body.',
-}
-
-/** @param text the body, where it is JSON */
-export function recognise(
-  request: {
-    readonly method: string
-    readonly host: string
-    readonly authority?: string
-    readonly path: string
-    readonly headers: HeaderPairs
-    readonly text: string | undefined
-  },
-  rules?: InspectionRules,
-): Recognised {
-  const headers = Object.create(null) as Record<string, string[]>
-  for (const [name, value] of request.headers) (headers[name] ??= []).push(value)
-  const { method, authority = request.host, path, text: body } = request
-  const message = readMessage({ target: `https://${authority}${path}`, method, headers, body })
-  const detection = detect(message)
-  const kinds = new Set(
-    findBindings(message, detection).flatMap(({ kind, verdict }) => (verdict === 'mismatch' ? [kind] : [])),
-  )
+export function recognise(message: Message, { policy, now }: InspectionRules): Recognised {
+  const judged = judgeMessage(message, policy, now)
   return {
-    protocols: detection.layers.map(({ name }) => name).filter((name) => PAYING.has(name)),
-    findings: [
-      ...[...kinds].flatMap((kind) => {
-        const detail = CONTRADICTIONS[kind]
-        return detail === undefined ? [] : [{ rule: `contradicts_${kind}`, blocks: false, detail }]
-      }),
-      ...(rules?.policy.isWritten === true ? applyPolicy(message, rules) : []),
-    ],
+    protocols: judged.subject.detection.layers.map(({ name }) => name).filter((name) => PAYING.has(name)),
+    findings: judged.reasons.flatMap((reason) => toFinding(reason, judged.subject)),
   }
 }
 
-/** Of what is forwarded the engine judges the address, and much of it is no commerce at all. */
-const NOT_ASKED = new Set<string>(['PRIVATE_TARGET', 'UNKNOWN_PROTOCOL'])
+type Subject = JudgedMessage['subject']
 
-/** Findings have the code of the reason, in words that hold nothing of the transaction. */
-function applyPolicy(message: Message, { policy, now }: InspectionRules): Finding[] {
-  const blocks = new Map<keyof typeof REASONS, boolean>()
-  for (const { code, severity } of judgeMessage(message, policy, now).reasons) {
-    if (severity === 'info' || NOT_ASKED.has(code)) continue
-    // The edge adds a key where there is none.
-    if (code === 'UNSAFE_WITHOUT_IDEMPOTENCY' && !policy.requiresKey) continue
-    blocks.set(code, blocks.get(code) === true || severity === 'deny')
-  }
-  return [...blocks].map(([code, isDenied]) => ({
-    rule: code,
-    blocks: isDenied,
-    detail: REASONS[code].message,
-  }))
+/** A finding has the code of the reason, in words that hold nothing of the transaction. */
+function toFinding(reason: Reason, subject: Subject): Finding[] {
+  const { code, severity } = reason
+  if (severity === 'info' || !isAsked(reason, subject)) return []
+  const blocks = severity === 'deny' && (subject.policy.isWritten || holdsUnwritten(reason, subject))
+  return [{ rule: code, blocks, detail: wordsFor(reason) }]
 }
+
+function isAsked({ code, path }: Reason, { policy }: Subject): boolean {
+  switch (HOLDS[code]) {
+    case 'unless_target':
+      return path !== '/target'
+    case 'with_protocol':
+      return path !== ''
+    case 'if_demanded':
+      return policy.requiresKey
+    default:
+      return true
+  }
+}
+
+/** Whether what is denied blocks where nobody wrote a policy. */
+function holdsUnwritten({ code, isGuess }: Reason, { detection, message }: Subject): boolean {
+  switch (HOLDS[code]) {
+    case 'written':
+      return false
+    case 'unless_keyed':
+      return detection.facts.idempotencyKey === null && message.header('idempotency-key') === undefined
+    default:
+      // A password or a token of the merchant's own looks like somebody else's secret.
+      return isGuess !== true
+  }
+}
+
+const wordsFor = ({ code, path }: Reason): string =>
+  code === 'DETECT-CONFLICT' && path === '/body'
+    ? 'Name every member of the JSON body once: readers differ on which counts.'
+    : REASONS[code].message

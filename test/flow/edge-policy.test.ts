@@ -1,27 +1,37 @@
-// The operator's policy of transactions at the edge: what /v1/inspect would deny the merchant's account is not forwarded.
+// What /v1/inspect says about a transaction, at the edge: sound ones arrive as they were sent, and what is denied is not
+// forwarded or charged, whether or not the operator wrote a policy for the merchant's account.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  BLOCKED,
+  type Blocked,
+  LIVE_MS,
+  type MerchantRequest,
+  requestOf,
+  SOUND,
+  toMerchant,
+} from '../data/commerce/edge.ts'
+import type { SampleSource } from '../support/commerce.ts'
 import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'
 import { UPSTREAM_HOST } from '../support/gateway.ts'
 import { verifyJws } from '../../src/receipts/types.ts'
 
 const PAYEE = '0x209693bc6afc0c5328ba36faf03c514ef312287c'
-const START_MS = 1_790_000_030_000
+const START_MS = LIVE_MS
 
 let edge: EdgeGateway
 let nowMs = START_MS
 beforeAll(async () => {
-  edge = await startEdgeGateway({ now: () => nowMs })
+  edge = await startEdgeGateway({ now: () => nowMs, env: { GATEWAY_SERVICE_KEY_CREDITS: '1000' } })
 })
 afterAll(() => edge?.close())
-beforeEach(() => {
+
+async function write(document: unknown): Promise<void> {
+  await writeFile(join(edge.dataDir, 'data', 'transaction-policy.json'), JSON.stringify(document))
   // Past what the reader of the policy remembers.
   nowMs += 1000
-})
-
-const write = (document: unknown) =>
-  writeFile(join(edge.dataDir, 'data', 'transaction-policy.json'), JSON.stringify(document))
+}
 
 /** The account whose key published the record. */
 const merchant = async (): Promise<string> => (await edge.rest('GET', '/v1/credits')).body.account_id
@@ -62,12 +72,48 @@ async function findingsOf(answer: Awaited<ReturnType<typeof pay>>): Promise<unkn
   return (evidence.payload['inspection'] as { findings: unknown }).findings
 }
 
+const authority = () => `${UPSTREAM_HOST}:${edge.upstream.port}`
+const send = ({ path, headers, body }: MerchantRequest) =>
+  edge.send(`/edge/${authority()}${path}`, { headers, body })
+
+describe('where nobody wrote a policy', () => {
+  beforeAll(() => write({}))
+
+  it.each<readonly [string, SampleSource]>(SOUND)('%s arrives as it was sent', async (_, source) => {
+    const request = toMerchant(source, authority())
+    const answer = await send(request)
+    expect([answer.status, answer.body.toString()]).toEqual([200, '{"ok":true}'])
+    const last = edge.upstream.requests.at(-1)!
+    expect(last.target).toBe(request.path)
+    expect(last.body.equals(request.body)).toBe(true)
+    for (const [name, value] of request.headers)
+      expect(last.headers).toContainEqual([name.toLowerCase(), value])
+  })
+
+  it.each<[string, string, Blocked]>(BLOCKED.map((one) => [one.code, one.when, one]))(
+    '%s is a 403 that says so, and nothing is sent or charged: %s',
+    async (code, _, one) => {
+      const before = [edge.upstream.connections, edge.upstream.requests.length]
+      const balance = await edge.balance()
+      const request = requestOf(one, authority())
+      const answer = await send(request)
+      expect([answer.status, answer.problem.code]).toEqual([403, 'transaction_blocked'])
+      const rules: string[] = answer.problem.findings.map(({ rule }: { rule: string }) => rule)
+      expect(rules).toContain(code)
+      // In the log, and nothing of what was sent.
+      expect(edge.log().trim().split('\n').at(-1)).toContain(`"reason":"${rules.join(' ')}"`)
+      expect([edge.upstream.connections, edge.upstream.requests.length]).toEqual(before)
+      expect(await edge.balance()).toBe(balance)
+    },
+  )
+})
+
 describe('a policy of transactions', () => {
-  it('asks nothing of merchants for whom nobody wrote one', async () => {
+  it('asks nothing of merchants for whom nobody wrote one, and the evidence says that nothing caps the amount', async () => {
     await write({ default: {}, accounts: { acct_other: { halted: true } } })
     const answer = await pay()
     expect(answer.status).toBe(200)
-    expect(await findingsOf(answer)).toEqual([])
+    expect(await findingsOf(answer)).toEqual(['POLICY_AMOUNT_CAP_UNSET'])
   })
 
   it.each<[string, object, string]>([
@@ -107,7 +153,6 @@ describe('a policy of transactions', () => {
     const noted = await pay()
     expect(noted.status).toBe(200)
     expect(await findingsOf(noted)).toEqual(['POLICY_AMOUNT_CAP_UNSET'])
-    nowMs += 1000
     await write({
       accounts: {
         [await merchant()]: {

@@ -155,7 +155,7 @@ describe('what arrives at the merchant', () => {
     })
     expect([answer.status, answer.problem.code]).toEqual([403, 'transaction_blocked'])
     expect(answer.problem.findings).toEqual([
-      { rule: 'json_repeated_member', detail: expect.stringContaining('once') },
+      { rule: 'DETECT-CONFLICT', detail: expect.stringContaining('once') },
     ])
     expect(answer.body.toString()).not.toContain('1000')
     expect(edge.upstream.requests.length).toBe(before)
@@ -338,7 +338,12 @@ describe('what it leaves behind', () => {
       method: 'POST',
       host: UPSTREAM_HOST,
       consent: { gw: EDGE_NAME, acct: /acct=(\w+)/.exec(edge.record)![1] },
-      inspection: { verdict: 'clean', protocols: ['x402'], findings: [] },
+      // The payment of this test says little.
+      inspection: {
+        verdict: 'noted',
+        protocols: ['x402'],
+        findings: ['AMOUNT_MISSING', 'POLICY_INPUT_MISSING', 'WINDOW_MISSING'],
+      },
       address_class: 'opened_private',
       upstream_status: 200,
       idempotency_key_added: true,
@@ -392,7 +397,7 @@ describe('what it leaves behind', () => {
     expect(lines.join()).not.toContain('canary')
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { tool: 'gateway.edge.forward', code: 'ok', caller: 'anonymous' },
-      { tool: 'gateway.edge.forward', code: 'transaction_blocked', reason: 'json_repeated_member' },
+      { tool: 'gateway.edge.forward', code: 'transaction_blocked', reason: 'DETECT-CONFLICT' },
     ])
   })
 })

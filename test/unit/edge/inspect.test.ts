@@ -1,8 +1,13 @@
+import { hash } from 'node:crypto'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { inspectTransaction } from '../../../src/edge/inspect.ts'
 import type { HeaderPairs } from '../../../src/edge/headers.ts'
-import { newToken } from '../../../src/tokens.ts'
+import { SAMPLES } from '../../data/commerce/samples.ts'
+import { wire } from '../../support/commerce.ts'
+import { newToken, PERMIT_HEADER_END } from '../../../src/tokens.ts'
 
 interface Given {
   readonly path?: string
@@ -12,39 +17,44 @@ interface Given {
 const HOST = 'shop.example.com'
 const JSON_BODY: HeaderPairs = [['content-type', 'application/json']]
 const inspect = ({ path = '/v1/x', headers = [], body = '' }: Given) =>
-  inspectTransaction({ method: 'POST', host: HOST, path, headers, body: Buffer.from(body) })
+  inspectTransaction(
+    { method: 'POST', host: HOST, path, headers, body: Buffer.from(body) },
+    { policy: toPolicy({ default: {}, accounts: {} }, undefined), now: 0 },
+  )
 const encode = (value: unknown, encoding: BufferEncoding = 'base64') =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString(encoding)
 
 const v2 = { x402Version: 2, accepted: { scheme: 'exact', network: 'eip155:8453' }, payload: {} }
 const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: {} }
+/** What a payment that is cut short for a test does not say. */
+const UNSAID: ReadonlySet<string> = new Set(['AMOUNT_MISSING', 'POLICY_INPUT_MISSING', 'WINDOW_MISSING'])
 const of = (url: unknown) => encode({ ...v2, resource: { url } })
 const mcp = (params: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
 
 describe('blocks', () => {
   it.each<[string, string, Given]>([
-    ['JSON that is none', 'json_invalid', { headers: JSON_BODY, body: '{"a":' }],
-    ['white space as JSON', 'json_invalid', { headers: JSON_BODY, body: ' ' }],
+    ['JSON that is none', 'MALFORMED', { headers: JSON_BODY, body: '{"a":' }],
+    ['white space as JSON', 'MALFORMED', { headers: JSON_BODY, body: ' ' }],
     [
       'JSON of another charset',
-      'json_invalid',
+      'MALFORMED',
       { headers: JSON_BODY, body: Buffer.from('{"a":"é"}', 'latin1') },
     ],
     [
       'JSON of a derived type',
-      'json_invalid',
+      'MALFORMED',
       { headers: [['content-type', 'application/ld+json; a=b']], body: 'x' },
     ],
     [
       'JSON behind a second type',
-      'json_invalid',
+      'MALFORMED',
       { headers: [['content-type', 'text/plain'], ...JSON_BODY], body: 'x' },
     ],
-    ['deep JSON', 'json_too_deep', { headers: JSON_BODY, body: '['.repeat(33) + ']'.repeat(33) }],
-    ['a member twice', 'json_repeated_member', { headers: JSON_BODY, body: '{"amount":1,"amount":100}' }],
+    ['deep JSON', 'MALFORMED', { headers: JSON_BODY, body: '['.repeat(33) + ']'.repeat(33) }],
+    ['a member twice', 'DETECT-CONFLICT', { headers: JSON_BODY, body: '{"amount":1,"amount":100}' }],
     [
       'Idempotency-Key twice',
-      'payment_header_repeated',
+      'HEADER_CONFLICT',
       {
         headers: [
           ['idempotency-key', 'a'],
@@ -54,7 +64,7 @@ describe('blocks', () => {
     ],
     [
       'Idempotency-Key twice the same',
-      'payment_header_repeated',
+      'HEADER_CONFLICT',
       {
         headers: [
           ['idempotency-key', 'a'],
@@ -64,7 +74,7 @@ describe('blocks', () => {
     ],
     [
       'Authorization twice',
-      'payment_header_repeated',
+      'HEADER_CONFLICT',
       {
         headers: [
           ['authorization', 'Bearer a'],
@@ -74,7 +84,7 @@ describe('blocks', () => {
     ],
     [
       'a payment twice',
-      'payment_header_repeated',
+      'DUPLICATE_PAYMENT',
       {
         headers: [
           ['payment-signature', encode(v2)],
@@ -84,7 +94,7 @@ describe('blocks', () => {
     ],
     [
       'one payment of each version',
-      'payment_repeated',
+      'DUPLICATE_PAYMENT',
       {
         headers: [
           ['payment-signature', encode(v2)],
@@ -94,65 +104,61 @@ describe('blocks', () => {
     ],
     [
       'a payment in a header and one in the message',
-      'payment_repeated',
+      'DUPLICATE_PAYMENT',
       {
         headers: [...JSON_BODY, ['payment-signature', encode(v2)]],
         body: mcp({ _meta: { 'x402/payment': v2 } }),
       },
     ],
-    [
-      'a payment that is not base64',
-      'payment_unreadable',
-      { headers: [['payment-signature', '{"x402Version":2}']] },
-    ],
-    ['a payment that is not JSON', 'payment_unreadable', { headers: [['x-payment', encode('x')]] }],
-    ['a payment that is no object', 'payment_unreadable', { headers: [['x-payment', encode([])]] }],
-    ['an empty payment', 'payment_unreadable', { headers: [['payment-signature', '']] }],
+    ['a payment that is not base64', 'MALFORMED', { headers: [['payment-signature', '{"x402Version":2}']] }],
+    ['a payment that is not JSON', 'MALFORMED', { headers: [['x-payment', encode('x')]] }],
+    ['a payment that is no object', 'MALFORMED', { headers: [['x-payment', encode([])]] }],
+    ['an empty payment', 'MALFORMED', { headers: [['payment-signature', '']] }],
     [
       'a payment that is not UTF-8',
-      'payment_unreadable',
+      'MALFORMED',
       { headers: [['x-payment', Buffer.from('{"a":"\xff"}', 'latin1').toString('base64')]] },
     ],
     [
       'a payment with a member twice',
-      'payment_unreadable',
+      'DUPLICATE_PAYMENT',
       { headers: [['payment-signature', encode('{"x402Version":2,"x402Version":2}')]] },
     ],
     [
       'a payment for another host',
-      'payment_other_host',
+      'BINDING_HOST',
       { headers: [['payment-signature', of('https://bank.example/v1/x')]] },
     ],
     [
       'a payment for a host that begins alike',
-      'payment_other_host',
+      'BINDING_HOST',
       { headers: [['payment-signature', of(`https://${HOST}.evil.example/`)]] },
     ],
     [
       'a payment for the host as a user name',
-      'payment_other_host',
+      'BINDING_HOST',
       { headers: [['payment-signature', of(`https://${HOST}@evil.example/`)]] },
     ],
     [
       'a payment for another host, without a scheme',
-      'payment_other_host',
+      'BINDING_HOST',
       { headers: [['payment-signature', of('//evil.example/')]] },
     ],
     [
       'a payment of v1 for another host',
-      'payment_other_host',
+      'BINDING_HOST',
       { headers: [['x-payment', encode({ ...v1, resource: 'http://evil.example/' })]] },
     ],
     [
       'an accepted offer of another host',
-      'payment_other_host',
+      'BINDING_HOST',
       {
         headers: [['payment-signature', encode({ ...v2, accepted: { resource: 'https://evil.example/' } })]],
       },
     ],
     [
       'a payment for another host in the message',
-      'payment_other_host',
+      'BINDING_HOST',
       {
         headers: JSON_BODY,
         body: mcp({
@@ -164,7 +170,7 @@ describe('blocks', () => {
     ],
     [
       'payments of x402 and MPP',
-      'payments_of_several_protocols',
+      'DETECT-CONFLICT',
       {
         headers: [
           ['payment-signature', encode(v2)],
@@ -174,17 +180,17 @@ describe('blocks', () => {
     ],
     [
       'payments of x402 and ACP',
-      'payments_of_several_protocols',
+      'DETECT-CONFLICT',
       { headers: [...JSON_BODY, ['x-payment', encode(v1)]], body: '{"payment_data":{"instrument":{}}}' },
     ],
     [
       'payments of UCP and ACP',
-      'payments_of_several_protocols',
+      'DETECT-CONFLICT',
       { headers: JSON_BODY, body: '{"payment":{"instruments":[{"id":"1"}]},"payment_data":{}}' },
     ],
     [
       'a key that the message contradicts',
-      'idempotency_conflict',
+      'HEADER_BODY_MISMATCH',
       {
         headers: [...JSON_BODY, ['idempotency-key', 'a']],
         body: mcp({ arguments: { meta: { 'idempotency-key': 'b' } } }),
@@ -196,8 +202,39 @@ describe('blocks', () => {
     ['the same with an underscore', 'route_overridden', { headers: [['x_http_method_override', 'DELETE']] }],
     ['a payment with an underscore', 'payment_header_disguised', { headers: [['x_payment', 'eyJ9']] }],
     ['a key with an underscore', 'payment_header_disguised', { headers: [['idempotency_key', 'k']] }],
-    ['a token of the gateway in the body', 'gateway_token', { body: `token=${newToken('sk')}` }],
-    ['a token of the gateway in the address', 'gateway_token', { path: `/v1?key=${newToken('cap')}` }],
+    ['a payment of v2 in the header of v1', 'VERSION_CONFLICT', { headers: [['x-payment', encode(v2)]] }],
+    [
+      'a credential of MPP that does not decode',
+      'MALFORMED',
+      { headers: [['authorization', 'Payment a b']] },
+    ],
+    [
+      'a type twice',
+      'HEADER_CONFLICT',
+      {
+        headers: [
+          ['content-type', 'text/plain'],
+          ['content-type', 'text/html'],
+        ],
+      },
+    ],
+    [
+      'a digest of another body',
+      'BINDING_DIGEST',
+      { headers: [...JSON_BODY, ['content-digest', `sha-256=:${'A'.repeat(43)}=:`]], body: '{}' },
+    ],
+    [
+      'a payment for this host at another port',
+      'BINDING_RESOURCE',
+      { headers: [['payment-signature', of(`https://${HOST}:8443/v1/x`)]] },
+    ],
+    [
+      'a permit in the body',
+      'SECRET_IN_BODY',
+      { body: `permit=${'A'.repeat(20)}${PERMIT_HEADER_END}.e30.c2ln` },
+    ],
+    ['a token of the gateway in the body', 'SECRET_IN_BODY', { body: `token=${newToken('sk')}` }],
+    ['a token of the gateway in the address', 'SECRET_IN_URL', { path: `/v1?key=${newToken('cap')}` }],
   ])('%s', (_, rule, given) => {
     const { findings } = inspect(given)
     expect(findings.filter(({ blocks }) => blocks).map((finding) => finding.rule)).toContain(rule)
@@ -216,20 +253,20 @@ describe('lets pass', () => {
     ],
     ['JSON with no body', { headers: JSON_BODY }, ['json_empty']],
     [
-      'an encoded body',
-      { headers: [...JSON_BODY, ['content-encoding', 'gzip']], body: Buffer.from([31, 139, 8]) },
-      ['body_encoded'],
-    ],
-    [
       'a body in its own encoding',
       { headers: [...JSON_BODY, ['content-encoding', 'identity']], body: '{}' },
       [],
     ],
-    ['a payment for this host', { headers: [['payment-signature', of(`https://${HOST}/v1/x?y`)]] }, []],
+    ['a payment for this resource', { headers: [['payment-signature', of(`https://${HOST}/v1/x`)]] }, []],
     [
-      'a payment for this host at another port',
-      { headers: [['payment-signature', of(`https://${HOST}:8443/`)]] },
-      [],
+      'a payment for this resource with another query',
+      { headers: [['payment-signature', of(`https://${HOST}/v1/x?y`)]] },
+      ['BINDING_RESOURCE'],
+    ],
+    [
+      'a payment for this resource under another port, where a proxy ends TLS',
+      { headers: [['payment-signature', of(`http://${HOST}:3000/v1/x`)]] },
+      ['INSECURE_SCHEME', 'BINDING_RESOURCE', 'PRIVATE_TARGET'],
     ],
     ['a payment for a path', { headers: [['payment-signature', of('/v1/x')]] }, []],
     ['a payment for what is no web address', { headers: [['payment-signature', of('mcp://tool/buy')]] }, []],
@@ -241,19 +278,9 @@ describe('lets pass', () => {
       [],
     ],
     [
-      'a payment of another version than its header',
-      { headers: [['x-payment', encode(v2)]] },
-      ['payment_version'],
-    ],
-    [
       'a credential of MPP',
       { headers: [['authorization', `Payment ${encode({ challenge: {} }, 'base64url')}`]] },
       [],
-    ],
-    [
-      'a credential of MPP that does not decode',
-      { headers: [['authorization', 'Payment a b']] },
-      ['payment_unreadable'],
     ],
     [
       'the same key in header and message',
@@ -264,11 +291,11 @@ describe('lets pass', () => {
       [],
     ],
     [
-      'a type twice',
+      'a list of signatures in two fields',
       {
         headers: [
-          ['content-type', 'text/plain'],
-          ['content-type', 'text/html'],
+          ['signature', 'a=:AA==:'],
+          ['signature', 'b=:AA==:'],
         ],
       },
       ['header_repeated'],
@@ -286,8 +313,97 @@ describe('lets pass', () => {
     ['words about tokens', { body: 'agw_ and agw_sk_' }, []],
   ])('%s', (_, given, rules) => {
     const { findings } = inspect(given)
-    expect(findings.map(({ rule, blocks }) => (blocks ? `blocks ${rule}` : rule))).toEqual(rules)
+    const others = findings.filter(({ rule }) => !UNSAID.has(rule))
+    expect(others.map(({ rule, blocks }) => (blocks ? `blocks ${rule}` : rule))).toEqual(rules)
   })
+})
+
+describe('a body with a Content-Encoding', () => {
+  const order = JSON.stringify({ item: 'tea', amount: 1, note: 'x'.repeat(200) })
+  const secret = JSON.stringify({ token: newToken('sk') })
+  const coded = (coding: string, body: Buffer, type = 'application/json'): Given => ({
+    headers: [
+      ['content-type', type],
+      ['content-encoding', coding],
+    ],
+    body,
+  })
+  const digestOf = (bytes: Buffer | string) => `sha-256=:${hash('sha256', bytes, 'base64')}:`
+  const CODINGS: readonly (readonly [string, (body: string) => Buffer])[] = [
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['deflate', deflateRawSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['identity', (body) => Buffer.from(body)],
+  ]
+
+  it.each<readonly [string, (body: string) => Buffer]>(CODINGS)(
+    'is read as what it stands for: %s',
+    (coding, encodeWith) => {
+      expect(inspect(coded(coding, encodeWith(order))).findings).toEqual([])
+      for (const [body, rule] of [
+        ['{"a":', 'MALFORMED'],
+        ['{"amount":1,"amount":9}', 'DETECT-CONFLICT'],
+        [secret, 'SECRET_IN_BODY'],
+      ] as const)
+        expect(inspect(coded(coding, encodeWith(body))).findings).toMatchObject([{ rule, blocks: true }])
+    },
+  )
+
+  it('is no larger than a body without one', () => {
+    const fill = (bytes: number) => gzipSync(`"${' '.repeat(bytes - 2)}"`)
+    expect(inspect(coded('gzip', fill(256 * 1024))).findings).toEqual([])
+    for (const size of [256 * 1024 + 1, 8 * 1024 * 1024])
+      expect(inspect(coded('gzip', fill(size))).findings).toMatchObject([{ rule: 'OVERSIZE', blocks: true }])
+  })
+
+  it.each<[string, string, Buffer]>([
+    ['what is none of it', 'gzip', Buffer.from(order)],
+    ['what lost its end', 'gzip', gzipSync(order).subarray(0, -9)],
+    ['a coding that nobody knows', 'zip', gzipSync(order)],
+    ['the name of something else', 'constructor', gzipSync(order)],
+    ['two codings', 'gzip, br', brotliCompressSync(gzipSync(order))],
+  ])('is blocked where it says JSON and cannot be read: %s', (_, coding, body) => {
+    expect(inspect(coded(coding, body)).findings).toMatchObject([{ rule: 'MALFORMED', blocks: true }])
+    expect(inspect(coded(coding, body, 'application/octet-stream')).findings).toEqual([
+      { rule: 'body_encoded', blocks: false, detail: expect.any(String) },
+    ])
+  })
+
+  it('has its digest taken as it was sent', () => {
+    const body = gzipSync(order)
+    const { headers = [] } = coded('gzip', body)
+    const rulesOf = (digest: string) =>
+      inspect({ headers: [...headers, ['content-digest', digest]], body }).findings.map(({ rule }) => rule)
+    expect(rulesOf(digestOf(body))).toEqual([])
+    expect(rulesOf(digestOf(order))).toEqual(['BINDING_DIGEST'])
+  })
+
+  it.each<[string, Buffer, string]>([
+    ['JSON behind a byte order mark', Buffer.from('\ufeff{"a":1}'), 'application/json'],
+    ['bytes that are no text', Buffer.from([0, 255, 254, 1]), 'application/octet-stream'],
+  ])('or none: its digest is that of the bytes: %s', (_, body, type) => {
+    const rulesOf = (digest: string) =>
+      inspect({
+        headers: [
+          ['content-type', type],
+          ['content-digest', digest],
+        ],
+        body,
+      }).findings.map(({ rule }) => rule)
+    expect(rulesOf(digestOf(body))).toEqual([])
+    expect(rulesOf(digestOf('another'))).toEqual(['BINDING_DIGEST'])
+  })
+})
+
+it('says one thing once, in the words that tell what to change', () => {
+  const { findings } = inspect({ headers: [['x-payment', '%%%']], path: `/v1?key=${newToken('sk')}` })
+  expect(findings).toEqual([
+    { rule: 'SECRET_IN_URL', blocks: true, detail: expect.stringContaining('no merchant may see') },
+    { rule: 'MALFORMED', blocks: true, detail: expect.stringContaining('x-payment as base64') },
+  ])
 })
 
 describe('recognises', () => {
@@ -328,43 +444,19 @@ describe('recognises', () => {
     ],
     [
       'AP2 beside a payment of UCP, which it authorizes',
-      { headers: JSON_BODY, body: '{"payment":{"instruments":[{}]},"ap2":{"checkout_mandate":"a~b"}}' },
+      {
+        headers: JSON_BODY,
+        body: JSON.stringify({
+          payment: { instruments: [{}] },
+          ...(wire(SAMPLES['ap2-checkout']!).body as object),
+        }),
+      },
       ['ucp', 'ap2'],
     ],
   ])('%s', (_, given, protocols) => {
     const inspection = inspect(given)
     expect(inspection.protocols).toEqual(protocols)
-    expect(inspection.findings).toEqual([])
-  })
-})
-
-describe('notes', () => {
-  const authorization = { from: '0x1', to: `0x${'ab'.repeat(20)}`, value: '100', nonce: '0x2' }
-  const accepted = { ...v2.accepted, amount: '100', payTo: authorization.to }
-  const paid = (change: object) =>
-    inspect({
-      headers: [
-        [
-          'payment-signature',
-          encode({ ...v2, accepted, payload: { authorization: { ...authorization, ...change } } }),
-        ],
-      ],
-    }).findings.map(({ rule, blocks }) => [rule, blocks])
-
-  it('what the detection of /v1/inspect finds to contradict itself', () => {
-    expect(paid({})).toEqual([])
-    expect(paid({ to: `0x${'cd'.repeat(20)}` })).toEqual([['contradicts_payee', false]])
-    expect(paid({ value: '99' })).toEqual([['contradicts_amount', false]])
-  })
-
-  it('a header of MCP that names another tool than the body, and a digest of another body', () => {
-    const rules = (headers: HeaderPairs) =>
-      inspect({ headers: [...JSON_BODY, ...headers], body: mcp({ name: 'read' }) }).findings.map(
-        ({ rule }) => rule,
-      )
-    expect(rules([['mcp-name', 'read']])).toEqual([])
-    expect(rules([['mcp-name', 'drain']])).toEqual(['contradicts_header_body'])
-    expect(rules([['content-digest', `sha-256=:${'A'.repeat(43)}=:`]])).toEqual(['contradicts_digest'])
+    expect(inspection.findings.filter(({ blocks }) => blocks)).toEqual([])
   })
 })
 

@@ -1,0 +1,85 @@
+// Which reasons of /v1/inspect hold at the edge, code by code. The edge asks the same policy with the same severities; nobody can
+// answer a review on the wire, so only what is denied blocks, and a merchant's ordinary traffic must pass where nobody wrote a
+// policy. Where the operator wrote one for the account or for everybody, it holds in full.
+import type { ReasonCode } from '../commerce/policy/reasons.ts'
+
+export type Hold =
+  /** What is denied blocks; a review is noted. */
+  | 'always'
+  /** Blocks where the operator wrote a policy; noted where nobody did. */
+  | 'written'
+  /** As `written` for a request that has a key, as `always` for one that has none. */
+  | 'unless_keyed'
+  /** Not of the address itself, which the engine judges; as `always` of everything that the transaction names. */
+  | 'unless_target'
+  /** Nothing is said without a protocol; as `always` with one. */
+  | 'with_protocol'
+  /** Only where the policy demands a key. */
+  | 'if_demanded'
+
+export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
+  // Caps and lists are the operator's. What the built-in ones leave out (a coin of next month, the scheme `upto`) is a matter
+  // between buyer and merchant until somebody says otherwise.
+  HALTED: 'written',
+  AMOUNT_OVER_CAP: 'written',
+  POLICY_AMOUNT_CAP_UNSET: 'written',
+  ASSET_NOT_ALLOWED: 'written',
+  NETWORK_NOT_ALLOWED: 'written',
+  SCHEME_NOT_ALLOWED: 'written',
+  RECIPIENT_DENIED: 'written',
+  RECIPIENT_NOT_ALLOWED: 'written',
+
+  // Every way out is TLS, so what is insecure can only be a name: merchants behind a proxy that ends TLS call their own resource
+  // `http:` in the offer, and the buyer repeats that.
+  INSECURE_SCHEME: 'written',
+
+  // What has expired moves no money, and the merchant may still have the answer to it: a repeat under the same key asks for that,
+  // and blocking it would make the buyer pay twice.
+  WINDOW_EXPIRED: 'unless_keyed',
+
+  // The address is vetted where it is dialled, and the operator may have opened private ones.
+  PRIVATE_TARGET: 'unless_target',
+  // Much of what a merchant is sent is no commerce at all.
+  UNKNOWN_PROTOCOL: 'with_protocol',
+  // The edge adds a key where there is none.
+  UNSAFE_WITHOUT_IDEMPOTENCY: 'if_demanded',
+
+  AMOUNT_UNPARSEABLE: 'always',
+  AMOUNT_NEGATIVE: 'always',
+  AMOUNT_FLOAT: 'always',
+  AMOUNT_MISSING: 'always',
+  POLICY_INPUT_MISSING: 'always',
+  RECIPIENT_ZERO: 'always',
+
+  BINDING_PAYEE: 'always',
+  BINDING_AMOUNT: 'always',
+  BINDING_RESOURCE: 'always',
+  BINDING_HOST: 'always',
+  BINDING_DIGEST: 'always',
+  BINDING_HASH: 'always',
+  BINDING_OFFER: 'always',
+  BINDING_CONSTRAINT: 'always',
+  DOMAIN_MISMATCH: 'always',
+
+  WINDOW_TOO_WIDE: 'always',
+  WINDOW_MISSING: 'always',
+  NOT_YET_VALID: 'always',
+
+  SECRET_IN_BODY: 'always',
+  SECRET_IN_HEADER: 'always',
+  SECRET_IN_URL: 'always',
+  CARD_DATA: 'always',
+  PROMPT_INJECTION_MARKER: 'always',
+
+  HEADER_CONFLICT: 'always',
+  HEADER_BODY_MISMATCH: 'always',
+  DUPLICATE_PAYMENT: 'always',
+  VERSION_CONFLICT: 'always',
+  'DETECT-CONFLICT': 'always',
+
+  UNSIGNED_MANDATE: 'always',
+  OPEN_MANDATE_UNBOUNDED: 'always',
+
+  OVERSIZE: 'always',
+  MALFORMED: 'always',
+}

@@ -1,0 +1,283 @@
+// Transactions on their way to a merchant: sound ones at a time when they hold, each rule of the edge with one that it blocks, and
+// what it only notes as long as nobody wrote a policy.
+import { gzipSync } from 'node:zlib'
+import type { ReasonCode } from '../../../src/commerce/policy/reasons.ts'
+import { change, wire, type Change, type Plain, type SampleSource } from '../../support/commerce.ts'
+import { KINDS } from './kinds.ts'
+import { SAMPLES } from './samples.ts'
+import { TOKENS } from './tokens.ts'
+
+/** When the samples hold. */
+export const LIVE_MS = 1_790_000_065_000
+const LIVE = LIVE_MS / 1000
+
+/** As bytes, for a merchant at some host. */
+export interface MerchantRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  /** No Host: the edge writes its own. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer
+}
+
+/** @param authority of the merchant that the sample is made for instead, with its port where that is not 443 */
+export function toMerchant(source: SampleSource, authority: string): MerchantRequest {
+  const text = JSON.stringify(source)
+    .replaceAll('shop.example', authority)
+    // The challenges of MPP end a little before the others begin.
+    .replaceAll('2026-09-21T14:05:00Z', '2026-09-21T14:20:00Z')
+  const { target, method = 'POST', headers = {}, body } = wire(JSON.parse(text) as SampleSource)
+  const { pathname, search } = new URL(target)
+  return {
+    method,
+    path: pathname + search,
+    headers: Object.entries(headers)
+      .filter(([name]) => name !== 'Host')
+      .flatMap(([name, value]) => [value].flat().map((one) => [name, one] as const)),
+    body: Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
+  }
+}
+
+const set = (at: string, value: Plain): Change => ({ op: 'set', at, value })
+const remove = (at: string): Change => ({ op: 'remove', at })
+const sample = (name: string, ...changes: Change[]): SampleSource => change(SAMPLES[name]!, changes)
+const post = (path: string, body: Plain, headers: { [name: string]: Plain } = {}): SampleSource => ({
+  target: `https://shop.example${path}`,
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', ...headers },
+  body,
+})
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' }
+const random = (chars: number) => 'q7Rk2Zt9Xw4Vb8Np3Lj6Hd5Gs'.repeat(4).slice(0, chars)
+const blob = (seed: string) => Buffer.from(seed.repeat(12)).toString('base64')
+
+const PAID = '/headers/PAYMENT-SIGNATURE/$base64'
+const SIGNED = `${PAID}/payload/authorization`
+const MPP = '/headers/Authorization/$payment/challenge'
+const CHAIN = '/body/payment_mandate_chain/$chain'
+const STRANGER = '0x27b1fdb04752bbc536007a920d24acb045561c26'
+const ZERO = `0x${'0'.repeat(40)}`
+const CARD = ['4242', '4242', '4242', '4242'].join('')
+const KEY = ['sk', 'live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
+const tokenOf = (kind: string) => TOKENS.find(([one]) => one === kind)![1]
+const note = (text: string) => sample('acp-create', set('/body/order_notes', text))
+
+// sound ----------------------------------------------------------------------------------------------------------------
+
+const instrument = (credential: Plain): SampleSource =>
+  post(
+    '/checkout-sessions/chk_81aa/complete',
+    { payment: { instruments: [{ id: 'pi_1', handler_id: 'h_1', type: 'card', credential }] } },
+    { 'UCP-Agent': 'profile="https://platform.example/.well-known/ucp"', 'Idempotency-Key': 'order-81' },
+  )
+const ucpAgent = { 'UCP-Agent': 'profile="https://platform.example/.well-known/ucp"' }
+const paymentChain = (SAMPLES['ap2-payment']!.body as { [name: string]: Plain })['payment_mandate_chain']!
+
+/** What stands where its protocol wants it, and what merchants are sent besides payments. */
+const ORDINARY: Readonly<Record<string, SampleSource>> = {
+  'UCP with a token of Google Pay': instrument({
+    type: 'PAYMENT_GATEWAY',
+    token: JSON.stringify({
+      signature: blob('s'),
+      intermediateSigningKey: { signedKey: JSON.stringify({ keyValue: blob('k') }), signatures: [blob('t')] },
+      protocolVersion: 'ECv2',
+      signedMessage: JSON.stringify({ encryptedMessage: blob('m'), ephemeralPublicKey: blob('e'), tag: blob('g') }),
+    }),
+  }),
+  'UCP with a token of Apple Pay': instrument({
+    type: 'APPLE_PAY',
+    paymentData: { version: 'EC_v1', data: blob('d'), signature: blob('s'), header: { publicKeyHash: blob('h') } },
+  }),
+  'UCP with a network token': instrument({ type: 'network_token', number: CARD, cryptogram: blob('c').slice(0, 28) }),
+  'UCP with a network token of 2026-04': instrument({ type: 'card', card_number_type: 'network_token', number: CARD, cvc: '123' }),
+  'UCP with a token that keeps the form of a card': instrument({ type: 'vault', token: CARD }),
+  'UCP with a payment mandate for the provider behind the shop': change(instrument({ type: 'ap2', token: paymentChain }), [
+    set('/body/payment/instruments/0/credential/token/$chain/token/aud', 'https://provider.example.com/mandates'),
+  ]),
+  'UCP catalogue, where the path ends with a verb': post('/catalog/product', { id: 'sencha' }, ucpAgent),
+  'ACP with card data where it is delegated': sample(
+    'acp-delegate',
+    set('/body/payment_method/number', CARD),
+    set('/body/payment_method/cvc', '123'),
+  ),
+  'MPP with a token of Stripe': sample(
+    'mpp-get',
+    set(MPP, { ...(SAMPLES['mpp-get']!.headers!['Authorization'] as { $payment: { challenge: object } }).$payment.challenge, method: 'stripe', request: { $base64url: { amount: '5000', currency: 'usd' } } } as Plain),
+    set('/headers/Authorization/$payment/payload', { spt: 'spt_1N4Zv32eZvKYlo2CPhVPkJlW' }),
+  ),
+  'x402 of a scheme that pays an escrow first': sample(
+    'x402-bare',
+    set(`${PAID}/accepted/scheme`, 'auth-capture'),
+    set(`${SIGNED}/to`, STRANGER),
+  ),
+  'x402 in a coin that nobody pinned': sample('x402-bare', set(`${PAID}/accepted/asset`, STRANGER)),
+  'x402 for a resource that a proxy calls http': sample('x402-bare', set(`${PAID}/resource/url`, 'http://shop.example/reports')),
+  'x402 that asks again for what it paid long ago': sample('x402-get', set(`${SIGNED}/validBefore`, String(LIVE - 3600))),
+  'an order of a shop': post('/orders', { id: 'o-4242424242424241', amount: 12, phone: '+1 555 123 4567', ean: '4006381333931' }),
+  'a login': post('/login', { email: 'ada@example.org', password: random(40) }),
+  'a refresh of a token of the merchant': post(
+    '/oauth/token',
+    `grant_type=refresh_token&refresh_token=${random(64)}&client_secret=${random(40)}`,
+    FORM,
+  ),
+  'a key of the merchant in its header': post('/v1', {}, { 'X-Api-Key': KEY, Authorization: `Bearer ${KEY}` }),
+  'a key of the merchant in the query': post(`/v1?api_key=${random(40)}`, {}),
+  'lines of JSON': post('/events', '{"a":1}\n{"a":2}', { 'Content-Type': 'application/x-ndjson' }),
+}
+
+const unread = /does not decode/
+/** Every sample and kind of message but those that do not decode, and `ORDINARY`. */
+export const SOUND: readonly (readonly [name: string, source: SampleSource])[] = [
+  ...Object.entries(SAMPLES),
+  ...Object.entries(KINDS)
+    .filter(([name]) => !unread.test(name))
+    .map(([name, { source }]) => [name, source] as const),
+  ...Object.entries(ORDINARY),
+]
+
+// blocked --------------------------------------------------------------------------------------------------------------
+
+export interface Blocked {
+  readonly code: ReasonCode
+  readonly when: string
+  readonly source: SampleSource
+  /** Instead of the encoded body. */
+  readonly bytes?: Buffer
+}
+
+const gzip = { 'Content-Encoding': 'gzip' }
+const b64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+export const BLOCKED: readonly Blocked[] = [
+  { code: 'AMOUNT_UNPARSEABLE', when: 'it is a word', source: sample('x402-bare', set(`${SIGNED}/value`, 'all')) },
+  { code: 'AMOUNT_NEGATIVE', when: 'below zero', source: sample('x402-bare', set(`${SIGNED}/value`, '-1')) },
+  {
+    code: 'RECIPIENT_ZERO',
+    when: 'both say so',
+    source: sample('x402-bare', set(`${SIGNED}/to`, ZERO), set(`${PAID}/accepted/payTo`, ZERO)),
+  },
+  { code: 'BINDING_PAYEE', when: 'signed for another', source: sample('x402-bare', set(`${SIGNED}/to`, STRANGER)) },
+  { code: 'BINDING_AMOUNT', when: 'signed for less', source: sample('x402-bare', set(`${SIGNED}/value`, '24999')) },
+  {
+    code: 'BINDING_RESOURCE',
+    when: 'another path is paid for',
+    source: sample('x402-bare', set(`${PAID}/resource/url`, 'https://shop.example/other')),
+  },
+  {
+    code: 'BINDING_RESOURCE',
+    when: 'another checkout is completed',
+    source: sample('ucp-create', set('/target', 'https://shop.example/checkout-sessions/chk_1'), set('/body', { id: 'chk_2' }), remove('/headers/Content-Digest')),
+  },
+  { code: 'BINDING_HOST', when: 'the realm is next door', source: sample('mpp-post', set(`${MPP}/realm`, 'pay.shop.example')) },
+  {
+    code: 'DOMAIN_MISMATCH',
+    when: 'the realm is somebody else',
+    source: sample('mpp-post', set(`${MPP}/realm`, 'bank.example.org')),
+  },
+  {
+    code: 'DOMAIN_MISMATCH',
+    when: 'the mandate is for somebody else',
+    source: sample('ap2-checkout', set('/body/checkout_mandate/$chain/token/aud', 'https://other.example.org/')),
+  },
+  { code: 'BINDING_DIGEST', when: 'the body was changed', source: sample('mpp-post', set('/body', '{"tea":"sencha","grams":900}')) },
+  {
+    code: 'BINDING_DIGEST',
+    when: 'it is that of the body without its coding',
+    source: sample('ucp-complete', set('/headers/Content-Encoding', 'gzip')),
+    bytes: gzipSync('{"payment":{"instruments":[{"id":"pi_1","handler_id":"gpay","type":"card","selected":true}]}}'),
+  },
+  { code: 'BINDING_HASH', when: 'sd_hash is another', source: sample('ap2-payment', set(`${CHAIN}/token/sd_hash`, 'c29tZXRoaW5nIGVsc2U')) },
+  {
+    code: 'BINDING_OFFER',
+    when: 'payTo was rewritten after it was signed',
+    source: sample('x402-http', set(`${PAID}/accepted/payTo`, STRANGER), set(`${SIGNED}/to`, STRANGER)),
+  },
+  {
+    code: 'BINDING_CONSTRAINT',
+    when: 'more than was allowed',
+    source: sample('ap2-payment', set(`${CHAIN}/mandate/payment_amount/amount`, 5001)),
+  },
+  { code: 'WINDOW_EXPIRED', when: 'and no key asks for an old answer', source: sample('x402-bare', set(`${SIGNED}/validBefore`, String(LIVE - 1))) },
+  {
+    code: 'PRIVATE_TARGET',
+    when: 'the merchant is sent there for a profile',
+    source: sample('ucp-create', set('/headers/UCP-Agent', 'profile="https://169.254.169.254/latest"')),
+  },
+  { code: 'SECRET_IN_BODY', when: 'a key of an issuer', source: note(`my key is ${KEY}`) },
+  { code: 'SECRET_IN_BODY', when: 'a seed phrase', source: note(tokenOf('seed_phrase')) },
+  { code: 'SECRET_IN_BODY', when: 'a private key', source: note(tokenOf('private_key_pem')) },
+  {
+    code: 'SECRET_IN_BODY',
+    when: 'a key of a wallet under its name',
+    source: sample('acp-create', set('/body/privateKey', `0x${'c0ffee12'.repeat(8)}`)),
+  },
+  { code: 'SECRET_IN_BODY', when: 'in a form', source: post('/orders', `note=${KEY.replaceAll('_', '%5F')}`, FORM) },
+  {
+    code: 'SECRET_IN_BODY',
+    when: 'behind a coding',
+    source: post('/orders', '', gzip),
+    bytes: gzipSync(JSON.stringify({ note: KEY })),
+  },
+  { code: 'SECRET_IN_URL', when: 'a key of an issuer', source: post(`/orders?key=${KEY}`, {}) },
+  { code: 'CARD_DATA', when: 'in a note', source: note(`card ${CARD}`) },
+  { code: 'CARD_DATA', when: "the card's own number in a checkout", source: instrument({ type: 'pan', number: CARD }) },
+  { code: 'CARD_DATA', when: 'beside a token', source: instrument({ type: 'card', card_number_type: 'fpan', number: CARD, token: 'tok_1' }) },
+  { code: 'CARD_DATA', when: 'in a form', source: post('/pay', `card=${CARD}`, FORM) },
+  { code: 'HEADER_CONFLICT', when: 'two keys', source: sample('acp-create', set('/headers/Idempotency-Key', ['a', 'b'])) },
+  { code: 'HEADER_BODY_MISMATCH', when: 'another tool', source: sample('mcp-2026', set('/headers/Mcp-Name', 'drain')) },
+  {
+    code: 'HEADER_BODY_MISMATCH',
+    when: 'another key',
+    source: sample('ucp-mcp', set('/headers/Idempotency-Key', 'another')),
+  },
+  {
+    code: 'DUPLICATE_PAYMENT',
+    when: 'one of each version',
+    source: sample('x402-bare', set('/headers/X-PAYMENT', SAMPLES['x402-v1']!.headers!['X-PAYMENT']!)),
+  },
+  { code: 'VERSION_CONFLICT', when: 'v2 in the header of v1', source: sample('x402-v1', set('/headers/X-PAYMENT/$base64/x402Version', 2)) },
+  {
+    code: 'DETECT-CONFLICT',
+    when: 'x402 and MPP',
+    source: sample('x402-bare', set('/headers/Authorization', SAMPLES['mpp-get']!.headers!['Authorization']!)),
+  },
+  { code: 'DETECT-CONFLICT', when: 'a member twice', source: post('/orders', '{"amount":1,"amount":1000}') },
+  {
+    code: 'UNSIGNED_MANDATE',
+    when: 'it says that it is not signed',
+    source: post('/pay', {
+      payment_mandate: `${b64({ alg: 'none' })}.${b64({ vct: 'mandate.payment.1', payment_amount: { amount: 1, currency: 'EUR' } })}.c2ln~`,
+    }),
+  },
+  {
+    code: 'OVERSIZE',
+    when: 'once its coding is undone',
+    source: post('/orders', '', gzip),
+    bytes: gzipSync(`"${' '.repeat(256 * 1024)}"`),
+  },
+  { code: 'MALFORMED', when: 'broken JSON', source: post('/orders', '{"a":') },
+  { code: 'MALFORMED', when: 'a payment that does not decode', source: sample('x402-bare', set('/headers/PAYMENT-SIGNATURE', '%%%')) },
+  { code: 'MALFORMED', when: 'a mandate that does not decode', source: post('/pay', { payment_mandate: 'eyJhbGciOiJFUzI1NiJ9...' }) },
+  { code: 'MALFORMED', when: 'a coding that it does not have', source: post('/orders', {}, gzip) },
+]
+
+export const requestOf = ({ source, bytes }: Blocked, authority: string): MerchantRequest => {
+  const request = toMerchant(source, authority)
+  return bytes === undefined ? request : { ...request, body: bytes }
+}
+
+/** Denied by /v1/inspect, and noted at the edge until somebody writes a policy. */
+export const NOTED: readonly Omit<Blocked, 'bytes'>[] = [
+  { code: 'ASSET_NOT_ALLOWED', when: 'nobody pinned it', source: ORDINARY['x402 in a coin that nobody pinned']! },
+  {
+    code: 'NETWORK_NOT_ALLOWED',
+    when: 'nobody knows it',
+    source: sample('x402-bare', set(`${PAID}/accepted/network`, 'eip155:31337')),
+  },
+  { code: 'SCHEME_NOT_ALLOWED', when: 'it is not exact', source: ORDINARY['x402 of a scheme that pays an escrow first']! },
+  { code: 'INSECURE_SCHEME', when: 'a proxy calls it http', source: ORDINARY['x402 for a resource that a proxy calls http']! },
+  { code: 'WINDOW_EXPIRED', when: 'a key asks for an old answer', source: ORDINARY['x402 that asks again for what it paid long ago']! },
+  { code: 'SECRET_IN_BODY', when: 'a password', source: ORDINARY['a login']! },
+  { code: 'SECRET_IN_URL', when: 'a key by its name', source: ORDINARY['a key of the merchant in the query']! },
+]
