@@ -11,7 +11,8 @@ export const edgeForward = defineTool({
     'Forwards the request to https://{merchant-host}/{path} byte for byte and returns the answer of the merchant as it ' +
     'came: status, headers, body. Only for hosts that authorized this gateway in their DNS; the account of the merchant pays ' +
     '1 credit, whoever asks. Authorization, payment and signature headers (x402, MPP, ACP, UCP, AP2) pass untouched; cookies ' +
-    'do not, and a token of this gateway is refused. An Idempotency-Key is added where there is none. ' +
+    'do not, and a token or permit of this gateway is refused. What POST /v1/inspect denies for contradicting itself, for card ' +
+    'data or for a secret is not forwarded (transaction_blocked). An Idempotency-Key is added where there is none. ' +
     'X-Gateway-Attempt tells answers of the merchant from those of the gateway; X-Gateway-Receipt and X-Gateway-Evidence ' +
     'are signed. Nothing is retried: after outcome_ambiguous ask the merchant before you send again.',
 

@@ -155,7 +155,7 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   edge_not_authorized:
     'The merchant has to publish the consent record in DNS: `agent-gateway edge check HOST` says what is missing.',
   transaction_blocked:
-    'Look at `findings`: each names a rule and what to change. Nothing was sent or charged.',
+    'Look at `findings`: each names a rule and what to change; POST /v1/inspect says where it stands. Nothing was sent or charged.',
   rate_limited:
     'Wait `retry_after_seconds`, then go on more slowly; the RateLimit headers show what is left.',
   headers_too_large: 'Send at most 16 KiB of headers.',
