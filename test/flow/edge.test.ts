@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { verifyJws } from '../../src/receipts/types.ts'
 import { newToken } from '../../src/tokens.ts'
+import { createActionsClient } from '../support/actions.ts'
 import { EDGE_NAME, startEdgeGateway, type EdgeAnswer, type EdgeGateway } from '../support/edge.ts'
 import { UPSTREAM_HOST } from '../support/gateway.ts'
 import type { Respond } from '../support/upstream.ts'
@@ -144,6 +145,29 @@ describe('what arrives at the merchant', () => {
     expect([answer.status, answer.problem.code]).toEqual([400, 'header_forbidden'])
     expect(answer.body.toString()).not.toContain('agw_')
     expect(edge.upstream.requests.length).toBe(before)
+  })
+
+  it('is never a permit, which whoever holds it may execute', async () => {
+    const actions = await createActionsClient(edge, edge.url)
+    const { permit } = await actions.prepare()
+    const before = edge.upstream.requests.length
+    const inHeader = await edge.send(`${edge.merchant}/v1`, { headers: [['X-Permit', permit]] })
+    expect([inHeader.status, inHeader.problem.code]).toEqual([400, 'header_forbidden'])
+    const headers: [string, string][] = [['Content-Type', 'application/json']]
+    for (const sent of [
+      await edge.send(`${edge.merchant}/v1?permit=${permit}`),
+      await edge.send(`${edge.merchant}/v1`, { headers, body: JSON.stringify({ permit }) }),
+      await edge.send(`${edge.merchant}/v1`, {
+        headers: [...headers, ['Content-Encoding', 'gzip']],
+        body: gzipSync(JSON.stringify({ permit })),
+      }),
+    ]) {
+      expect([sent.status, sent.problem.code]).toEqual([403, 'transaction_blocked'])
+      expect(sent.problem.findings[0].rule).toMatch(/^SECRET_IN_(?:URL|BODY)$/)
+      expect(sent.body.toString()).not.toContain(permit.slice(0, 40))
+    }
+    expect(edge.upstream.requests.length).toBe(before)
+    expect((await actions.execute(permit)).status).toBe(200)
   })
 
   it('is nothing that policy blocks, and the findings say why', async () => {
