@@ -18,6 +18,8 @@ export const EMAIL_REASONS = {
   probably_disposable: 'review',
   role_address: 'review',
   typo: 'review',
+  display_name: 'review',
+  unusual_character: 'review',
   quoted_local_part: 'review',
   address_literal: 'review',
   special_use_domain: 'review',
@@ -39,7 +41,12 @@ const verdict = z.enum(['pass', 'fail', 'unknown', 'skipped'])
 export const EmailChecks = z.object({
   syntax: z.object({
     result: verdict,
-    rule: z.string().nullable().describe('The rule that an invalid address breaks, as a stable word'),
+    rule: z
+      .string()
+      .nullable()
+      .describe(
+        'The rule that an invalid address breaks, or what is unusual about a valid one, as a stable word',
+      ),
     detail: z.string().nullable(),
     position: z.int().nullable().describe('Character of the address where it breaks'),
   }),
@@ -71,8 +78,16 @@ export const EmailVerification = z.object({
   email: z.string().describe('As sent; cut to 320 characters, control characters escaped'),
   decision: EmailDecision,
   reasons: z.array(EmailReasonName),
-  normalized: z.string().nullable().describe('Local part as it stands, domain in lower-case A-labels'),
-  did_you_mean: z.string().nullable().describe('A likely typo corrected; never used by itself'),
+  normalized: z
+    .string()
+    .nullable()
+    .describe(
+      'Local part as it stands, domain in lower-case A-labels; null where nothing can be used as it was sent',
+    ),
+  did_you_mean: z
+    .string()
+    .nullable()
+    .describe('A likely typo corrected, or the address out of what stood around it; never used by itself'),
   checks: EmailChecks,
   mailbox: z
     .enum(['unknown', 'deliverable', 'undeliverable'])

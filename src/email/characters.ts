@@ -1,5 +1,6 @@
-// What a single character may do in an address that is typed, shown and compared. RFC 6531 lets any UTF-8 through; what
-// nobody can see, type or tell from a control is refused all the same. Spelling of parts and labels is decided elsewhere.
+// What a single character may do in an address that is typed, shown and compared. RFC 6531 lets any UTF-8 into a local
+// part; what nobody can see, type or tell from a control is named all the same. A domain may not have it, a local part is
+// looked at by a person. Spelling of parts and labels is decided elsewhere.
 
 export type CharacterRule =
   | 'control_character'
@@ -62,6 +63,9 @@ function isJoinerInPlace(characters: readonly string[], at: number, isLabel: boo
   if (characters[at] === '\u200C') return JOINING.test(before) && JOINING.test(after)
   return !isLabel && PICTURE.test(before) && PICTURE.test(after)
 }
+
+/** RFC 6531, 3.3: whatever UTF-8 can say beyond ASCII. Half of a surrogate pair is nothing that it can say. */
+export const isInGrammar = (character: string) => character > '\u007F' && !/^\p{Cs}$/u.test(character)
 
 /** A mark that has nothing to stand on changes what is left of it: the @ or the dot. */
 export const isCombiningMark = (character: string) => /^\p{M}$/u.test(character)

@@ -61,6 +61,8 @@ function reasonsOfReading(reading: AddressReading): EmailReason[] {
     [disposable?.result === 'probable', 'probably_disposable'],
     [reading.isRole, 'role_address'],
     [reading.isTypo, 'typo'],
+    [syntax.isDisplayForm, 'display_name'],
+    [syntax.oddity !== undefined, 'unusual_character'],
     [syntax.isQuoted, 'quoted_local_part'],
     [syntax.literal !== undefined, 'address_literal'],
     [reading.isSpecialUse, 'special_use_domain'],
@@ -98,9 +100,7 @@ const reasonsOfMailbox = (mailbox: Mailbox): EmailReason[] =>
 function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks {
   const { syntax, disposable } = reading
   return {
-    syntax: syntax.ok
-      ? { result: 'pass', rule: null, detail: null, position: null }
-      : { result: 'fail', rule: syntax.rule, detail: RULE_DETAILS[syntax.rule], position: syntax.position },
+    syntax: syntaxCheck(syntax),
     domain: domainCheck(syntax, route),
     mx: mxCheck(route),
     disposable: disposable ?? { result: 'skipped', list: null, list_date: null },
@@ -115,6 +115,18 @@ function toChecks(reading: AddressReading, route: MailRoute | undefined): Checks
   }
 }
 
+function syntaxCheck(syntax: AddressReading['syntax']): Checks['syntax'] {
+  if (!syntax.ok) {
+    const { rule, position } = syntax
+    return { result: 'fail', rule, detail: RULE_DETAILS[rule], position }
+  }
+  // It passes, and is told what is not as it should be.
+  const note = syntax.oddity ?? (syntax.isDisplayForm ? IN_BRACKETS : undefined)
+  if (!note) return { result: 'pass', rule: null, detail: null, position: null }
+  return { result: 'pass', rule: note.rule, detail: RULE_DETAILS[note.rule], position: note.position }
+}
+
+const IN_BRACKETS = { rule: 'display_name', position: null } as const
 const isAscii = (text: string) => /^[ -~]*$/.test(text)
 
 function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefined): Checks['domain'] {

@@ -50,16 +50,21 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     subaddress: null,
   }
   if (!syntax.ok) return { ...nothing, didYouMean: repair(text) }
-  const { content, domain, isQuoted, localPart, literal } = syntax
+  const { content, domain, isDisplayForm, isQuoted, localPart, literal, oddity } = syntax
   const { base, tag } = splitTag(content, isQuoted)
-  const person = { isRole: knowledge.isRole(base), subaddress: tag }
+  const person = { isRole: knowledge.isRole(base), subaddress: tag && showAddress(tag) }
+  // What was sent is not what mail is sent to, or nothing that a person typed: an address is offered, never put in its place.
+  const isUsable = oddity === undefined && !isDisplayForm
+  const offer = (at: string) => (oddity === undefined ? `${localPart}@${at}` : repair(text))
   if (domain === undefined) {
     const written = literal!.includes(':') ? `IPv6:${literal}` : literal
+    const address = offer(`[${written}]`)
     return {
       ...nothing,
       ...person,
       question: { kind: 'literal', address: literal! },
-      normalized: `${localPart}@[${written}]`,
+      normalized: isUsable ? address : null,
+      didYouMean: isUsable ? null : address,
     }
   }
   const disposable = knowledge.findDisposable(domain)
@@ -73,8 +78,8 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     email,
     syntax,
     question: knowledge.isNeverAsked(domain) ? undefined : { kind: 'domain', domain: domain.ascii },
-    normalized: `${localPart}@${domain.ascii}`,
-    didYouMean: meant === undefined ? null : `${localPart}@${meant}`,
+    normalized: isUsable ? offer(domain.ascii) : null,
+    didYouMean: isUsable && meant === undefined ? null : offer(meant ?? domain.ascii),
     disposable,
     isTypo: typo !== undefined,
     ...person,
@@ -100,14 +105,18 @@ function repair(text: string): string | null {
   if (/\p{Cc}/u.test(inner)) return null
   const open = inner.lastIndexOf('<')
   const close = inner.indexOf('>', open)
-  if (open !== -1 && close !== -1) inner = inner.slice(open + 1, close)
+  if (open !== -1 && close !== -1) {
+    // Another address beside it: nobody knows which one was meant.
+    if (`${inner.slice(0, open)}${inner.slice(close)}`.includes('@')) return null
+    inner = inner.slice(open + 1, close)
+  }
   inner = inner
-    .trim()
+    .replace(/^[\p{Z}\p{Cf}]+|[\p{Z}\p{Cf}]+$/gu, '')
     .replace(/^mailto:/i, '')
     .replace(/[\uFF20\uFE6B]/, '@')
   if (inner.endsWith('.')) inner = inner.slice(0, -1)
   if (inner === text || inner === '') return null
   const syntax = readSyntax(inner)
-  if (!syntax.ok || !syntax.domain) return null
+  if (!syntax.ok || !syntax.domain || syntax.oddity) return null
   return `${syntax.localPart}@${syntax.domain.ascii}`
 }

@@ -1,7 +1,9 @@
-// Spelling of an address: the part of RFC 5321, 5322 and 6531 that mail is delivered to. Dot-atoms pass; quoted local parts
-// and address literals pass and are marked; comments, folding, display names and lists of addresses are named and refused.
-// Linear time, never throws. What it means for the answer is decided in decide.ts.
-import { type CharacterRule, faultOfCharacter, isCombiningMark } from './characters.ts'
+// Spelling of an address: the part of RFC 5321, 5322 and 6531 that mail is delivered to. Dot-atoms pass; quoted local parts,
+// address literals, characters that no person uses and one address behind a display name pass and are marked; comments,
+// folding and lists of addresses are named and refused. Linear time, never throws. What it means for the answer is decided
+// in decide.ts.
+import { type CharacterRule, faultOfCharacter, isCombiningMark, isInGrammar } from './characters.ts'
+import { readDisplayForm } from './display-form.ts'
 import { type DomainName, type DomainRule, readDomain } from './domain.ts'
 import { type LiteralRule, readLiteral } from './literal.ts'
 
@@ -23,15 +25,27 @@ export type LocalPartRule =
   | 'dot_end'
   | 'dot_twice'
   | 'combining_mark_first'
+  | 'normal_form'
   | 'quote_misplaced'
   | 'quote_unclosed'
   | 'quoted_character'
 
 export type SyntaxRule = LocalPartRule | DomainRule | LiteralRule
 
+/** What the grammar allows and nobody can see, type or tell apart. */
+export interface Oddity {
+  readonly rule: LocalPartRule
+  /** UTF-16 index into the address. */
+  readonly position: number
+}
+
 export type SyntaxVerdict =
   | {
       readonly ok: true
+      /** The address stood in angle brackets, perhaps behind a name. */
+      readonly isDisplayForm: boolean
+      /** The first in its local part. */
+      readonly oddity: Oddity | undefined
       /** NFC; quoted only where it has to be. */
       readonly localPart: string
       /** Without quotes and escapes. */
@@ -56,30 +70,67 @@ const MAX_LOCAL_OCTETS = 64
 const MAX_ADDRESS_OCTETS = 254
 /** RFC 3696 as first printed said 320. Nothing longer is looked at. */
 const MAX_ADDRESS_CHARS = 320
+/** With a name in front of it: a line of a message (RFC 5322, 2.1.1). */
+const MAX_DISPLAY_CHARS = 998
 
 const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+$/
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 
 export function readSyntax(text: string): SyntaxVerdict {
   if (text === '') return refuse('empty', null)
+  const form = text.endsWith('>') && text.length <= MAX_DISPLAY_CHARS ? readDisplayForm(text) : undefined
+  if (form) {
+    const read = readAddress(form.address)
+    if (read.ok) return { ...read, isDisplayForm: true, oddity: shift(read.oddity, form.at) }
+    return { ...read, position: read.position === null ? null : read.position + form.at }
+  }
+  return readAddress(text)
+}
+
+const shift = (oddity: Oddity | undefined, by: number) =>
+  oddity && { ...oddity, position: oddity.position + by }
+
+/** An address alone. */
+function readAddress(text: string): SyntaxVerdict {
+  if (text === '') return refuse('empty', null)
   if (text.length > MAX_ADDRESS_CHARS) return refuse('address_too_long', MAX_ADDRESS_OCTETS)
   const local = readLocalPart(text)
   if (!local.ok) return local
-  const { end, localPart, content, isQuoted } = local
+  const { end, oddity, localPart, content, isQuoted } = local
   const rest = text.slice(end + 1)
   if (rest.startsWith('[')) {
     const literal = readLiteral(rest)
     if (!literal.ok) return refuse(literal.rule, end + 1 + literal.at, 'domain')
-    return { ok: true, localPart, content, isQuoted, domain: undefined, literal: literal.address }
+    const { address } = literal
+    return {
+      ok: true,
+      isDisplayForm: false,
+      oddity,
+      localPart,
+      content,
+      isQuoted,
+      domain: undefined,
+      literal: address,
+    }
   }
   const domain = readDomain(rest)
   if (!domain.ok) return refuse(nameDomainRule(domain.rule, rest, domain.at), end + 1 + domain.at, 'domain')
   // Both spellings of the domain may be what is sent.
   const octets = Buffer.byteLength(localPart) + 1
-  const { ascii, unicode } = domain.name
+  const { name } = domain
+  const { ascii, unicode } = name
   if (octets + Math.max(ascii.length, Buffer.byteLength(unicode)) > MAX_ADDRESS_OCTETS)
     return refuse('address_too_long', null)
-  return { ok: true, localPart, content, isQuoted, domain: domain.name, literal: undefined }
+  return {
+    ok: true,
+    isDisplayForm: false,
+    oddity,
+    localPart,
+    content,
+    isQuoted,
+    domain: name,
+    literal: undefined,
+  }
 }
 
 const refuse = (
@@ -99,13 +150,14 @@ function nameDomainRule(rule: DomainRule, domain: string, at: number): SyntaxRul
   const character = domain[at]
   if (character === '(' || character === ')') return 'comment'
   if (character === '@') return 'second_at'
-  if (character === '>') return 'display_name'
+  if (character === '>') return /^>\s*[,;]/.test(domain.slice(at)) ? 'several_addresses' : 'display_name'
   const isList = (character === ',' || character === ';') && domain.includes('@', at)
   return isList ? 'several_addresses' : rule
 }
 
 type LocalPart = {
   readonly ok: true
+  readonly oddity: Oddity | undefined
   readonly localPart: string
   readonly content: string
   readonly isQuoted: boolean
@@ -120,24 +172,23 @@ function readLocalPart(text: string): LocalPart | Refusal {
   if (end !== -1 && DOT_ATOM.test(raw))
     return raw.length > MAX_LOCAL_OCTETS
       ? refuse('local_part_too_long', MAX_LOCAL_OCTETS)
-      : { ok: true, localPart: raw, content: raw, isQuoted: false, end }
-  if (isDisplayForm(text)) return refuse('display_name', text.indexOf('<'))
+      : { ok: true, oddity: undefined, localPart: raw, content: raw, isQuoted: false, end }
+  if (looksLikeDisplayForm(text)) return refuse('display_name', text.indexOf('<'))
   if (/^mailto:/i.test(text)) return refuse('scheme', 0)
-  const wrong = findAtomFault(raw)
-  if (wrong) return wrong
+  const { wrong, odd } = findAtomFault(raw)
+  if (wrong) return refuse(wrong.rule, wrong.position)
   if (end === -1) return refuse('no_at', null)
   if (raw === '') return refuse('local_part_empty', 0)
-  const localPart = raw.normalize('NFC')
-  // The Greek question mark becomes a semicolon: what the normal form says counts too.
-  if (localPart !== raw && findAtomFault(localPart)) return refuse('local_part_character', null)
+  // What is odd stays as it was typed: its normal form may be another mailbox.
+  const localPart = odd ? raw : raw.normalize('NFC')
   if (raw.endsWith('.')) return refuse('dot_end', raw.length - 1)
   const tooLong = overflowAt(localPart)
   if (tooLong !== undefined) return refuse('local_part_too_long', tooLong)
-  return { ok: true, localPart, content: localPart, isQuoted: false, end }
+  return { ok: true, oddity: odd, localPart, content: localPart, isQuoted: false, end }
 }
 
 /** `Name <local@domain>`, with or without a name, as a mail program shows it. */
-function isDisplayForm(text: string): boolean {
+function looksLikeDisplayForm(text: string): boolean {
   const open = text.indexOf('<')
   return open !== -1 && text.indexOf('@', open) !== -1
 }
@@ -148,20 +199,35 @@ const NAMED: Readonly<Record<string, LocalPartRule>> = {
   '"': 'quote_misplaced',
   '<': 'display_name',
   '>': 'display_name',
+  // The Greek question mark becomes a semicolon, which is another mailbox or none. No other character does the like.
+  '\u037E': 'normal_form',
   '\uFF20': 'at_look_alike',
   '\uFE6B': 'at_look_alike',
 }
 
-function findAtomFault(raw: string): Refusal | undefined {
+interface AtomFaults {
+  /** The first that the grammar forbids. */
+  readonly wrong?: Oddity
+  /** The first that it allows; not looked for where something is wrong. */
+  readonly odd?: Oddity
+}
+
+function findAtomFault(raw: string): AtomFaults {
   const characters = [...raw]
+  let odd: Oddity | undefined
   let at = 0
   for (const [i, character] of characters.entries()) {
     const rule = faultOfAtom(characters, i, character)
-    if (rule) return refuse(rule, at)
+    if (rule && !isMerelyOdd(rule, character)) return { wrong: { rule, position: at } }
+    if (rule) odd ??= { rule, position: at }
     at += character.length
   }
-  return undefined
+  return odd ? { odd } : {}
 }
+
+/** Without the real @ an address is none, whatever another character looks like. */
+const isMerelyOdd = (rule: LocalPartRule, character: string) =>
+  rule !== 'at_look_alike' && isInGrammar(character)
 
 function faultOfAtom(characters: readonly string[], i: number, character: string): LocalPartRule | undefined {
   if (character === '.') {
@@ -180,6 +246,7 @@ function readQuoted(text: string): LocalPart | Refusal {
   const characters = [...text]
   let at = 1
   let content = ''
+  let oddity: Oddity | undefined
   let isEscaped = false
   let isClosed = false
   for (let i = 1; i < characters.length && !isClosed; i++) {
@@ -188,7 +255,8 @@ function readQuoted(text: string): LocalPart | Refusal {
     else if (!isEscaped && character === '\\') isEscaped = true
     else {
       const rule = character === ' ' ? undefined : faultOfCharacter(characters, i, false)
-      if (rule) return refuse(rule, at)
+      if (rule && !isInGrammar(character)) return refuse(rule, at)
+      if (rule) oddity ??= { rule, position: at }
       if (isEscaped && character > '~') return refuse('quoted_character', at)
       content += character
       isEscaped = false
@@ -197,18 +265,19 @@ function readQuoted(text: string): LocalPart | Refusal {
   }
   if (!isClosed) return refuse('quote_unclosed', text.length)
   if (text[at] !== '@') {
-    if (isDisplayForm(text.slice(at))) return refuse('display_name', text.indexOf('<', at))
+    if (looksLikeDisplayForm(text.slice(at))) return refuse('display_name', text.indexOf('<', at))
     return at === text.length ? refuse('no_at', null) : refuse('quote_misplaced', at)
   }
   if (Buffer.byteLength(text.slice(0, at)) > MAX_LOCAL_OCTETS)
     return refuse('local_part_too_long', overflowAt(text.slice(0, at)) ?? MAX_LOCAL_OCTETS)
   const normal = content.normalize('NFC')
-  return { ok: true, localPart: quoteWhereNeeded(normal), content: normal, isQuoted: true, end: at }
+  return { ok: true, oddity, localPart: quoteWhereNeeded(normal), content: normal, isQuoted: true, end: at }
 }
 
 /** RFC 5321, 4.1.2: the form with the least quoting is the one to transmit. */
 function quoteWhereNeeded(content: string): string {
-  const isAtom = content !== '' && !content.endsWith('.') && findAtomFault(content) === undefined
+  const { wrong, odd } = findAtomFault(content)
+  const isAtom = content !== '' && !content.endsWith('.') && !wrong && !odd
   return isAtom && !content.includes('@') ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
 }
 

@@ -18,6 +18,8 @@ export const RULE_DETAILS: Readonly<Record<SyntaxRule, string>> = {
   dot_end: 'The local part ends with a dot.',
   dot_twice: 'There are two dots in a row before the @.',
   combining_mark_first: 'A part begins with a combining mark, which has nothing to combine with.',
+  normal_form:
+    'Its normal form (NFC) has a character that may not stand before the @, so it could be read as another address.',
   quote_misplaced: 'Quotes go around the whole local part or nowhere.',
   quote_unclosed: 'The quoted local part does not end.',
   quoted_character: 'Only printable ASCII can be escaped with a backslash.',

@@ -68,7 +68,31 @@ describe('decide', () => {
     ['ada', 'reject', 'syntax', null],
     ['ada@acme.io.', 'reject', 'domain_invalid', 'ada@acme.io'],
     [' ada@acme.io\n', 'reject', 'syntax', 'ada@acme.io'],
+    // One address with something around it is a review of that address, whatever else there is to say of it.
+    ['Ada Lovelace <ada@acme.io>', 'review', 'display_name', 'ada@acme.io'],
+    ['"Ada L." <ada@acme.io>', 'review', 'display_name', 'ada@acme.io'],
     ['Ada L. <ada@acme.io>', 'reject', 'syntax', 'ada@acme.io'],
+    ['<ada+x@gmail.com>', 'review', 'display_name subaddress free_provider', 'ada+x@gmail.com'],
+    ['Ada <ada@Bücher.example>', 'review', 'display_name', 'ada@xn--bcher-kva.example'],
+    ['Ada <ada@gmai.com>', 'review', 'typo display_name', 'ada@gmail.com'],
+    ['Ada <ada@[192.0.2.1]>', 'review', 'display_name address_literal', 'ada@[192.0.2.1]'],
+    ['Ada <ada@throwaway.com>', 'reject', 'disposable display_name', 'ada@throwaway.com'],
+    ['Ada <ada@acme>', 'reject', 'domain_invalid', null],
+    ['Ada <ada@acme.io>, Bob <bob@acme.io>', 'reject', 'domain_invalid', null],
+    ['ada@acme.io <eve@letters.fr>', 'reject', 'domain_invalid', null],
+    // The grammar allows it and nobody can use it: a review, and nothing to send mail to.
+    ['a\u0085da@acme.io', 'review', 'unusual_character', null],
+    ['a\uffffda@acme.io', 'review', 'unusual_character', null],
+    ['ada\u202e@acme.io', 'review', 'unusual_character', null],
+    ['ada\u200b+x@gmail.com', 'review', 'unusual_character subaddress free_provider', null],
+    ['a\u200bda@throwaway.com', 'reject', 'disposable unusual_character', null],
+    ['"a\u0085"@acme.io', 'review', 'unusual_character quoted_local_part', null],
+    ['Ada <a\u00a0da@acme.io>', 'review', 'display_name unusual_character', null],
+    // What came along when it was pasted is left out of what is offered.
+    ['\u00a0ada@acme.io', 'review', 'unusual_character', 'ada@acme.io'],
+    ['\u200b\ufeffada@acme.io', 'review', 'unusual_character', 'ada@acme.io'],
+    ['Ada <\u200bada@acme.io>', 'review', 'display_name unusual_character', 'ada@acme.io'],
+    ['ada@acme.io\u200b', 'reject', 'domain_invalid', 'ada@acme.io'],
     ['mailto:ada@acme.io', 'reject', 'syntax', 'ada@acme.io'],
     ['ada＠acme.io', 'reject', 'syntax', 'ada@acme.io'],
     // A command that was smuggled in is nobody's suggestion.
@@ -184,6 +208,33 @@ describe('decide', () => {
     expect(judge('x'.repeat(10_240)).email).toHaveLength(320)
   })
 
+  it('says what is unusual about a spelling that passes, and where', () => {
+    expect(judge('Ada <ada@acme.io>')).toMatchObject({
+      email: 'Ada <ada@acme.io>',
+      normalized: null,
+      checks: {
+        syntax: {
+          result: 'pass',
+          rule: 'display_name',
+          detail: 'Send the address alone, without a name and without angle brackets.',
+          position: null,
+        },
+        domain: { result: 'pass', ascii: 'acme.io' },
+        mx: { result: 'pass' },
+      },
+    })
+    expect(judge('a\u202eda+\u202e@acme.io')).toMatchObject({
+      email: 'a\\u202eda+\\u202e@acme.io',
+      normalized: null,
+      checks: { syntax: { result: 'pass', rule: 'bidi_character', position: 1 }, subaddress: '\\u202e' },
+    })
+    expect(judge('Ada <ada@nowhere.io>', { status: 'no_domain', ttlSeconds: 9 })).toMatchObject({
+      decision: 'reject',
+      reasons: ['domain_not_found', 'display_name'],
+      cache_ttl_seconds: 9,
+    })
+  })
+
   it('keeps a subaddress only where there is one', () => {
     for (const address of ['+ada@acme.io', 'ada+@acme.io', '"ada+x"@acme.io'])
       expect(judge(address).checks.subaddress, address).toBeNull()
@@ -232,7 +283,11 @@ describe('any address, any route', () => {
         EmailVerification.parse({ ...judgement, checked_at: '2026-11-21T12:00:00.000Z' })
         expect(judgement.decision).toBe(decisionOf(judgement.reasons))
         expect(judgement.reasons).toEqual([...new Set(judgement.reasons)])
-        expect(judgement.normalized === null).toBe(judgement.checks.syntax.result === 'fail')
+        const { result, rule } = judgement.checks.syntax
+        expect(judgement.normalized === null).toBe(rule !== null)
+        expect(result === 'fail').toBe(
+          judgement.reasons.some((reason) => /^(syntax|domain_invalid)$/.test(reason)),
+        )
       }),
       { numRuns: 1_000 },
     )

@@ -70,33 +70,19 @@ describe('addresses that are refused, by rule and position', () => {
     ['a b@c.de', 'whitespace', 1],
     [' a@c.de', 'whitespace', 0],
     ['a@c.de ', 'whitespace', 6],
-    ['a\u00a0@c.de', 'whitespace', 1],
     ['a\t@c.de', 'control_character', 1],
     ['a@c.de\r\nBcc: x@y.de', 'control_character', 6],
     ['a\u0000@c.de', 'control_character', 1],
-    ['a\u0085@c.de', 'control_character', 1],
-    ['a\u202e@c.de', 'bidi_character', 1],
-    ['a\u2066@c.de', 'bidi_character', 1],
-    ['a\u200b@c.de', 'invisible_character', 1],
-    ['a\u200c@c.de', 'invisible_character', 1],
-    ['a\u00ad@c.de', 'invisible_character', 1],
-    ['a\u3164@c.de', 'invisible_character', 1],
     ['a\ud800@c.de', 'surrogate', 1],
-    ['a\ue000@c.de', 'private_use_character', 1],
-    ['a\uffff@c.de', 'unassigned_character', 1],
-    ['\u0301a@c.de', 'combining_mark_first', 0],
-    // Its normal form is a semicolon.
-    ['a\u037e@c.de', 'local_part_character', null],
     ['a\\b@c.de', 'local_part_character', 1],
     ['a,b@c.de', 'local_part_character', 1],
     ['(x)a@c.de', 'comment', 0],
     ['a(x)@c.de', 'comment', 1],
     ['a@(x)c.de', 'comment', 2],
     ['a@c.de(x)', 'comment', 6],
-    ['<a@c.de>', 'display_name', 0],
-    ['Ada <a@c.de>', 'display_name', 4],
-    ['"Ada" <a@c.de>', 'display_name', 6],
     ['a@c.de>', 'display_name', 6],
+    ['Ada <a@c.de', 'display_name', 4],
+    ['"Ada" <a@c.de', 'display_name', 6],
     ['mailto:a@c.de', 'scheme', 0],
     ['a@b.de,c@d.de', 'several_addresses', 6],
     ['a@b.de; c@d.de', 'several_addresses', 6],
@@ -170,18 +156,32 @@ describe('any text', () => {
         }
         if (!read.domain) return
         const again = readSyntax(`${read.localPart}@${read.domain.ascii}`)
-        expect(again).toMatchObject({ ok: true, localPart: read.localPart, content: read.content })
+        expect(again).toMatchObject({
+          ok: true,
+          isDisplayForm: false,
+          oddity: read.oddity && { rule: read.oddity.rule },
+          localPart: read.localPart,
+          content: read.content,
+        })
         expect(again.ok && again.domain?.ascii).toBe(read.domain.ascii)
       }),
       { numRuns: 2_000 },
     )
   })
 
-  it('never passes with a character that ends a line or a header', () => {
+  it('never passes with a character that ends a line or a header, and never unmarked with one that might', () => {
+    const evils = fc.constantFrom('\r', '\n', '\0', '\u0085', '\u2028', '\u2029')
+    const texts = fc.oneof(
+      fc.string({ maxLength: 20 }),
+      fc.constantFrom('a@b.de', '"a b"@b.de', 'N <a@b.de>'),
+    )
     fc.assert(
-      fc.property(fc.string({ maxLength: 20 }), fc.constantFrom('\r', '\n', '\0', '\u2028'), (text, evil) => {
-        for (const at of [0, 1, text.length])
-          expect(readSyntax(`${text.slice(0, at)}${evil}${text.slice(at)}`).ok).toBe(false)
+      fc.property(texts, evils, (text, evil) => {
+        for (const at of [0, 1, text.length]) {
+          const read = readSyntax(`${text.slice(0, at)}${evil}${text.slice(at)}`)
+          if (evil <= '\u007F') expect(read.ok).toBe(false)
+          else expect(read.ok && !read.oddity && !read.isDisplayForm).toBe(false)
+        }
       }),
     )
   })

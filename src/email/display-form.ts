@@ -1,0 +1,35 @@
+// `Name <local@domain>`, or the brackets alone, as a mail program shows one address (RFC 5322, 3.4: name-addr). The name may
+// be words and quoted strings; a comment, a list, a group or a second pair of brackets makes it something else. So does a dot
+// outside of quotes, which the grammar calls obsolete, as it does what is refused of that kind in addresses.
+
+export interface DisplayForm {
+  /** What stands in the brackets; not looked at yet. */
+  readonly address: string
+  /** Where it begins. */
+  readonly at: number
+}
+
+/** Atoms of RFC 5322, and what RFC 6532 adds to them: UTF-8. */
+const WORD = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~\u0080-\u{10FFFF}-]$/u
+const HALF_PAIR = /^\p{Cs}$/u
+const BLANK = /^[ \t]$/
+const isQuotable = (character: string) => (character >= ' ' && character !== '\u007F') || character === '\t'
+
+/** @param text ends with `>`. Linear. */
+export function readDisplayForm(text: string): DisplayForm | undefined {
+  let isQuoted = false
+  let isEscaped = false
+  let at = 0
+  for (const character of text) {
+    if (HALF_PAIR.test(character)) return undefined
+    if (isQuoted) {
+      if (!isQuotable(character)) return undefined
+      if (!isEscaped && character === '"') isQuoted = false
+      isEscaped = !isEscaped && character === '\\'
+    } else if (character === '<') return { address: text.slice(at + 1, -1), at: at + 1 }
+    else if (character === '"') isQuoted = true
+    else if (!WORD.test(character) && !(BLANK.test(character) && at > 0)) return undefined
+    at += character.length
+  }
+  return undefined
+}
