@@ -9,7 +9,6 @@ import { Client } from 'undici'
 import type { PaymentRequired, PaymentRequirements } from '../schemas/x402.ts'
 import { noFault } from '../src/fault.ts'
 import { createLocalUpstream } from '../src/payments/adapters/local-upstream.ts'
-import { createNetworks } from '../src/payments/networks.ts'
 import { decodePayment } from '../src/payments/wire.ts'
 import { Secret } from '../src/secret.ts'
 import { createTestCa } from '../test/support/ca.ts'
@@ -35,7 +34,6 @@ await writeFile(join(directory, 'leaf.pem'), leaf.cert)
 const dns = await startDnsServer({ [HOST]: { A: ['127.0.0.1'], ttl: 60 } })
 const chain = await startTestChain(CHAIN_ID)
 const servers: ServerProcess[] = []
-const networks = createNetworks([CHAIN_ID])
 // Another account than the gateway's, so that neither waits for the other's transactions.
 const settler = createLocalUpstream({
   chains: [{ network: chain.network, rpcUrl: async () => chain.rpcUrl }],
@@ -86,7 +84,7 @@ try {
   async function settleOnce(): Promise<number> {
     const requirements = requirementsOf(chain)
     const presented = { form: 'object' as const, value: new Secret<unknown>(await sign(requirements)) }
-    const payment = decodePayment(presented, networks)
+    const payment = decodePayment(presented)
     const result = await timed(() => settler.settle({ payment, requirements, deadlineMs: 10_000 }))
     if (result.value.state !== 'settled') throw new Error(`settle: ${JSON.stringify(result.value)}`)
     return result.ms

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 
 /** CAIP-2, e.g. `eip155:8453`. */
-export const Network = z.string().regex(/^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/, 'must be a CAIP-2 network id')
+export const CAIP_2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/
+export const Network = z.string().regex(CAIP_2, 'must be a CAIP-2 network id')
 /** Atomic units. 78 digits hold any uint256. */
 export const AtomicAmount = z
   .string()

@@ -5,6 +5,19 @@
 //   TransactionInput -> readMessage -> Message -> detect -> Detection { layers, reading, facts } -> bindings -> Binding[]
 //                                                             |-> policy/   -> allow | review | deny, with reasons
 //                                                             '-> rubric/   -> checks, dimensions, score
+//
+// What another part calls (the edge and the marketplace have a message, the payment firewall has documents that it decoded itself):
+//   a message    readMessage(input), detect(message), findBindings(message, detection)
+//                  -> what it is, what it says about the money, and every pair of statements with its verdict and places
+//   documents    readX402Shape(payment)                  bindings of x402 without places and text, and nothing decoded twice:
+//                  -> version, stage, method             version and method say which members there are to read;
+//                X402_RULES[rule](paid, asked), judgeX402(paid, asked)
+//                  -> Verdict of `scheme`, `network`, `asset`, `pay_to`, `amount`, `accepted`; amounts are bigint, networks CAIP-2
+//                findDifference(accepted, asked)         -> the first member in which a payer's choice is not the requirement
+//                findDomainDifference(extra, domain)     -> whether the EIP-712 domain is that of the token
+//                findWindowProblems(window, bounds)      -> seconds; the caller knows the time and how much it tolerates
+//                compareResourceTexts(paid, spent)       -> whether two URLs are one resource
+// Whoever refuses maps `mismatch` to codes of its own and treats `unverifiable` as refused wherever it needs the statement.
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }

@@ -1,7 +1,18 @@
 // The part of the firewall that needs nothing but the payment, the requirement and the time. One function a check, in
 // the order of CHECKS; the reasons are the words of the protocol's own implementation, so that stock clients know them.
+// What has to agree with what is decided by the rules that inspection uses too; here it becomes a refusal.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
-import { compareAmounts, compareResources, isSameAddress } from '../commerce/bindings/compare.ts'
+import { isSameAddress } from '../commerce/bindings/compare.ts'
+import {
+  compareResourceTexts,
+  findDifference,
+  findDomainDifference,
+  findWindowProblems,
+  X402_RULES,
+  type X402Paid,
+  type X402Transfer,
+} from '../commerce/bindings/x402-rules.ts'
+import { ADDRESS } from '../commerce/protocols/x402-shape.ts'
 import { hasGoodChecksum } from './eip3009.ts'
 import type { Check, Networks, Payment, PaymentNetwork } from './ports.ts'
 
@@ -50,8 +61,23 @@ const refuse = (check: Check, reason: string, message: string): Refusal => ({
 })
 const isEvm = (network: string) => network.startsWith('eip155:')
 
-export function checkScheme({ payment, requirements }: Case): CheckVerdict {
-  if (payment.scheme === requirements.scheme) return PASSED
+/** A payment as the rules of bindings take it. */
+export function toPaid({ scheme, network, accepted, kind }: Payment): X402Paid {
+  return { scheme, network, accepted, transfer: toTransfer(kind) }
+}
+
+function toTransfer(kind: Payment['kind']): X402Transfer | null {
+  if (kind.type === 'eip3009')
+    return { to: kind.authorization.to, amount: kind.authorization.value, asset: null }
+  if (kind.type === 'permit2')
+    return { to: kind.permit2.to, amount: kind.permit2.amount, asset: kind.permit2.token }
+  return null
+}
+
+type CheckOf = (facts: Case, paid: X402Paid) => CheckVerdict
+
+export const checkScheme: CheckOf = ({ payment, requirements }, paid) => {
+  if (X402_RULES.scheme(paid, requirements) !== 'mismatch') return PASSED
   return refuse(
     'scheme',
     requirements.scheme === 'exact' ? 'invalid_exact_evm_scheme' : 'unsupported_scheme',
@@ -59,8 +85,8 @@ export function checkScheme({ payment, requirements }: Case): CheckVerdict {
   )
 }
 
-export function checkNetwork({ payment, requirements, networks }: Case): CheckVerdict {
-  if (payment.network !== requirements.network)
+export const checkNetwork: CheckOf = ({ payment, requirements, networks }, paid) => {
+  if (X402_RULES.network(paid, requirements) === 'mismatch')
     return refuse(
       'network',
       'invalid_exact_evm_network_mismatch',
@@ -74,7 +100,7 @@ export function checkNetwork({ payment, requirements, networks }: Case): CheckVe
 }
 
 /** The asset and its signing domain are pinned: a token of another name at another address is not money. */
-export function checkAsset({ payment, requirements, networks }: Case): CheckVerdict {
+export const checkAsset: CheckOf = ({ payment, requirements, networks }, paid) => {
   const network = networks.find(payment.network)
   if (!network) return PASSED
   const { address, name } = network.asset
@@ -85,7 +111,7 @@ export function checkAsset({ payment, requirements, networks }: Case): CheckVerd
       'invalid_payment_requirements',
       `The asset on ${network.network} is ${address} (${name}); ${requirements.asset} is not accepted.`,
     )
-  if (kind.type === 'permit2' && !isSameAddress(kind.permit2.token, address))
+  if (X402_RULES.asset(paid, requirements) === 'mismatch')
     return refuse('asset', 'permit2_token_mismatch', `The permit is for another token than ${address}.`)
   return checkDomain(requirements.extra, network, kind.type === 'eip3009')
 }
@@ -96,34 +122,36 @@ export function checkDomain(
   { asset }: PaymentNetwork,
   isRequired: boolean,
 ): CheckVerdict {
-  const { name, version } = extra ?? {}
-  if (isRequired && (!name || !version))
-    return refuse(
-      'asset',
-      'invalid_exact_evm_missing_eip712_domain',
-      `extra must hold the signing domain of the asset: name "${asset.name}" and version "${asset.version}".`,
-    )
-  if (name !== undefined && name !== asset.name)
-    return refuse(
-      'asset',
-      'invalid_exact_evm_token_name_mismatch',
-      `extra.name must be "${asset.name}": that is how the asset at ${asset.address} calls itself.`,
-    )
-  if (version !== undefined && version !== asset.version)
-    return refuse(
-      'asset',
-      'invalid_exact_evm_token_version_mismatch',
-      `extra.version must be "${asset.version}".`,
-    )
-  return PASSED
+  switch (findDomainDifference(extra, asset, isRequired)) {
+    case 'missing':
+      return refuse(
+        'asset',
+        'invalid_exact_evm_missing_eip712_domain',
+        `extra must hold the signing domain of the asset: name "${asset.name}" and version "${asset.version}".`,
+      )
+    case 'name':
+      return refuse(
+        'asset',
+        'invalid_exact_evm_token_name_mismatch',
+        `extra.name must be "${asset.name}": that is how the asset at ${asset.address} calls itself.`,
+      )
+    case 'version':
+      return refuse(
+        'asset',
+        'invalid_exact_evm_token_version_mismatch',
+        `extra.version must be "${asset.version}".`,
+      )
+    default:
+      return PASSED
+  }
 }
 
-export function checkPayTo({ payment, requirements, isOurs, keccak256 }: Case): CheckVerdict {
+export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }, paid) => {
   if (!isEvm(payment.network)) return PASSED
   const { payTo, asset } = requirements
   const { kind } = payment
   const deny = (message: string) => refuse('pay_to', 'invalid_payment_requirements', message)
-  if (!/^0x[0-9a-fA-F]{40}$/.test(payTo)) return deny('payTo must be an address: 0x and 40 hex digits.')
+  if (!ADDRESS.test(payTo)) return deny('payTo must be an address: 0x and 40 hex digits.')
   if (!isOurs) {
     if (!hasGoodChecksum(payTo, keccak256))
       return deny('payTo has a wrong checksum: one of its characters may be mistyped.')
@@ -131,18 +159,18 @@ export function checkPayTo({ payment, requirements, isOurs, keccak256 }: Case): 
     if (isSameAddress(payTo, asset)) return deny('payTo is the asset itself: the money would be lost.')
     if (isSameAddress(payTo, payment.payer)) return deny('payTo is the payer: nothing would be paid.')
   }
-  if (kind.type === 'eip3009' && !isSameAddress(kind.authorization.to, payTo))
-    return refuse(
-      'pay_to',
-      'invalid_exact_evm_recipient_mismatch',
-      `The authorization pays ${kind.authorization.to}; sign one that pays ${payTo}.`,
-    )
-  if (kind.type === 'permit2' && !isSameAddress(kind.permit2.to, payTo))
-    return refuse(
-      'pay_to',
-      'invalid_permit2_recipient_mismatch',
-      `The permit pays ${kind.permit2.to}; sign one that pays ${payTo}.`,
-    )
+  if (X402_RULES.pay_to(paid, requirements) === 'mismatch')
+    return kind.type === 'permit2'
+      ? refuse(
+          'pay_to',
+          'invalid_permit2_recipient_mismatch',
+          `The permit pays ${paid.transfer!.to}; sign one that pays ${payTo}.`,
+        )
+      : refuse(
+          'pay_to',
+          'invalid_exact_evm_recipient_mismatch',
+          `The authorization pays ${paid.transfer!.to}; sign one that pays ${payTo}.`,
+        )
   if (kind.type === 'permit2' && kind.permit2.spender !== PERMIT2_PROXY)
     return refuse(
       'pay_to',
@@ -152,27 +180,25 @@ export function checkPayTo({ payment, requirements, isOurs, keccak256 }: Case): 
   return PASSED
 }
 
-export function checkAmount({ payment, requirements, isOurs }: Case): CheckVerdict {
-  const required = BigInt(requirements.amount)
-  const { kind } = payment
-  if (required === 0n && !isOurs)
+export const checkAmount: CheckOf = ({ payment, requirements, isOurs }, paid) => {
+  const { amount } = requirements
+  if (amount === '0' && !isOurs)
     return refuse('amount', 'invalid_payment_requirements', 'The required amount is zero: nothing to settle.')
-  if (kind.type === 'eip3009' && compareAmounts(kind.authorization.value, required, 'exact') !== 'match')
-    return refuse(
-      'amount',
-      'invalid_exact_evm_payload_authorization_value_mismatch',
-      `The authorization is over ${kind.authorization.value}; sign one over exactly ${required}.`,
-    )
-  if (kind.type === 'permit2' && compareAmounts(kind.permit2.amount, required, 'exact') !== 'match')
-    return refuse(
-      'amount',
-      'permit2_amount_mismatch',
-      `The permit is over ${kind.permit2.amount}; sign one over exactly ${required}.`,
-    )
-  return PASSED
+  if (X402_RULES.amount(paid, requirements) !== 'mismatch') return PASSED
+  return payment.kind.type === 'permit2'
+    ? refuse(
+        'amount',
+        'permit2_amount_mismatch',
+        `The permit is over ${paid.transfer!.amount}; sign one over exactly ${amount}.`,
+      )
+    : refuse(
+        'amount',
+        'invalid_exact_evm_payload_authorization_value_mismatch',
+        `The authorization is over ${paid.transfer!.amount}; sign one over exactly ${amount}.`,
+      )
 }
 
-export function checkTimeout({ requirements }: Case): CheckVerdict {
+export const checkTimeout: CheckOf = ({ requirements }) => {
   if (BigInt(requirements.maxTimeoutSeconds) >= SETTLE_BUDGET_SECONDS) return PASSED
   return refuse(
     'timeout',
@@ -182,9 +208,9 @@ export function checkTimeout({ requirements }: Case): CheckVerdict {
 }
 
 /** What the buyer says it accepted (v2) is what is required. */
-export function checkAccepted({ payment, requirements }: Case): CheckVerdict {
-  if (payment.accepted === null) return PASSED
-  const different = findDifference(payment.accepted, requirements)
+export const checkAccepted: CheckOf = ({ requirements }, { accepted }) => {
+  if (accepted === null) return PASSED
+  const different = findDifference(accepted, requirements)
   if (different === undefined) return PASSED
   return refuse(
     'accepted',
@@ -193,40 +219,11 @@ export function checkAccepted({ payment, requirements }: Case): CheckVerdict {
   )
 }
 
-/**
- * The first member in which a buyer's `accepted` differs: core members are equal (an address in any case), and
- * everything in the requirement's `extra` is there too.
- */
-export function findDifference(
-  accepted: PaymentRequirements,
-  requirements: PaymentRequirements,
-): string | undefined {
-  const isSameName = isEvm(requirements.network) ? isSameAddress : (a: string, b: string) => a === b
-  if (accepted.scheme !== requirements.scheme) return 'scheme'
-  if (accepted.network !== requirements.network) return 'network'
-  if (accepted.amount !== requirements.amount) return 'amount'
-  if (!isSameName(accepted.asset, requirements.asset)) return 'asset'
-  if (!isSameName(accepted.payTo, requirements.payTo)) return 'payTo'
-  if (accepted.maxTimeoutSeconds !== requirements.maxTimeoutSeconds) return 'maxTimeoutSeconds'
-  return containsAll(accepted.extra ?? {}, requirements.extra ?? {}) ? undefined : 'extra'
-}
-
-/** Whether everything in `part` is in `whole`; members of objects may be added, items of lists may not. */
-function containsAll(whole: unknown, part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return whole === part
-  if (typeof whole !== 'object' || whole === null || Array.isArray(whole) !== Array.isArray(part))
-    return false
-  if (Array.isArray(part) && part.length !== (whole as unknown[]).length) return false
-  return Object.entries(part).every(
-    ([key, inner]) =>
-      Object.hasOwn(whole, key) && containsAll((whole as Record<string, unknown>)[key], inner),
-  )
-}
-
 /** A payment for one address buys nothing at another. */
-export function checkResource({ payment, resourceUrl }: Case): CheckVerdict {
+export const checkResource: CheckOf = ({ payment, resourceUrl }) => {
   if (resourceUrl === undefined || payment.resourceUrl === null) return PASSED
-  if (isSameResource(payment.resourceUrl, resourceUrl)) return PASSED
+  // What cannot be compared is not this resource either.
+  if (compareResourceTexts(payment.resourceUrl, resourceUrl) === 'match') return PASSED
   return refuse(
     'resource',
     'resource_mismatch',
@@ -234,47 +231,36 @@ export function checkResource({ payment, resourceUrl }: Case): CheckVerdict {
   )
 }
 
-/** Whether two texts name one resource: the same URL once it is normalised, fragments aside. */
-export function isSameResource(a: string, b: string): boolean {
-  if (a === b) return true
-  const [left, right] = [URL.parse(a), URL.parse(b)]
-  return left !== null && right !== null && compareResources(left, right) === 'match'
-}
-
 /** Bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */
-export function checkWindow({ payment, requirements, nowSeconds }: Case): CheckVerdict {
+export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
   const { kind } = payment
   if (kind.type === 'foreign') return PASSED
   const isPermit2 = kind.type === 'permit2'
-  const validAfter = isPermit2 ? kind.permit2.validAfter : kind.authorization.validAfter
-  const validBefore = isPermit2 ? kind.permit2.deadline : kind.authorization.validBefore
-  const beforeReason = isPermit2
-    ? 'permit2_deadline_expired'
-    : 'invalid_exact_evm_payload_authorization_valid_before'
-  if (validBefore < nowSeconds + SETTLE_BUDGET_SECONDS)
-    return refuse(
-      'window',
-      beforeReason,
-      `The payment ends at ${validBefore}, too soon to settle at ${nowSeconds}. Sign a fresh one.`,
-    )
-  const latest = nowSeconds + BigInt(requirements.maxTimeoutSeconds) + CLOCK_SKEW_SECONDS
-  if (validBefore > latest)
-    return refuse(
-      'window',
-      beforeReason,
-      `The payment is valid until ${validBefore}; sign one that ends by ${latest} (maxTimeoutSeconds from now).`,
-    )
-  if (validAfter > nowSeconds)
+  const window = isPermit2
+    ? { notBefore: kind.permit2.validAfter, expiresAt: kind.permit2.deadline }
+    : { notBefore: kind.authorization.validAfter, expiresAt: kind.authorization.validBefore }
+  const latestEnd = nowSeconds + BigInt(requirements.maxTimeoutSeconds) + CLOCK_SKEW_SECONDS
+  const earliestEnd = nowSeconds + SETTLE_BUDGET_SECONDS
+  const [problem] = findWindowProblems(window, { latestStart: nowSeconds, earliestEnd, latestEnd })
+  if (problem === undefined) return PASSED
+  const { notBefore, expiresAt } = window
+  if (problem === 'starts_too_late')
     return refuse(
       'window',
       isPermit2 ? 'permit2_not_yet_valid' : 'invalid_exact_evm_payload_authorization_valid_after',
-      `The payment is not valid before ${validAfter}; it is ${nowSeconds} now.`,
+      `The payment is not valid before ${notBefore}; it is ${nowSeconds} now.`,
     )
-  return PASSED
+  return refuse(
+    'window',
+    isPermit2 ? 'permit2_deadline_expired' : 'invalid_exact_evm_payload_authorization_valid_before',
+    problem === 'ends_too_soon'
+      ? `The payment ends at ${expiresAt}, too soon to settle at ${nowSeconds}. Sign a fresh one.`
+      : `The payment is valid until ${expiresAt}; sign one that ends by ${latestEnd} (maxTimeoutSeconds from now).`,
+  )
 }
 
 /** One form a signature: whoever sees a payment must not be able to write it in another way. */
-export function checkSignatureForm({ payment }: Case): CheckVerdict {
+export const checkSignatureForm: CheckOf = ({ payment }) => {
   if (payment.kind.type !== 'eip3009') return PASSED
   return payment.kind.signature.use((signature) => {
     if (signature.endsWith(ERC6492_SUFFIX))
@@ -311,9 +297,10 @@ const CHECKS_WITHOUT_WORLD = [
 
 /** @param isUsed a payment that did its work: neither its window nor its address matters any more */
 export function checkPayment(facts: Case, isUsed = false): CheckVerdict {
+  const paid = toPaid(facts.payment)
   for (const check of CHECKS_WITHOUT_WORLD) {
     if (isUsed && (check === checkWindow || check === checkResource)) continue
-    const verdict = check(facts)
+    const verdict = check(facts, paid)
     if (!verdict.ok) return verdict
   }
   return PASSED

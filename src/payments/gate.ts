@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaymentRequirements } from '../../schemas/x402.ts'
+import { X402_RULES } from '../commerce/bindings/x402-rules.ts'
 import { GatewayError } from '../errors.ts'
 import type { Fault } from '../fault.ts'
 import { newId } from '../ids.ts'
@@ -12,6 +13,7 @@ import type { Signer } from '../services.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
 import { createChallenges } from './challenge.ts'
 import { findChangedEcho, readIdentifier } from './extensions.ts'
+import { toPaid } from './firewall.ts'
 import { createOffers } from './offers.ts'
 import type {
   Check,
@@ -77,7 +79,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
   async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
     if (!call.payment) throw refuse.unpaid(call)
-    const payment = decodePayment(call.payment, parts.networks)
+    const payment = decodePayment(call.payment)
     const identifier = readIdentifier(payment)
     // What was paid before comes first: neither a price that changed since nor a facilitator that is down takes it back.
     const own = await findOwn(payment)
@@ -127,10 +129,12 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     // An expired quote is not this price any more: a fresh one, and the buyer decides again.
     if (call.quote !== undefined && call.terms.quote && call.terms.quote(call.quote).jws !== call.quote)
       throw refuse.unpaid(call)
-    const { scheme, network, kind, resourceUrl } = payment
-    const requirements = accepts.find((entry) => entry.scheme === scheme && entry.network === network)
+    const { kind, resourceUrl } = payment
+    const paid = toPaid(payment)
+    const ofScheme = accepts.filter((entry) => X402_RULES.scheme(paid, entry) === 'match')
+    const requirements = ofScheme.find((entry) => X402_RULES.network(paid, entry) === 'match')
     if (!requirements)
-      throw accepts.some((entry) => entry.scheme === scheme)
+      throw ofScheme.length > 0
         ? refuse.rejected(call, 'invalid_network', 'network', `Pay on ${names(accepts)}.`)
         : refuse.rejected(call, 'unsupported_scheme', 'scheme', 'Pay with the scheme `exact`.')
     if (kind.type !== 'eip3009') {
@@ -270,7 +274,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     run: (call) => run(call),
 
     async claim(claimId, presented) {
-      const payment = presented && decodePayment(presented, parts.networks)
+      const payment = presented && decodePayment(presented)
       const found = await store.getClaim(claimId)
       // Not the payer, nonce and signature alone: of a settled payment the chain tells those to everybody.
       if (!payment || !found || !presentations.isSame(payment, found)) throw refuse.notFound()

@@ -1,4 +1,5 @@
 // A payment as presented -> a decoded payment. Decides what can be read; whether it is any good is the firewall's business.
+// Which payment it is, by version and by how the money moves, is recognised as inspection recognises it.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import {
@@ -7,6 +8,7 @@ import {
   PaymentRequirements,
   PaymentRequirementsV1,
 } from '../../schemas/x402.ts'
+import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/protocols/x402-shape.ts'
 import { Secret } from '../secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from './networks.ts'
@@ -24,14 +26,8 @@ const LAST_SECOND = 8_640_000_000_000n
 /** Longest signature that a contract wallet may need. */
 const MAX_SIGNATURE_BYTES = 2048
 
-const Address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address: 0x and 40 hex digits')
-  .toLowerCase()
-const Bytes32 = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes: 0x and 64 hex digits')
-  .toLowerCase()
+const Address = z.string().regex(ADDRESS, 'must be an address: 0x and 40 hex digits').toLowerCase()
+const Bytes32 = z.string().regex(WORD, 'must be 32 bytes: 0x and 64 hex digits').toLowerCase()
 const Uint = z
   .string('must be a string of decimal digits')
   .regex(/^(?:0|[1-9]\d{0,77})$/, {
@@ -88,9 +84,9 @@ const FacilitatorBody = z.object({
 })
 
 /** @throws {GatewayError} payment_invalid, saying what is wrong */
-export function decodePayment(presented: PresentedPayment, networks: Networks): Payment {
-  if (presented.form === 'object') return presented.value.use((value) => readPayment(value, networks))
-  const payment = presented.value.use((header) => readPayment(decodeHeader(header), networks))
+export function decodePayment(presented: PresentedPayment): Payment {
+  if (presented.form === 'object') return presented.value.use((value) => readPayment(value))
+  const payment = presented.value.use((header) => readPayment(decodeHeader(header)))
   const expected = presented.name === 'x-payment' ? 1 : 2
   if (payment.x402Version !== expected)
     throw paymentInvalid(
@@ -115,7 +111,7 @@ export interface FacilitatorRequest {
 export function decodeFacilitatorRequest(body: unknown, networks: Networks): FacilitatorRequest {
   const { paymentPayload, paymentRequirements, x402Version } = parseShape(FacilitatorBody, body, '')
   assertPlain(paymentRequirements)
-  const payment = readPayment(paymentPayload, networks, 'paymentPayload')
+  const payment = readPayment(paymentPayload, 'paymentPayload')
   if (x402Version !== undefined && payment.x402Version !== x402Version)
     throw paymentInvalid('x402Version', 'is another than that of the payment.')
   if (payment.x402Version === 2) {
@@ -126,7 +122,7 @@ export function decodeFacilitatorRequest(body: unknown, networks: Networks): Fac
   const { scheme, network, maxAmountRequired, asset, payTo, maxTimeoutSeconds, extra, resource } = v1
   const requirements = {
     scheme,
-    network: toCaip2(network, networks, 'paymentRequirements.network'),
+    network: readV1Network(network, 'paymentRequirements.network'),
     amount: maxAmountRequired,
     asset,
     payTo,
@@ -143,19 +139,19 @@ function withPinnedSpelling(requirements: PaymentRequirements, networks: Network
   return isPinned ? { ...requirements, asset: pinned! } : requirements
 }
 
-function readPayment(value: unknown, networks: Networks, at = ''): Payment {
+function readPayment(value: unknown, at = ''): Payment {
   assertPlain(value)
-  const version = (value as { x402Version?: unknown } | null)?.x402Version
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw paymentInvalid(at, 'must be a JSON object.')
-  if (version === 2) return readV2(parseShape(PayloadV2, value, at), value, at)
-  if (version === 1) return readV1(parseShape(PayloadV1, value, at), value, networks, at)
+  const shape = readX402Shape(value)
+  if (shape.version === 2) return readV2(parseShape(PayloadV2, value, at), value, shape, at)
+  if (shape.version === 1) return readV1(parseShape(PayloadV1, value, at), value, shape, at)
   throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.')
 }
 
-function readV2(wire: PaymentPayloadV2, presented: unknown, at: string): Payment {
+function readV2(wire: PaymentPayloadV2, presented: unknown, { method }: X402Shape, at: string): Payment {
   const { scheme, network } = wire.accepted
-  const content = readContent(scheme, network, wire.payload, join(at, 'payload'))
+  const content = readContent({ scheme, network, method }, wire.payload, join(at, 'payload'))
   return {
     x402Version: 2,
     scheme,
@@ -169,12 +165,13 @@ function readV2(wire: PaymentPayloadV2, presented: unknown, at: string): Payment
   }
 }
 
-function readV1(wire: PaymentPayloadV1, presented: unknown, networks: Networks, at: string): Payment {
-  const network = toCaip2(wire.network, networks, join(at, 'network'))
-  const content = readContent(wire.scheme, network, wire.payload, join(at, 'payload'))
+function readV1(wire: PaymentPayloadV1, presented: unknown, { method }: X402Shape, at: string): Payment {
+  const { scheme } = wire
+  const network = readV1Network(wire.network, join(at, 'network'))
+  const content = readContent({ scheme, network, method }, wire.payload, join(at, 'payload'))
   return {
     x402Version: 1,
-    scheme: wire.scheme,
+    scheme,
     network,
     accepted: null,
     resourceUrl: null,
@@ -185,10 +182,10 @@ function readV1(wire: PaymentPayloadV1, presented: unknown, networks: Networks, 
   }
 }
 
-function toCaip2(v1Name: string, networks: Networks, member: string): string {
-  const known = networks.all.find((network) => network.v1Name === v1Name)?.network ?? findV1Network(v1Name)
-  if (known === undefined) throw paymentInvalid(member, 'is not a network of x402 version 1.')
-  return known
+function readV1Network(name: string, member: string): string {
+  const network = findV1Network(name)
+  if (network === undefined) throw paymentInvalid(member, 'is not a network of x402 version 1.')
+  return network
 }
 
 interface Content {
@@ -197,15 +194,19 @@ interface Content {
   readonly payload: Record<string, unknown>
 }
 
-function readContent(scheme: string, network: string, payload: Record<string, unknown>, at: string): Content {
+function readContent(
+  {
+    scheme,
+    network,
+    method,
+  }: Pick<X402Shape, 'method'> & { readonly scheme: string; readonly network: string },
+  payload: Record<string, unknown>,
+  at: string,
+): Content {
   if (scheme !== 'exact' || !network.startsWith('eip155:')) return readForeign(network, payload)
-  const hasEip3009 = payload['authorization'] !== undefined
-  const hasPermit2 = payload['permit2Authorization'] !== undefined
-  if (hasEip3009 === hasPermit2)
-    throw paymentInvalid(at, 'must hold either authorization (EIP-3009) or permit2Authorization.')
-  return hasEip3009
-    ? readEip3009(parseShape(Eip3009Payload, payload, at))
-    : readPermit2(parseShape(Permit2Payload, payload, at))
+  if (method === 'eip3009') return readEip3009(parseShape(Eip3009Payload, payload, at))
+  if (method === 'permit2') return readPermit2(parseShape(Permit2Payload, payload, at))
+  throw paymentInvalid(at, 'must hold either authorization (EIP-3009) or permit2Authorization.')
 }
 
 function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {

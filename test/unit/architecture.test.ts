@@ -76,6 +76,8 @@ function folderOf(path: string): string {
 // Data and pure helpers of a part that others are built from. They must stay free of behaviour, and the list short.
 const SHARED: Readonly<Record<string, string>> = {
   'src/commerce/bindings/compare.ts': 'what agrees with what, wherever payments are judged',
+  'src/commerce/bindings/x402-rules.ts': 'what in an x402 payment has to agree, wherever it is judged',
+  'src/commerce/protocols/x402-shape.ts': 'which x402 document it is, wherever one is read',
   'src/commerce/message.ts': 'a transaction of any protocol, read',
   'src/commerce/detect.ts': 'which protocols a transaction speaks',
   'src/commerce/bindings.ts': 'what in a transaction has to agree',

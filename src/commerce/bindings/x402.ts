@@ -1,14 +1,27 @@
 // x402: what was signed against what was asked for, the resource against the target, signed offers against the terms beside them.
-import { findV1Network } from '../../payments/networks.ts'
+// What agrees with what is decided by x402-rules.ts, for the payment firewall as well; here it gets places and words.
+import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../payments/networks.ts'
 import { pickObject } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
-import type { Numeral, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
+import type { Numeral, X402Authorization, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
 import { readRequirement, readX402 } from '../protocols/x402.ts'
-import { bind, compareAmounts, compareHosts, compareResources, isSameAddress, toUrl } from './compare.ts'
+import { isFacilitatorRequest, readX402Shape } from '../protocols/x402-shape.ts'
+import { bind, compareHosts, compareResources, isSameAddress, toUrl, type Verdict } from './compare.ts'
+import {
+  findDifference,
+  findDomainDifference,
+  judgeX402,
+  type X402Member,
+  type X402Paid,
+  type X402Terms,
+} from './x402-rules.ts'
 
 // One for every way to pay, of which there are a few.
 const MAX_OFFERS = 32
+
+/** Domains of tokens that are known, served here or not. */
+const PINNED = createNetworks(KNOWN_CHAIN_IDS)
 
 export function bindX402(layer: Layer, message: Message): Binding[] {
   const facts = readX402(layer, message)
@@ -20,54 +33,107 @@ export function bindX402(layer: Layer, message: Message): Binding[] {
   ]
 }
 
+/** What inspection read, as the rules take it: what is no integer is left out here, and told of where it stands. */
+const toTerms = (from: X402Requirement): X402Terms => ({
+  scheme: from.scheme?.value,
+  network: from.caip2 ?? from.network?.value,
+  amount: from.amount?.isInteger === true ? from.amount.value : null,
+  asset: from.asset?.value,
+  payTo: from.payTo?.value,
+  maxTimeoutSeconds: from.maxTimeoutSeconds?.isInteger === true ? Number(from.maxTimeoutSeconds.value) : null,
+  extra: from.extra?.value,
+})
+
+type Signed = Pick<X402Authorization, 'to' | 'amount' | 'asset'>
+
+const toPaid = (signed: Signed, chosen: X402Requirement | null, accepted: X402Terms | null): X402Paid => ({
+  scheme: chosen?.scheme?.value ?? null,
+  network: chosen?.caip2 ?? chosen?.network?.value ?? null,
+  accepted,
+  transfer: {
+    to: signed.to?.value ?? null,
+    amount: signed.amount?.isInteger === true ? BigInt(signed.amount.value) : null,
+    asset: signed.asset?.value ?? null,
+  },
+})
+
+/** The payment against the requirement that it repeats. */
 function bindSigned({ accepted, authorization }: X402Facts): Binding[] {
-  if (accepted === null || authorization === null) return []
+  if (accepted === null) return []
+  const words = ['What was signed pays payTo.', 'What was signed pays somebody else than payTo.'] as const
+  return [
+    ...(authorization === null
+      ? []
+      : bindTransfer(authorization, toPaid(authorization, accepted, null), accepted, words)),
+    ...bindDomain(accepted, accepted.caip2),
+  ]
+}
+
+function bindTransfer(
+  signed: Signed,
+  paid: X402Paid,
+  asked: X402Requirement,
+  [same, other]: readonly [string, string],
+): Binding[] {
+  const verdicts = judgeX402(paid, toTerms(asked))
   const found: Binding[] = []
-  const { to, amount, asset } = authorization
-  if (to !== null && accepted.payTo !== null) {
-    const isSame = isSameAddress(accepted.payTo.value, to.value)
+  const { to, amount, asset } = signed
+  if (to !== null && asked.payTo !== null)
     found.push(
-      bind(
-        'payee',
-        isSame ? 'match' : 'mismatch',
-        to.at,
-        accepted.payTo.at,
-        isSame ? 'What was signed pays payTo.' : 'What was signed pays somebody else than payTo.',
-      ),
+      bind('payee', verdicts.pay_to, to.at, asked.payTo.at, verdicts.pay_to === 'match' ? same : other),
     )
-  }
-  if (amount !== null && accepted.amount !== null)
-    found.push(bindAmount(amount, accepted.amount, accepted.scheme?.value ?? 'exact'))
-  if (asset !== null && accepted.asset !== null && !isSameAddress(accepted.asset.value, asset.value))
+  if (amount !== null && asked.amount !== null)
+    found.push(bindAmount(amount, asked.amount, asked.scheme?.value ?? 'exact', verdicts.amount))
+  if (asset !== null && asked.asset !== null && verdicts.asset === 'mismatch')
     found.push(
       bind(
         'amount',
         'mismatch',
         asset.at,
-        accepted.asset.at,
+        asked.asset.at,
         'What was signed spends another token than the asset.',
       ),
     )
   return found
 }
 
-function bindAmount(signed: Numeral, asked: Numeral, scheme: string): Binding {
-  const result = (verdict: Binding['verdict'], text: string) =>
-    bind('amount', verdict, signed.at, asked.at, text)
+function bindAmount(signed: Numeral, asked: Numeral, scheme: string, verdict: Verdict): Binding {
+  const result = (is: Verdict, text: string) => bind('amount', is, signed.at, asked.at, text)
   if (!signed.isInteger || !asked.isInteger)
     return result('mismatch', 'One of the two amounts is no integer of the smallest unit.')
   const [paid, due] = [BigInt(signed.value), BigInt(asked.value)]
-  const verdict = compareAmounts(paid, due, scheme)
   return result(verdict, amountWords(verdict, paid < due, scheme, paid === due))
 }
 
-function amountWords(verdict: Binding['verdict'], isLess: boolean, scheme: string, isEqual: boolean): string {
+function amountWords(verdict: Verdict, isLess: boolean, scheme: string, isEqual: boolean): string {
   if (isEqual) return 'The signed amount is the one that was asked for.'
   if (verdict === 'match') return 'The signed amount covers the one that was asked for.'
   if (verdict === 'partial') return 'The signed amount is more than was asked for.'
   return isLess && scheme !== 'exact'
     ? 'The signed amount is less than was asked for.'
     : 'The signed amount is not the one that was asked for.'
+}
+
+/**
+ * Of a token that is known: what is signed for another domain than its own is worth nothing.
+ * @param network that the payment is for
+ */
+function bindDomain({ asset, extra }: X402Requirement, network: string | null): Binding[] {
+  const pinned = network === null ? undefined : PINNED.find(network)?.asset
+  if (pinned === undefined || asset === null || extra === null) return []
+  if (!isSameAddress(pinned.address, asset.value)) return []
+  const different = findDomainDifference(extra.value, pinned, false)
+  return different === undefined
+    ? []
+    : [
+        bind(
+          'offer',
+          'mismatch',
+          `${extra.at}/${different}`,
+          asset.at,
+          'The signing domain is not that of the asset: no signature for it would be valid.',
+        ),
+      ]
 }
 
 function bindResources(facts: X402Facts, layer: Layer, message: Message): Binding[] {
@@ -115,7 +181,7 @@ function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, m
     found.push(bind('scheme_https', 'mismatch', resource.at, '/target', 'The paid resource is plain http.'))
   const verdict = compareResources(target, url)
   // Over MCP and A2A one endpoint serves many resources, and a facilitator serves those of others.
-  const isEndpoint = layer.transport === 'http' && pickObject(jsonBody(message), 'paymentPayload') === null
+  const isEndpoint = layer.transport === 'http' && !isFacilitatorRequest(jsonBody(message)?.value)
   if (!isEndpoint)
     return [
       ...found,
@@ -224,24 +290,51 @@ function bindRequirements(facts: X402Facts, layer: Layer, message: Message): Bin
   const required = pickObject(jsonBody(message), 'paymentRequirements')
   if (required === null || layer.document === undefined || !layer.document.at.endsWith('/paymentPayload'))
     return []
-  const asked = readRequirement(required)
-  const { accepted, authorization } = facts
-  const found: Binding[] = []
-  const to = authorization?.to ?? accepted?.payTo ?? null
-  if (to !== null && asked.payTo !== null) {
-    const isSame = isSameAddress(asked.payTo.value, to.value)
-    found.push(
-      bind(
-        'payee',
-        isSame ? 'match' : 'mismatch',
-        to.at,
-        asked.payTo.at,
-        isSame ? 'The payment pays payTo.' : 'The payment pays somebody else than payTo.',
-      ),
-    )
+  const asked = readRequirement(required, facts.version?.value)
+  const { accepted: chosen, authorization } = facts
+  const accepted =
+    chosen !== null && readX402Shape(layer.document.value).choiceIn === 'accepted' ? toTerms(chosen) : null
+  // Where what was signed is opaque, what was accepted is what there is.
+  const signed: Signed = {
+    to: authorization?.to ?? chosen?.payTo ?? null,
+    amount: authorization?.amount ?? chosen?.amount ?? null,
+    asset: authorization?.asset ?? null,
   }
-  const amount = authorization?.amount ?? accepted?.amount ?? null
-  if (amount !== null && asked.amount !== null)
-    found.push(bindAmount(amount, asked.amount, asked.scheme?.value ?? 'exact'))
-  return found
+  const paid = toPaid(signed, chosen, accepted)
+  return [
+    ...bindTransfer(signed, paid, asked, [
+      'The payment pays payTo.',
+      'The payment pays somebody else than payTo.',
+    ]),
+    ...bindChoice(chosen, paid, asked),
+    ...bindDomain(asked, paid.network),
+  ]
 }
+
+/** The requirement that was accepted, and the one that is asked for. */
+function bindChoice(chosen: X402Requirement | null, paid: X402Paid, asked: X402Requirement): Binding[] {
+  if (chosen === null) return []
+  const terms = toTerms(asked)
+  const { scheme, network } = judgeX402(paid, terms)
+  const different: X402Member[] = []
+  if (scheme === 'mismatch') different.push('scheme')
+  if (network === 'mismatch') different.push('network')
+  const further = paid.accepted === null ? undefined : findDifference(paid.accepted, terms)
+  if (different.length === 0 && further !== undefined) different.push(further)
+  if (different.length === 0 && scheme === 'match' && network === 'match')
+    return [
+      bind('offer', 'match', chosen.at, asked.at, 'The payment takes the requirement that is asked for.'),
+    ]
+  return different.map((name) =>
+    bind(
+      'offer',
+      'mismatch',
+      placeOf(chosen, name),
+      placeOf(asked, name),
+      `The payment takes another requirement than the one that is asked for: ${name} differs.`,
+    ),
+  )
+}
+
+const placeOf = (requirement: X402Requirement, name: X402Member): Place =>
+  requirement[name]?.at ?? requirement.at

@@ -1,5 +1,6 @@
 // From when until when a transaction holds, against the clock: what has expired is refused here, while a test never asks what
 // time it is.
+import { findWindowProblems } from '../bindings/x402-rules.ts'
 import { readAcp } from '../protocols/acp.ts'
 import { readAp2 } from '../protocols/ap2.ts'
 import { readX402 } from '../protocols/x402.ts'
@@ -17,15 +18,22 @@ export const judgeWindow: Rule = (subject) => {
   const expiries = new Map<Place, number>()
   if (expiresAt !== null) expiries.set(expiresAt.at, expiresAt.value)
   for (const { value, at } of listMandateExpiries(subject)) expiries.set(at, value)
-  for (const [at, value] of expiries) if (value <= nowSeconds) found.push(reason('WINDOW_EXPIRED', at))
+  const bounds = {
+    latestStart: nowSeconds + SKEW_SECONDS,
+    earliestEnd: nowSeconds + 1,
+    latestEnd: nowSeconds + limitOf(subject) + SKEW_SECONDS,
+  }
+  const problemsOf = (start: number | null, end: number | null) =>
+    findWindowProblems({ notBefore: start, expiresAt: end }, bounds)
+  for (const [at, value] of expiries)
+    if (problemsOf(null, value).includes('ends_too_soon')) found.push(reason('WINDOW_EXPIRED', at))
 
-  if (notBefore !== null && notBefore.value > nowSeconds + SKEW_SECONDS)
+  const problems = problemsOf(notBefore?.value ?? null, expiresAt?.value ?? null)
+  if (notBefore !== null && problems.includes('starts_too_late'))
     found.push(reason('NOT_YET_VALID', notBefore.at))
   if (expiresAt !== null) {
-    const limit = limitOf(subject)
-    if (expiresAt.value - nowSeconds > limit + SKEW_SECONDS)
-      found.push(reason('WINDOW_TOO_WIDE', expiresAt.at))
-    else if (notBefore !== null && expiresAt.value <= notBefore.value)
+    if (problems.includes('ends_too_late')) found.push(reason('WINDOW_TOO_WIDE', expiresAt.at))
+    else if (problems.includes('is_never_open'))
       found.push(
         reason('WINDOW_EXPIRED', expiresAt.at, { message: 'It ends before it begins: it is never valid.' }),
       )

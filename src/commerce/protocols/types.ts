@@ -68,6 +68,8 @@ export interface X402Requirement {
   readonly maxTimeoutSeconds: Numeral | null
   /** v1 only: it stands in each requirement. */
   readonly resource: Found<string> | null
+  /** Of the scheme: for EIP-3009 the domain that is signed for. */
+  readonly extra: Found<JsonObject> | null
 }
 
 /** What the payer signed: EIP-3009 or Permit2; SVM and others are one opaque transaction. */

@@ -1,12 +1,11 @@
 // Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
-// the version; the name of the header only where nothing could be decoded.
+// the version; the name of the header only where nothing could be decoded. What a decoded document is, x402-shape.ts says.
 import { isAmbiguous, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
 import type { Conflict, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
 import { conflict, readEnvelopes, type Envelope, type Evidence, type Spotted } from './spot.ts'
-
-type Stage = 'challenge' | 'payment' | 'settlement'
+import { isFacilitatorRequest, readX402Shape, type X402Stage as Stage } from './x402-shape.ts'
 
 /** One thing in the message that is x402, decoded or not. */
 interface Sight {
@@ -58,9 +57,7 @@ export function spotX402(message: Message): Spotted | undefined {
   const version = decodedVersion(first) ?? first.namedVersion
   const isDiscriminating =
     decodedVersion(first) !== null ||
-    (first.stage === 'settlement' &&
-      first.document !== undefined &&
-      member(first.document.value, 'success') !== undefined)
+    (first.stage === 'settlement' && readX402Shape(first.document?.value).stage === 'settlement')
   return {
     layer: {
       name: 'x402',
@@ -89,12 +86,9 @@ function describe(sight: Sight): Evidence {
   return { mark: says, at: sight.at }
 }
 
-/** Small whole numbers only: a version is shown, and nothing that came in may be shown by accident. */
 function decodedVersion({ document }: Sight): string | null {
-  const version = document && member(document.value, 'x402Version')
-  return typeof version === 'number' && Number.isInteger(version) && version >= 0 && version < 100
-    ? String(version)
-    : null
+  const { version } = readX402Shape(document?.value)
+  return version === null ? null : String(version)
 }
 
 function sightHeader(field: HeaderField): Sight[] {
@@ -209,8 +203,7 @@ function findToolChallenge({ result, error }: Envelope): Found<Json> | null {
   return data !== null && isChallenge(data.value) ? data : null
 }
 
-const isChallenge = (value: Json): boolean =>
-  typeof member(value, 'x402Version') === 'number' && Array.isArray(member(value, 'accepts'))
+const isChallenge = (value: Json): boolean => readX402Shape(value).stage === 'challenge'
 
 function sightBody(message: Message): Sight[] {
   const body = pickObject(jsonBody(message))
@@ -219,8 +212,8 @@ function sightBody(message: Message): Sight[] {
   if (isChallenge(body.value))
     return [{ ...sight, stage: 'challenge', what: 'body with accepts', at: body.at, document: body }]
   // What is sent to a facilitator: the payment with the requirement it answers.
-  const payment = pick(body, 'paymentPayload')
-  if (payment === null || typeof member(body.value, 'x402Version') !== 'number') return []
+  const payment = isFacilitatorRequest(body.value) ? pick(body, 'paymentPayload') : null
+  if (payment === null) return []
   const document = pickObject(payment) ?? undefined
   return [{ ...sight, stage: 'payment', what: 'body with paymentPayload', at: payment.at, document }]
 }
@@ -241,6 +234,15 @@ function findConflicts(sights: readonly Sight[]): Conflict[] {
   const payments = sights.filter(({ stage }) => stage === 'payment')
   for (const { at } of payments.slice(1))
     conflicts.push(conflict('DUPLICATE_PAYMENT', at, 'More than one x402 payment in one message.'))
+  for (const { stage, document } of sights)
+    if (stage === 'payment' && readX402Shape(document?.value).method === 'several')
+      conflicts.push(
+        conflict(
+          'DUPLICATE_PAYMENT',
+          pointer(document!.at, 'payload'),
+          'It holds two authorizations: two readers could take two payments.',
+        ),
+      )
   for (const { at, isAmbiguous } of sights)
     if (isAmbiguous === true)
       conflicts.push(

@@ -1,5 +1,4 @@
 // x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. x402-spot.ts finds the document; this reads it.
-import { findV1Network } from '../../payments/networks.ts'
 import { judgeCredential, readJws } from '../decode/jws.ts'
 import {
   isObject,
@@ -17,10 +16,9 @@ import { readMetaKey } from './mcp.ts'
 import { readHttp } from './http.ts'
 import { envelopeOf, findTaskId } from './spot.ts'
 import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './types.ts'
+import { readX402Shape, toCaip2, type X402Method, type X402Shape } from './x402-shape.ts'
 
 export { spotX402 } from './x402-spot.ts'
-
-const CAIP_2 = /^[-a-z\d]{3,8}:[-_a-zA-Z\d]{1,32}$/
 
 const known = new WeakMap<Layer, X402Facts>()
 
@@ -37,8 +35,12 @@ function read(layer: Layer, message: Message): X402Facts {
       ? (layer.stage as X402Facts['stage'])
       : 'payment'
   const version = pickNumber(document, 'x402Version')
-  const accepts = stage === 'challenge' ? pickList(document, 'accepts').map(readRequirement) : []
-  const accepted = stage === 'payment' ? readAccepted(document) : null
+  const accepts =
+    stage === 'challenge'
+      ? pickList(document, 'accepts').map((one) => readRequirement(one, version?.value))
+      : []
+  const shape = readX402Shape(document?.value)
+  const accepted = stage === 'payment' ? readAccepted(document, shape) : null
   const payload = pickObject(document, 'payload')
   const envelope = envelopeOf(message, document?.at)
   const identifier = pickObject(document, 'extensions', 'payment-identifier')
@@ -51,7 +53,7 @@ function read(layer: Layer, message: Message): X402Facts {
     accepted,
     accepts,
     signature: judgeCredential(pick(payload, 'signature') ?? pick(payload, 'transaction')),
-    authorization: stage === 'payment' ? readAuthorization(payload) : null,
+    authorization: stage === 'payment' ? readAuthorization(payload, shape.method) : null,
     identifier: identifier && {
       at: identifier.at,
       id: pickText(identifier, 'info', 'id'),
@@ -67,33 +69,41 @@ function read(layer: Layer, message: Message): X402Facts {
 }
 
 /** v2 says `accepted`; v1 has its scheme and network at the top. */
-function readAccepted(document: Found<JsonObject> | null): X402Requirement | null {
-  const accepted = pickObject(document, 'accepted')
-  if (accepted !== null) return readRequirement(accepted)
+function readAccepted(
+  document: Found<JsonObject> | null,
+  { choiceIn, version }: X402Shape,
+): X402Requirement | null {
+  if (choiceIn === 'accepted') return readRequirement(pickObject(document, 'accepted')!, version)
   return pickText(document, 'scheme') !== null || pickText(document, 'network') !== null
-    ? readRequirement(document!)
+    ? readRequirement(document!, version)
     : null
 }
 
-export function readRequirement(from: Found<Json>): X402Requirement {
+/** @param version of the document: the amount of the other version counts only where its own is not there */
+export function readRequirement(from: Found<Json>, version: number | null | undefined): X402Requirement {
+  const [own, other] = version === 1 ? ['maxAmountRequired', 'amount'] : ['amount', 'maxAmountRequired']
   const network = pickText(from, 'network')
-  const isCaip2 = network !== null && CAIP_2.test(network.value)
+  const caip2 = network === null ? null : toCaip2(network.value)
   return {
     at: from.at,
     scheme: pickText(from, 'scheme'),
     network,
-    isCaip2,
-    caip2: network === null ? null : isCaip2 ? network.value : (findV1Network(network.value) ?? null),
-    amount: pickNumeral(from, 'amount') ?? pickNumeral(from, 'maxAmountRequired'),
+    isCaip2: network !== null && caip2 === network.value,
+    caip2,
+    amount: pickNumeral(from, own!) ?? pickNumeral(from, other!),
     asset: pickText(from, 'asset'),
     payTo: pickText(from, 'payTo'),
     maxTimeoutSeconds: pickNumeral(from, 'maxTimeoutSeconds'),
     resource: pickText(from, 'resource'),
+    extra: pickObject(from, 'extra'),
   }
 }
 
-function readAuthorization(payload: Found<JsonObject> | null): X402Authorization | null {
-  const eip3009 = pickObject(payload, 'authorization')
+function readAuthorization(
+  payload: Found<JsonObject> | null,
+  method: X402Method | null,
+): X402Authorization | null {
+  const eip3009 = method === 'eip3009' || method === 'several' ? pickObject(payload, 'authorization') : null
   if (eip3009 !== null)
     return {
       kind: 'eip3009',
@@ -106,7 +116,7 @@ function readAuthorization(payload: Found<JsonObject> | null): X402Authorization
       notBefore: pickNumeral(eip3009, 'validAfter'),
       expiresAt: pickNumeral(eip3009, 'validBefore'),
     }
-  const permit2 = pickObject(payload, 'permit2Authorization')
+  const permit2 = method === 'permit2' ? pickObject(payload, 'permit2Authorization') : null
   if (permit2 !== null)
     return {
       kind: 'permit2',
@@ -119,7 +129,7 @@ function readAuthorization(payload: Found<JsonObject> | null): X402Authorization
       notBefore: pickNumeral(permit2, 'witness', 'validAfter'),
       expiresAt: pickNumeral(permit2, 'deadline'),
     }
-  const transaction = pickText(payload, 'transaction')
+  const transaction = method === 'transaction' ? pickText(payload, 'transaction') : null
   if (transaction === null) return null
   const nothing = {
     from: null,
@@ -193,7 +203,7 @@ export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): T
     asset: authorization?.asset ?? requirement?.asset ?? null,
     network: network && {
       at: network.at,
-      value: requirement?.caip2 ?? findV1Network(network.value) ?? network.value,
+      value: requirement?.caip2 ?? toCaip2(network.value) ?? network.value,
     },
     scheme: requirement?.scheme ?? null,
     payee: authorization?.to ?? requirement?.payTo ?? null,

@@ -1,6 +1,7 @@
 // Whether a value has the form that its job needs. Form only: nothing here verifies a signature or knows a key.
 import type { Binding, Found, Place } from '../ports.ts'
 import type { Credential, HttpSignature, Numeral } from '../protocols/types.ts'
+import { ADDRESS, WORD } from '../protocols/x402-shape.ts'
 import { all, none, type Sample, some, type Verdict } from './model.ts'
 
 /** Shorter than this, an identifier can be guessed. */
@@ -27,7 +28,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 /** 32 bytes in hexadecimal with more than four different digits. */
 export const isRandomWord = (text: string): boolean =>
-  /^0x[\da-f]{64}$/i.test(text) && new Set(text.slice(2).toLowerCase()).size > 4
+  WORD.test(text) && new Set(text.slice(2).toLowerCase()).size > 4
 
 /** A uint256 in decimal. */
 export const isUint256 = (text: string): boolean => /^\d{1,78}$/.test(text)
@@ -37,7 +38,7 @@ export const isSafeMethod = ({ message }: Sample): boolean => SAFE_METHODS.has(m
 
 /** Whether the addresses of a network have a form that is known, and this is none. */
 export function isAddressMalformed(address: string, caip2: string | null): boolean {
-  if (caip2?.startsWith('eip155:')) return !/^0x[\da-f]{40}$/i.test(address)
+  if (caip2?.startsWith('eip155:')) return !ADDRESS.test(address)
   if (caip2?.startsWith('solana:')) return !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(address)
   return address.length === 0
 }

@@ -1,4 +1,5 @@
 // x402, a payment: what the payer signed, against what it pays for.
+import { findWindowProblems } from '../bindings/x402-rules.ts'
 import type { Found } from '../ports.ts'
 import type { X402Authorization, X402Facts } from '../protocols/types.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from './common.ts'
@@ -137,6 +138,13 @@ function windowOf(authorization: X402Authorization | null): Window | undefined {
   return from === undefined || to === undefined ? undefined : { from, to, at: authorization!.expiresAt!.at }
 }
 
+/** At most so long, from where it begins; without a clock nothing else can be said. */
+const isOpenFor = ({ from, to }: Window, maxSeconds: number): boolean =>
+  findWindowProblems(
+    { notBefore: from, expiresAt: to },
+    { latestStart: from, earliestEnd: from + 1, latestEnd: from + maxSeconds },
+  ).length === 0
+
 function judgeWindow({ facts: { authorization } }: X402): Verdict {
   if (authorization?.kind === 'transaction')
     return limit(
@@ -151,7 +159,9 @@ function judgeWindow({ facts: { authorization } }: X402): Verdict {
       ? none('The authorization never expires.')
       : some(2, 'The beginning of the window is missing or not whole seconds.', end?.at)
   }
-  return window.from < window.to ? all(window.at) : none('The window ends before it begins.', window.at)
+  return isOpenFor(window, Number.POSITIVE_INFINITY)
+    ? all(window.at)
+    : none('The window ends before it begins.', window.at)
 }
 
 function judgeWidth(subject: X402): Verdict {
@@ -163,12 +173,12 @@ function judgeWidth(subject: X402): Verdict {
       authorization.at,
     )
   const window = windowOf(authorization)
-  if (!window || window.from >= window.to) return none('There is no window to measure.')
+  if (!window || !isOpenFor(window, Number.POSITIVE_INFINITY)) return none('There is no window to measure.')
   if (isV1(subject))
     return limit(2, `The payment does not repeat how long the server asked for. ${V1_BLAME}`, window.at)
   const seconds = secondsOf(accepted?.maxTimeoutSeconds ?? null)
   if (seconds === undefined) return none('The requirement has no maxTimeoutSeconds.')
-  return window.to - window.from <= seconds + 60
+  return isOpenFor(window, seconds + 60)
     ? all(window.at)
     : none('The window is wider than maxTimeoutSeconds and a minute.', window.at)
 }
@@ -181,10 +191,8 @@ function judgeBound({ facts: { authorization } }: X402): Verdict {
       authorization.at,
     )
   const window = windowOf(authorization)
-  if (!window || window.from >= window.to) return none('There is no window to measure.')
-  return window.to - window.from <= 660
-    ? all(window.at)
-    : none('The window is wider than 11 minutes.', window.at)
+  if (!window || !isOpenFor(window, Number.POSITIVE_INFINITY)) return none('There is no window to measure.')
+  return isOpenFor(window, 660) ? all(window.at) : none('The window is wider than 11 minutes.', window.at)
 }
 
 const checks: readonly Check<X402Facts>[] = [

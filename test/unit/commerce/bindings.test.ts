@@ -437,6 +437,47 @@ describe('bindings', () => {
     ).toEqual(['mismatch'])
   })
 
+  it.each<[string, Plain, string | undefined]>([
+    ['nothing', {}, undefined],
+    ['the scheme', { scheme: 'upto' }, 'scheme'],
+    ['the network', { network: 'eip155:8453' }, 'network'],
+    ['the timeout', { maxTimeoutSeconds: 61 }, 'maxTimeoutSeconds'],
+    ['a member of extra that was not accepted', { extra: { fee: '1' } }, 'extra'],
+  ])(
+    'says where a payment takes another requirement than its facilitator is sent: %s',
+    (_what, terms, name) => {
+      const { source } = KINDS['x402 payment as a facilitator is sent it']!
+      const { paymentPayload } = source.body as { paymentPayload: { accepted: { [name: string]: Plain } } }
+      const found = bindingsOf(
+        change(source, [
+          set('/body/paymentRequirements', { ...paymentPayload.accepted, ...(terms as object) }),
+        ]),
+      ).filter(({ kind }) => kind === 'offer')
+      expect(found.map(({ verdict, with: other }) => [verdict, other])).toEqual(
+        name === undefined
+          ? [['match', '/body/paymentRequirements']]
+          : [['mismatch', `/body/paymentRequirements/${name}`]],
+      )
+    },
+  )
+
+  it('says of a token that is known when the signing domain is not its own', () => {
+    const accepted = (extra: Plain) =>
+      bindingsOf(change(SAMPLES['x402-http']!, [set(`${PAID}/accepted/extra`, extra)]))
+    const offers = (extra: Plain) =>
+      accepted(extra).flatMap(({ kind, verdict, at }) =>
+        kind === 'offer' && verdict === 'mismatch' ? [at] : [],
+      )
+    expect(offers({ name: 'USDC', version: '2' })).toEqual([])
+    expect(offers({ name: 'USD Coin', version: '2' })).toEqual([
+      '/headers/PAYMENT-SIGNATURE#/accepted/extra/name',
+    ])
+    expect(offers({ name: 'USDC', version: '1' })).toEqual([
+      '/headers/PAYMENT-SIGNATURE#/accepted/extra/version',
+    ])
+    expect(offers({})).toEqual([])
+  })
+
   it('recomputes the checkout of a payment where the checkout mandate came along, and the mandate it refers to', () => {
     const cart = (SAMPLES['ap2-checkout']!.body as { [name: string]: Plain })['checkout_mandate']!
     const both = change(SAMPLES['ap2-payment']!, [set('/body/checkout_mandate', cart)])

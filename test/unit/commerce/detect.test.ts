@@ -106,6 +106,13 @@ describe('detection', () => {
       '/headers/Authorization',
     ],
     [
+      'two authorizations in one payment',
+      'x402-bare',
+      [{ op: 'set', at: '/headers/PAYMENT-SIGNATURE/$base64/payload/permit2Authorization', value: {} }],
+      'DUPLICATE_PAYMENT',
+      '/headers/PAYMENT-SIGNATURE#/payload',
+    ],
+    [
       'UCP and ACP at once',
       'acp-create',
       [{ op: 'set', at: '/headers/UCP-Agent', value: 'profile="https://platform.example/p"' }],

@@ -232,7 +232,7 @@ describe('bazaar', () => {
       },
     })
     expect(toHeader(payload).length).toBeLessThan(8192)
-    expect(decodePayment(present(payload), open.networks).extensions).toHaveProperty('bazaar')
+    expect(decodePayment(present(payload)).extensions).toHaveProperty('bazaar')
   })
 
   function manyFields(count: number) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
-import { type Case, checkPayment, findDifference, isSameResource } from '../../../src/payments/firewall.ts'
+import { compareResourceTexts, findDifference } from '../../../src/commerce/bindings/x402-rules.ts'
+import { type Case, checkPayment } from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
 import { loadRecovery, type Recovery } from '../../../src/payments/recover.ts'
@@ -501,6 +502,6 @@ describe('resources', () => {
     ['not a url', 'not a url', true],
     ['not a url', 'another', false],
   ])('%s and %s', (a, b, isSame) => {
-    expect(isSameResource(a, b)).toBe(isSame)
+    expect(compareResourceTexts(a, b) === 'match').toBe(isSame)
   })
 })

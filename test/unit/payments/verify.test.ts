@@ -29,7 +29,7 @@ const requirements = requirementsOf({ network, payTo: seller }, 1000n)
 const GOOD: ChainProbe = { nonceUsed: false, balance: 1000n, payerHasCode: false, revert: null }
 
 type Overrides = NonNullable<SignOptions['overrides']>
-const presented = (value: unknown) => decodePayment({ form: 'object', value: new Secret(value) }, networks)
+const presented = (value: unknown) => decodePayment({ form: 'object', value: new Secret(value) })
 const sign = async (overrides: Overrides = {}, required: PaymentRequirements = requirements) =>
   presented(await signPayment({ account: payer, requirements: required, overrides }))
 

@@ -56,7 +56,7 @@ const inHeader = (
   value: new Secret(Buffer.from(JSON.stringify(value)).toString('base64')),
 })
 const asObject = (value: unknown): PresentedPayment => ({ form: 'object', value: new Secret(value) })
-const decode = (value: unknown) => decodePayment(asObject(value), networks)
+const decode = (value: unknown) => decodePayment(asObject(value))
 
 function refusalOf(run: () => unknown): { message: string; pointer: string } {
   try {
@@ -87,7 +87,7 @@ describe('decoding a payment', () => {
       resource: { url: 'https://a.example/x', serviceName: 'a' },
       extensions: { bazaar: { info: 1 } },
     }
-    const payment = decodePayment(inHeader(value), networks)
+    const payment = decodePayment(inHeader(value))
     const { kind, wire, presented, ...facts } = payment
     expect(presented.use((came) => came)).toEqual(value)
     expect(facts).toEqual({
@@ -123,7 +123,7 @@ describe('decoding a payment', () => {
   })
 
   it('reads a v1 payment from X-PAYMENT, its network under the name that we all use', () => {
-    const payment = decodePayment(inHeader(v1, 'x-payment'), networks)
+    const payment = decodePayment(inHeader(v1, 'x-payment'))
     expect(payment).toMatchObject({
       x402Version: 1,
       network: 'eip155:84532',
@@ -257,8 +257,8 @@ describe('decoding a payment', () => {
   })
 
   it('refuses a version in the header of the other', () => {
-    expect(refusalOf(() => decodePayment(inHeader(v1), networks)).pointer).toBe('/x402Version')
-    expect(refusalOf(() => decodePayment(inHeader(v2, 'x-payment'), networks)).pointer).toBe('/x402Version')
+    expect(refusalOf(() => decodePayment(inHeader(v1))).pointer).toBe('/x402Version')
+    expect(refusalOf(() => decodePayment(inHeader(v2, 'x-payment'))).pointer).toBe('/x402Version')
   })
 
   it('takes either version as an object', () => {
