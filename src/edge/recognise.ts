@@ -53,12 +53,12 @@ function isAsked({ code, path }: Reason, { policy }: Subject): boolean {
 }
 
 /** Whether what is denied blocks where nobody wrote a policy. */
-function holdsUnwritten({ code, isGuess }: Reason, { detection, message }: Subject): boolean {
+function holdsUnwritten({ code, isGuess }: Reason, { detection }: Subject): boolean {
   switch (HOLDS[code]) {
     case 'written':
       return false
     case 'unless_keyed':
-      return detection.facts.idempotencyKey === null && message.header('idempotency-key') === undefined
+      return detection.facts.idempotencyKey === null
     default:
       // A password or a token of the merchant's own looks like somebody else's secret.
       return isGuess !== true

@@ -278,6 +278,15 @@ export const NOTED: readonly Omit<Blocked, 'bytes'>[] = [
   { code: 'SCHEME_NOT_ALLOWED', when: 'it is not exact', source: ORDINARY['x402 of a scheme that pays an escrow first']! },
   { code: 'INSECURE_SCHEME', when: 'a proxy calls it http', source: ORDINARY['x402 for a resource that a proxy calls http']! },
   { code: 'WINDOW_EXPIRED', when: 'a key asks for an old answer', source: ORDINARY['x402 that asks again for what it paid long ago']! },
+  {
+    code: 'WINDOW_EXPIRED',
+    when: 'a key in its header asks for it',
+    source: sample(
+      'x402-bare',
+      set(`${SIGNED}/validBefore`, String(LIVE - 1)),
+      set('/headers/Idempotency-Key', 'order-81'),
+    ),
+  },
   { code: 'SECRET_IN_BODY', when: 'a password', source: ORDINARY['a login']! },
   { code: 'SECRET_IN_URL', when: 'a key by its name', source: ORDINARY['a key of the merchant in the query']! },
 ]

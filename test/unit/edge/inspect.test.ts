@@ -321,6 +321,7 @@ describe('lets pass', () => {
 describe('a body with a Content-Encoding', () => {
   const order = JSON.stringify({ item: 'tea', amount: 1, note: 'x'.repeat(200) })
   const secret = JSON.stringify({ token: newToken('sk') })
+  const permit = JSON.stringify({ permit: `${'A'.repeat(20)}${PERMIT_HEADER_END}.e30.c2ln` })
   const coded = (coding: string, body: Buffer, type = 'application/json'): Given => ({
     headers: [
       ['content-type', type],
@@ -347,6 +348,7 @@ describe('a body with a Content-Encoding', () => {
         ['{"a":', 'MALFORMED'],
         ['{"amount":1,"amount":9}', 'DETECT-CONFLICT'],
         [secret, 'SECRET_IN_BODY'],
+        [permit, 'SECRET_IN_BODY'],
       ] as const)
         expect(inspect(coded(coding, encodeWith(body))).findings).toMatchObject([{ rule, blocks: true }])
     },
@@ -365,6 +367,7 @@ describe('a body with a Content-Encoding', () => {
     ['a coding that nobody knows', 'zip', gzipSync(order)],
     ['the name of something else', 'constructor', gzipSync(order)],
     ['two codings', 'gzip, br', brotliCompressSync(gzipSync(order))],
+    ['two codings of which it has one', 'gzip, gzip', gzipSync(order)],
   ])('is blocked where it says JSON and cannot be read: %s', (_, coding, body) => {
     expect(inspect(coded(coding, body)).findings).toMatchObject([{ rule: 'MALFORMED', blocks: true }])
     expect(inspect(coded(coding, body, 'application/octet-stream')).findings).toEqual([
