@@ -69,7 +69,7 @@ describe('keys that were found a moment ago', () => {
 
 describe('the day a key was used last', () => {
   it('is written down once a day, whatever becomes of it', async () => {
-    let now = Date.parse('2026-11-21T23:59:59.000Z')
+    let now = Date.parse('2026-11-21T23:59:50.000Z')
     let stored = { ...KEY, lastSeenDay: '2026-11-20' }
     const touched: string[] = []
     const { find } = rememberKeys(
@@ -83,9 +83,9 @@ describe('the day a key was used last', () => {
       },
       () => now,
     )
-    for (let i = 0; i < 3; i++, now += 300) await find(Buffer.from('a'))
+    for (let i = 0; i < 3; i++, now += 2 * KNOWN_MS) await find(Buffer.from('a'))
     expect(touched).toEqual(['ek_1 2026-11-21'])
-    now += KNOWN_MS
+    now = Date.parse('2026-11-22T00:00:00.000Z')
     await find(Buffer.from('a'))
     expect(touched).toEqual(['ek_1 2026-11-21', 'ek_1 2026-11-22'])
   })

@@ -287,6 +287,7 @@ const CLASSES: readonly (readonly [title: string, cases: readonly (readonly [str
       ['"Lovelace, Ada" <a@example.org>', 'in brackets'],
       ['"a@example.com" <b@example.org>', 'in brackets'],
       [String.raw`"\"Ada\" <x>" <a@example.org>`, 'in brackets'],
+      [String.raw`"Ada\\" <a@example.org>`, 'in brackets'],
       ['Dr "Ada" Lovelace <a@example.org>', 'in brackets'],
       ['Ada B. Lovelace <a@example.org>', 'refused: display_name'],
       [`${'n'.repeat(900)} <a@example.org>`, 'in brackets'],
