@@ -21,7 +21,7 @@ export interface CallRequest {
   readonly requestId: string
   /** W3C trace context, passed through to the log. */
   readonly traceparent?: string | undefined
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   readonly progress?: HandlerContext['progress'] | undefined
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
@@ -82,6 +82,8 @@ export interface CallPathParts {
 /** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
 const PER_MINUTE = { anonymous: 300, known: 3000 } as const
 const noProgress = () => {}
+/** For work that nobody can call off. */
+export const neverGone = () => new AbortController().signal
 
 export function createCallPath(parts: CallPathParts): CallPath {
   const maxInFlight = parts.maxInFlight ?? 512
@@ -155,7 +157,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       async work(claimId) {
         await accept()
         // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
-        return tool.handle(input, { ...context, claimId, signal: new AbortController().signal })
+        return tool.handle(input, { ...context, claimId, signal: neverGone })
       },
     })
     return seen.paid.output

@@ -12,7 +12,7 @@ import { createCallPath } from './call.ts'
 import type { Config } from './config.ts'
 import { createA2aDoor } from './doors/a2a.ts'
 import { createEdgeDoor, EDGE_PREFIX } from './doors/edge.ts'
-import { type Addresses, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
+import { type Addresses, type HttpContext, type HttpHandler, httpContext, sendProblem } from './doors/http.ts'
 import { refuseMalformed } from './doors/malformed.ts'
 import { createMcpDoor, type McpDoor } from './doors/mcp.ts'
 import { createRestDoor } from './doors/rest.ts'
@@ -352,15 +352,20 @@ export async function startGateway(
 
   handle = (req, res) => {
     const context = httpContext(req, config.trustProxy)
-    const door = doorFor(context.path)
-    void (async () => {
-      try {
-        await door(req, res, context)
-      } catch (thrown) {
-        log.error({ request_id: context.requestId, err: thrown }, 'door failed')
-        sendProblem(res, thrown, context, addresses)
-      }
-    })()
+    void answer(doorFor(context.path), req, res, context)
+  }
+  async function answer(
+    door: HttpHandler,
+    req: IncomingMessage,
+    res: ServerResponse,
+    context: HttpContext,
+  ): Promise<void> {
+    try {
+      await door(req, res, context)
+    } catch (thrown) {
+      log.error({ request_id: context.requestId, err: thrown }, 'door failed')
+      sendProblem(res, thrown, context, addresses)
+    }
   }
   function doorFor(path: string): HttpHandler {
     if (path === '/mcp') return mcp.http

@@ -37,8 +37,8 @@ import type { Secret } from './secret.ts'
 import type {
   Account,
   AttemptState,
-  Capability,
   EmailKey,
+  HeldCapability,
   LedgerEntry,
   Page,
   PageRequest,
@@ -60,7 +60,7 @@ export type Caller =
       readonly kind: 'agent'
       readonly id: string
       readonly accountId: string
-      readonly capability: Capability
+      readonly capability: HeldCapability
       readonly address: string
     }
   /** Holder of a free key of email verification: of no account. */
@@ -87,7 +87,7 @@ export interface Egress {
    * upstream_unreachable, credential_unavailable, outcome_ambiguous, secret_reflected, response_too_large,
    * response_unacceptable, egress_paused
    */
-  fetch(request: EgressRequest, capability: Capability): Promise<EgressReply>
+  fetch(request: EgressRequest, capability: HeldCapability): Promise<EgressReply>
 
   createCredential(
     accountId: string,
@@ -123,7 +123,7 @@ export interface Egress {
   ): Promise<IssuedCapability>
   /** A smaller capability made from one's own: never wider, never longer. */
   narrowCapability(
-    from: Capability,
+    from: HeldCapability,
     input: { scope: WantedScope; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
   ): Promise<IssuedCapability>
   listCapabilities(
@@ -462,8 +462,8 @@ export interface Services {
 
 export interface HandlerContext extends Services {
   readonly caller: Caller
-  /** Aborts when the caller goes away: stop work that nobody will read. */
-  readonly signal: AbortSignal
+  /** Aborts when the caller goes away: stop work that nobody will read. Made by asking for it: few calls need one. */
+  readonly signal: () => AbortSignal
   readonly requestId: string
   /** As the door found it, unjudged: for reading the claim it made, never for paying. */
   readonly payment?: PresentedPayment | undefined

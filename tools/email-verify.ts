@@ -27,5 +27,5 @@ export const emailVerify = defineTool({
   reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
   examples: [{ title: 'One address', input: { email: 'ada@example.com' } }],
-  handle: async ({ email: address }, { email, ...context }) => (await email.verify([address], context))[0]!,
+  handle: async ({ email }, context) => (await context.email.verify([email], context))[0]!,
 })

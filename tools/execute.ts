@@ -77,5 +77,5 @@ export const execute = defineTool({
   understands: isSpokenJob,
   terms: (input, { outcomes }) => outcomes.terms(input),
   handle: (input, { outcomes, caller, signal, claimId }) =>
-    outcomes.execute(input, { caller, signal, claimId }),
+    outcomes.execute(input, { caller, signal: signal(), claimId }),
 })

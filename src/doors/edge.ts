@@ -1,6 +1,7 @@
 // The edge: a merchant's address behind ours. Nothing is parsed here, neither path nor headers nor body: the message goes to
 // the call path as it came, and the merchant's answer goes back as it came.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { neverGone } from '../call.ts'
 import { GatewayError, toGatewayError } from '../errors.ts'
 import type { EdgeReply, EdgeTransaction } from '../services.ts'
 import { type HttpContext, type HttpHandler, readBytes, sendProblem } from './http.ts'
@@ -44,7 +45,7 @@ export function createEdgeDoor(
         requestId: context.requestId,
         traceparent: context.traceparent,
         // What was sent to a merchant ends there, whoever still listens.
-        signal: NEVER,
+        signal: neverGone,
         message,
       })
       if (!result.ok) sendProblem(res, result.error, context, parts.addresses, result.rate)
@@ -63,8 +64,6 @@ function isFramedOddly({ headers, httpVersion }: IncomingMessage): boolean {
   const coding = headers['transfer-encoding']
   return coding !== undefined && (coding.trim().toLowerCase() !== 'chunked' || httpVersion !== '1.1')
 }
-
-const NEVER = new AbortController().signal
 
 /** Refused by the call path, which counts and logs it. */
 async function read(

@@ -35,8 +35,9 @@ export type HttpHandler = (
 const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
 export function httpContext(req: IncomingMessage, trustProxy: number): HttpContext {
+  const url = req.url ?? '/'
   // RFC 9112 3.2.2: the absolute form names the same resource.
-  const target = (req.url ?? '/').replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  const target = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
   const mark = target.indexOf('?')
   const traceparent = req.headers['traceparent']
   return {
@@ -72,22 +73,22 @@ export function presentedTokens(req: IncomingMessage): PresentedTokens {
  * @param maxBytes of the body as sent; encoded bodies are refused, so that is also its size in memory
  * @throws {GatewayError} body_too_large, content_type_unsupported, request_invalid
  */
-export async function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBody(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const encoding = req.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.')
-  return readBytes(req, maxBytes)
+  return encoding === undefined || encoding === 'identity'
+    ? readBytes(req, maxBytes)
+    : Promise.reject(new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.'))
 }
 
 /**
  * A body as it was sent, in whatever encoding.
  * @throws {GatewayError} body_too_large, request_invalid
  */
-export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > maxBytes + MAX_DISCARDED_BYTES) throw tooLarge(maxBytes)
-  if (req.destroyed) throw endedEarly()
   return new Promise((resolve, reject) => {
+    if (declared > maxBytes + MAX_DISCARDED_BYTES) return reject(tooLarge(maxBytes))
+    if (req.destroyed) return reject(endedEarly())
     const chunks: Buffer[] = []
     let size = 0
     req.on('data', (chunk: Buffer) => {

@@ -52,13 +52,15 @@ export function createRestDoor(parts: DoorParts): RestDoor {
         return
       }
       try {
-        await dispatch(resource, { req, res, context, params: {} })
+        await dispatch(resource, { req, res, context, params: NO_PARAMS })
       } catch (thrown) {
         sendProblem(res, thrown, context, addresses)
       }
     },
   }
 }
+
+const NO_PARAMS = {}
 
 /** The router's own refusal is a path that does not decode. */
 function refusalOf(thrown: unknown): unknown {

@@ -1,10 +1,10 @@
 // A capability as the word on which a request goes out: scope, uses, ancestors.
-import type { Capability, Store } from '../store/ports.ts'
+import type { HeldCapability, Store } from '../store/ports.ts'
 import type { Warrant } from './forward.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
-export const capabilityWarrant = (store: Pick<Store, 'reserveAttempt'>, capability: Capability): Warrant => ({
+export const capabilityWarrant = (store: Pick<Store, 'reserveAttempt'>, capability: HeldCapability): Warrant => ({
   kind: 'fetch',
   accountId: capability.accountId,
   credentialId: capability.credentialId,

@@ -154,39 +154,46 @@ const dayIsOver = ({ limit, remaining, resetSeconds }: QuotaState, count: number
   )
 
 interface Deadline {
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   /** What comes too late is `late`, for this call; who brings it goes on. */
   before<T>(answer: Promise<T>, late: T): Promise<T>
   end(): void
 }
 
 /** The timer is set when somebody has to wait: most answers are known. */
-function createDeadline(ms: number, gone: AbortSignal): Deadline {
-  let running: { readonly signal: AbortSignal; readonly over: Promise<void>; stop(): void } | undefined
-  function run() {
-    const controller = new AbortController()
-    const { signal } = controller
-    const end = () => controller.abort()
-    const over = new Promise<void>((resolve) =>
-      signal.addEventListener('abort', () => resolve(), { once: true }),
-    )
-    const timer = setTimeout(end, ms)
-    gone.addEventListener('abort', end, { once: true })
-    if (gone.aborted) end()
-    const stop = () => {
+function createDeadline(ms: number, gone: () => AbortSignal): Deadline {
+  let running: RunningDeadline | undefined
+  const run = () => (running ??= runDeadline(ms, gone()))
+  return {
+    signal: () => run().signal,
+    before: (answer, late) => Promise.race([answer, run().over.then(() => late)]),
+    end: () => running?.stop(),
+  }
+}
+
+interface RunningDeadline {
+  readonly signal: AbortSignal
+  readonly over: Promise<void>
+  stop(): void
+}
+
+function runDeadline(ms: number, gone: AbortSignal): RunningDeadline {
+  const controller = new AbortController()
+  const { signal } = controller
+  const end = () => controller.abort()
+  const over = new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  const timer = setTimeout(end, ms)
+  gone.addEventListener('abort', end, { once: true })
+  if (gone.aborted) end()
+  return {
+    signal,
+    over,
+    stop() {
       clearTimeout(timer)
       gone.removeEventListener('abort', end)
-    }
-    return { signal, over, stop }
-  }
-  return {
-    get signal() {
-      return (running ??= run()).signal
     },
-    before(answer, late) {
-      return Promise.race([answer, (running ??= run()).over.then(() => late)])
-    },
-    end: () => running?.stop(),
   }
 }
 
@@ -196,8 +203,9 @@ function limited(verifier: MailboxVerifier) {
     const leave = await places.enter(DEADLINE_MS)
     if (!leave) return 'unknown'
     try {
-      if (deadline.signal.aborted) return 'unknown'
-      return await deadline.before(verifier.verify(address, deadline.signal), 'unknown')
+      const signal = deadline.signal()
+      if (signal.aborted) return 'unknown'
+      return await deadline.before(verifier.verify(address, signal), 'unknown')
     } finally {
       leave()
     }

@@ -77,6 +77,9 @@ export interface Capability {
   readonly revokedAt: Millis | null
 }
 
+/** What was issued, without the counter that every attempt moves. */
+export type HeldCapability = Omit<Capability, 'uses'>
+
 export type AttemptState = 'reserved' | 'sending' | 'settled' | 'ambiguous' | 'refunded'
 
 /** `fetch`: with a capability; `action`: the execution of a permit; `edge`: a merchant's transaction passed on. */
@@ -323,7 +326,7 @@ export interface Store extends ActionStore, EdgeStore, EmailStore {
   // capabilities -----------------------------------------------------------------------------------------------
   insertCapability(input: { capability: Capability; tokenHash: Buffer }): Promise<void>
   /** Hot: one indexed read. Returns revoked and expired ones too: the caller says which it was. */
-  findCapability(tokenHash: Buffer): Promise<Capability | undefined>
+  findCapability(tokenHash: Buffer): Promise<HeldCapability | undefined>
   listCapabilities(
     filter: { accountId: string; credentialId?: string | undefined },
     page: PageRequest,

@@ -68,7 +68,7 @@ const stuck = defineTool({
   rest: { method: 'POST', path: '/v1/stuck', operationId: 'stuck' },
   async handle(_input, { signal }) {
     wait.reach()
-    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    await new Promise((resolve) => signal().addEventListener('abort', resolve))
     wait.abort()
     return { input: null }
   },

@@ -18,6 +18,7 @@ import {
   sumOfLedger,
   times,
   unbalancedAccounts,
+  usesOf,
 } from '../support/store.ts'
 
 const BOOT = 'boot-1'
@@ -49,7 +50,7 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     const { attempt } = input
     expect(await store.reserveAttempt(input)).toEqual({ ok: true, balance: 9 })
     expect(await store.getAttempt(attempt.id, accountId)).toEqual(attempt)
-    expect((await store.findCapability(capability.tokenHash))?.uses).toBe(1)
+    expect(await usesOf(store, capability)).toBe(1)
     const [entry] = (await store.ledger(accountId, { limit: 1 })).items
     expect(entry).toMatchObject({ amount: -1, kind: 'egress', reference: attempt.id })
 
@@ -81,7 +82,7 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     expect(await store.balance(setting.accountId)).toBe(0)
     const { items } = await store.listAttempts({ accountId: setting.accountId }, { limit: 500 })
     expect(items).toHaveLength(100)
-    expect((await store.findCapability(setting.capability.tokenHash))?.uses).toBe(100)
+    expect(await usesOf(store, setting.capability)).toBe(100)
   })
 
   it('charges what the attempt costs, and nothing when it costs nothing', async () => {
@@ -126,7 +127,7 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     await store.revokeCredential({ id: credential.id, accountId, now: NOW })
     expect(await reserve({ credentialVersion: 2 })).toEqual({ ok: false, reason: 'credential_gone' })
     expect(await store.balance(accountId)).toBe(3)
-    expect((await store.findCapability(setting.capability.tokenHash))?.uses).toBe(0)
+    expect(await usesOf(store, setting.capability)).toBe(0)
     expect((await store.listAttempts({ accountId }, { limit: 5 })).items).toEqual([])
   })
 
@@ -140,7 +141,7 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     for (const result of results)
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'state_conflict' })
     expect(await store.balance(setting.accountId)).toBe(4)
-    expect((await store.findCapability(setting.capability.tokenHash))?.uses).toBe(1)
+    expect(await usesOf(store, setting.capability)).toBe(1)
   })
 
   it('moves each state once, whoever asks how often', async () => {

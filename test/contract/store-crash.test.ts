@@ -16,6 +16,7 @@ import {
   type Place,
   resultOf,
   type Setting,
+  usesOf,
 } from '../support/store.ts'
 import { addGrant, type Grant } from '../support/store-actions.ts'
 import { expectSound } from '../support/sound.ts'
@@ -152,9 +153,7 @@ describe.each([
         )
         paid = Number(settled[0]!['count'])
         expect(await store.balance(buyerId)).toBe(Number(settled[0]!['credits']))
-        expect((await store.findCapability(Buffer.from(capability.tokenHash)))!.uses).toBeGreaterThanOrEqual(
-          charged,
-        )
+        expect(await usesOf(store, capability)).toBeGreaterThanOrEqual(charged)
         await expectSound(place)
         expect(recovered.refunded + recovered.ambiguous).toBeLessThanOrEqual(9)
         expect(recovered.canceled + recovered.unknown).toBeLessThanOrEqual(6)

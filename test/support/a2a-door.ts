@@ -158,7 +158,7 @@ export async function startA2aDoor(
         begin()
         progress({ done: 1, total: 2, message: 'half way' })
         const aborted = new Promise<never>((_resolve, reject) =>
-          signal.addEventListener('abort', () => {
+          signal().addEventListener('abort', () => {
             wasAborted = true
             if (!ignoreAbort) reject(new Error('aborted'))
           }),

@@ -152,8 +152,8 @@ export function testTools(): { tools: AnyTool[]; seen: Seen } {
       rest: route('wait'),
       async handle(_input, { signal }) {
         start.happen()
-        if (!signal.aborted)
-          await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        if (!signal().aborted)
+          await new Promise((resolve) => signal().addEventListener('abort', resolve, { once: true }))
         abort.happen()
         return { waited: true }
       },

@@ -182,6 +182,15 @@ export async function addSetting(store: Store, credits: number): Promise<Setting
   return { accountId, credential, capability: await addCapability(store, credential) }
 }
 
+/** How often a capability, and what was cut from it, was used. */
+export async function usesOf(
+  store: Pick<Store, 'listCapabilities'>,
+  { id, accountId, credentialId }: Pick<Capability, 'id' | 'accountId' | 'credentialId'>,
+): Promise<number | undefined> {
+  const { items } = await store.listCapabilities({ accountId, credentialId }, { limit: 100 })
+  return items.find((capability) => capability.id === id)?.uses
+}
+
 export function reservation(
   setting: { accountId: string; credential: { id: string }; capability: { id: string } },
   bootId: string,

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { credits, free, type Price, x402 } from '../../schemas/money.ts'
-import { type CallRequest, createCallPath } from '../../src/call.ts'
+import { type CallRequest, createCallPath, neverGone } from '../../src/call.ts'
 import { GatewayError } from '../../src/errors.ts'
 import type { PaidCall, PaymentGate, PresentedPayment } from '../../src/payments/ports.ts'
 import { Secret } from '../../src/secret.ts'
@@ -68,7 +68,7 @@ function setUp(options: { rateLimit?: number; maxInFlight?: number; gate?: Payme
       tokens: {},
       address: '192.0.2.1',
       requestId: 'req_1',
-      signal: new AbortController().signal,
+      signal: neverGone,
       ...request,
     })
     return { result, code: result.ok ? 'ok' : result.error.code }
@@ -79,7 +79,7 @@ function setUp(options: { rateLimit?: number; maxInFlight?: number; gate?: Payme
 describe('call path', () => {
   it('hands the parsed input, the caller and the signal to the handler', async () => {
     const { call } = setUp()
-    const signal = new AbortController().signal
+    const signal = () => new AbortController().signal
     let seen: HandlerContext | undefined
     const tool = toolOf(async (input, context) => {
       seen = context
@@ -284,7 +284,7 @@ describe('a paid tool', () => {
         payment: PAYMENT,
         quote: 'q',
         resource: { url: 'http://g/t', method: 'POST' },
-        signal: abort.signal,
+        signal: () => abort.signal,
         onAccepted: ({ id }) => void accepted.push(id),
       },
     )
@@ -300,7 +300,7 @@ describe('a paid tool', () => {
     })
     expect(context).toMatchObject({ claimId: 'clm_1', payment: PAYMENT })
     // Paid work goes on when the buyer has gone.
-    expect(context!.signal.aborted).toBe(false)
+    expect(context!.signal().aborted).toBe(false)
     expect(accepted).toEqual(['anonymous'])
     expect(log()[0]).toMatchObject({ code: 'ok', price: '1000 eip155:84532', claim_id: 'clm_1' })
     expect(JSON.stringify(log())).not.toContain('secret-signature')

@@ -99,7 +99,7 @@ export const requestOf = ({ call, skill, input }: ToolWorkParts, signal: AbortSi
   requestId: call.requestId,
   traceparent: call.traceparent,
   resource: resourceOf(skill),
-  signal,
+  signal: () => signal,
 })
 
 /** @param json of the output, where its bytes matter */

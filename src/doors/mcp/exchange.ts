@@ -1,6 +1,7 @@
 // One HTTP exchange: a JSON answer, or a stream of events once there is something to say before the answer.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { watchDeparture } from '../departure.ts'
 import { type Headers, isObject, type JsonObject, notificationText, sendText } from './wire.ts'
 
 const KEEP_ALIVE_MS = 15_000
@@ -13,7 +14,7 @@ const STREAM_HEADERS = {
 
 export interface Exchange {
   /** Aborts when the client closes the response: on Streamable HTTP that is how a call is cancelled. */
-  readonly signal: AbortSignal
+  readonly signal: () => AbortSignal
   readonly headers: Headers
   /** Sends a notification ahead of the answer; dropped when the client takes no events or does not read them. */
   notify(method: string, params: JsonObject): void
@@ -56,27 +57,23 @@ export function createExchange(
   headers: Headers,
   questions: Questions,
 ): Exchange {
-  const controller = new AbortController()
-  let keepAlive: NodeJS.Timeout | undefined
-  res.once('close', () => {
-    clearInterval(keepAlive)
-    if (!res.writableFinished) controller.abort()
-  })
+  const departure = watchDeparture(res)
   const takesEvents = () => req.headers.accept?.includes('text/event-stream') ?? false
 
   function upgrade(): boolean {
     if (res.destroyed || !takesEvents()) return false
     if (!res.headersSent) {
       res.writeHead(200, { ...STREAM_HEADERS, ...headers })
-      keepAlive = setInterval(() => res.write(': keep-alive\n\n'), KEEP_ALIVE_MS)
+      const keepAlive = setInterval(() => res.write(': keep-alive\n\n'), KEEP_ALIVE_MS)
       keepAlive.unref()
+      res.once('close', () => clearInterval(keepAlive))
     }
     return true
   }
   const writeEvent = (text: string) => res.write(`event: message\ndata: ${text}\n\n`)
 
   return {
-    signal: controller.signal,
+    signal: departure.signal,
     headers,
     notify(method, params) {
       // A client that does not read gets no more of it: progress is not worth memory.
@@ -94,11 +91,11 @@ export function createExchange(
           reject(new Error('the client went away'))
         }
         const id = questions.open((answer) => {
-          controller.signal.removeEventListener('abort', gone)
+          departure.signal().removeEventListener('abort', gone)
           if (isObject(answer['result'])) resolve(answer['result'])
           else reject(new Error('the client refused'))
         })
-        controller.signal.addEventListener('abort', gone, { once: true })
+        departure.signal().addEventListener('abort', gone, { once: true })
         writeEvent(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
       })
     },
@@ -111,6 +108,6 @@ export function createExchange(
       writeEvent(text)
       res.end()
     },
-    abort: () => controller.abort(),
+    abort: departure.callOff,
   }
 }

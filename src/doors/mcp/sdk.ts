@@ -88,7 +88,7 @@ function createServer(core: McpCore, linkNow: () => Link): Server {
     // The SDK takes what it reads itself out of `_meta`.
     const params = { ...request.params, _meta: { ...mcpReq._meta, ...mcpReq.envelope } } as JsonObject
     const outcome = await callTool(parts, linkNow(), params, {
-      signal: mcpReq.signal,
+      signal: () => mcpReq.signal,
       notify: (method, sent) => void mcpReq.notify({ method, params: sent } as never).catch(() => {}),
     })
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)

@@ -29,7 +29,7 @@ export async function callTool(
   parts: DoorParts,
   link: Link,
   params: JsonObject,
-  exchange: { readonly signal: AbortSignal; readonly notify: Notify },
+  exchange: { readonly signal: () => AbortSignal; readonly notify: Notify },
 ): Promise<ToolOutcome> {
   const { name } = params
   const input = params['arguments']

@@ -11,35 +11,37 @@ import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
 
 /**
- * @returns what the tool's schema will judge: nothing is validated here but the envelope
- * @param fixed members that the route sets
- * @throws {GatewayError} json_invalid, json_too_deep, body_too_large, content_type_unsupported, input_invalid, input_conflict
+ * What a route finds in a request and the tool's schema will judge: nothing is validated here but the envelope. It throws
+ * {GatewayError} json_invalid, json_too_deep, body_too_large, content_type_unsupported, input_invalid, input_conflict.
  */
-export async function collectInput(
+export function inputCollector(
   entry: RegisteredTool,
-  exchange: Exchange,
-  fixed: RestRoute['fixed'] = {},
-): Promise<unknown> {
-  const given = await collectGiven(entry, exchange)
-  if (Object.keys(fixed).length === 0 || !isObject(given)) return given
-  return fix(given, fixed)
+  { path, fixed = {} }: Pick<RestRoute, 'path' | 'fixed'>,
+): (exchange: Exchange) => Promise<unknown> {
+  const { tool, inputSchema } = entry
+  const required = requiredOf(inputSchema)
+  // Most routes have all of their input in the body.
+  const isPlain = !path.includes('{') && Object.keys(fixed).length === 0
+  return async (exchange) => {
+    const { req, context } = exchange
+    if (req.method !== 'POST') {
+      const query = readQuery(context.query, inputSchema)
+      if (takesCapabilityArgument(tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
+      return fix(merge(query, readParams(exchange, inputSchema)), fixed)
+    }
+    if (isPlain) return required.length === 0 && isBodyless(exchange) ? {} : readJson(req, tool.maxBodyBytes)
+    const params = readParams(exchange, inputSchema)
+    if (isBodyless(exchange) && required.every((name) => Object.hasOwn(params, name)))
+      return fix(params, fixed)
+    const body = await readJson(req, tool.maxBodyBytes)
+    return isObject(body) ? fix(merge(body, params), fixed) : body
+  }
 }
 
-async function collectGiven(entry: RegisteredTool, exchange: Exchange): Promise<unknown> {
-  const { req, context } = exchange
-  const schema = entry.inputSchema
-  const params = Object.fromEntries(
-    Object.entries(exchange.params).map(([name, text]) => [name, coerceText(text, propertyOf(schema, name))]),
+const readParams = ({ params }: Exchange, schema: JsonSchema) =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, text]) => [name, coerceText(text, propertyOf(schema, name))]),
   )
-  if (req.method !== 'POST') {
-    const query = readQuery(context.query, schema)
-    if (takesCapabilityArgument(entry.tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
-    return merge(query, params)
-  }
-  if (isBodyless(exchange) && requiredOf(schema).every((name) => Object.hasOwn(params, name))) return params
-  const body = await readJson(req, entry.tool.maxBodyBytes)
-  return isObject(body) ? merge(body, params) : body
-}
 
 /** Addresses end in access logs, histories and Referer headers: a token in one is as good as published. */
 const tokenInAddress = () =>

@@ -1,11 +1,12 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
-import type { CallRequest } from '../../call.ts'
-import { toGatewayError } from '../../errors.ts'
+import { type GatewayError, toGatewayError } from '../../errors.ts'
+import type { PresentedPayment } from '../../payments/ports.ts'
 import type { RegisteredTool, RestRoute } from '../../registry.ts'
-import { presentedTokens, rateHeaders, sendJson, sendText } from '../http.ts'
+import { watchDeparture } from '../departure.ts'
+import { presentedTokens, rateHeaders, sendText } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
-import { type Exchange, type Handler, openHeaders, type Resource } from './exchange.ts'
-import { collectInput } from './input.ts'
+import { type Handler, openHeaders, type Resource } from './exchange.ts'
+import { inputCollector } from './input.ts'
 import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment.ts'
 
 type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
@@ -30,28 +31,38 @@ const isSoldToAnyone = ({ tool }: RegisteredTool) => tool.terms !== undefined &&
 
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {
   const { calls, addresses } = parts
+  const { tool } = entry
   const url = `${addresses.baseUrl}${route.path}`
   const hasParameters = route.path.includes('{')
   const open = isSoldToAnyone(entry) ? openHeaders({ isPublic: false, isPaid: true }) : {}
+  const status = route.status ?? 200
+  const collect = inputCollector(entry, route)
   return async (exchange) => {
     const { req, res, context } = exchange
-    const abort = new AbortController()
-    res.once('close', () => {
-      if (!res.writableFinished) abort.abort()
-    })
+    const { address, requestId, traceparent } = context
+    const departure = watchDeparture(res)
+    // What cannot be read is refused by the call path, after the caller is known: 401 comes before 400.
+    let input: unknown
+    let inputError: GatewayError | undefined
+    let payment: PresentedPayment | undefined
+    try {
+      input = await collect(exchange)
+      payment = presentedPayment(req)
+    } catch (thrown) {
+      inputError = toGatewayError(thrown)
+    }
     const result = await calls.call({
-      tool: entry.tool,
-      ...(await readRequest(entry, exchange, route)),
+      tool,
+      input,
+      inputError,
+      payment,
       door: 'rest',
       tokens: presentedTokens(req),
-      address: context.address,
-      requestId: context.requestId,
-      traceparent: context.traceparent,
-      signal: abort.signal,
-      resource: {
-        url: hasParameters ? `${addresses.baseUrl}${context.path}` : url,
-        method: route.method,
-      },
+      address,
+      requestId,
+      traceparent,
+      signal: departure.signal,
+      resource: { url: hasParameters ? `${addresses.baseUrl}${context.path}` : url, method: route.method },
       quote: presentedQuote(req),
     })
     if (!result.ok)
@@ -63,30 +74,15 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      'x-request-id': context.requestId,
+      'x-request-id': requestId,
       ...open,
       ...rateHeaders(result.rate, result.quota),
     }
-    const status = route.status ?? 200
     if (result.paid)
       sendText(res, status, result.paid.json, {
         ...headers,
         ...paidHeaders(req, result.paid.settlement),
       })
-    else sendJson(res, status, result.output, headers)
-  }
-}
-
-/** What cannot be read is refused by the call path, after the caller is known: 401 comes before 400. */
-async function readRequest(
-  entry: RegisteredTool,
-  exchange: Exchange,
-  route: RestRoute,
-): Promise<Pick<CallRequest, 'input' | 'inputError' | 'payment'>> {
-  try {
-    const input = await collectInput(entry, exchange, route.fixed)
-    return { input, payment: presentedPayment(exchange.req) }
-  } catch (thrown) {
-    return { input: undefined, inputError: toGatewayError(thrown) }
+    else sendText(res, status, JSON.stringify(result.output), headers)
   }
 }

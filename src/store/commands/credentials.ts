@@ -6,6 +6,7 @@ import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {
   Capability,
+  HeldCapability,
   Credential,
   Page,
   PageRequest,
@@ -243,10 +244,11 @@ export function* insertCapability({ capability, tokenHash }: Input<'insertCapabi
     )
 }
 
-const FIND_CAPABILITY = `SELECT ${CAPABILITY} FROM capabilities WHERE token_hash = $1`
-export function* findCapability(tokenHash: Uint8Array): Command<Capability | undefined> {
-  const row = yield* first<CapabilityRow>(FIND_CAPABILITY, tokenHash)
-  return row && toCapability(row)
+const ISSUED = columns(capabilityFields.filter((field) => field !== 'uses'))
+const FIND_CAPABILITY = `SELECT ${ISSUED} FROM capabilities WHERE token_hash = $1`
+export function* findCapability(tokenHash: Uint8Array): Command<HeldCapability | undefined> {
+  const row = yield* first<Omit<CapabilityRow, 'uses'>>(FIND_CAPABILITY, tokenHash)
+  return row && { ...row, scope: JSON.parse(row.scope) as Scope }
 }
 
 export function* listCapabilities(

@@ -40,7 +40,7 @@ function setUp(dns: MailDns, mailbox?: MailboxVerifier) {
   const verify = (addresses: readonly string[]) =>
     email.verify(addresses, {
       caller: { kind: 'email', id: 'ek_1', address: '192.0.2.1' },
-      signal: gone.signal,
+      signal: () => gone.signal,
       quota: () => {},
     })
   return { verify, gone }
