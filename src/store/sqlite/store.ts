@@ -6,18 +6,23 @@ import { join } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Logger } from '../../log.ts'
 import type { Command } from '../command.ts'
-import { type CommandName, commands, pointReads } from '../commands/index.ts'
+import { type CommandName, commands, pointReads, reads } from '../commands/index.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Store } from '../ports.ts'
 import { storeOf } from '../facade.ts'
 import type { Answers, WorkerInput } from '../worker.ts'
 import { openDatabase } from './database.ts'
 import { lockDirectory } from './lock.ts'
+import { createRememberedRows } from './remembered.ts'
 
 interface Waiting {
+  readonly name: CommandName
   readonly resolve: (value: unknown) => void
   readonly reject: (reason: unknown) => void
 }
+
+/** What a command may wait for others, of which its commit alone takes as much or more. */
+const MAX_GATHER_MS = 1
 
 /** sysexits.h EX_SOFTWARE */
 const EXIT_CRASHED = 70
@@ -46,6 +51,9 @@ export async function openSqliteStore(parts: {
 
   let waiting: Waiting[] = []
   let outbox: unknown[] = []
+  /** Commands that the thread has and has not answered. */
+  let posted = 0
+  let isGathering = false
   let closing: Promise<void> | undefined
   let isOpen = false
 
@@ -74,31 +82,54 @@ export async function openSqliteStore(parts: {
     const count = Math.max(values.length, failures.length)
     const answered = waiting.slice(0, count)
     waiting = waiting.slice(count)
+    posted -= count
+    if (posted === 0 && outbox.length > 0) gather()
+    // Before anybody learns of the change: nobody reads the old row after that.
+    for (const { name } of answered) remembered.after(name)
     for (const [index, failure] of failures) answered[index]!.reject(toStoreError(failure))
     const failed = failures.length > 0 ? new Set(failures.map(([index]) => index)) : undefined
     for (const [index, { resolve }] of answered.entries()) if (!failed?.has(index)) resolve(values[index])
   })
 
   function flush(): void {
+    posted += outbox.length / 2
     port.postMessage(outbox)
     outbox = []
+  }
+  // A commit costs as much for one command as for twenty. So there is one group at a time, and the next one takes all that
+  // came meanwhile; while every turn of the loop brings more, it waits for those too, though not for long.
+  function gather(): void {
+    if (isGathering) return
+    isGathering = true
+    const until = performance.now() + MAX_GATHER_MS
+    let seen = 0
+    const look = () => {
+      if (outbox.length > seen && performance.now() < until) {
+        seen = outbox.length
+        setImmediate(look)
+        return
+      }
+      isGathering = false
+      if (outbox.length > 0) flush()
+    }
+    setImmediate(look)
   }
   function send(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
     return new Promise((resolve, reject) => {
-      waiting.push({ resolve, reject })
-      // One message for everything this turn of the loop asks for.
-      if (outbox.length === 0) setImmediate(flush)
+      waiting.push({ name, resolve, reject })
       outbox.push(name, args)
+      if (posted === 0) gather()
     })
   }
 
   const reader = openDatabase(file, { readOnly: true })
+  const remembered = createRememberedRows(reads)
   function read(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
     try {
       const start = commands[name] as (...args: unknown[]) => Command<unknown>
-      return Promise.resolve(reader.drive(start(...args)))
+      return Promise.resolve(remembered.through(name, args, () => reader.drive(start(...args))))
     } catch (thrown) {
       return Promise.reject(toStoreError(toFailure(thrown), thrown))
     }
