@@ -1,7 +1,7 @@
 // Row ids: `<prefix>_<9 chars time><26 chars of 128 random bits>`, Crockford base32, lower case.
 // The time in front keeps B-tree inserts at the right edge, so a store of a million rows costs what an empty one does;
 // the 128 random bits behind it make an id unguessable where holding it is the right to read (receipts).
-import { randomBytes } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
@@ -23,9 +23,9 @@ export type IdPrefix =
   | 'pmt'
   | 'ek'
 
+/** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {
   let text = ''
-  // 9 characters of 5 bits: milliseconds until the year 3084.
   let rest = Math.floor(now)
   for (let i = 0; i < 9; i++) {
     text = ALPHABET[rest % 32]! + text
@@ -34,26 +34,29 @@ function timeChars(now: number): string {
   return text
 }
 
+/** Of one millisecond many ids are made. */
+let lastTime = { now: -1, text: '' }
+
+function timeText(now: number): string {
+  if (lastTime.now !== now) lastTime = { now, text: timeChars(now) }
+  return lastTime.text
+}
+
 /** One call of the system for many ids: it costs more than all the rest of an id. */
 const RANDOM_PER_ID = 26
-let pool = Buffer.alloc(0)
-let used = 0
-
-function takeRandom(): Buffer {
-  if (used === pool.length) {
-    pool = randomBytes(RANDOM_PER_ID * 64)
-    used = 0
-  }
-  used += RANDOM_PER_ID
-  return pool.subarray(used - RANDOM_PER_ID, used)
-}
+const pool = Buffer.alloc(RANDOM_PER_ID * 256)
+let used = pool.length
 
 /** 26 characters of 5 bits: 130 bits, of which 128 were asked for. */
 export function randomText(): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
   let text = ''
-  for (const byte of takeRandom()) text += ALPHABET[byte & 31]
+  for (const end = used + RANDOM_PER_ID; used < end; used++) text += ALPHABET[pool[used]! & 31]
   return text
 }
 
 export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
-  `${prefix}_${timeChars(now)}${randomText()}`
+  `${prefix}_${timeText(now)}${randomText()}`

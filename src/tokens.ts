@@ -14,7 +14,13 @@ function base62(value: bigint, width: number): string {
   return text
 }
 
-const checksum = (text: string) => base62(BigInt(crc32(text)), 6)
+/** Every request that shows a token computes one: 32 bits need no big integers. */
+function checksum(text: string): string {
+  let digits = ''
+  for (let rest = crc32(text); digits.length < 6; rest = Math.floor(rest / 62))
+    digits = ALPHABET[rest % 62]! + digits
+  return digits
+}
 
 export function newToken(kind: TokenKind, random: Buffer = randomBytes(32)): string {
   const head = `agw_${kind}_${base62(BigInt(`0x${random.toString('hex')}`), 43)}`
@@ -47,5 +53,6 @@ const textOf = (text: string | Buffer) => (typeof text === 'string' ? text : tex
 
 /** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
 export function hashToken(token: string): Buffer {
-  return hash('sha256', token, 'buffer')
+  // As text first: a buffer out of the hash costs three times as much.
+  return Buffer.from(hash('sha256', token, 'binary'), 'binary')
 }

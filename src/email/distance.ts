@@ -30,7 +30,7 @@ export function lettersOf(text: string): number {
 
 /** Every edit brings at most one letter in and takes one out: cheap to ask before counting edits. */
 export function isBeyond(limit: number, a: number, b: number): boolean {
-  let differing = 0
-  for (let rest = a ^ b; rest !== 0; rest &= rest - 1) differing++
-  return differing > 2 * limit
+  let left = 2 * limit
+  for (let rest = a ^ b; rest !== 0; rest &= rest - 1) if (left-- === 0) return true
+  return false
 }

@@ -11,11 +11,18 @@ interface Provider {
   readonly letters: number
 }
 
+const MOST_EDITS = 2
+
 const providers: readonly Provider[] = PROVIDERS.map((domain) => {
   const dot = domain.indexOf('.')
   return { domain, name: domain.slice(0, dot), suffix: domain.slice(dot + 1), letters: lettersOf(domain) }
 })
 const known = new Set(PROVIDERS)
+/** Those that are not too much longer or shorter than a domain, by its length and in their own order. */
+const nearInLength = Array.from(
+  { length: Math.max(...PROVIDERS.map(({ length }) => length)) + 3 },
+  (_, length) => providers.filter(({ domain }) => Math.abs(domain.length - length) <= MOST_EDITS),
+)
 
 /** Top-level domains that do not exist, and what fingers meant. */
 const MISTYPED_TLD: ReadonlyMap<string, string> = new Map(
@@ -36,7 +43,6 @@ const NEAR_TLD: ReadonlyMap<string, string> = new Map([
 /** Shorter names are one letter away from too many real ones. */
 const SHORTEST_EDITED_NAME = 5
 const SHORTEST_TWO_EDITS = 8
-const MOST_EDITS = 2
 
 /**
  * @param isReal whether this very domain is one of a provider, a relay or an organisation that is known
@@ -58,7 +64,7 @@ function findProvider(ascii: string, isDelegated: boolean): string | undefined {
   const [name, suffix] = [ascii.slice(0, dot), ascii.slice(dot + 1)]
   const letters = lettersOf(ascii)
   let best: { domain: string; distance: number } | undefined
-  for (const provider of providers) {
+  for (const provider of nearInLength[ascii.length] ?? []) {
     // The cheap questions first: nearly every domain is far from every provider.
     const limit = editsFor(ascii, provider.domain)
     if (Math.abs(provider.domain.length - ascii.length) > limit) continue
