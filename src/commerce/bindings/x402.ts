@@ -11,7 +11,7 @@ import { bind, compareHosts, compareResources, isSameAddress, toUrl, type Verdic
 import {
   findDifference,
   findDomainDifference,
-  judgeX402,
+  X402_RULES,
   type X402Member,
   type X402Paid,
   type X402Terms,
@@ -75,16 +75,18 @@ function bindTransfer(
   asked: X402Requirement,
   [same, other]: readonly [string, string],
 ): Binding[] {
-  const verdicts = judgeX402(paid, toTerms(asked))
+  const terms = toTerms(asked)
   const found: Binding[] = []
   const { to, amount, asset } = signed
-  if (to !== null && asked.payTo !== null)
-    found.push(
-      bind('payee', verdicts.pay_to, to.at, asked.payTo.at, verdicts.pay_to === 'match' ? same : other),
-    )
-  if (amount !== null && asked.amount !== null)
-    found.push(bindAmount(amount, asked.amount, asked.scheme?.value ?? 'exact', verdicts.amount))
-  if (asset !== null && asked.asset !== null && verdicts.asset === 'mismatch')
+  if (to !== null && asked.payTo !== null) {
+    const verdict = X402_RULES.pay_to(paid, terms)
+    found.push(bind('payee', verdict, to.at, asked.payTo.at, verdict === 'match' ? same : other))
+  }
+  if (amount !== null && asked.amount !== null) {
+    const verdict = X402_RULES.amount(paid, terms)
+    found.push(bindAmount(amount, asked.amount, asked.scheme?.value ?? 'exact', verdict))
+  }
+  if (asset !== null && asked.asset !== null && X402_RULES.asset(paid, terms) === 'mismatch')
     found.push(
       bind(
         'amount',
@@ -315,12 +317,12 @@ function bindRequirements(facts: X402Facts, layer: Layer, message: Message): Bin
 function bindChoice(chosen: X402Requirement | null, paid: X402Paid, asked: X402Requirement): Binding[] {
   if (chosen === null) return []
   const terms = toTerms(asked)
-  const { scheme, network } = judgeX402(paid, terms)
+  const [scheme, network] = [X402_RULES.scheme(paid, terms), X402_RULES.network(paid, terms)]
   const different: X402Member[] = []
   if (scheme === 'mismatch') different.push('scheme')
   if (network === 'mismatch') different.push('network')
-  const further = paid.accepted === null ? undefined : findDifference(paid.accepted, terms)
-  if (different.length === 0 && further !== undefined) different.push(further)
+  if (different.length === 0 && paid.accepted !== null)
+    different.push(...[findDifference(paid.accepted, terms)].filter((name) => name !== undefined))
   if (different.length === 0 && scheme === 'match' && network === 'match')
     return [
       bind('offer', 'match', chosen.at, asked.at, 'The payment takes the requirement that is asked for.'),

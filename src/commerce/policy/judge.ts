@@ -29,7 +29,8 @@ export function judgeMessage(message: Message, policy: Policy, now: number): Jud
     secrets: scanSecrets(texts).found,
     cards: findCards(texts),
     isExpected: (place) =>
-      expected.has(place) || [...expected].some((outer) => place.startsWith(`${outer}/`)),
+      expected.has(place) ||
+      [...expected].some((outer) => place[outer.length] === '/' && place.startsWith(outer)),
   }
   return { subject, ...judge(subject) }
 }

@@ -56,7 +56,7 @@ export function listRedactions(subject: Subject): Redaction[] {
 }
 
 const isInside = (path: Place, places: readonly Place[]) =>
-  places.some((outer) => path.startsWith(`${outer}#`) || path.startsWith(`${outer}/`))
+  places.some((outer) => (path[outer.length] === '#' || path[outer.length] === '/') && path.startsWith(outer))
 
 const PRIVATE_HEADERS: ReadonlySet<string> = new Set([
   'authorization',

@@ -52,72 +52,91 @@ export const readAp2Sights: (message: Message) => Ap2Sights = remember((message:
   const undecodable: Place[] = []
   const body = jsonBody(message)
   // A body may be `null` or a word.
-  const members =
-    body !== null && typeof body.value === 'object' && body.value !== null ? findMembers(body) : []
-  const candidates = members
-    .filter(({ name, value }) => typeof value === 'string' && (isMandateName(name) || looksLikeSdJwt(value)))
-    .toSorted(
-      (a, b) => Number(isMandateName(b.name)) - Number(isMandateName(a.name)) || (a.at < b.at ? -1 : 1),
-    )
-  for (const { name, value, at } of candidates.slice(0, MAX_CANDIDATES)) {
-    const text = value as string
+  const nodes = body !== null && typeof body.value === 'object' && body.value !== null ? findNodes(body) : []
+  const isNamed = (node: Node) => isMandateName(node.name)
+  const candidates = nodes
+    .filter((node) => typeof node.value === 'string' && (isNamed(node) || looksLikeSdJwt(node.value)))
+    .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || comparePaths(a, b))
+  for (const node of candidates.slice(0, MAX_CANDIDATES)) {
+    const at = placeOf(node)
+    const text = node.value as string
     const chain = looksLikeSdJwt(text) ? readChain(text, at) : undefined
     if (chain !== undefined) chains.push(chain)
-    else if (isMandateName(name)) undecodable.push(at)
+    else if (isNamed(node)) undecodable.push(at)
   }
   return {
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
     undecodable: undecodable.toSorted(),
-    mandates: members
+    mandates: nodes
       .filter(({ name }) => Object.hasOwn(V01, name))
-      .map(({ name, value, at }) => ({ kind: V01[name]!, found: { value, at } }))
-      .toSorted((a, b) => V01_RANK[a.kind] - V01_RANK[b.kind] || (a.found.at < b.found.at ? -1 : 1)),
-    merchantAuthorization: findMerchantAuthorization(members),
+      .toSorted((a, b) => V01_RANK[V01[a.name]!] - V01_RANK[V01[b.name]!] || comparePaths(a, b))
+      .slice(0, MAX_CANDIDATES)
+      .map((node) => ({ kind: V01[node.name]!, found: { value: node.value, at: placeOf(node) } })),
+    merchantAuthorization: findMerchantAuthorization(nodes),
     extension: readExtension(message),
   }
 })
 
-interface Member extends Found<Json> {
-  readonly name: string
-}
-
-/** Where a value stands, put in words only when it is asked for. */
+/** Where a value stands, put in words only when it is asked for: names are as long as a stranger makes them. */
 interface Node {
   readonly value: Json
   readonly key: string | number
-  /** List items have the name of the list. */
+  /** The end of the key; list items have the name of the list. */
   readonly name: string
   readonly parent: Node | null
+  place: Place | undefined
 }
 
+/** No name that means something is longer. */
+const MAX_NAME_CHARS = 64
+
 /** Members that may hold a mandate, wherever they stand: by their name, or text that starts as a token does. Iterative. */
-function findMembers(root: Found<Json>): Member[] {
-  const found: Member[] = []
+function findNodes(root: Found<Json>): Node[] {
+  const found: Node[] = []
   const stack: Node[] = []
-  const look = (value: Json, key: string | number, name: string, parent: Node | null) => {
+  const look = (value: Json, key: string | number, name: string, parent: Node) => {
     const isText = typeof value === 'string'
     // A token that lost its beginning is still known by its name and its `~`.
     const isToken = isText && (value.startsWith('ey') || (value.includes('~') && isMandateName(name)))
     if (isText ? !isToken : typeof value !== 'object' || value === null) return
-    const node = { value, key, name, parent }
-    if (isText || Object.hasOwn(V01, name)) found.push({ name, value, at: placeOf(node, root.at) })
+    const node = { value, key, name, parent, place: undefined }
+    if (isText || Object.hasOwn(V01, name)) found.push(node)
     if (!isText) stack.push(node)
   }
-  stack.push({ value: root.value, key: '', name: '', parent: null })
+  stack.push({ value: root.value, key: '', name: '', parent: null, place: root.at })
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { value, name } = top
     if (Array.isArray(value))
       for (let i = 0; i < value.length; i++) look((value as readonly Json[])[i]!, i, name, top)
-    else for (const key of Object.keys(value as JsonObject)) look((value as JsonObject)[key]!, key, key, top)
+    else
+      for (const key of Object.keys(value as JsonObject)) {
+        const end = key.length > MAX_NAME_CHARS ? key.slice(-MAX_NAME_CHARS) : key
+        look((value as JsonObject)[key]!, key, end, top)
+      }
   }
   return found
 }
 
-/** As deep as JSON may be, at most. */
-function placeOf(node: Node, root: Place): Place {
-  const keys: (string | number)[] = []
-  for (let at: Node = node; at.parent !== null; at = at.parent) keys.push(at.key)
-  return pointer(root, ...keys.toReversed())
+/** As deep as JSON may be, at most. Each container is put in words once. */
+function placeOf(node: Node): Place {
+  return (node.place ??= pointer(placeOf(node.parent!), node.key))
+}
+
+/** The order of their places, and no place written for it. */
+function comparePaths(one: Node, other: Node): number {
+  const [ours, theirs] = [pathOf(one), pathOf(other)]
+  for (let i = 0; i < ours.length && i < theirs.length; i++) {
+    const [a, b] = [ours[i]!, theirs[i]!]
+    if (a === b || a.key === b.key) continue
+    return String(a.key) < String(b.key) ? -1 : 1
+  }
+  return ours.length - theirs.length
+}
+
+function pathOf(node: Node): Node[] {
+  const path: Node[] = []
+  for (let at: Node | null = node; at !== null; at = at.parent) path.push(at)
+  return path.reverse()
 }
 
 /** `payment_mandate`, `checkout_mandate`, `ap2.checkout_mandate`, `payment_mandate_chain` … */
@@ -126,13 +145,13 @@ function isMandateName(name: string): boolean {
   return bare === 'mandate' || bare.endsWith('_mandate') || bare.endsWith('.mandate')
 }
 
-function findMerchantAuthorization(members: readonly Member[]): Found<string> | null {
-  const detached = members
+function findMerchantAuthorization(nodes: readonly Node[]): Found<string> | null {
+  const detached = nodes
     .filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
-    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .toSorted(comparePaths)
     .slice(0, MAX_CANDIDATES)
-    .find(({ value, at }) => typeof value === 'string' && readJws(value, at)?.payload === null)
-  return detached === undefined ? null : { value: detached.value as string, at: detached.at }
+    .find((node) => typeof node.value === 'string' && readJws(node.value, placeOf(node))?.payload === null)
+  return detached === undefined ? null : { value: detached.value as string, at: placeOf(detached) }
 }
 
 function readChain(text: string, at: Place): Chain | undefined {

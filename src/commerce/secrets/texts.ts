@@ -16,7 +16,7 @@ interface Branch {
 
 export interface Text {
   readonly value: string
-  /** Of the member or header it is the value of; list items have that of their list. */
+  /** Of the member or header it is the value of, its end where it is long; list items have that of their list. */
   readonly name: string
   readonly where: Where
   /** Decoded out of something else, e.g. a payment header. */
@@ -27,18 +27,30 @@ export interface Text {
 }
 
 export function placeOf({ branch }: Text): Place {
-  const keys: (string | number)[] = []
   let top = branch
-  for (; top.up !== undefined; top = top.up) keys.push(top.key)
+  while (top.up !== undefined) top = top.up
   // What was disclosed is not told, and neither is how it is built.
-  if (/#\/\d+\/disclosures\/\d+/.test(top.at)) return top.at
-  return pointer(top.at, ...keys.toReversed())
+  return /#\/\d+\/disclosures\/\d+/.test(top.at) ? top.at : placeOfBranch(branch)
 }
+
+/** Of containers: names are as long as a stranger makes them, and what stands under one is put in words many times. */
+const places = new WeakMap<Branch, Place>()
+
+function placeOfBranch({ up, key, at }: Branch): Place {
+  if (up === undefined) return at
+  const above = places.get(up) ?? placeOfBranch(up)
+  places.set(up, above)
+  return pointer(above, key)
+}
+
+const endOf = (name: string): string => (name.length > NAME_MAX_CHARS ? name.slice(-NAME_MAX_CHARS) : name)
 
 const root = (at: Place): Branch => ({ up: undefined, key: '', at })
 
 /** Shorter names are words; longer ones may be a secret where a name should be. */
 const NAME_MIN_CHARS = 16
+/** No name that means something is longer. */
+const NAME_MAX_CHARS = 64
 /** Smaller numbers are no card and no key. */
 const LARGE = 1e11
 const SMALL = 10_000
@@ -46,7 +58,8 @@ const SMALL = 10_000
 export function readTexts(message: Message, detection: Detection): Text[] {
   const texts: Text[] = []
   const add = (value: string, name: string, where: Where, at: Place, isDecoded = false) => {
-    if (value !== '') texts.push({ value, name, where, isDecoded, isName: false, branch: root(at) })
+    if (value !== '')
+      texts.push({ value, name: endOf(name), where, isDecoded, isName: false, branch: root(at) })
   }
   add(message.target.text, '', 'url', '/target')
   const unescaped = unescape(message.target.text)
@@ -139,7 +152,7 @@ function walk(from: Found<Json>, where: Where, isDecoded: boolean, into: Text[])
       }
     } else
       for (const key of Object.keys(value)) {
-        look((value as JsonObject)[key]!, key, top, key, '')
+        look((value as JsonObject)[key]!, endOf(key), top, key, '')
         if (key.length >= NAME_MIN_CHARS)
           into.push({ value: key, name: '', where, isDecoded, isName: true, branch: top })
       }
