@@ -136,7 +136,7 @@ function comparePaths(one: Node, other: Node): number {
 function pathOf(node: Node): Node[] {
   const path: Node[] = []
   for (let at: Node | null = node; at !== null; at = at.parent) path.push(at)
-  return path.reverse()
+  return path.toReversed()
 }
 
 /** `payment_mandate`, `checkout_mandate`, `ap2.checkout_mandate`, `payment_mandate_chain` … */
