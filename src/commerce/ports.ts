@@ -14,7 +14,7 @@
 //                X402_RULES[rule](paid, asked), judgeX402(paid, asked)
 //                  -> Verdict of `scheme`, `network`, `asset`, `pay_to`, `amount`, `accepted`; amounts are bigint, networks CAIP-2
 //                findDifference(accepted, asked)         -> the first member in which a payer's choice is not the requirement
-//                findDomainDifference(extra, domain)     -> whether the EIP-712 domain is that of the token
+//                findDomainDifference(extra, domain, …)  -> whether the EIP-712 domain is that of the token
 //                findWindowProblems(window, bounds)      -> seconds; the caller knows the time and how much it tolerates
 //                compareResourceTexts(paid, spent)       -> whether two URLs are one resource
 // Whoever refuses maps `mismatch` to codes of its own and treats `unverifiable` as refused wherever it needs the statement.
