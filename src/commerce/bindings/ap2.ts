@@ -7,6 +7,7 @@ import type { Binding, Layer, Message } from '../ports.ts'
 import { isSamePayee, readAp2 } from '../protocols/ap2.ts'
 import {
   digestText,
+  digestToken,
   findCheckoutJwt,
   isOpenVct,
   leading,
@@ -79,8 +80,9 @@ function bindOpen(message: Message): Binding[] {
       .slice(0, chain.tokens.indexOf(closed))
       .map((one) => one.token.presented)
       .join('~')
-    const texts = [...candidates.map((one) => one.token.presented), before]
-    const isSame = texts.some((text) => text !== '' && digestText(algorithm, text) === sdHash.value)
+    const isSame =
+      candidates.some((one) => digestToken(one.token, algorithm) === sdHash.value) ||
+      (before !== '' && digestText(algorithm, before) === sdHash.value)
     return [
       result(
         isSame ? 'match' : 'mismatch',
@@ -195,8 +197,7 @@ function bindReference(constraint: Ap2Constraint, message: Message, closedAt: st
       ),
     ]
   const isSame = opens.some(
-    ({ token }) =>
-      digestText(nameHash(member(token.payload.value, '_sd_alg')), token.presented) === wanted.value,
+    ({ token }) => digestToken(token, nameHash(member(token.payload.value, '_sd_alg'))) === wanted.value,
   )
   return [
     bind(

@@ -247,6 +247,16 @@ export const leading = (chain: Chain): ChainToken | undefined =>
 
 export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
 
+const digestsOf = remember((_token: SdJwt) => new Map<string, string>())
+
+/** Of the token as it was presented. Made once, however many mandates and constraints refer to it. */
+export function digestToken(token: SdJwt, algorithm: string): string {
+  const known = digestsOf(token)
+  const digest = known.get(algorithm) ?? digestText(algorithm, token.presented)
+  known.set(algorithm, digest)
+  return digest
+}
+
 /** base64url, as `sd_hash`, `checkout_hash` and `transaction_id` are written. */
 export const digestText = (algorithm: string, text: string): string => hash(algorithm, text, 'base64url')
 
