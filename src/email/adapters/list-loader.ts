@@ -1,9 +1,11 @@
-// Starts the process that packs the lists, and opens what it sends. A process and not a thread: a thread leaves forty
-// megabytes behind that the allocator does not give back.
-import { type ChildProcess, fork } from 'node:child_process'
+// Starts the process that packs the lists, and opens what it writes. A process and not a thread: a thread leaves forty
+// megabytes behind that the allocator does not give back. Its bytes come through a pipe and not as messages: what is not a
+// message ends the process that it is sent to.
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { GatewayError } from '../../errors.ts'
+import { fromBytes } from '../handover.ts'
 import { type DomainLists, openLists } from '../lists.ts'
-import type { PackedLists } from '../sources.ts'
 
 export interface ListLoader {
   /** @throws {GatewayError} overloaded: the process did not bring them; draining */
@@ -16,6 +18,8 @@ export interface ListLoader {
 const PATIENCE_MS = 60_000
 /** Of both its generations: what it needs, with room for a refreshed list of the largest size. */
 const HEAP = ['--max-old-space-size=512', '--max-semi-space-size=16']
+/** Three times what comes of a refreshed list of the largest size. */
+const MAX_BYTES = 64 * 1024 * 1024
 
 /** @param parts.program replaces the one of the product, in tests */
 export function createListLoader(parts: { readonly dataDir: string; readonly program?: string }): ListLoader {
@@ -25,28 +29,19 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
   async function load(): Promise<DomainLists> {
     const program = parts.program ?? (await import('./lists-process.ts')).LISTS_PROGRAM
     if (isClosed) throw draining()
-    const child = fork(program, [parts.dataDir], {
-      env: {},
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      execArgv: HEAP,
-      serialization: 'advanced',
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
-    })
-    const { promise: packed, resolve, reject } = Promise.withResolvers<PackedLists>()
+    const child = start(program, parts.dataDir)
     const { promise: gone, resolve: end } = Promise.withResolvers<void>()
     running.set(child, gone)
-    const leave = (why: string) => {
+    try {
+      const packed = fromBytes(await readAll(child))
+      if (!packed) throw new Error('what it wrote is no table')
+      return openLists(packed)
+    } catch (cause) {
+      throw isClosed ? draining() : failed(cause)
+    } finally {
       running.delete(child)
       end()
-      reject(isClosed ? draining() : failed(why))
     }
-    child.on('message', (message) => resolve(message as PackedLists))
-    // Without an id it was never started, and there is no exit.
-    child.on('error', ({ message }) => child.pid === undefined && leave(message))
-    // Behind the last message, which may come after the exit.
-    child.on('close', (code, signal) => leave(signal ?? `exit ${code}`))
-    return openLists(await packed)
   }
 
   return {
@@ -59,10 +54,45 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
   }
 }
 
+function start(program: string, dataDir: string): ChildProcess {
+  try {
+    return spawn(process.execPath, [...HEAP, program, dataDir], {
+      env: {},
+      // The last is LISTS_FD.
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
+    })
+  } catch (cause) {
+    throw failed(cause)
+  }
+}
+
+/** @throws {Error} when the process ends in any other way than well */
+function readAll(child: ChildProcess): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  let size = 0
+  // Without an id it was never started: there is no pipe, and no end.
+  child.on('error', (thrown) => child.pid === undefined && reject(thrown))
+  const pipe = child.stdio[3] as Readable | null | undefined
+  pipe?.on('error', () => {})
+  pipe?.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size <= MAX_BYTES) chunks.push(chunk)
+    else child.kill('SIGKILL')
+  })
+  // Behind the last byte, which may come after the exit.
+  child.on('close', (code, signal) =>
+    code === 0 ? resolve(Buffer.concat(chunks.splice(0))) : reject(new Error(`it ended with ${signal ?? code}`)),
+  )
+  return promise
+}
+
 const draining = () => new GatewayError('draining', 'The gateway is shutting down. Try again.')
-const failed = (why: string) =>
+const failed = (cause: unknown) =>
   new GatewayError('overloaded', 'The lists of domains could not be loaded. Try again in a second.', {
     reason: 'email_lists',
-    cause: new Error(`the process that packs the lists ended: ${why}`),
+    cause: new Error('the process that packs the lists failed', { cause }),
     extras: { retry_after_seconds: 1 },
   })

@@ -1,11 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createKnowledgeReader } from '../../../src/email/adapters/knowledge.ts'
 import { createListLoader } from '../../../src/email/adapters/list-loader.ts'
+import { LISTS_FD } from '../../../src/email/adapters/lists-process.ts'
 import { storeRefreshedList } from '../../../src/email/adapters/refreshed.ts'
+import { toBytes } from '../../../src/email/handover.ts'
 import { emailDomainsDocument } from '../../../src/email/lists.ts'
+import { packTable } from '../../../src/email/packed.ts'
 import { REFRESHED } from '../../../src/email/sources.ts'
 
 let dataDir: string
@@ -21,6 +24,14 @@ async function withProgram(code: string) {
   return createListLoader({ dataDir, program })
 }
 
+const EMPTY = { table: packTable(new Map()), sources: [] }
+
+/** Code that writes the bytes, or what is in the variable of this name, to where lists are written. */
+const write = (what: Buffer | string) => {
+  const bytes = typeof what === 'string' ? what : `Buffer.from('${what.toString('base64')}', 'base64')`
+  return `process.getBuiltinModule('fs').writeSync(${LISTS_FD}, ${bytes})`
+}
+
 describe('the lists', () => {
   it('come out of a process of their own, with what the operator refreshed', async () => {
     const text = Array.from({ length: 120 }, (_, i) => `fresh${i}.example`).join('\n')
@@ -34,10 +45,21 @@ describe('the lists', () => {
   })
 
   it.each<[string, string]>([
-    ['ends with nothing sent', ''],
+    ['ends with nothing written', ''],
     ['fails', 'throw new Error("broken")'],
     ['is killed', 'process.kill(process.pid, "SIGKILL")'],
     ['does not parse', '{'],
+    ['takes more memory than it may', 'const kept = []; for (;;) kept.push(Array(1e6).fill(1.5))'],
+    ['writes what is no table', write(Buffer.from([0, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8]))],
+    ['writes words', write(Buffer.from('{"size":0}\n'.repeat(50)))],
+    ['writes half of it', write(toBytes(EMPTY).subarray(0, -1))],
+    ['writes more than it', write(Buffer.concat([toBytes(EMPTY), Buffer.alloc(1)]))],
+    ['writes without end', `const all = Buffer.alloc(1 << 20); for (;;) ${write('all')}`],
+    ['writes it and fails', `${write(toBytes(EMPTY))}; process.exit(1)`],
+    [
+      'is killed in the middle',
+      `${write(toBytes(EMPTY).subarray(0, 20))}; process.kill(process.pid, 'SIGKILL')`,
+    ],
   ])('are refused for now where the process %s, without words of it', async (_what, code) => {
     const { load } = await withProgram(code)
     await expect(load()).rejects.toMatchObject({
@@ -55,8 +77,7 @@ describe('the lists', () => {
          writeFileSync(${flag}, '')
          process.exit(1)
        }
-       const table = { block: Buffer.alloc(1), slots: new Uint32Array(1), size: 0 }
-       process.send({ table, sources: [] }, () => process.disconnect())`,
+       ${write(toBytes(EMPTY))}`,
     )
     const read = createKnowledgeReader({
       dataDir,
@@ -67,6 +88,24 @@ describe('the lists', () => {
     })
     await expect(Promise.all([read(), read()])).rejects.toMatchObject({ code: 'overloaded' })
     expect((await read()).isReal('gmail.com')).toBe(false)
+  })
+
+  it('are loaded by one process, however many ask while it works', async () => {
+    const { load } = await withProgram(
+      `${write(toBytes(EMPTY))}
+       process.getBuiltinModule('fs').appendFileSync(${JSON.stringify(join(dataDir, 'runs'))}, 'x')`,
+    )
+    let time = 0
+    const read = createKnowledgeReader({
+      dataDir,
+      loadLists: load,
+      documents: { read: async () => ({ value: emailDomainsDocument.initial }) as never },
+      report: () => {},
+      now: () => (time += 100),
+    })
+    const all = await Promise.all(Array.from({ length: 100 }, read))
+    expect(new Set(all).size).toBe(1)
+    expect(await readFile(join(dataDir, 'runs'), 'utf8')).toBe('x')
   })
 
   it('are not waited for when the gateway closes: the process is ended', async () => {
