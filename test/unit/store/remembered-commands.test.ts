@@ -1,0 +1,131 @@
+// A remembered row is right as long as nothing changed it: what the commands that forget nothing really write.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newId } from '../../../src/ids.ts'
+import type { Command } from '../../../src/store/command.ts'
+import { type CommandName, commands } from '../../../src/store/commands/index.ts'
+import { HARMLESS } from '../../../src/store/sqlite/remembered.ts'
+import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
+import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
+import {
+  addCapability,
+  addSetting,
+  ending,
+  newClaim,
+  nextTransaction,
+  NOW,
+  receiptFor,
+  reservation,
+  resultOf,
+  sealedCredential,
+  settling,
+  submission,
+} from '../../support/store.ts'
+
+const DAY = '2026-06-01'
+
+let direct: DirectStore
+/** Texts of every statement that a command ran, in all that was done with it. */
+const ran = new Map<CommandName, Set<string>>()
+const noted = (name: CommandName) => ran.get(name) ?? ran.set(name, new Set()).get(name)!
+
+function run<K extends CommandName>(name: K, ...args: Parameters<(typeof commands)[K]>): void {
+  const start = commands[name] as (...args: unknown[]) => Command<unknown>
+  for (const text of direct.record(start(...args))) noted(name).add(text)
+}
+
+/** Of the tables that remembered rows come from. */
+const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities)\b/
+/** A counter that is in no remembered row. */
+const USES = /^UPDATE capabilities SET uses = uses \+ 1\s+WHERE /
+const changesRows = (text: string) => WRITE.test(text) && !USES.test(text)
+
+beforeAll(async () => {
+  direct = await openDirectStore()
+  const { store } = direct
+  const setting = await addSetting(store, 50)
+  const { accountId } = setting
+  const child = await addCapability(store, setting.credential, { parentId: setting.capability.id })
+
+  for (const finish of [true, false]) {
+    const held = reservation({ ...setting, capability: child }, BOOT)
+    run('reserveAttempt', held)
+    run('markSending', { id: held.attempt.id, bootId: BOOT, now: NOW })
+    if (finish) run('finishAttempt', ending(held.attempt, BOOT))
+    else run('refundAttempt', refundOf(held.attempt.id))
+    run('attachReceipt', { attemptId: held.attempt.id, receipt: receiptFor(accountId) })
+  }
+  run('reserveEdgeCall', edgeCall(accountId))
+
+  const grant = await addGrant(store, 5)
+  const prepared = preparation(grant)
+  run('preparePermit', prepared)
+  const executed = execution(prepared.permit)
+  run('reserveAction', executed)
+  run('finishAttempt', ending(executed.attempt, BOOT))
+
+  const [paid, doubtful, canceled] = [newClaim({ accountId }), newClaim(), newClaim()]
+  for (const claim of [paid, doubtful, canceled]) run('claimPayment', { claim, bootId: BOOT })
+  for (const { id } of [paid, doubtful]) run('submitClaim', { ...submission(id, BOOT), result: resultOf() })
+  run('settleClaim', settling(paid.id))
+  for (const to of ['unknown', 'failed'] as const)
+    run('moveClaim', { id: doubtful.id, to, reason: null, transaction: null, now: NOW })
+  run('takeReference', { id: 'ref-1', claimId: doubtful.id, now: NOW })
+  run('takeReference', { id: 'ref-1', claimId: canceled.id, now: NOW })
+  run('cancelClaim', { id: canceled.id, bootId: BOOT, reason: 'x', now: NOW })
+
+  const taking = { holder: 'h', month: '2026-06', allowance: 1, accountId, now: NOW }
+  for (const claimId of ['clm_1', 'clm_2'])
+    run('takeSettlement', { ...taking, claimId, transactionId: nextTransaction() })
+  for (const claimId of ['clm_2', 'clm_1'])
+    run('returnSettlement', { claimId, transactionId: nextTransaction(), now: NOW })
+  run('saveQuote', { id: 'q_1', jws: 'a.b.c', createdAt: NOW, expiresAt: NOW + 1 })
+
+  const task = { id: newId('task', NOW), contextId: 'c', owner: accountId, state: 'OPEN', json: '{}' }
+  for (const revision of [1, 2]) run('saveTask', { ...task, revision, updatedAt: NOW, expiresAt: NOW + 1 })
+  run('takeEmailQuota', { keyId: 'ek_1', day: DAY, count: 3, limit: 9 })
+  run('returnEmailQuota', { keyId: 'ek_1', day: DAY, count: 1 })
+  for (const price of ['1', '2']) run('seeResources', { seen: [{ id: 'r', price }], keepPrices: 3, now: NOW })
+  run('recordLiveness', { id: 'r', liveness: '{}' })
+})
+afterAll(() => direct.remove())
+
+describe('what is written without forgetting rows', () => {
+  it.each([...HARMLESS])('%s writes, and nothing that is remembered', (name) => {
+    const texts = [...(ran.get(name) ?? [])]
+    expect(texts.filter((text) => /\b(?:INSERT|UPDATE|DELETE)\b/.test(text))).not.toEqual([])
+    expect(texts.filter(changesRows)).toEqual([])
+  })
+
+  it('would show what changes a row', async () => {
+    const { accountId, credential, capability } = await addSetting(direct.store, 0)
+    const [key] = (await direct.store.listKeys(accountId, { limit: 1 })).items
+    const { wrap } = credential.sealed
+    run('revokeKey', { id: key!.id, accountId, now: NOW })
+    run('insertCredential', sealedCredential(accountId))
+    run('rotateCredential', {
+      id: credential.id,
+      accountId,
+      fromVersion: 1,
+      sealed: credential.sealed,
+      now: NOW,
+    })
+    run('replaceWrap', { id: credential.id, version: 2, from: wrap, to: { ...wrap, kid: 'k2' } })
+    run('revokeCapability', { id: capability.id, accountId, now: NOW })
+    run('revokeCredential', { id: credential.id, accountId, now: NOW })
+    run('sweep', NOW)
+    const writers = [...ran].flatMap(([name, texts]) => ([...texts].some(changesRows) ? [name] : []))
+    expect(writers.toSorted()).toEqual(
+      (
+        [
+          'insertCredential',
+          'replaceWrap',
+          'revokeCapability',
+          'revokeCredential',
+          'revokeKey',
+          'rotateCredential',
+          'sweep',
+        ] satisfies CommandName[]
+      ).toSorted(),
+    )
+  })
+})
