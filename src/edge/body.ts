@@ -29,7 +29,10 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
       plain: body,
       findings: saysJson ? [note('json_empty', 'The body says it is JSON and is empty.')] : [],
     }
-  const decoded = decode(body, codingsOf(headers))
+  const codings = codingsOf(headers)
+  const undone = decode(body, codings)
+  // `Content-Encoding: utf-8` codes nothing, as what stands there shows.
+  const decoded = undone === 'unknown' && codings.length === 1 && isJson(body) ? body : undone
   if (typeof decoded === 'string') return refuseEncoded(decoded, body, saysJson)
   const text = toText(decoded)
   if (text === undefined)
@@ -49,6 +52,11 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
     ? unreadable(parsed.why, decoded)
     : // Text in braces that says it is something else may be that.
       { body: { kind: 'text', raw: text, bytes: body }, plain: decoded, findings: [] }
+}
+
+function isJson(body: Buffer): boolean {
+  const text = toText(body)
+  return text !== undefined && parse(text).ok
 }
 
 const WORDS = {

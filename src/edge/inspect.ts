@@ -3,6 +3,7 @@
 // remarkable is noted in the evidence. A finding has one name: where /v1/inspect has a code for it, that. One pure function over
 // the message as it would go out.
 import { readMessage } from '../commerce/message.ts'
+import { relateHosts } from '../commerce/policy/domains.ts'
 import type { Message } from '../commerce/ports.ts'
 import { findToken } from '../tokens.ts'
 import { readBody, type ReadBody } from './body.ts'
@@ -32,7 +33,7 @@ export function inspectTransaction(request: InspectedRequest, rules: InspectionR
     protocols: [...new Set<string>([...payments.map(({ rail }) => rail), ...recognised.protocols])],
     findings: mergeByRule([
       ...read.findings,
-      ...inspectHeaders(request.headers),
+      ...inspectHeaders(request),
       ...inspectTokens(request, read),
       ...payments.flatMap((payment) => inspectPayment(payment, request.host)),
       ...inspectCount(payments),
@@ -80,12 +81,13 @@ const OVERRIDES = new Set([
   'x-rewrite-url',
 ])
 
-function inspectHeaders(headers: HeaderPairs): Finding[] {
+function inspectHeaders({ headers, method, path }: InspectedRequest): Finding[] {
   const seen = new Set<string>()
   const findings: Finding[] = []
-  for (const [name] of headers) {
+  for (const [name, value] of headers) {
     const read = asServersRead(name)
-    if (OVERRIDES.has(read))
+    // Saying the same again overrides nothing.
+    if (OVERRIDES.has(read) && value !== method && value !== path)
       findings.push(
         block('route_overridden', `Leave out ${name}: path and method are those of the request itself.`),
       )
@@ -114,7 +116,7 @@ const tokenIn = (rule: 'SECRET_IN_URL' | 'SECRET_IN_BODY', where: string): Findi
 function inspectPayment({ rail, at, document }: FoundPayment, host: string): Finding[] {
   if (rail !== 'x402') return []
   if (!document) return [block('MALFORMED', `Send ${at} as base64 of one JSON object in UTF-8.`)]
-  return resourcesOf(document).some((resource) => namesAnotherHost(resource, host))
+  return resourcesOf(document).some((resource) => namesAnotherMerchant(resource, host))
     ? [
         block(
           'BINDING_HOST',
@@ -134,10 +136,10 @@ function resourcesOf(document: unknown): unknown[] {
 }
 
 /** What is no web address names no host. */
-function namesAnotherHost(resource: unknown, host: string): boolean {
+function namesAnotherMerchant(resource: unknown, host: string): boolean {
   if (typeof resource !== 'string' || !URL.canParse(resource, `https://${host}`)) return false
   const { protocol, hostname } = new URL(resource, `https://${host}`)
-  return /^https?:$/.test(protocol) && hostname !== host
+  return /^https?:$/.test(protocol) && hostname !== host && relateHosts(hostname, host) === 'other_owner'
 }
 
 function inspectCount(payments: readonly FoundPayment[]): Finding[] {

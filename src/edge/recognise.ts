@@ -3,6 +3,7 @@
 import type { Message } from '../commerce/ports.ts'
 import type { Policy } from '../commerce/policy/document.ts'
 import { type JudgedMessage, judgeMessage } from '../commerce/policy/judge.ts'
+import { isAnswer } from '../commerce/policy/model.ts'
 import { type Reason, REASONS } from '../commerce/policy/reasons.ts'
 import type { Finding } from './ports.ts'
 import { HOLDS } from './rules.ts'
@@ -41,7 +42,7 @@ function toFinding(reason: Reason, subject: Subject): Finding[] {
 
 function isAsked({ code, path }: Reason, { policy }: Subject): boolean {
   switch (HOLDS[code]) {
-    case 'unless_target':
+    case 'if_opened':
       return path !== '/target'
     case 'with_protocol':
       return path !== ''
@@ -53,15 +54,20 @@ function isAsked({ code, path }: Reason, { policy }: Subject): boolean {
 }
 
 /** Whether what is denied blocks where nobody wrote a policy. */
-function holdsUnwritten({ code, isGuess }: Reason, { detection }: Subject): boolean {
+function holdsUnwritten({ code, path, isGuess }: Reason, subject: Subject): boolean {
+  // A password or a token of the merchant's own looks like somebody else's secret.
+  if (isGuess === true) return false
   switch (HOLDS[code]) {
     case 'written':
       return false
     case 'unless_keyed':
-      return detection.facts.idempotencyKey === null
+      return subject.detection.facts.idempotencyKey === null && !isAnswer(subject)
+    case 'if_opened':
+      return path !== subject.detection.facts.resource?.at
+    case 'if_paying':
+      return !isAnswer(subject)
     default:
-      // A password or a token of the merchant's own looks like somebody else's secret.
-      return isGuess !== true
+      return true
   }
 }
 

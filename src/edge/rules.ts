@@ -10,8 +10,10 @@ export type Hold =
   | 'written'
   /** As `written` for a request that has a key, as `always` for one that has none. */
   | 'unless_keyed'
-  /** Not of the address itself, which the engine judges; as `always` of everything that the transaction names. */
-  | 'unless_target'
+  /** Nothing of the address itself, which the engine judges; what is paid for is noted; as `always` of what a server will open. */
+  | 'if_opened'
+  /** As `always` where something is paid; offers and answers inside a request are data about payments elsewhere. */
+  | 'if_paying'
   /** Nothing is said without a protocol; as `always` with one. */
   | 'with_protocol'
   /** Only where the policy demands a key. */
@@ -37,29 +39,32 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   // and blocking it would make the buyer pay twice.
   WINDOW_EXPIRED: 'unless_keyed',
 
-  // The address is vetted where it is dialled, and the operator may have opened private ones.
-  PRIVATE_TARGET: 'unless_target',
+  // The address is vetted where it is dialled, and the operator may have opened private ones. A server behind a proxy names its
+  // resource by the name that it has there, and nobody opens that.
+  PRIVATE_TARGET: 'if_opened',
   // Much of what a merchant is sent is no commerce at all.
   UNKNOWN_PROTOCOL: 'with_protocol',
   // The edge adds a key where there is none.
   UNSAFE_WITHOUT_IDEMPOTENCY: 'if_demanded',
 
-  AMOUNT_UNPARSEABLE: 'always',
-  AMOUNT_NEGATIVE: 'always',
+  // Of a neighbour; whoever is no neighbour is DOMAIN_MISMATCH. Origins behind a CDN call themselves by another name of theirs.
+  BINDING_HOST: 'written',
+
+  AMOUNT_UNPARSEABLE: 'if_paying',
+  AMOUNT_NEGATIVE: 'if_paying',
   AMOUNT_FLOAT: 'always',
   AMOUNT_MISSING: 'always',
   POLICY_INPUT_MISSING: 'always',
-  RECIPIENT_ZERO: 'always',
+  RECIPIENT_ZERO: 'if_paying',
 
-  BINDING_PAYEE: 'always',
-  BINDING_AMOUNT: 'always',
-  BINDING_RESOURCE: 'always',
-  BINDING_HOST: 'always',
+  BINDING_PAYEE: 'if_paying',
+  BINDING_AMOUNT: 'if_paying',
+  BINDING_RESOURCE: 'if_paying',
   BINDING_DIGEST: 'always',
   BINDING_HASH: 'always',
-  BINDING_OFFER: 'always',
+  BINDING_OFFER: 'if_paying',
   BINDING_CONSTRAINT: 'always',
-  DOMAIN_MISMATCH: 'always',
+  DOMAIN_MISMATCH: 'if_paying',
 
   WINDOW_TOO_WIDE: 'always',
   WINDOW_MISSING: 'always',

@@ -62,11 +62,49 @@ export function compareHosts(target: URL, host: string): Verdict {
   return target.hostname.endsWith(`.${name!}`) && name!.includes('.') ? 'partial' : 'mismatch'
 }
 
-/** Same resource: user, origin, path and query; partial where query or scheme differ alone. */
+/**
+ * Same resource: user, origin, path and query; partial where query or scheme differ alone, and where the path may be the same as
+ * somebody behind a router sees it.
+ */
 export function compareResources(target: URL, resource: URL): Verdict {
   if (target.username !== resource.username || target.password !== resource.password) return 'mismatch'
-  if (target.hostname !== resource.hostname || target.pathname !== resource.pathname) return 'mismatch'
-  if (target.protocol !== resource.protocol) return 'partial'
+  if (target.hostname !== resource.hostname) return 'mismatch'
+  const paths = comparePaths(target.pathname, resource.pathname)
+  if (paths === 'mismatch' || target.protocol !== resource.protocol)
+    return paths === 'mismatch' ? 'mismatch' : 'partial'
   if (target.port !== resource.port) return 'mismatch'
-  return target.search === resource.search ? 'match' : 'partial'
+  return target.search === resource.search ? paths : 'partial'
+}
+
+/**
+ * Partial: with another slash at the end, without what a router adds or takes away in front, as a pattern of routes
+ * (`/weather/:city`), or as the root of everything.
+ */
+function comparePaths(target: string, resource: string): Verdict {
+  if (target === resource) return 'match'
+  const [asked, named] = [normalisePath(target), normalisePath(resource)]
+  if (asked === named) return 'match'
+  if (named === '/') return 'partial'
+  const [one, other] = [asked.replace(/\/$/, ''), named.replace(/\/$/, '')]
+  return one.endsWith(other) || (one !== '' && other.endsWith(one)) || isRoute(other, one)
+    ? 'partial'
+    : 'mismatch'
+}
+
+/** RFC 3986, 6.2.2: escapes are written in two cases, and some for nothing. */
+const normalisePath = (path: string): string =>
+  path.replaceAll(/%[\da-f]{2}/gi, (escape) => {
+    const char = String.fromCharCode(Number.parseInt(escape.slice(1), 16))
+    return /[\w.~-]/.test(char) ? char : escape.toUpperCase()
+  })
+
+/** `:name`, `{name}`, `[name]` and `*` stand for one segment. */
+const PARAMETER = /^(?::[\w-]+|(?:\{|%7B)[\w-]+(?:\}|%7D)|\[[\w-]+\]|\*)$/
+
+function isRoute(pattern: string, path: string): boolean {
+  const [wanted, given] = [pattern.split('/'), path.split('/')]
+  return (
+    wanted.length === given.length &&
+    wanted.every((segment, index) => segment === given[index] || PARAMETER.test(segment))
+  )
 }

@@ -22,8 +22,14 @@ export const judgeBindings: Rule = (subject) =>
     const { kind, verdict, at, message } = binding
     const severity =
       verdict === 'mismatch' && isArguable(binding, subject) ? 'review' : severityOf(kind, verdict)
-    return severity === undefined ? [] : [reason(CODES[kind], at, { severity, message })]
+    if (severity === undefined) return []
+    const isGuess = kind === 'resource' && isElsewhere(binding, subject)
+    return [reason(CODES[kind], at, { severity, message, ...(isGuess && { isGuess }) })]
   })
+
+/** On another host everything is another resource: whose host that is, judgeDomains says. */
+const isElsewhere = ({ at }: Binding, { bindings }: Subject): boolean =>
+  bindings.some((other) => other.kind === 'host' && other.verdict === 'mismatch' && other.at === at)
 
 /** Schemes in which what is signed pays payTo itself. Others pay an escrow or a channel first. */
 const DIRECT_SCHEMES = new Set(['exact', 'upto'])

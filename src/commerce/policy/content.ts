@@ -1,6 +1,7 @@
 // Secrets and card data where nobody expects them. The payment itself, and Authorization to the target, are expected: they are
 // redacted and no reason.
 import { readAcp } from '../protocols/acp.ts'
+import type { CardFound } from '../secrets/cards.ts'
 import { placeOf, type Text } from '../secrets/texts.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason } from './reasons.ts'
@@ -15,11 +16,23 @@ export const judgeSecrets: Rule = (subject) =>
     return [
       reason(CODES[text.where], place, {
         ...(isMild && { severity: 'review' as const }),
-        ...(kind === 'high_entropy_secret' && { isGuess: true as const }),
+        ...(GUESSED_KINDS.has(kind) && { isGuess: true as const }),
         message: `${SENTENCES[text.where]}: ${kind.replaceAll('_', ' ')}.`,
       }),
     ]
   })
+
+/**
+ * Told by a name and by chance alone, or made to be handed to somebody: a hook to call, an address to fetch, a key to sign with.
+ */
+const GUESSED_KINDS: ReadonlySet<string> = new Set([
+  'basic_auth_url',
+  'discord_webhook',
+  'high_entropy_secret',
+  'slack_webhook',
+  'twilio_key',
+  'webhook_secret',
+])
 
 const SENTENCES = {
   url: 'A credential stands in the URL, where logs and proxies keep it',
@@ -38,12 +51,14 @@ export function isExpectedSecret(subject: Subject, kind: string, text: Text, pla
 
 export const judgeCards: Rule = (subject) => {
   const allowed = placeOfDelegatedCard(subject)
-  return subject.cards.flatMap(({ kind, text }) => {
+  return subject.cards.flatMap((card) => {
+    const { kind, text } = card
     const place = placeOf(text)
     if (allowed !== undefined && place.startsWith(allowed)) return []
     if (/\/credential\//.test(place) && subject.isExpected(place) && isTokenised(text, subject)) return []
     return [
       reason('CARD_DATA', place, {
+        ...(!isSurelyCard(card, subject) && { isGuess: true as const }),
         message:
           kind === 'card_number'
             ? 'A card number stands where no protocol expects it.'
@@ -65,6 +80,45 @@ const isTokenised = (text: Text, { texts }: Subject): boolean =>
       (name === 'type' || name === 'card_number_type') &&
       (value === 'network_token' || value === 'dpan'),
   )
+
+/** Many ids are as long and pass the same check, those of companies (SIRET) and phones (IMEI) all of them. */
+function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subject): boolean {
+  if (kind === 'card_verification_code')
+    return /cvc|cvv|card/i.test(text.name) || cards.some((other) => other.kind === 'card_number')
+  return (
+    saysCard(text.value, value) ||
+    /card|^(?:pan|ccnum)$/i.test(text.name) ||
+    standsUnder(text, /card|credential|instrument|payment_?method/i) ||
+    texts.some(
+      (other) =>
+        other !== text &&
+        other.branch.up === text.branch.up &&
+        other.where === text.where &&
+        (BESIDE_CARD.test(other.name) || (other.name === 'type' && /card|pan/i.test(other.value))),
+    )
+  )
+}
+
+const BESIDE_CARD = /^(?:cv[cv]2?|csc|exp(?:iry|iration)?(?:_?(?:date|month|year))?|card.*|brand)$/i
+const AROUND_CHARS = 40
+const CARD_WORD =
+  /(?:^|[^a-z])(?:card|visa|master ?card|amex|american express|pan|cc|credit|debit|(?:kredit)?karte|carte|tarjeta)(?![a-z])/i
+
+/** Written in groups as cards are, or with a word beside it. */
+function saysCard(text: string, number: string): boolean {
+  const at = text.indexOf(number)
+  const before = text.slice(Math.max(0, at - AROUND_CHARS), at)
+  const behind = text.slice(at + number.length, at + number.length + AROUND_CHARS)
+  // Longer rows of groups are numbers of parcels.
+  const isWhole = !/\d[ -]$/.test(before) && !/^[ -]\d{4}/.test(behind)
+  return (isWhole && /[ -]/.test(number)) || CARD_WORD.test(before) || CARD_WORD.test(behind)
+}
+
+function standsUnder({ branch }: Text, name: RegExp): boolean {
+  for (let at = branch.up; at !== undefined; at = at.up)
+    if (typeof at.key === 'string' && name.test(at.key.slice(-64))) return true
+  return false
+}
 
 /** The one place where a card is what the message is for. */
 function placeOfDelegatedCard({ detection, message }: Subject): string | undefined {

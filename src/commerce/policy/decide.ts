@@ -46,7 +46,12 @@ export function judge(subject: Parameters<Rule>[0]): Judgement {
   const seen = new Set<string>()
   const reasons = RULES.flatMap((rule) => rule(subject))
     .toSorted(
-      (a, b) => RANK[a.severity] - RANK[b.severity] || compare(a.code, b.code) || compare(a.path, b.path),
+      (a, b) =>
+        RANK[a.severity] - RANK[b.severity] ||
+        compare(a.code, b.code) ||
+        // However many guesses there are, none takes the place of what is certain.
+        Number(a.isGuess === true) - Number(b.isGuess === true) ||
+        compare(a.path, b.path),
     )
     .filter(({ code, path }) => {
       const count = (counts.get(code) ?? 0) + 1

@@ -1,5 +1,5 @@
 // Hosts that a transaction names, where one is of another registrable domain than the target: not a neighbour, somebody else.
-import { getDomain } from 'tldts'
+import { parse } from 'tldts'
 import { readHostName } from '../bindings/compare.ts'
 import { readAp2 } from '../protocols/ap2.ts'
 import { readHttp } from '../protocols/http.ts'
@@ -9,6 +9,7 @@ import type { Found } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
 import { isArguable } from './bindings.ts'
 import { reason } from './reasons.ts'
+import { judgeHost } from './target.ts'
 
 export const judgeDomains: Rule = (subject) => {
   const target = subject.message.target.url
@@ -20,9 +21,11 @@ export const judgeDomains: Rule = (subject) => {
     const severity = isArguable(binding, subject) ? 'review' : 'deny'
     const other = named.find((one) => one.at === at)
     const host = other && readHostName(other.value, target.protocol)
-    return host !== undefined && isSameDomain(host, target.host)
+    if (host === undefined) return [reason('DOMAIN_MISMATCH', at, { severity })]
+    const relation = relateHosts(host, target.host)
+    return relation === 'same_owner'
       ? []
-      : [reason('DOMAIN_MISMATCH', at, { severity })]
+      : [reason('DOMAIN_MISMATCH', at, { severity, ...(relation === 'unknown' && { isGuess: true }) })]
   })
 }
 
@@ -39,10 +42,21 @@ function listNamed({ message, detection }: Subject): Found<string>[] {
   return [host, ...named].filter((one) => one !== null)
 }
 
-function isSameDomain(one: string, other: string): boolean {
-  const [a, b] = [domainOf(one), domainOf(other)]
-  return a !== null && a === b
+/**
+ * Whose host another one is. Unknown: it has no name in public, or one that a provider gave it (`*.cloudfront.net`, `*.run.app`),
+ * while the target has a domain of its own: servers behind a proxy call themselves by either.
+ * @param host with or without a port, as the target
+ */
+export function relateHosts(host: string, target: string): 'same_owner' | 'unknown' | 'other_owner' {
+  const [one, other] = [parse(host, OPTIONS), parse(target, OPTIONS)]
+  if (one.hostname === other.hostname || (one.domain !== null && one.domain === other.domain))
+    return 'same_owner'
+  const isNameless =
+    one.hostname !== null &&
+    judgeHost(one.isIp === true && one.hostname.includes(':') ? `[${one.hostname}]` : one.hostname)
+      ?.severity === 'deny'
+  return isNameless || (one.isPrivate === true && other.isPrivate !== true) ? 'unknown' : 'other_owner'
 }
 
 /** Names under a reserved suffix have none of their own: their last two labels stand for it. */
-const domainOf = (host: string): string | null => getDomain(host, { allowPrivateDomains: true })
+const OPTIONS = { allowPrivateDomains: true }

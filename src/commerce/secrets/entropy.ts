@@ -21,7 +21,9 @@ export function judgeNamed(name: string, value: string): string | undefined {
   const plain = snake(name)
   if (!SECRET_NAME.test(plain)) return undefined
   if (KEY_NAME.test(plain)) {
-    if (/^(?:0x)?[\da-fA-F]{64}$/.test(value) && !isRepetition(value)) return 'evm_private_key'
+    // Secrets of OAuth and webhooks are as often 64 digits: what is not of a wallet by its name has to be written as its keys are.
+    const form = WALLET_NAME.test(plain) ? /^(?:0x)?[\da-fA-F]{64}$/ : /^0x[\da-fA-F]{64}$/
+    if (form.test(value) && !isRepetition(value)) return 'evm_private_key'
     if (/^[1-9A-HJ-NP-Za-km-z]{86,88}$/.test(value)) return 'solana_private_key'
   }
   if (isPlaceholder(value) || /\s/.test(value)) return undefined
@@ -29,6 +31,8 @@ export function judgeNamed(name: string, value: string): string | undefined {
   const enough = /^[\da-fA-F]+$/.test(value) ? MIN_HEX_BITS_PER_CHAR : MIN_BITS_PER_CHAR
   return bits >= enough ? 'high_entropy_secret' : undefined
 }
+
+const WALLET_NAME = /private|wallet|mnemonic|signing_?key/
 
 const isRepetition = (value: string): boolean => new Set(value.replace(/^0x/, '')).size < 4
 

@@ -60,6 +60,14 @@ const STRANGER = '0x27b1fdb04752bbc536007a920d24acb045561c26'
 const ZERO = `0x${'0'.repeat(40)}`
 const CARD = ['4242', '4242', '4242', '4242'].join('')
 const KEY = ['sk', 'live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
+const SIGNER = ['AKIA', 'IOSFODNN7EXAMPLE'].join('')
+const HOOK = ['https://hooks.slack.com/services', 'T00000000', 'B00000000', 'q7Rk2Zt9Xw4Vb8Np3Lj6Hd5G'].join('/')
+/** Of sixteen digits, with the first and the last of a card. */
+const ORDERS = Array.from({ length: 20 }, (_, n) => withCheck(`40288123456${String(7000 + n)}`))
+function withCheck(digits: string): string {
+  const sum = [...digits].toReversed().reduce((total, digit, index) => total + (index % 2 === 1 ? Number(digit) : Math.floor(Number(digit) / 5) + ((Number(digit) * 2) % 10)), 0)
+  return digits + String((10 - (sum % 10)) % 10)
+}
 const tokenOf = (kind: string) => TOKENS.find(([one]) => one === kind)![1]
 const note = (text: string) => sample('acp-create', set('/body/order_notes', text))
 
@@ -126,6 +134,31 @@ const ORDINARY: Readonly<Record<string, SampleSource>> = {
   'lines of JSON': post('/events', '{"a":1}\n{"a":2}', { 'Content-Type': 'application/x-ndjson' }),
 }
 
+/** Requests that real clients send, and that look like something else. */
+const LOOKALIKES: Readonly<Record<string, SampleSource>> = {
+  'x402 for a resource with a slash at its end': sample('x402-bare', set(`${PAID}/resource/url`, 'https://shop.example/reports/')),
+  'x402 for a path with other escapes': sample('x402-bare', set('/target', 'https://shop.example/caf%C3%A9-au'), set(`${PAID}/resource/url`, 'https://shop.example/caf%c3%a9%2Dau')),
+  'x402 for the path behind a router': sample('x402-bare', set('/target', 'https://shop.example/api/reports')),
+  'x402 for a pattern of routes': sample('x402-bare', set('/target', 'https://shop.example/weather/ulm'), set(`${PAID}/resource/url`, 'https://shop.example/weather/:city')),
+  'x402 for the service as a whole': sample('x402-bare', set(`${PAID}/resource/url`, 'https://shop.example/')),
+  'x402 for the origin behind a CDN': sample('x402-bare', set(`${PAID}/resource/url`, 'https://origin.shop.example/reports')),
+  'x402 for the name that a provider gave the origin': sample('x402-bare', set(`${PAID}/resource/url`, 'https://d111abc.cloudfront.net/reports')),
+  'x402 for a server that knows no name of its own': sample('x402-bare', set(`${PAID}/resource/url`, 'http://localhost:3000/reports')),
+  'x402 for a server in a cluster': sample('x402-bare', set(`${PAID}/resource/url`, 'http://10.0.3.7:8080/reports')),
+  'x402 for a name that is no address': sample('x402-bare', set(`${PAID}/resource/url`, 'reports')),
+  'MPP of a realm that a provider named': sample('mpp-get', set(`${MPP}/realm`, 'shop-api.vercel.app')),
+  'an offer of somebody else that is listed': post('/listings', { x402Version: 2, resource: { url: 'https://other.example.org/x' }, accepts: [{ scheme: 'exact', network: 'eip155:84532', amount: '1', asset: STRANGER, payTo: ZERO, maxTimeoutSeconds: 60 }] }),
+  'ids that pass the check of cards': post(`/orders/${ORDERS[0]!}?ref=${ORDERS[1]!}`, { order_id: ORDERS[2]!, serial: Number(ORDERS[3]!), siret: '36000000000014', number: '4917612345679' }, { 'Request-Id': ORDERS[4]! }),
+  'parcels, numbered in groups of four': post('/ship', { tracking: '9400 4242 4242 4242 4242 00' }),
+  'a code that is for no card': post('/login', { security_code: '1234' }),
+  'secrets of OAuth and webhooks in hexadecimal': post('/oauth/token', `client_secret=${'9f3a61c7'.repeat(8)}&signing_secret=${'9f3a61c8'.repeat(8)}`, FORM),
+  'an address that somebody signed': post('/jobs', { url: `https://b.s3.amazonaws.com/a.mp3?X-Amz-Credential=${SIGNER}%2F20260921%2Fus-east-1%2Fs3%2Faws4_request` }),
+  'the same address as a path': post(`/b/a.mp3?X-Amz-Credential=${SIGNER}%2F20260921%2Fus-east-1%2Fs3%2Faws4_request`, {}),
+  'a hook to call, a key to sign it with, a feed with a password': post('/hooks', { url: HOOK, secret: `whsec_${random(40)}`, feed: 'https://ada:lovelace@feeds.example.org/x' }),
+  'a coding that codes nothing': post('/orders', { id: 1 }, { 'Content-Encoding': 'utf-8' }),
+  'a method that is said again': post('/orders', {}, { 'X-HTTP-Method-Override': 'POST', 'X-Original-URL': '/orders' }),
+}
+
 const unread = /does not decode/
 /** Every sample and kind of message but those that do not decode, and `ORDINARY`. */
 export const SOUND: readonly (readonly [name: string, source: SampleSource])[] = [
@@ -134,6 +167,7 @@ export const SOUND: readonly (readonly [name: string, source: SampleSource])[] =
     .filter(([name]) => !unread.test(name))
     .map(([name, { source }]) => [name, source] as const),
   ...Object.entries(ORDINARY),
+  ...Object.entries(LOOKALIKES),
 ]
 
 // blocked --------------------------------------------------------------------------------------------------------------
@@ -169,7 +203,7 @@ export const BLOCKED: readonly Blocked[] = [
     when: 'another checkout is completed',
     source: sample('ucp-create', set('/target', 'https://shop.example/checkout-sessions/chk_1'), set('/body', { id: 'chk_2' }), remove('/headers/Content-Digest')),
   },
-  { code: 'BINDING_HOST', when: 'the realm is next door', source: sample('mpp-post', set(`${MPP}/realm`, 'pay.shop.example')) },
+  { code: 'BINDING_HOST', when: 'the resource is of somebody else', source: sample('x402-bare', set(`${PAID}/resource/url`, 'https://bank.example.org/reports')) },
   {
     code: 'DOMAIN_MISMATCH',
     when: 'the realm is somebody else',
@@ -223,6 +257,9 @@ export const BLOCKED: readonly Blocked[] = [
   { code: 'CARD_DATA', when: 'in a note', source: note(`card ${CARD}`) },
   { code: 'CARD_DATA', when: "the card's own number in a checkout", source: instrument({ type: 'pan', number: CARD }) },
   { code: 'CARD_DATA', when: 'beside a token', source: instrument({ type: 'card', card_number_type: 'fpan', number: CARD, token: 'tok_1' }) },
+  { code: 'CARD_DATA', when: 'in groups, whatever its name', source: post('/orders', { id: '4242 4242 4242 4242' }) },
+  { code: 'CARD_DATA', when: 'beside the day it expires', source: post('/orders', { number: CARD, exp_month: 11 }) },
+  { code: 'CARD_DATA', when: 'behind more ids than are told', source: post('/orders', { ...Object.fromEntries(ORDERS.map((id, n) => [`a${n}`, id])), note: `card ${CARD}` }) },
   { code: 'CARD_DATA', when: 'in a form', source: post('/pay', `card=${CARD}`, FORM) },
   { code: 'HEADER_CONFLICT', when: 'two keys', source: sample('acp-create', set('/headers/Idempotency-Key', ['a', 'b'])) },
   { code: 'HEADER_BODY_MISMATCH', when: 'another tool', source: sample('mcp-2026', set('/headers/Mcp-Name', 'drain')) },
@@ -269,6 +306,12 @@ export const requestOf = ({ source, bytes }: Blocked, authority: string): Mercha
 
 /** Denied by /v1/inspect, and noted at the edge until somebody writes a policy. */
 export const NOTED: readonly Omit<Blocked, 'bytes'>[] = [
+  { code: 'BINDING_HOST', when: 'the realm is next door', source: sample('mpp-post', set(`${MPP}/realm`, 'pay.shop.example')) },
+  { code: 'BINDING_RESOURCE', when: 'a server knows no name of its own', source: LOOKALIKES['x402 for a server that knows no name of its own']! },
+  { code: 'PRIVATE_TARGET', when: 'a server knows no name of its own', source: LOOKALIKES['x402 for a server that knows no name of its own']! },
+  { code: 'DOMAIN_MISMATCH', when: 'a provider named the origin', source: LOOKALIKES['x402 for the name that a provider gave the origin']! },
+  { code: 'RECIPIENT_ZERO', when: 'it is offered elsewhere', source: LOOKALIKES['an offer of somebody else that is listed']! },
+  { code: 'CARD_DATA', when: 'an id may be one', source: LOOKALIKES['ids that pass the check of cards']! },
   { code: 'ASSET_NOT_ALLOWED', when: 'nobody pinned it', source: ORDINARY['x402 in a coin that nobody pinned']! },
   {
     code: 'NETWORK_NOT_ALLOWED',
