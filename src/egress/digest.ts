@@ -1,6 +1,6 @@
 // Digests that receipts and permits carry: over the exact bytes, so that anyone who has them can compute the same.
 import { hash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { toCanonicalJson } from '../receipts/types.ts'
 import type { HeaderPairs } from './headers.ts'
 
 const NOTHING = Buffer.alloc(0)
@@ -48,5 +48,5 @@ export function digestResponse(response: {
 }
 
 function digestJson(value: unknown): string {
-  return hash('sha256', canonicalize(value)!, 'base64url')
+  return hash('sha256', toCanonicalJson(value), 'base64url')
 }

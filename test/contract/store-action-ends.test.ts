@@ -172,7 +172,7 @@ describe('the statements of an attempt', () => {
       const fetches = [
         [commands.reserveAttempt(done!), 6],
         [commands.reserveAttempt(failed!), 6],
-        [commands.finishAttempt(ending(done!.attempt, BOOT)), 3],
+        [commands.finishAttempt(ending(done!.attempt, BOOT)), 2],
         [commands.refundAttempt(refundOf(failed!.attempt.id)), 3],
       ] as const
       for (const [command, count] of fetches) {

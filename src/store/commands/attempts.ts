@@ -150,10 +150,11 @@ export function* insertReceipt(receipt: StoredReceipt): Command<void> {
 type Ended = { ok: boolean; balance: number }
 const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
     receipt_id = $5, finished_at = $6
-  WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id AS "accountId"`
+  WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending'
+  RETURNING account_id AS "accountId", (SELECT balance FROM accounts WHERE accounts.id = account_id) AS balance`
 export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
   const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
-  const done = yield* first<{ accountId: string }>(
+  const done = yield* first<{ accountId: string; balance: number }>(
     FINISH,
     state,
     outcome,
@@ -167,9 +168,8 @@ export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
   )
   if (!done) return { ok: false, balance: yield* balanceBehind(id) }
   yield* insertReceipt(receipt)
-  const balance = yield* balanceOf(done.accountId)
   if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
-  return { ok: true, balance }
+  return { ok: true, balance: done.balance }
 }
 
 export function* balanceBehind(attemptId: string): Command<number> {
