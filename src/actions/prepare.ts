@@ -3,7 +3,7 @@
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { CheckedRequest } from '../egress/forward.ts'
-import { toTimestamp } from '../egress/wire.ts'
+import { toTimestamp } from '../timestamp.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'

@@ -2,7 +2,7 @@
 // changes it.
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
-import { toTimestamp } from '../egress/wire.ts'
+import { toTimestamp } from '../timestamp.ts'
 import type { ActionCounts, Mandate, Millis, Permit } from '../store/ports.ts'
 import type { z } from 'zod'
 import { findRevocation, type Grounds, isOpen, isPast } from './grounds.ts'

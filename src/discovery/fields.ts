@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { isLocalName } from '../egress/target.ts'
 import { copyData, isObject } from './data.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 const MAX_URL = 2048
 /** Of one extension or schema, in characters. */
@@ -84,5 +85,3 @@ export function readTime(value: unknown, fetchedAt: number): string {
   const isTime = Number.isFinite(at) && at > 0 && at <= fetchedAt + A_DAY_MS
   return toTimestamp(isTime ? at : fetchedAt)
 }
-
-export const toTimestamp = (at: number): string => new Date(at).toISOString()

@@ -1,7 +1,7 @@
 // A shelved resource as it goes out: the members that x402 names, and ours beside them.
 import type { DiscoveryItem, SeenTerms } from '../../schemas/discovery.ts'
 import type { Entry } from './entry.ts'
-import { toTimestamp } from './fields.ts'
+import { toTimestamp } from '../timestamp.ts'
 import type { Shelved } from './shelf.ts'
 
 export function toItem({ entry, claims, firstSeen, prices, look }: Shelved): DiscoveryItem {

@@ -6,7 +6,7 @@ import { parseJson } from '../json.ts'
 import { isObject, memberOf } from './data.ts'
 import { readAccepts, termsOf } from './accepts.ts'
 import type { Entry } from './entry.ts'
-import { toTimestamp } from './fields.ts'
+import { toTimestamp } from '../timestamp.ts'
 import type { Outbound } from './outbound.ts'
 
 const TIMEOUT_MS = 5_000

@@ -3,7 +3,7 @@ import type { PaymentNetwork } from '../payments/ports.ts'
 import { toRequirements } from '../payments/requirements.ts'
 import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../registry.ts'
 import { type Entry, makeEntry } from './entry.ts'
-import { toTimestamp } from './fields.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 export interface OwnParts {
   readonly registry: Registry

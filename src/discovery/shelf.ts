@@ -2,7 +2,7 @@
 import type { Liveness } from '../../schemas/discovery.ts'
 import type { Logger } from '../log.ts'
 import type { DiscoveredResource, Store } from '../store/ports.ts'
-import { toTimestamp } from './fields.ts'
+import { toTimestamp } from '../timestamp.ts'
 import { type Listing, type Merged, mergeListings } from './merge.ts'
 import { type Look, readLiveness } from './prober.ts'
 import { indexDocuments, type SearchIndex } from './search.ts'

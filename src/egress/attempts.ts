@@ -6,7 +6,8 @@ import { LogField, type Logger } from '../log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Caller, Signer } from '../services.ts'
 import type { Attempt, PageRequest, Store, StoredReceipt } from '../store/ports.ts'
-import { ATTEMPT_COST, toAttemptRecord, toTimestamp } from './wire.ts'
+import { toTimestamp } from '../timestamp.ts'
+import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
 
 /** What the leak gate said; `not_run` where there was no response to search. */
 export type GateVerdict = 'clean' | 'reflected' | 'not_run'

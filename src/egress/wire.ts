@@ -8,11 +8,11 @@ import type {
 } from '../../schemas/egress.ts'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { Attempt, Capability, Credential, Millis } from '../store/ports.ts'
+import { toTimestamp } from '../timestamp.ts'
 
 /** What one attempt costs, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1
 
-export const toTimestamp = (time: Millis): string => new Date(time).toISOString()
 const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
 
 export function toCredentialMetadata(credential: Credential): CredentialMetadata {

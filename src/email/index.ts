@@ -6,6 +6,7 @@ import type { QuotaState } from '../limits.ts'
 import { createPlaces } from '../outbound/places.ts'
 import type { Email } from '../services.ts'
 import type { Store } from '../store/ports.ts'
+import { toTimestamp } from '../timestamp.ts'
 import { decide, type Judgement } from './decide.ts'
 import { createFreeKeys } from './keys.ts'
 import type { Knowledge } from './lists.ts'
@@ -88,7 +89,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
   const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })
   /** What fails is asked again, and told, by the verification that needs it. */
   const preload = () => void parts.readKnowledge().catch(() => {})
-  const today = () => new Date(now()).toISOString().slice(0, 10)
+  const today = () => toTimestamp(now()).slice(0, 10)
 
   return {
     async createFreeKey(address) {
@@ -126,7 +127,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       try {
         if (addresses.length === 1) {
           const judgement = await judge(readAddress(addresses[0]!, knowledge), deadline)
-          return [{ ...judgement, checked_at: new Date(now()).toISOString() }]
+          return [{ ...judgement, checked_at: toTimestamp(now()) }]
         }
         const judged = new Map<string, Judgement | Promise<Judgement>>()
         for (const address of addresses)
@@ -134,7 +135,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
         const asked = [...judged].filter(([, judgement]) => judgement instanceof Promise)
         if (asked.length > 0)
           await Promise.all(asked.map(async ([address, judgement]) => judged.set(address, await judgement)))
-        const checkedAt = new Date(now()).toISOString()
+        const checkedAt = toTimestamp(now())
         return addresses.map((address) => ({ ...(judged.get(address) as Judgement), checked_at: checkedAt }))
       } finally {
         deadline.end()
