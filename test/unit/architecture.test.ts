@@ -40,6 +40,7 @@ const VOCABULARY = [
   'fault',
   'issues',
   'curl',
+  'timestamp',
   'turns',
 ]
 const CONTRACTS = ['registry', 'services', 'authenticate', 'input', 'limits']
