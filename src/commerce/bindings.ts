@@ -4,6 +4,7 @@ import { bindMcp, bindUcp } from './bindings/envelopes.ts'
 import { bindHttp } from './bindings/http.ts'
 import { bindMpp } from './bindings/mpp.ts'
 import { bindX402 } from './bindings/x402.ts'
+import { rememberLast } from './decode/value.ts'
 import type { Binding, Detection, Layer, LayerName, Message } from './ports.ts'
 
 const BINDERS: Readonly<Partial<Record<LayerName, (layer: Layer, message: Message) => Binding[]>>> = {
@@ -14,15 +15,9 @@ const BINDERS: Readonly<Partial<Record<LayerName, (layer: Layer, message: Messag
   mcp: bindMcp,
 }
 
-const known = new WeakMap<Detection, Binding[]>()
+const find = rememberLast((detection: Detection, message: Message): Binding[] => [
+  ...bindHttp(message),
+  ...detection.layers.flatMap((layer) => BINDERS[layer.name]?.(layer, message) ?? []),
+])
 
-export function findBindings(message: Message, detection: Detection): Binding[] {
-  const before = known.get(detection)
-  if (before !== undefined) return before
-  const found = [
-    ...bindHttp(message),
-    ...detection.layers.flatMap((layer) => BINDERS[layer.name]?.(layer, message) ?? []),
-  ]
-  known.set(detection, found)
-  return found
-}
+export const findBindings = (message: Message, detection: Detection): Binding[] => find(detection, message)

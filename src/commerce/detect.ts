@@ -10,7 +10,7 @@ import { factsOfMpp, readMpp, spotMpp } from './protocols/mpp.ts'
 import { conflict, plainLayer, readEnvelopes, type Spotted } from './protocols/spot.ts'
 import { factsOfUcp, readUcp, spotUcp } from './protocols/ucp.ts'
 import { factsOfX402, readX402, spotX402 } from './protocols/x402.ts'
-import { remember } from './decode/value.ts'
+import { rememberLast } from './decode/value.ts'
 import {
   MAX_FIELDS_OF_A_NAME,
   type Conflict,
@@ -36,7 +36,7 @@ const PROTOCOLS: readonly {
   { name: 'mcp', spot: spotMcp },
 ]
 
-export const detect: (message: Message) => Detection = remember((message: Message) => {
+export const detect: (message: Message) => Detection = rememberLast((message: Message) => {
   const spotted = PROTOCOLS.flatMap(({ spot }) => {
     const found = spot(message)
     return found === undefined ? [] : [found]

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { decodeBase64 } from '../decode/json.ts'
-import { remember } from '../decode/value.ts'
+import { rememberLast } from '../decode/value.ts'
 import type { Binding, Body, Message, Place } from '../ports.ts'
 import { readHttp } from '../protocols/http.ts'
 import { bind, normaliseAuthority, type Verdict } from './compare.ts'
@@ -70,7 +70,7 @@ interface BodyTexts {
   digestsOf(algorithm: string): readonly Buffer[]
 }
 
-const readBodyTexts: (body: Body) => BodyTexts = remember((body: Body) => {
+const readBodyTexts: (body: Body) => BodyTexts = rememberLast((body: Body) => {
   const { texts, isRaw } = writeBody(body)
   const made = new Map<string, readonly Buffer[]>()
   return {

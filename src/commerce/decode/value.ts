@@ -101,6 +101,22 @@ export function instantSeconds(found: Found<string> | null): Found<number> | nul
   return found === null || ms === null ? null : { value: Math.floor(ms / 1000), at: found.at }
 }
 
+/**
+ * Remembers the last answer alone: what a message is asked again and again while it is judged, one message at a time. A WeakMap
+ * for each costs more than most of the answers; what is asked about another one in between is read again.
+ */
+export function rememberLast<K extends object, V, A = void>(
+  read: (key: K, more: A) => V,
+): (key: K, more: A) => V {
+  let last: { readonly key: K; readonly value: V } | undefined
+  return (key, more) => {
+    if (last?.key === key) return last.value
+    const value = read(key, more)
+    last = { key, value }
+    return value
+  }
+}
+
 /** Remembers what was read of an object, so that everybody who asks costs one reading. */
 export function remember<K extends object, V>(read: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>()

@@ -9,6 +9,7 @@ import {
   pickObject,
   pickText,
   pointer,
+  rememberLast,
 } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Found, JsonObject, Layer, Message, Place, TransactionFacts } from '../ports.ts'
@@ -138,13 +139,7 @@ function readVersion(
   )
 }
 
-const known = new WeakMap<Layer, AcpFacts>()
-
-export function readAcp(layer: Layer, message: Message): AcpFacts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readAcp: (layer: Layer, message: Message) => AcpFacts = rememberLast(read)
 
 function read(_layer: Layer, message: Message): AcpFacts {
   const sights = look(message)

@@ -9,7 +9,7 @@ import {
   type Resolution,
   type SdJwt,
 } from '../decode/sd-jwt.ts'
-import { isObject, member, pick, pickObject, pointer, remember } from '../decode/value.ts'
+import { isObject, member, pick, pickObject, pointer, remember, rememberLast } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
 import { readEnvelopes, type Evidence, type Spotted } from './spot.ts'
@@ -47,7 +47,7 @@ const V01_RANK = { payment: 0, cart: 1, intent: 2 }
 // A body with more texts that may be tokens has the rest of them left unread: no protocol sends more than three.
 const MAX_CANDIDATES = 64
 
-export const readAp2Sights: (message: Message) => Ap2Sights = remember((message: Message) => {
+export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((message: Message) => {
   const chains: Chain[] = []
   const undecodable: Place[] = []
   const body = jsonBody(message)

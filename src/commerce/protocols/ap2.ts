@@ -11,6 +11,7 @@ import {
   pickObject,
   pickText,
   pointer,
+  rememberLast,
 } from '../decode/value.ts'
 import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
 import { findCheckoutJwt, isOpenVct, leading, readAp2Sights, type ChainToken } from './ap2-spot.ts'
@@ -21,13 +22,7 @@ import type { Ap2Constraint, Ap2Facts, Ap2Token } from './types.ts'
 
 export { spotAp2 } from './ap2-spot.ts'
 
-const known = new WeakMap<Layer, Ap2Facts>()
-
-export function readAp2(layer: Layer, message: Message): Ap2Facts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readAp2: (layer: Layer, message: Message) => Ap2Facts = rememberLast(read)
 
 function read(layer: Layer, message: Message): Ap2Facts {
   const sights = readAp2Sights(message)

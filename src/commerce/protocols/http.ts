@@ -2,12 +2,12 @@
 import { readChallenges, readDictionary, type AuthChallenge, type BareItem } from '../decode/fields.ts'
 import { isPlaceholder } from '../decode/jws.ts'
 import { decodeBase64 } from '../decode/json.ts'
-import { inside, pointer, remember } from '../decode/value.ts'
+import { inside, pointer, remember, rememberLast } from '../decode/value.ts'
 import { headersNamed, isOversize } from '../message.ts'
 import type { Found, HeaderField, Message, Place } from '../ports.ts'
 import type { HttpFacts, HttpSignature } from './types.ts'
 
-export const readHttp: (message: Message) => HttpFacts = remember((message: Message) => {
+export const readHttp: (message: Message) => HttpFacts = rememberLast((message: Message) => {
   const unreadable: Place[] = []
   const signatures = readSignatures(message, unreadable)
   return {

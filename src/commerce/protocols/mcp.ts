@@ -1,5 +1,5 @@
 // MCP: a JSON-RPC message with a method of MCP, in its stateless form (2026-07-28) and with sessions before that.
-import { isObject, pick, pickObject, pickText } from '../decode/value.ts'
+import { isObject, pick, pickObject, pickText, rememberLast } from '../decode/value.ts'
 import type { Conflict, Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
 import { readField, readHttp } from './http.ts'
 import { conflict, envelopeOf, readEnvelopes, type Envelope, type Evidence, type Spotted } from './spot.ts'
@@ -119,13 +119,7 @@ export function readMetaKey(envelope: Envelope): Found<string> | null {
   })
 }
 
-const known = new WeakMap<Layer, McpFacts>()
-
-export function readMcp(layer: Layer, message: Message): McpFacts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readMcp: (layer: Layer, message: Message) => McpFacts = rememberLast(read)
 
 function read(layer: Layer, message: Message): McpFacts {
   // Any layer may ask: a payment over MCP has an envelope too.

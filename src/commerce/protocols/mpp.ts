@@ -13,6 +13,7 @@ import {
   pickText,
   pointer,
   remember,
+  rememberLast,
 } from '../decode/value.ts'
 import { headersNamed, isOversize } from '../message.ts'
 import type {
@@ -53,7 +54,7 @@ const METHODS = new Set(
 )
 const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, challenge: 2 }
 
-const readSights: (message: Message) => readonly Sight[] = remember((message: Message) =>
+const readSights: (message: Message) => readonly Sight[] = rememberLast((message: Message) =>
   [
     ...message.headers.flatMap(sightHeader),
     ...readEnvelopes(message).flatMap((found) => sightEnvelope(found, message)),
@@ -260,13 +261,7 @@ const readChallenge: (from: Found<JsonObject>) => MppChallenge = remember((from:
   }
 })
 
-const known = new WeakMap<Layer, MppFacts>()
-
-export function readMpp(layer: Layer, message: Message): MppFacts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readMpp: (layer: Layer, message: Message) => MppFacts = rememberLast(read)
 
 function read(layer: Layer, message: Message): MppFacts {
   const sights = readSights(message)

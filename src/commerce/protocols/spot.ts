@@ -1,7 +1,7 @@
 // What detection of one protocol gives back, and what every detector looks at: the message with its JSON-RPC and A2A envelopes
 // opened once.
 import { jsonBody } from '../message.ts'
-import { member, pick, pickList, pickObject, pickText, remember } from '../decode/value.ts'
+import { member, pick, pickList, pickObject, pickText, rememberLast } from '../decode/value.ts'
 import type { Conflict, Found, Json, JsonObject, Layer, Message, Place } from '../ports.ts'
 
 export interface Evidence {
@@ -37,7 +37,7 @@ export interface Envelope {
 // More messages in one batch are left unread, as is all that would make the reading of a batch slow.
 const MAX_BATCH = 64
 
-export const readEnvelopes: (message: Message) => readonly Envelope[] = remember((message: Message) => {
+export const readEnvelopes: (message: Message) => readonly Envelope[] = rememberLast((message: Message) => {
   const body = jsonBody(message)
   if (body === null) return []
   const roots = Array.isArray(body.value) ? pickList(body).slice(0, MAX_BATCH) : [body]

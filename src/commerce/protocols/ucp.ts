@@ -9,6 +9,7 @@ import {
   pickObject,
   pickText,
   pointer,
+  rememberLast,
 } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Found, Json, JsonObject, Layer, Message, Place, TransactionFacts } from '../ports.ts'
@@ -188,13 +189,7 @@ function readProfile(message: Message, { meta }: Sights): Found<string> | null {
     : null
 }
 
-const known = new WeakMap<Layer, UcpFacts>()
-
-export function readUcp(layer: Layer, message: Message): UcpFacts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readUcp: (layer: Layer, message: Message) => UcpFacts = rememberLast(read)
 
 function read(layer: Layer, message: Message): UcpFacts {
   const sights = look(message)

@@ -9,6 +9,7 @@ import {
   pickNumeral,
   pickObject,
   pickText,
+  rememberLast,
   toSeconds,
 } from '../decode/value.ts'
 import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
@@ -20,13 +21,7 @@ import { readX402Shape, toCaip2, type X402Method, type X402Shape } from './x402-
 
 export { spotX402 } from './x402-spot.ts'
 
-const known = new WeakMap<Layer, X402Facts>()
-
-export function readX402(layer: Layer, message: Message): X402Facts {
-  let facts = known.get(layer)
-  if (facts === undefined) known.set(layer, (facts = read(layer, message)))
-  return facts
-}
+export const readX402: (layer: Layer, message: Message) => X402Facts = rememberLast(read)
 
 function read(layer: Layer, message: Message): X402Facts {
   const document: Found<JsonObject> | null = layer.document ?? null
