@@ -46,7 +46,7 @@ export const jsonBody = (message: Message): Found<Json> | null =>
     : null
 
 function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
+  return URL.parse(text) ?? undefined
 }
 
 type Fields = TransactionInput['headers']

@@ -137,8 +137,9 @@ function resourcesOf(document: unknown): unknown[] {
 
 /** What is no web address names no host. */
 function namesAnotherMerchant(resource: unknown, host: string): boolean {
-  if (typeof resource !== 'string' || !URL.canParse(resource, `https://${host}`)) return false
-  const { protocol, hostname } = new URL(resource, `https://${host}`)
+  const url = typeof resource === 'string' ? URL.parse(resource, `https://${host}`) : null
+  if (url === null) return false
+  const { protocol, hostname } = url
   return /^https?:$/.test(protocol) && hostname !== host && relateHosts(hostname, host) === 'other_owner'
 }
 

@@ -33,7 +33,7 @@ export function compareAmounts(signed: bigint, asked: bigint, scheme: string): V
 }
 
 export function toUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
+  return URL.parse(text) ?? undefined
 }
 
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }

@@ -18,9 +18,8 @@ export const judgeTarget: Rule = (subject) => {
     found.push(...judgeUrl(url, '/target', text))
   }
   for (const { value, at } of listNamed(subject)) {
-    if (!/^https?:\/\//i.test(value) || !URL.canParse(value)) continue
-    const named = new URL(value)
-    if (named.host !== url?.host) found.push(...judgeUrl(named, at, value))
+    const named = /^https?:\/\//i.test(value) ? URL.parse(value) : null
+    if (named !== null && named.host !== url?.host) found.push(...judgeUrl(named, at, value))
   }
   return found
 }

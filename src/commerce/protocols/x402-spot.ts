@@ -1,6 +1,7 @@
 // Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
 // the version; the name of the header only where nothing could be decoded. What a decoded document is, x402-shape.ts says.
-import { isAmbiguous, readBase64Json, readJson, type Read } from '../decode/json.ts'
+import { hasRepeatedMember } from '../../json.ts'
+import { decodeBase64Text, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
 import type { Conflict, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
@@ -94,7 +95,8 @@ function decodedVersion({ document }: Sight): string | null {
 function sightHeader(field: HeaderField): Sight[] {
   if (!Object.hasOwn(HEADERS, field.name)) return []
   const { stage, version } = HEADERS[field.name]!
-  const read: Read<Json> = isOversize(field) ? { ok: false, why: 'oversize' } : readBase64Json(field.value)
+  const text = isOversize(field) ? undefined : decodeBase64Text(field.value)
+  const read: Read<Json> = text === undefined ? { ok: false, why: 'malformed' } : readJson(text)
   const document = read.ok && isObject(read.value) ? { value: read.value, at: inside(field.at) } : undefined
   return [
     {
@@ -105,7 +107,7 @@ function sightHeader(field: HeaderField): Sight[] {
       document,
       namedVersion: version,
       hasDocument: true,
-      isAmbiguous: read.ok && isAmbiguous(field.value, read.value),
+      isAmbiguous: read.ok && hasRepeatedMember(text!, read.value),
     },
   ]
 }

@@ -12,6 +12,10 @@ export interface CardFound {
 }
 
 const MAX_FOUND = 64
+const MIN_DIGITS = 13
+/** Every way to write a card has so many of its digits in a row. */
+const HOLDS_DIGITS = /\d{13}|\d{4}[ -]\d{4}/
+const isCode = (text: string): boolean => (text.length === 3 || text.length === 4) && /^\d+$/.test(text)
 
 const CODE_NAME =
   /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?security_?code|card_?verification_?code)$/i
@@ -25,9 +29,10 @@ export function findCards(texts: readonly Text[]): CardFound[] {
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
     const { value, name, isName } = text
-    if (!isName && CODE_NAME.test(name) && /^\d{3,4}$/.test(value))
-      found.push({ kind: 'card_verification_code', text, last4: null, value })
-    else if (value.length >= 13 && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
+    if (value.length < MIN_DIGITS) {
+      if (!isName && isCode(value) && CODE_NAME.test(name))
+        found.push({ kind: 'card_verification_code', text, last4: null, value })
+    } else if (HOLDS_DIGITS.test(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
       const number = findNumber(value, CARD_NAME.test(name))
       if (number !== undefined)
         found.push({ kind: 'card_number', text, last4: number.digits.slice(-4), value: number.written })

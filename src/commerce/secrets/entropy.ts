@@ -1,6 +1,6 @@
 // Values that are secret by the name they stand under: keys of wallets, and what is too random to be a word.
 import { isPlaceholder } from '../decode/jws.ts'
-import { KEY_NAME, SECRET_NAME } from './patterns.ts'
+import { KEY_NAME, SECRET_NAME, SECRET_WORD } from './patterns.ts'
 
 const MIN_CHARS = 32
 const MAX_CHARS = 512
@@ -17,7 +17,7 @@ const snake = (name: string): string =>
 
 /** @returns the kind of secret that the value is under this name, if it is one */
 export function judgeNamed(name: string, value: string): string | undefined {
-  if (value.length < MIN_CHARS || value.length > MAX_CHARS) return undefined
+  if (value.length < MIN_CHARS || value.length > MAX_CHARS || !SECRET_WORD.test(name)) return undefined
   const plain = snake(name)
   if (!SECRET_NAME.test(plain)) return undefined
   if (KEY_NAME.test(plain)) {

@@ -19,12 +19,13 @@ function indexOf(word: string): number | undefined {
   return word.length < 3 || word.length > 8 ? undefined : known.get(word.slice(0, WORD_CHARS))
 }
 
+const GAP = /[\s,]/
 const HOLDS_GAPS = /^(?:[^\s,]*[\s,]){11}/
 
 /** @returns the phrase, where the text holds one */
 export function findMnemonic(text: string): string | undefined {
   // Twelve words of three letters with their spaces. Most long texts are base64, which has none.
-  if (text.length < 47 || !HOLDS_GAPS.test(text)) return undefined
+  if (text.length < 47 || !GAP.test(text) || !HOLDS_GAPS.test(text)) return undefined
   let words: string[] = []
   let indices: number[] = []
   const finish = () => {

@@ -5,6 +5,8 @@ export interface SecretPattern {
   readonly kind: string
   /** Literals it can begin with. */
   readonly starts: readonly string[]
+  /** In all of it, further on: texts that are base64 begin like a token, and go on for long. */
+  readonly holds?: string
   /** Sticky: the whole of it, from its beginning on. */
   readonly shape: RegExp
   /** Most characters that `shape` looks at. */
@@ -105,6 +107,7 @@ export const PATTERNS: readonly SecretPattern[] = [
   {
     kind: 'jwt',
     starts: ['eyJ'],
+    holds: '.eyJ',
     shape: /eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{16,2048}(?![A-Za-z0-9_.~-])/y,
     reach: 12_300,
     before: { chars: 1, test: /(?:^|[^A-Za-z0-9_.~-])$/ },
@@ -115,6 +118,8 @@ export const PATTERNS: readonly SecretPattern[] = [
 /** Kinds whose digest would say what they are: too little in them to guess at. */
 export const GUESSABLE_KINDS: ReadonlySet<string> = new Set(['basic_auth_url'])
 
+/** What is in all of them. */
+export const SECRET_WORD = /secret|key|token|passw|passphrase|mnemonic|seed/i
 /** Words before and behind which a secret stands as `name: value` in text that is no JSON. */
 export const SECRET_NAME =
   /(?:^|[^a-z])(?:secret|api[_-]?key|apikey|private[_-]?key|secret[_-]?key|signing[_-]?key|wallet[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|bearer[_-]?token|client[_-]?secret|app[_-]?secret|mnemonic|seed[_-]?phrase|seed|passphrase|password|passwd)$/

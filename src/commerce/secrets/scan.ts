@@ -2,7 +2,7 @@
 // Linear: one pass for each literal, and a bounded look at each place where one stands.
 import { judgeNamed } from './entropy.ts'
 import { findMnemonic } from './mnemonic.ts'
-import { BOUNDARY, PATTERNS, SECRET_NAME, type SecretPattern } from './patterns.ts'
+import { BOUNDARY, PATTERNS, SECRET_NAME, SECRET_WORD, type SecretPattern } from './patterns.ts'
 import type { Text } from './texts.ts'
 
 export interface SecretFound {
@@ -36,9 +36,12 @@ export function scanSecrets(texts: readonly Text[]): Scan {
     taken.set(text, [...before, value])
     found.push({ kind, text, value, isMild })
   }
+  const isMissing = findMissing(joined.all)
   for (const pattern of PATTERNS) {
+    if (pattern.holds !== undefined && !joined.all.includes(pattern.holds)) continue
     for (const start of pattern.starts) {
       work += joined.all.length
+      if (isMissing(start)) continue
       for (let at = joined.all.indexOf(start); at >= 0; at = joined.all.indexOf(start, at + start.length)) {
         work += pattern.reach + (pattern.before?.chars ?? 1)
         const value = matchAt(pattern, joined.all, at)
@@ -47,14 +50,23 @@ export function scanSecrets(texts: readonly Text[]): Scan {
       }
     }
   }
+  const holdsNames = SECRET_WORD.test(joined.all)
   for (const text of joined.texts) {
     const kind = text.isName ? undefined : judgeNamed(text.name, text.value)
     if (kind !== undefined) add(kind, text, text.value, false)
-    for (const inner of findNamedInside(text.value)) add(inner.kind, text, inner.value, false)
+    if (holdsNames) for (const inner of findNamedInside(text.value)) add(inner.kind, text, inner.value, false)
     const phrase = findMnemonic(text.value)
     if (phrase !== undefined) add('seed_phrase', text, phrase, false)
   }
   return { found, work: work + joined.all.length * 3 }
+}
+
+/** Most starts have one of these characters, and most texts lack one: those starts need not be looked for. */
+const MARKS = ['_', '-', '.']
+
+function findMissing(all: string): (start: string) => boolean {
+  const missing = MARKS.filter((mark) => !all.includes(mark))
+  return missing.length === 0 ? () => false : (start) => missing.some((mark) => start.includes(mark))
 }
 
 function matchAt({ shape, before }: SecretPattern, all: string, at: number): string | undefined {
@@ -73,7 +85,7 @@ const NAME_VALUE =
 
 /** `name=value` and `"name": "value"` in text that is no JSON of the message itself. */
 function* findNamedInside(text: string): Generator<{ kind: string; value: string }> {
-  if (!/secret|key|token|passw|passphrase|mnemonic|seed/i.test(text)) return
+  if (!SECRET_WORD.test(text)) return
   for (const [, name, value] of text.matchAll(NAME_VALUE)) {
     if (!SECRET_NAME.test(name!.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())) continue
     const kind = judgeNamed(name!, value!)
