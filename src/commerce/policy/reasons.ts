@@ -39,7 +39,7 @@ export const REASONS = {
   BINDING_HOST: deny('The transaction was made for another host.'),
   BINDING_DIGEST: deny('A digest is not that of the body.'),
   BINDING_HASH: deny('A hash inside a mandate is not that of what it is for.'),
-  BINDING_OFFER: deny('The signed offer has other terms than the transaction.'),
+  BINDING_OFFER: deny('The offer or requirement that is paid has other terms than the transaction.'),
   BINDING_CONSTRAINT: deny('The transaction is outside of what was authorised.'),
 
   WINDOW_TOO_WIDE: review('The transaction stays valid for longer than the policy or the seller asks.'),
