@@ -38,7 +38,8 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
   if (text === undefined)
     return saysJson
       ? unreadable('malformed', decoded)
-      : { body: { kind: 'text', raw: '', bytes: body }, plain: decoded, findings: [] }
+      : // Text in another charset, or files with text between them: what is ASCII in it is read all the same.
+        { body: { kind: 'text', raw: decoded.toString('latin1'), bytes: body }, plain: decoded, findings: [] }
   if (!saysJson && !/^\s*[[{]/.test(text))
     return { body: { kind: 'text', raw: text, bytes: body }, plain: decoded, findings: [] }
   const parsed = parse(text)

@@ -102,7 +102,7 @@ function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subjec
 const BESIDE_CARD = /^(?:cv[cv]2?|csc|exp(?:iry|iration)?(?:_?(?:date|month|year))?|card.*|brand)$/i
 const AROUND_CHARS = 40
 const CARD_WORD =
-  /(?:^|[^a-z])(?:card|visa|master ?card|amex|american express|pan|cc|credit|debit|(?:kredit)?karte|carte|tarjeta)(?![a-z])/i
+  /(?:^|[^a-z])(?:cards?|cv[cv]2?|exp_?(?:iry|month|year)|visa|master ?card|amex|american express|pan|cc|credit|debit|(?:kredit)?karte|carte|tarjeta)(?![a-z])/i
 
 /** Written in groups as cards are, or with a word beside it. */
 function saysCard(text: string, number: string): boolean {
@@ -110,8 +110,8 @@ function saysCard(text: string, number: string): boolean {
   const before = text.slice(Math.max(0, at - AROUND_CHARS), at)
   const behind = text.slice(at + number.length, at + number.length + AROUND_CHARS)
   // Longer rows of groups are numbers of parcels.
-  const isWhole = !/\d[ -]$/.test(before) && !/^[ -]\d{4}/.test(behind)
-  return (isWhole && /[ -]/.test(number)) || CARD_WORD.test(before) || CARD_WORD.test(behind)
+  const isWhole = !/\d[^\da-z]$/i.test(before) && !/^[^\da-z]\d{4}/i.test(behind)
+  return (isWhole && /\D/.test(number)) || CARD_WORD.test(before) || CARD_WORD.test(behind)
 }
 
 function standsUnder({ branch }: Text, name: RegExp): boolean {

@@ -2,7 +2,10 @@
 import { isOversize } from '../message.ts'
 import { isUnsigned, readAp2 } from '../protocols/ap2.ts'
 import { readHttp } from '../protocols/http.ts'
+import type { X402Authorization } from '../protocols/types.ts'
 import { readX402 } from '../protocols/x402.ts'
+import { isObject, member } from '../decode/value.ts'
+import type { Found, Json, JsonObject } from '../ports.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 
@@ -42,7 +45,14 @@ export const judgeForm: Rule = ({ message, detection }) => {
   for (const layer of detection.layers) {
     // Settlements say no version.
     if (layer.name !== 'x402' || layer.document === undefined || layer.stage === 'settlement') continue
-    const { version } = readX402(layer, message)
+    const { version, authorization } = readX402(layer, message)
+    // `["1"]` is one to some programs and nothing to others.
+    if (authorization !== null && holdsOther(valueOf(layer.document, authorization.kind)))
+      found.push(
+        reason('MALFORMED', authorization.at, {
+          message: 'What was signed holds a list or a truth where a text belongs.',
+        }),
+      )
     if (version === null || (version.value !== 1 && version.value !== 2))
       found.push(
         reason('UNKNOWN_PROTOCOL', version?.at ?? layer.document.at, {
@@ -52,6 +62,15 @@ export const judgeForm: Rule = ({ message, detection }) => {
   }
   return found
 }
+
+const valueOf = ({ value }: Found<JsonObject>, kind: X402Authorization['kind']): Json | undefined =>
+  member(member(value, 'payload'), kind === 'eip3009' ? 'authorization' : 'permit2Authorization')
+
+/** Anything but texts, numbers, nothing, and objects of them. Depth is that of JSON. */
+const holdsOther = (value: Json | undefined): boolean =>
+  Array.isArray(value) ||
+  typeof value === 'boolean' ||
+  (isObject(value) && Object.values(value).some(holdsOther))
 
 export const judgeConflicts: Rule = ({ detection }) =>
   detection.conflicts.map(({ code, at, message }) => reason(code, at, { message }))

@@ -1,7 +1,6 @@
 // Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
 // the version; the name of the header only where nothing could be decoded. What a decoded document is, x402-shape.ts says.
-import { hasRepeatedMember } from '../../json.ts'
-import { decodeBase64Text, readBase64Json, readJson, type Read } from '../decode/json.ts'
+import { decodeBase64Text, isAmbiguousText, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
 import type { Conflict, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
@@ -107,7 +106,7 @@ function sightHeader(field: HeaderField): Sight[] {
       document,
       namedVersion: version,
       hasDocument: true,
-      isAmbiguous: read.ok && hasRepeatedMember(text!, read.value),
+      isAmbiguous: read.ok && isAmbiguousText(text!, read.value),
     },
   ]
 }

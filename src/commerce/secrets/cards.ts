@@ -14,7 +14,9 @@ export interface CardFound {
 const MAX_FOUND = 64
 const MIN_DIGITS = 13
 /** Every way to write a card has so many of its digits in a row. */
-const HOLDS_DIGITS = /\d{13}|\d{4}[ -]\d{4}/
+const HOLDS_DIGITS = /\d{13}|\d{4}[ \-\u00a0\u2007\u2009\u2010\u2011\u2013\u202f]\d{4}/
+/** Spaces and hyphens, those of typesetters too. A text that ends has none. */
+const JOINTS = [' ', '-', '\u00a0', '\u2007', '\u2009', '\u2010', '\u2011', '\u2013', '\u202f']
 const isCode = (text: string): boolean => (text.length === 3 || text.length === 4) && /^\d+$/.test(text)
 
 const CODE_NAME =
@@ -46,7 +48,7 @@ export interface CardNumber {
   readonly written: string
 }
 
-/** The first card number in a text. One pass: groups of digits with single spaces or hyphens between them. */
+/** The first card number in a text. One pass: groups of digits with one space or hyphen between them. */
 export function findNumber(text: string, isCardField: boolean): CardNumber | undefined {
   // Where each group begins and ends, one after the other: a text may be nothing but groups.
   const bounds: number[] = []
@@ -62,7 +64,7 @@ export function findNumber(text: string, isCardField: boolean): CardNumber | und
       const from = index
       while (isDigit(text, index)) index++
       bounds.push(from, index)
-      const isJoined = (text[index] === ' ' || text[index] === '-') && isDigit(text, index + 1)
+      const isJoined = isDigit(text, index + 1) && JOINTS.includes(text.charAt(index))
       if (!isJoined) break
       index++
     }
@@ -100,7 +102,7 @@ function judgeGroups(text: string, bounds: readonly number[], isCardField: boole
     group < groups ? bounds[2 * group + 1]! - bounds[2 * group]! : Number.NaN
   const cut = (first: number, count: number): CardNumber => {
     const written = text.slice(bounds[2 * first], bounds[2 * (first + count) - 1])
-    return { written, digits: written.replaceAll(/[ -]/g, '') }
+    return { written, digits: written.replaceAll(/\D/g, '') }
   }
   for (let first = 0; first < groups; first++) {
     const size = sizeOf(first)

@@ -35,6 +35,8 @@ export function findMnemonic(text: string): string | undefined {
     return found
   }
   for (const [word] of text.matchAll(/[A-Za-z]{1,32}|[^A-Za-z\s,]{1,32}/g)) {
+    // Wallets number the words.
+    if (/^\d{1,2}[.):]?$/.test(word)) continue
     const index = indexOf(word.toLowerCase())
     if (index === undefined) {
       const found = finish()

@@ -84,7 +84,9 @@ function addText(
   add: (value: string, name: string, where: Where, at: Place, isDecoded?: boolean) => void,
 ): void {
   add(raw, '', 'body', '/body')
-  if (message.header('content-type')?.value.startsWith('application/x-www-form-urlencoded') !== true) return
+  const plain = raw.includes('%') ? unescape(raw) : undefined
+  if (plain !== undefined) add(plain, '', 'body', '/body', true)
+  if (!/^application\/x-www-form-urlencoded/i.test(message.header('content-type')?.value ?? '')) return
   for (const [name, value] of new URLSearchParams(raw)) add(value, name, 'body', '/body', true)
 }
 

@@ -2,6 +2,7 @@
 // what it only notes as long as nobody wrote a policy.
 import { gzipSync } from 'node:zlib'
 import type { ReasonCode } from '../../../src/commerce/policy/reasons.ts'
+import { PERMIT_HEADER_END } from '../../../src/tokens.ts'
 import { change, wire, type Change, type Plain, type SampleSource } from '../../support/commerce.ts'
 import { KINDS } from './kinds.ts'
 import { SAMPLES } from './samples.ts'
@@ -60,6 +61,9 @@ const STRANGER = '0x27b1fdb04752bbc536007a920d24acb045561c26'
 const ZERO = `0x${'0'.repeat(40)}`
 const CARD = ['4242', '4242', '4242', '4242'].join('')
 const KEY = ['sk', 'live', '4eC39HqLyjWDarjtT1zdp7dc'].join('_')
+const GROUPS = CARD.match(/.{4}/g)!
+const TEXT = { 'Content-Type': 'text/plain' }
+const PERMIT = `${'eyJhbGciOiJFZERTQSJ9'.repeat(4)}${PERMIT_HEADER_END}.eyJhIjoxfQ.${random(40)}`
 const SIGNER = ['AKIA', 'IOSFODNN7EXAMPLE'].join('')
 const HOOK = ['https://hooks.slack.com/services', 'T00000000', 'B00000000', 'q7Rk2Zt9Xw4Vb8Np3Lj6Hd5G'].join('/')
 /** Of sixteen digits, with the first and the last of a card. */
@@ -155,6 +159,9 @@ const LOOKALIKES: Readonly<Record<string, SampleSource>> = {
   'an address that somebody signed': post('/jobs', { url: `https://b.s3.amazonaws.com/a.mp3?X-Amz-Credential=${SIGNER}%2F20260921%2Fus-east-1%2Fs3%2Faws4_request` }),
   'the same address as a path': post(`/b/a.mp3?X-Amz-Credential=${SIGNER}%2F20260921%2Fus-east-1%2Fs3%2Faws4_request`, {}),
   'a hook to call, a key to sign it with, a feed with a password': post('/hooks', { url: HOOK, secret: `whsec_${random(40)}`, feed: 'https://ada:lovelace@feeds.example.org/x' }),
+  'x402 with members of an extension that differ in case': sample('x402-bare', set(`${PAID}/extensions`, { bazaar: { info: { input: { queryParams: { id: '1', ID: '2' } } } } })),
+  'names that differ in case': post('/labels', { id: 1, ID: 2 }),
+  'a file': post('/files', '%PDF-1.7\n0000000016 00000 n \n[ 278 278 355 556 1000 ]\u00e2', { 'Content-Type': 'application/pdf' }),
   'a coding that codes nothing': post('/orders', { id: 1 }, { 'Content-Encoding': 'utf-8' }),
   'a method that is said again': post('/orders', {}, { 'X-HTTP-Method-Override': 'POST', 'X-Original-URL': '/orders' }),
 }
@@ -257,6 +264,22 @@ export const BLOCKED: readonly Blocked[] = [
   { code: 'CARD_DATA', when: 'in a note', source: note(`card ${CARD}`) },
   { code: 'CARD_DATA', when: "the card's own number in a checkout", source: instrument({ type: 'pan', number: CARD }) },
   { code: 'CARD_DATA', when: 'beside a token', source: instrument({ type: 'card', card_number_type: 'fpan', number: CARD, token: 'tok_1' }) },
+  { code: 'CARD_DATA', when: 'with the spaces of a typesetter', source: note(`card ${GROUPS.join('\u00a0')}`) },
+  { code: 'CARD_DATA', when: 'with hyphens that do not break', source: note(`card ${GROUPS.join('\u2011')}`) },
+  { code: 'CARD_DATA', when: 'in JSON in a text', source: note(JSON.stringify({ number: CARD, cvc: '123' })) },
+  { code: 'CARD_DATA', when: 'in the path', source: post(`/cards/${CARD}`, {}) },
+  { code: 'CARD_DATA', when: 'in a form whose type is shouted', source: post('/pay', `card=${GROUPS.join('+')}`, { 'Content-Type': 'APPLICATION/X-WWW-FORM-URLENCODED' }) },
+  { code: 'CARD_DATA', when: 'in text of another charset', source: post('/pay', '', TEXT), bytes: Buffer.from(`caf\u00e9, card ${CARD}`, 'latin1') },
+  { code: 'SECRET_IN_BODY', when: 'beside a file', source: post('/pay', '', { 'Content-Type': 'multipart/form-data; boundary=x' }), bytes: Buffer.concat([Buffer.from(`--x\r\n\r\n${KEY}\r\n--x\r\n\r\n`), Buffer.from([0xff, 0xd8, 0xff]), Buffer.from('\r\n--x--')]) },
+  { code: 'SECRET_IN_BODY', when: 'escaped in text that is no form', source: post('/pay', `note=${KEY.replaceAll('_', '%5F')}`, TEXT) },
+  { code: 'SECRET_IN_BODY', when: 'the words of a wallet, numbered', source: note(tokenOf('seed_phrase').split(' ').map((word, n) => `${n + 1}. ${word}`).join('\n')) },
+  { code: 'SECRET_IN_BODY', when: 'a permit, its dots escaped', source: post('/pay', `permit=${PERMIT.replaceAll('.', '%2E')}`, FORM) },
+  { code: 'SECRET_IN_BODY', when: 'a permit, escaped in JSON', source: post('/pay', `{"permit":"${PERMIT.replace('.', '\\u002e')}"}`) },
+  { code: 'SECRET_IN_URL', when: 'a permit, its dots escaped', source: post(`/pay?permit=${PERMIT.replaceAll('.', '%2E')}`, {}) },
+  { code: 'DUPLICATE_PAYMENT', when: 'a member once more in capitals', source: sample('x402-bare', set(`${SIGNED}/To`, STRANGER)) },
+  { code: 'DUPLICATE_PAYMENT', when: 'a member of MPP once more in capitals', source: sample('mpp-get', set(`${MPP}/REALM`, 'shop.example')) },
+  { code: 'MALFORMED', when: 'an amount is a list of one', source: sample('x402-bare', set(`${SIGNED}/value`, ['1'])) },
+  { code: 'MALFORMED', when: 'a payee is a list of one', source: sample('x402-permit2', set(`${PAID}/payload/permit2Authorization/witness/to`, [STRANGER])) },
   { code: 'CARD_DATA', when: 'in groups, whatever its name', source: post('/orders', { id: '4242 4242 4242 4242' }) },
   { code: 'CARD_DATA', when: 'beside the day it expires', source: post('/orders', { number: CARD, exp_month: 11 }) },
   { code: 'CARD_DATA', when: 'behind more ids than are told', source: post('/orders', { ...Object.fromEntries(ORDERS.map((id, n) => [`a${n}`, id])), note: `card ${CARD}` }) },

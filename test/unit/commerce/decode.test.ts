@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { readChallenges, readDictionary } from '../../../src/commerce/decode/fields.ts'
-import { decodeBase64, readBase64Json } from '../../../src/commerce/decode/json.ts'
+import { decodeBase64, isAmbiguousText, readBase64Json } from '../../../src/commerce/decode/json.ts'
 import { isPlaceholder, judgeCredential, readJws } from '../../../src/commerce/decode/jws.ts'
 import { readSdJwtChain, resolveMandate } from '../../../src/commerce/decode/sd-jwt.ts'
 import { parseInstant, pickNumeral, pointer, rememberLast } from '../../../src/commerce/decode/value.ts'
+import type { Json } from '../../../src/commerce/ports.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const challenges = (text: string) =>
@@ -272,5 +273,20 @@ describe('what is remembered', () => {
     expect(() => ask(key)).toThrow('broken')
     isBroken = false
     expect(ask(key)).toBe('read')
+  })
+})
+
+describe('members that differ in case alone', () => {
+  const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`name${index}`, index]))
+  it.each<[string, boolean, Json]>([
+    ['two of them', true, { to: 1, To: 2 }],
+    ['two of them further in', true, { payload: [{ authorization: { value: 1, VALUE: 2 } }] }],
+    ['two of many', true, { ...many, Name7: 1 }],
+    ['many of one case', false, many],
+    ['one in each of two objects', false, { a: { to: 1 }, b: { To: 2 } }],
+    ['two of an extension', false, { extensions: { info: { id: 1, ID: 2 } } }],
+    ['two of extensions that are none', true, { payload: { extensions: { id: 1, ID: 2 } } }],
+  ])('%s: %s', (_, isAmbiguous, value) => {
+    expect(isAmbiguousText(JSON.stringify(value), value)).toBe(isAmbiguous)
   })
 })
