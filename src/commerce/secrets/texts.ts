@@ -3,7 +3,7 @@
 import { readBase64Json } from '../decode/json.ts'
 import { inside, pick, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
-import type { Detection, Found, Json, JsonObject, Message, Place } from '../ports.ts'
+import type { Detection, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
 
 export type Where = 'url' | 'header' | 'body'
 
@@ -65,13 +65,17 @@ export function readTexts(message: Message, detection: Detection): Text[] {
   const unescaped = unescape(message.target.text)
   if (unescaped !== undefined) add(unescaped, '', 'url', '/target', true)
   for (const [name, value] of message.target.url?.searchParams ?? []) add(value, name, 'url', '/target', true)
+  const documents = listDecoded(detection)
+  // What is nothing but a document is read as that: its base64 would only hold something by chance.
+  const isDocument = (field: HeaderField) =>
+    documents.some(({ at }) => at === inside(field.at)) && !/[\s,]/.test(field.value)
   for (const field of message.headers)
-    if (!isOversize(field)) add(field.value, field.name, 'header', field.at)
+    if (!isOversize(field) && !isDocument(field)) add(field.value, field.name, 'header', field.at)
 
   const body = jsonBody(message)
   if (body !== null) walk(body, 'body', false, texts)
   else if (message.body.kind === 'text') addText(message.body.raw, message, add)
-  for (const document of listDecoded(detection)) {
+  for (const document of documents) {
     const where = document.at.startsWith('/headers/') ? 'header' : 'body'
     walk(document, where, true, texts)
   }
