@@ -21,6 +21,9 @@ const HEAP = ['--max-old-space-size=512', '--max-semi-space-size=16']
 /** Three times what comes of a refreshed list of the largest size. */
 const MAX_BYTES = 64 * 1024 * 1024
 
+/** LISTS_FD in that process. */
+const LISTS_PIPE = 3
+
 /** @param parts.program replaces the one of the product, in tests */
 export function createListLoader(parts: { readonly dataDir: string; readonly program?: string }): ListLoader {
   const running = new Map<ChildProcess, Promise<unknown>>()
@@ -32,6 +35,8 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
     const child = start(program, parts.dataDir)
     const { promise: gone, resolve: end } = Promise.withResolvers<void>()
     running.set(child, gone)
+    // Not the option of spawn: its timer outlives a process that was never started.
+    const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     try {
       const packed = fromBytes(await readAll(child))
       if (!packed) throw new Error('what it wrote is no table')
@@ -39,6 +44,7 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
     } catch (cause) {
       throw isClosed ? draining() : failed(cause)
     } finally {
+      clearTimeout(patience)
       running.delete(child)
       end()
     }
@@ -58,10 +64,7 @@ function start(program: string, dataDir: string): ChildProcess {
   try {
     return spawn(process.execPath, [...HEAP, program, dataDir], {
       env: {},
-      // The last is LISTS_FD.
       stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
-      timeout: PATIENCE_MS,
-      killSignal: 'SIGKILL',
     })
   } catch (cause) {
     throw failed(cause)
@@ -73,9 +76,9 @@ function readAll(child: ChildProcess): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let size = 0
-  // Without an id it was never started: there is no pipe, and no end.
+  // Without an id it was never started: there is no end of it, and no pipe where descriptors ran out.
   child.on('error', (thrown) => child.pid === undefined && reject(thrown))
-  const pipe = child.stdio[3] as Readable | null | undefined
+  const pipe = (child.stdio as ChildProcess['stdio'] | undefined)?.[LISTS_PIPE] as Readable | undefined
   pipe?.on('error', () => {})
   pipe?.on('data', (chunk: Buffer) => {
     size += chunk.length
@@ -84,7 +87,9 @@ function readAll(child: ChildProcess): Promise<Buffer> {
   })
   // Behind the last byte, which may come after the exit.
   child.on('close', (code, signal) =>
-    code === 0 ? resolve(Buffer.concat(chunks.splice(0))) : reject(new Error(`it ended with ${signal ?? code}`)),
+    code === 0
+      ? resolve(Buffer.concat(chunks.splice(0)))
+      : reject(new Error(`it ended with ${signal ?? code}`)),
   )
   return promise
 }

@@ -10,6 +10,7 @@ import { toBytes } from '../../../src/email/handover.ts'
 import { emailDomainsDocument } from '../../../src/email/lists.ts'
 import { packTable } from '../../../src/email/packed.ts'
 import { REFRESHED } from '../../../src/email/sources.ts'
+import { finish } from '../../support/process.ts'
 
 let dataDir: string
 beforeEach(async () => {
@@ -66,6 +67,29 @@ describe('the lists', () => {
       message: 'The lists of domains could not be loaded. Try again in a second.',
       extras: { retry_after_seconds: 1 },
     })
+  })
+
+  it('are refused for now where no descriptor is left, and loaded when there are some', async () => {
+    const loader = new URL('../../../src/email/adapters/list-loader.ts', import.meta.url)
+    const program = join(dataDir, 'program.mjs')
+    await writeFile(program, write(toBytes(EMPTY)))
+    const code = `import { closeSync, openSync } from 'node:fs'
+      const { createListLoader } = await import(${JSON.stringify(loader.href)})
+      const { load } = createListLoader(${JSON.stringify({ dataDir, program })})
+      const held = []
+      try {
+        for (;;) held.push(openSync('/dev/null', 'r'))
+      } catch {}
+      const refused = await load().catch(({ code }) => code)
+      for (const each of held) closeSync(each)
+      console.log(refused, (await load()).names.size)`
+    const node = [process.execPath, '--input-type=module', '-e', code]
+    const {
+      code: exit,
+      stdout,
+      stderr,
+    } = await finish('sh', ['-c', 'ulimit -n 100; exec "$@"', 'sh', ...node])
+    expect([exit, stdout, stderr]).toEqual([0, 'overloaded 0\n', ''])
   })
 
   it('are loaded again by the next verification after a failure', async () => {
