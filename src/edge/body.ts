@@ -39,7 +39,7 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
     return saysJson
       ? unreadable('malformed', decoded)
       : // Text in another charset, or files with text between them: what is ASCII in it is read all the same.
-        { body: { kind: 'text', raw: decoded.toString('latin1'), bytes: body }, plain: decoded, findings: [] }
+        { body: { kind: 'text', raw: findAscii(decoded), bytes: body }, plain: decoded, findings: [] }
   if (!saysJson && !/^\s*[[{]/.test(text))
     return { body: { kind: 'text', raw: text, bytes: body }, plain: decoded, findings: [] }
   const parsed = parse(text)
@@ -54,6 +54,10 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
     : // Text in braces that says it is something else may be that.
       { body: { kind: 'text', raw: text, bytes: body }, plain: decoded, findings: [] }
 }
+
+/** Runs of what people write, of at least eight: shorter ones hold nothing, and files are full of them. */
+const findAscii = (bytes: Buffer): string =>
+  (bytes.toString('latin1').match(/[\t\n\r\x20-\x7e]{8,}/g) ?? []).join('\n')
 
 function isJson(body: Buffer): boolean {
   const text = toText(body)

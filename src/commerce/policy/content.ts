@@ -1,5 +1,6 @@
 // Secrets and card data where nobody expects them. The payment itself, and Authorization to the target, are expected: they are
 // redacted and no reason.
+import { rememberLast } from '../decode/value.ts'
 import { readAcp } from '../protocols/acp.ts'
 import type { CardFound } from '../secrets/cards.ts'
 import { placeOf, type Text } from '../secrets/texts.ts'
@@ -89,14 +90,26 @@ function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subjec
     saysCard(text.value, value) ||
     /card|^(?:pan|ccnum)$/i.test(text.name) ||
     standsUnder(text, /card|credential|instrument|payment_?method/i) ||
-    texts.some(
+    standsBeside(text, texts)
+  )
+}
+
+/** Members of one object, once for each: there may be as many numbers in it as members. */
+const besides = rememberLast((_texts: readonly Text[]) => new Map<Text['branch']['up'], boolean>())
+
+function standsBeside({ branch, where }: Text, texts: readonly Text[]): boolean {
+  const known = besides(texts)
+  let isBeside = branch.up === undefined ? undefined : known.get(branch.up)
+  if (isBeside === undefined) {
+    isBeside = texts.some(
       (other) =>
-        other !== text &&
-        other.branch.up === text.branch.up &&
-        other.where === text.where &&
+        other.branch.up === branch.up &&
+        other.where === where &&
         (BESIDE_CARD.test(other.name) || (other.name === 'type' && /card|pan/i.test(other.value))),
     )
-  )
+    known.set(branch.up, isBeside)
+  }
+  return isBeside
 }
 
 const BESIDE_CARD = /^(?:cv[cv]2?|csc|exp(?:iry|iration)?(?:_?(?:date|month|year))?|card.*|brand)$/i

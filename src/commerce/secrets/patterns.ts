@@ -44,7 +44,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     starts: [PERMIT_HEADER_END],
     shape: new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w.-]{1,8192}`, 'y'),
     reach: 8300,
-    before: { chars: 256, test: /[\w-]*$/ },
+    before: { chars: 256, test: /(?:^|[^\w-])[\w-]*$/ },
   },
   pattern('aws_access_key', 'AKIA ASIA', String.raw`[A-Z0-9]{16}(?!(?:/|%2F)\d{8}(?:/|%2F))`, 34),
   pattern('github_token', 'ghp_ gho_ ghs_ ghu_ ghr_', '[A-Za-z0-9]{36,251}', 256),
