@@ -37,15 +37,15 @@ const ANYTHING = { chars: 0, test: /^/ }
 /** In order: what is told first is not told again under a wider name. */
 export const PATTERNS: readonly SecretPattern[] = [
   pattern('gateway_token', 'agw_sk_ agw_cap_ agw_ek_', '[0-9A-Za-z]{8,64}', 72),
-  // Behind a date it is the name of whoever signed a request, and no key goes along.
   // A permit: whoever has it may have its request sent.
   {
     kind: 'gateway_token',
     starts: [PERMIT_HEADER_END],
-    shape: new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w.-]{1,8192}`, 'y'),
-    reach: 8300,
+    shape: new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w-]{1,64}`, 'y'),
+    reach: 88,
     before: { chars: 256, test: /(?:^|[^\w-])[\w-]*$/ },
   },
+  // Behind a date it is the name of whoever signed a request, and no key goes along.
   pattern('aws_access_key', 'AKIA ASIA', String.raw`[A-Z0-9]{16}(?!(?:/|%2F)\d{8}(?:/|%2F))`, 34),
   pattern('github_token', 'ghp_ gho_ ghs_ ghu_ ghr_', '[A-Za-z0-9]{36,251}', 256),
   pattern('github_token', 'github_pat_', '[A-Za-z0-9_]{60,120}', 132),
