@@ -86,13 +86,19 @@ const isTokenised = (text: Text, { texts }: Subject): boolean =>
 function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subject): boolean {
   if (kind === 'card_verification_code')
     return /cvc|cvv|card/i.test(text.name) || cards.some((other) => other.kind === 'card_number')
+  if (saysCard(text.value, value)) return true
+  if (ID_NAME.test(text.name)) return false
   return (
-    saysCard(text.value, value) ||
     /card|^(?:pan|ccnum)$/i.test(text.name) ||
     standsUnder(text, /card|credential|instrument|payment_?method/i) ||
-    standsBeside(text, texts)
+    (NUMBER_NAME.test(text.name) && standsBeside(text, texts))
   )
 }
+
+/** Of a card, a payment or anything else: not its number. */
+const ID_NAME = /(?:^|_)(?:ids?|ref|reference|trace|rrn|arn)$|[a-z](?:Ids?|Ref|Reference)$/
+/** What a card's number may be called where it does not say so itself. */
+const NUMBER_NAME = /^$|num|no$|pan|account|value|code/i
 
 /** Members of one object, once for each: there may be as many numbers in it as members. */
 const besides = rememberLast((_texts: readonly Text[]) => new Map<Text['branch']['up'], boolean>())

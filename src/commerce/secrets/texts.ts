@@ -87,11 +87,17 @@ function addText(
   message: Message,
   add: (value: string, name: string, where: Where, at: Place, isDecoded?: boolean) => void,
 ): void {
+  if (/^application\/x-www-form-urlencoded/i.test(message.header('content-type')?.value ?? '')) {
+    // Field by field: what stands beside each other there has nothing to do with each other.
+    for (const [name, value] of new URLSearchParams(raw)) {
+      add(value, name, 'body', '/body', true)
+      if (name.length >= NAME_MIN_CHARS) add(name, '', 'body', '/body', true)
+    }
+    return
+  }
   add(raw, '', 'body', '/body')
   const plain = raw.includes('%') ? unescape(raw) : undefined
   if (plain !== undefined) add(plain, '', 'body', '/body', true)
-  if (!/^application\/x-www-form-urlencoded/i.test(message.header('content-type')?.value ?? '')) return
-  for (const [name, value] of new URLSearchParams(raw)) add(value, name, 'body', '/body', true)
 }
 
 /** Undefined where nothing is escaped. */

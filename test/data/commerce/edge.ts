@@ -153,6 +153,7 @@ const LOOKALIKES: Readonly<Record<string, SampleSource>> = {
   'MPP of a realm that a provider named': sample('mpp-get', set(`${MPP}/realm`, 'shop-api.vercel.app')),
   'an offer of somebody else that is listed': post('/listings', { x402Version: 2, resource: { url: 'https://other.example.org/x' }, accepts: [{ scheme: 'exact', network: 'eip155:84532', amount: '1', asset: STRANGER, payTo: ZERO, maxTimeoutSeconds: 60 }] }),
   'ids that pass the check of cards': post(`/orders/${ORDERS[0]!}?ref=${ORDERS[1]!}`, { order_id: ORDERS[2]!, serial: Number(ORDERS[3]!), siret: '36000000000014', number: '4917612345679' }, { 'Request-Id': ORDERS[4]! }),
+  'an order that says how it was paid': post('/orders', { order: ORDERS[0]!, card_last4: '4242', brand: 'visa', payment_method: { type: 'card', network_transaction_id: ORDERS[1]! }, card_id: ORDERS[2]! }),
   'parcels, numbered in groups of four': post('/ship', { tracking: '9400 4242 4242 4242 4242 00' }),
   'a code that is for no card': post('/login', { security_code: '1234' }),
   'secrets of OAuth and webhooks in hexadecimal': post('/oauth/token', `client_secret=${'9f3a61c7'.repeat(8)}&signing_secret=${'9f3a61c8'.repeat(8)}`, FORM),
