@@ -4,7 +4,10 @@ import type { Warrant } from './forward.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
-export const capabilityWarrant = (store: Pick<Store, 'reserveAttempt'>, capability: HeldCapability): Warrant => ({
+export const capabilityWarrant = (
+  store: Pick<Store, 'reserveAttempt'>,
+  capability: HeldCapability,
+): Warrant => ({
   kind: 'fetch',
   accountId: capability.accountId,
   credentialId: capability.credentialId,
