@@ -55,7 +55,7 @@ export function encode(value: Plain): Plain {
   if (Array.isArray(value)) return value.map(encode)
   if (typeof value !== 'object' || value === null) return value
   const names = Object.keys(value)
-  const mark = names.length === 1 ? MARKS[names[0]!] : undefined
+  const mark = names.length === 1 && Object.hasOwn(MARKS, names[0]!) ? MARKS[names[0]!] : undefined
   if (mark) return mark(encode(value[names[0]!]!))
   return Object.fromEntries(names.map((name) => [name, encode(value[name]!)]))
 }
