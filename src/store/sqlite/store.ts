@@ -51,8 +51,6 @@ export async function openSqliteStore(parts: {
 
   let waiting: Waiting[] = []
   let outbox: unknown[] = []
-  /** Commands that the thread has and has not answered. */
-  let posted = 0
   let isGathering = false
   let closing: Promise<void> | undefined
   let isOpen = false
@@ -82,8 +80,6 @@ export async function openSqliteStore(parts: {
     const count = Math.max(values.length, failures.length)
     const answered = waiting.slice(0, count)
     waiting = waiting.slice(count)
-    posted -= count
-    if (posted === 0 && outbox.length > 0) gather()
     // Before anybody learns of the change: nobody reads the old row after that.
     for (const { name } of answered) remembered.after(name)
     for (const [index, failure] of failures) answered[index]!.reject(toStoreError(failure))
@@ -92,12 +88,11 @@ export async function openSqliteStore(parts: {
   })
 
   function flush(): void {
-    posted += outbox.length / 2
     port.postMessage(outbox)
     outbox = []
   }
-  // A commit costs as much for one command as for twenty. So there is one group at a time, and the next one takes all that
-  // came meanwhile; while every turn of the loop brings more, it waits for those too, though not for long.
+  // A message and a commit cost as much for one command as for twenty: while every turn of the loop brings more, those that
+  // came wait for the next ones, though not for long. What comes while the thread commits it takes together.
   function gather(): void {
     if (isGathering) return
     isGathering = true
@@ -119,7 +114,7 @@ export async function openSqliteStore(parts: {
     return new Promise((resolve, reject) => {
       waiting.push({ name, resolve, reject })
       outbox.push(name, args)
-      if (posted === 0) gather()
+      gather()
     })
   }
 
