@@ -18,7 +18,7 @@ export const EMAIL_REASONS = {
   probably_disposable: 'review',
   role_address: 'review',
   typo: 'review',
-  display_name: 'review',
+  misleading_name: 'review',
   unusual_character: 'review',
   quoted_local_part: 'review',
   address_literal: 'review',
@@ -29,6 +29,7 @@ export const EMAIL_REASONS = {
   mailbox_undeliverable: 'review',
   // accept, worth knowing
   implicit_mx: 'accept',
+  display_name: 'accept',
   subaddress: 'accept',
   free_provider: 'accept',
   relay: 'accept',
@@ -82,7 +83,7 @@ export const EmailVerification = z.object({
     .string()
     .nullable()
     .describe(
-      'Local part as it stands, domain in lower-case A-labels; null where nothing can be used as it was sent',
+      'The address alone: local part as it stands, domain in lower-case A-labels; null where nothing can be used as it was sent',
     ),
   did_you_mean: z
     .string()

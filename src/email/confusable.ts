@@ -59,7 +59,8 @@ export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
   return { isConfusable, imitates }
 }
 
-function mixesScripts(label: string): boolean {
+/** Latin with a script that imitates it, or two of those, in one label or word. */
+export function mixesScripts(label: string): boolean {
   const scripts = [
     LATIN,
     /\p{Script=Cyrillic}/u,

@@ -62,6 +62,7 @@ function reasonsOfReading(reading: AddressReading): EmailReason[] {
     [reading.isRole, 'role_address'],
     [reading.isTypo, 'typo'],
     [syntax.isDisplayForm, 'display_name'],
+    [syntax.isMisleading, 'misleading_name'],
     [syntax.oddity !== undefined, 'unusual_character'],
     [syntax.isQuoted, 'quoted_local_part'],
     [syntax.literal !== undefined, 'address_literal'],
@@ -121,12 +122,12 @@ function syntaxCheck(syntax: AddressReading['syntax']): Checks['syntax'] {
     return { result: 'fail', rule, detail: RULE_DETAILS[rule], position }
   }
   // It passes, and is told what is not as it should be.
-  const note = syntax.oddity ?? (syntax.isDisplayForm ? IN_BRACKETS : undefined)
+  const note = syntax.oddity ?? (syntax.isMisleading ? MISLEADING : undefined)
   if (!note) return { result: 'pass', rule: null, detail: null, position: null }
   return { result: 'pass', rule: note.rule, detail: RULE_DETAILS[note.rule], position: note.position }
 }
 
-const IN_BRACKETS = { rule: 'display_name', position: null } as const
+const MISLEADING = { rule: 'misleading_name', position: null } as const
 const isAscii = (text: string) => /^[ -~]*$/.test(text)
 
 function domainCheck(syntax: AddressReading['syntax'], route: MailRoute | undefined): Checks['domain'] {

@@ -3,6 +3,8 @@
 // outside of quotes, which the grammar calls obsolete, as it does what is refused of that kind in addresses.
 
 export interface DisplayForm {
+  /** Without quotes, escapes and the blank that parts it from the brackets; empty where there is none. */
+  readonly name: string
   /** What stands in the brackets; not looked at yet. */
   readonly address: string
   /** Where it begins. */
@@ -19,16 +21,23 @@ const isQuotable = (character: string) => (character >= ' ' && character !== '\u
 export function readDisplayForm(text: string): DisplayForm | undefined {
   let isQuoted = false
   let isEscaped = false
+  let name = ''
   let at = 0
   for (const character of text) {
     if (HALF_PAIR.test(character)) return undefined
     if (isQuoted) {
       if (!isQuotable(character)) return undefined
       if (!isEscaped && character === '"') isQuoted = false
-      isEscaped = !isEscaped && character === '\\'
-    } else if (character === '<') return { address: text.slice(at + 1, -1), at: at + 1 }
+      else if (!isEscaped && character === '\\') isEscaped = true
+      else {
+        name += character
+        isEscaped = false
+      }
+    } else if (character === '<')
+      return { name: name.replace(/ $/, ''), address: text.slice(at + 1, -1), at: at + 1 }
     else if (character === '"') isQuoted = true
     else if (!WORD.test(character) && !(BLANK.test(character) && at > 0)) return undefined
+    else name += character === '\t' ? ' ' : character
     at += character.length
   }
   return undefined

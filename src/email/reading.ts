@@ -50,11 +50,12 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
     subaddress: null,
   }
   if (!syntax.ok) return { ...nothing, didYouMean: repair(text) }
-  const { content, domain, isDisplayForm, isQuoted, localPart, literal, oddity } = syntax
+  const { content, domain, isMisleading, isQuoted, localPart, literal, oddity } = syntax
   const { base, tag } = splitTag(content, isQuoted)
   const person = { isRole: knowledge.isRole(base), subaddress: tag && showAddress(tag) }
-  // What was sent is not what mail is sent to, or nothing that a person typed: an address is offered, never put in its place.
-  const isUsable = oddity === undefined && !isDisplayForm
+  // Not what a person typed, or not what it seems to be: an address is offered, never put in its place. A plain name is
+  // no part of the address: it is left out.
+  const isUsable = oddity === undefined && !isMisleading
   const offer = (at: string) => (oddity === undefined ? `${localPart}@${at}` : repair(text))
   if (domain === undefined) {
     const written = literal!.includes(':') ? `IPv6:${literal}` : literal

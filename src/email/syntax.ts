@@ -6,6 +6,7 @@ import { type CharacterRule, faultOfCharacter, isCombiningMark, isInGrammar } fr
 import { readDisplayForm } from './display-form.ts'
 import { type DomainName, type DomainRule, readDomain } from './domain.ts'
 import { type LiteralRule, readLiteral } from './literal.ts'
+import { isMisleadingName } from './name.ts'
 
 export type LocalPartRule =
   | CharacterRule
@@ -15,6 +16,7 @@ export type LocalPartRule =
   | 'at_look_alike'
   | 'comment'
   | 'display_name'
+  | 'misleading_name'
   | 'several_addresses'
   | 'scheme'
   | 'address_too_long'
@@ -44,6 +46,8 @@ export type SyntaxVerdict =
       readonly ok: true
       /** The address stood in angle brackets, perhaps behind a name. */
       readonly isDisplayForm: boolean
+      /** That name can be taken for something else. */
+      readonly isMisleading: boolean
       /** The first in its local part. */
       readonly oddity: Oddity | undefined
       /** NFC; quoted only where it has to be. */
@@ -81,7 +85,13 @@ export function readSyntax(text: string): SyntaxVerdict {
   const form = text.endsWith('>') && text.length <= MAX_DISPLAY_CHARS ? readDisplayForm(text) : undefined
   if (form) {
     const read = readAddress(form.address)
-    if (read.ok) return { ...read, isDisplayForm: true, oddity: shift(read.oddity, form.at) }
+    if (read.ok)
+      return {
+        ...read,
+        isDisplayForm: true,
+        isMisleading: isMisleadingName(form.name),
+        oddity: shift(read.oddity, form.at),
+      }
     return { ...read, position: read.position === null ? null : read.position + form.at }
   }
   return readAddress(text)
@@ -96,22 +106,12 @@ function readAddress(text: string): SyntaxVerdict {
   if (text.length > MAX_ADDRESS_CHARS) return refuse('address_too_long', MAX_ADDRESS_OCTETS)
   const local = readLocalPart(text)
   if (!local.ok) return local
-  const { end, oddity, localPart, content, isQuoted } = local
+  const { end, localPart } = local
   const rest = text.slice(end + 1)
   if (rest.startsWith('[')) {
     const literal = readLiteral(rest)
     if (!literal.ok) return refuse(literal.rule, end + 1 + literal.at, 'domain')
-    const { address } = literal
-    return {
-      ok: true,
-      isDisplayForm: false,
-      oddity,
-      localPart,
-      content,
-      isQuoted,
-      domain: undefined,
-      literal: address,
-    }
+    return pass(local, undefined, literal.address)
   }
   const domain = readDomain(rest)
   if (!domain.ok) return refuse(nameDomainRule(domain.rule, rest, domain.at), end + 1 + domain.at, 'domain')
@@ -121,17 +121,24 @@ function readAddress(text: string): SyntaxVerdict {
   const { ascii, unicode } = name
   if (octets + Math.max(ascii.length, Buffer.byteLength(unicode)) > MAX_ADDRESS_OCTETS)
     return refuse('address_too_long', null)
-  return {
-    ok: true,
-    isDisplayForm: false,
-    oddity,
-    localPart,
-    content,
-    isQuoted,
-    domain: name,
-    literal: undefined,
-  }
+  return pass(local, name, undefined)
 }
+
+const pass = (
+  { oddity, localPart, content, isQuoted }: LocalPart,
+  domain: DomainName | undefined,
+  literal: string | undefined,
+): SyntaxVerdict => ({
+  ok: true,
+  isDisplayForm: false,
+  isMisleading: false,
+  oddity,
+  localPart,
+  content,
+  isQuoted,
+  domain,
+  literal,
+})
 
 const refuse = (
   rule: SyntaxRule,

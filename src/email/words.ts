@@ -8,6 +8,9 @@ export const RULE_DETAILS: Readonly<Record<SyntaxRule, string>> = {
   at_look_alike: 'This is a character that looks like an @. Type the plain one.',
   comment: 'Leave out comments in parentheses.',
   display_name: 'Send the address alone, without a name and without angle brackets.',
+  misleading_name:
+    'The name in front of the brackets can be taken for something else: it has an @, a domain or hidden characters in it, ' +
+    'mixes scripts, or is too long. Send the address alone.',
   several_addresses: 'Send one address at a time, or use the batch.',
   scheme: 'Leave out mailto:.',
   address_too_long: 'An address has at most 254 octets.',

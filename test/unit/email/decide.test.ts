@@ -68,18 +68,36 @@ describe('decide', () => {
     ['ada', 'reject', 'syntax', null],
     ['ada@acme.io.', 'reject', 'domain_invalid', 'ada@acme.io'],
     [' ada@acme.io\n', 'reject', 'syntax', 'ada@acme.io'],
-    // One address with something around it is a review of that address, whatever else there is to say of it.
-    ['Ada Lovelace <ada@acme.io>', 'review', 'display_name', 'ada@acme.io'],
-    ['"Ada L." <ada@acme.io>', 'review', 'display_name', 'ada@acme.io'],
+    // A name is no part of the address behind it, whatever else there is to say of that.
+    ['Ada Lovelace <ada@acme.io>', 'accept', 'display_name', null],
+    ['"Ada L." <ada@acme.io>', 'accept', 'display_name', null],
+    ['<ada@acme.io>', 'accept', 'display_name', null],
     ['Ada L. <ada@acme.io>', 'reject', 'syntax', 'ada@acme.io'],
-    ['<ada+x@gmail.com>', 'review', 'display_name subaddress free_provider', 'ada+x@gmail.com'],
-    ['Ada <ada@Bücher.example>', 'review', 'display_name', 'ada@xn--bcher-kva.example'],
+    ['<ada+x@gmail.com>', 'accept', 'display_name subaddress free_provider', null],
+    ['Ada <ada@Bücher.example>', 'accept', 'display_name', null],
+    ['Ada <info@acme.io>', 'review', 'role_address display_name', null],
     ['Ada <ada@gmai.com>', 'review', 'typo display_name', 'ada@gmail.com'],
-    ['Ada <ada@[192.0.2.1]>', 'review', 'display_name address_literal', 'ada@[192.0.2.1]'],
-    ['Ada <ada@throwaway.com>', 'reject', 'disposable display_name', 'ada@throwaway.com'],
+    ['Ada <ada@[192.0.2.1]>', 'review', 'address_literal display_name', null],
+    ['Ada <ada@throwaway.com>', 'reject', 'disposable display_name', null],
     ['Ada <ada@acme>', 'reject', 'domain_invalid', null],
     ['Ada <ada@acme.io>, Bob <bob@acme.io>', 'reject', 'domain_invalid', null],
     ['ada@acme.io <eve@letters.fr>', 'reject', 'domain_invalid', null],
+    // A name that can be taken for something else: what was checked is offered, and nothing is put in its place.
+    ['"ada@acme.io" <eve@acme.io>', 'review', 'misleading_name display_name', 'eve@acme.io'],
+    ['"acme.io" <eve@gmai.com>', 'review', 'typo misleading_name display_name', 'eve@gmail.com'],
+    [
+      '"acme.io" <eve@[192.0.2.1]>',
+      'review',
+      'misleading_name address_literal display_name',
+      'eve@[192.0.2.1]',
+    ],
+    ['Ada\u202e <eve@acme.io>', 'review', 'misleading_name display_name', 'eve@acme.io'],
+    [
+      '"acme.io" <eve@throwaway.com>',
+      'reject',
+      'disposable misleading_name display_name',
+      'eve@throwaway.com',
+    ],
     // The grammar allows it and nobody can use it: a review, and nothing to send mail to.
     ['a\u0085da@acme.io', 'review', 'unusual_character', null],
     ['a\uffffda@acme.io', 'review', 'unusual_character', null],
@@ -87,11 +105,11 @@ describe('decide', () => {
     ['ada\u200b+x@gmail.com', 'review', 'unusual_character subaddress free_provider', null],
     ['a\u200bda@throwaway.com', 'reject', 'disposable unusual_character', null],
     ['"a\u0085"@acme.io', 'review', 'unusual_character quoted_local_part', null],
-    ['Ada <a\u00a0da@acme.io>', 'review', 'display_name unusual_character', null],
+    ['Ada <a\u00a0da@acme.io>', 'review', 'unusual_character display_name', null],
     // What came along when it was pasted is left out of what is offered.
     ['\u00a0ada@acme.io', 'review', 'unusual_character', 'ada@acme.io'],
     ['\u200b\ufeffada@acme.io', 'review', 'unusual_character', 'ada@acme.io'],
-    ['Ada <\u200bada@acme.io>', 'review', 'display_name unusual_character', 'ada@acme.io'],
+    ['Ada <\u200bada@acme.io>', 'review', 'unusual_character display_name', 'ada@acme.io'],
     ['ada@acme.io\u200b', 'reject', 'domain_invalid', 'ada@acme.io'],
     ['mailto:ada@acme.io', 'reject', 'syntax', 'ada@acme.io'],
     ['ada＠acme.io', 'reject', 'syntax', 'ada@acme.io'],
@@ -211,12 +229,21 @@ describe('decide', () => {
   it('says what is unusual about a spelling that passes, and where', () => {
     expect(judge('Ada <ada@acme.io>')).toMatchObject({
       email: 'Ada <ada@acme.io>',
+      normalized: 'ada@acme.io',
+      checks: {
+        syntax: { result: 'pass', rule: null },
+        domain: { ascii: 'acme.io' },
+        mx: { result: 'pass' },
+      },
+    })
+    expect(judge('"ada@acme.io" <eve@acme.io>')).toMatchObject({
+      email: '"ada@acme.io" <eve@acme.io>',
       normalized: null,
       checks: {
         syntax: {
           result: 'pass',
-          rule: 'display_name',
-          detail: 'Send the address alone, without a name and without angle brackets.',
+          rule: 'misleading_name',
+          detail: expect.stringContaining('Send the address alone.'),
           position: null,
         },
         domain: { result: 'pass', ascii: 'acme.io' },
@@ -269,8 +296,10 @@ describe('any address, any route', () => {
     'пример.рф',
     'gmаil.com',
   )
+  const name = fc.constantFrom('', 'Ada ', '"Ada B." ', '"acme.io" ', 'Ada\u200b ', 'Аda ')
   const address = fc.oneof(
     fc.tuple(word, domain).map(([local, at]) => `${local}@${at}`),
+    fc.tuple(name, word, domain).map(([name, local, at]) => `${name}<${local}@${at}>`),
     fc.string({ unit: 'binary', maxLength: 50 }),
     fc.string({ unit: 'grapheme', maxLength: 30 }).map((text) => `${text}@acme.io`),
   )

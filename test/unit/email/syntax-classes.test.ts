@@ -5,14 +5,20 @@ import { describe, expect, it } from 'vitest'
 import { readSyntax, type SyntaxRule } from '../../../src/email/syntax.ts'
 
 type Outcome =
-  'plain' | 'in brackets' | 'quoted' | 'literal' | `odd: ${SyntaxRule}` | `refused: ${SyntaxRule}`
+  | 'plain'
+  | 'in brackets'
+  | 'misleading'
+  | 'quoted'
+  | 'literal'
+  | `odd: ${SyntaxRule}`
+  | `refused: ${SyntaxRule}`
 
 /** All marks, in the order in which they are written above. */
 function outcomeOf(address: string): string {
   const read = readSyntax(address)
   if (!read.ok) return `refused: ${read.rule}`
   const marks: [boolean, Outcome][] = [
-    [read.isDisplayForm, 'in brackets'],
+    [read.isDisplayForm, read.isMisleading ? 'misleading' : 'in brackets'],
     [read.isQuoted, 'quoted'],
     [read.literal !== undefined, 'literal'],
   ]
@@ -275,7 +281,7 @@ const CLASSES: readonly (readonly [title: string, cases: readonly (readonly [str
     ],
   ],
   [
-    'one address behind a name, or in brackets, is a review; more than that is refused',
+    'one address behind a name, or in brackets, passes; more than that is refused',
     [
       ['<a@example.org>', 'in brackets'],
       ['Ada <a@example.org>', 'in brackets'],
@@ -285,12 +291,12 @@ const CLASSES: readonly (readonly [title: string, cases: readonly (readonly [str
       ['Ada\t <a@example.org>', 'in brackets'],
       ['Zoë Ångström <a@example.org>', 'in brackets'],
       ['"Lovelace, Ada" <a@example.org>', 'in brackets'],
-      ['"a@example.com" <b@example.org>', 'in brackets'],
-      [String.raw`"\"Ada\" <x>" <a@example.org>`, 'in brackets'],
+      ['"a@example.com" <b@example.org>', 'misleading'],
+      [String.raw`"\"Ada\" <x>" <a@example.org>`, 'misleading'],
       [String.raw`"Ada\\" <a@example.org>`, 'in brackets'],
       ['Dr "Ada" Lovelace <a@example.org>', 'in brackets'],
       ['Ada B. Lovelace <a@example.org>', 'refused: display_name'],
-      [`${'n'.repeat(900)} <a@example.org>`, 'in brackets'],
+      [`${'n'.repeat(900)} <a@example.org>`, 'misleading'],
       [`${'n'.repeat(990)} <a@example.org>`, 'refused: address_too_long'],
       ['<>', 'refused: empty'],
       ['Ada <>', 'refused: empty'],
@@ -471,7 +477,12 @@ describe('any name in front of an address in brackets', () => {
         (name, address) => {
           const read = readSyntax(`${name}<${address}>`)
           if (!read.ok) return
-          const { isDisplayForm: _, oddity: __, ...bare } = readSyntax(address) as typeof read
+          const {
+            isDisplayForm: _,
+            isMisleading: __,
+            oddity: ___,
+            ...bare
+          } = readSyntax(address) as typeof read
           expect(read).toMatchObject({ ...bare, isDisplayForm: true })
         },
       ),

@@ -159,6 +159,7 @@ describe('any text', () => {
         expect(again).toMatchObject({
           ok: true,
           isDisplayForm: false,
+          isMisleading: false,
           oddity: read.oddity && { rule: read.oddity.rule },
           localPart: read.localPart,
           content: read.content,
@@ -180,7 +181,7 @@ describe('any text', () => {
         for (const at of [0, 1, text.length]) {
           const read = readSyntax(`${text.slice(0, at)}${evil}${text.slice(at)}`)
           if (evil <= '\u007F') expect(read.ok).toBe(false)
-          else expect(read.ok && !read.oddity && !read.isDisplayForm).toBe(false)
+          else expect(read.ok && !read.oddity && !read.isMisleading).toBe(false)
         }
       }),
     )
