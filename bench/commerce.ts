@@ -1,37 +1,25 @@
-// Reports (POST /v1/test) and inspections (POST /v1/inspect): CPU in this process over every fixture, bodies of 16 to 256 KiB,
-// and what the REST door gives per CPU-second. `node bench/commerce.ts`
+// Reports (POST /v1/test) and inspections (POST /v1/inspect): CPU in this process over every fixture, large bodies
+// (commerce-large.ts), and what the REST door gives per CPU-second. `node bench/commerce.ts`
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Transaction } from '../schemas/commerce.ts'
-import { createCommerce } from '../src/commerce/index.ts'
-import { createLogger } from '../src/log.ts'
 import { SAMPLES } from '../test/data/commerce/samples.ts'
 import { wire } from '../test/support/commerce.ts'
+import { WORKS, type Work } from './commerce-works.ts'
 import { closedLoop, median, percentile, printTable, START_FLAGS, type Shot, startServer } from './support.ts'
 
 const WARM_UP = 300
 const RUNS = 300
 const TARGET_US = 1000
-const TARGET_64_KIB_US = 10_000
 const TARGET_PER_CPU_SECOND = 1500
 
-const commerce = createCommerce({
-  documents: { read: async ({ initial }) => ({ value: initial }) },
-  log: createLogger('silent'),
-  now: Date.now,
-})
-type Work = (sample: Transaction) => unknown
-const WORKS: readonly (readonly [string, Work])[] = [
-  ['report', (sample) => commerce.test(sample, {})],
-  ['inspection', (sample) => commerce.inspect(sample, undefined)],
-]
-
 /** Sorted, microseconds of CPU of single runs, collection of garbage included: others on the machine do not count. */
-async function measure(work: Work, sample: Transaction, runs = RUNS): Promise<number[]> {
-  for (let i = 0; i < Math.min(WARM_UP, runs); i++) await work(sample)
+async function measure(work: Work, sample: Transaction): Promise<number[]> {
+  for (let i = 0; i < WARM_UP; i++) await work(sample)
   const times: number[] = []
-  for (let i = 0; i < runs; i++) {
+  for (let i = 0; i < RUNS; i++) {
     const before = process.cpuUsage()
     await work(sample)
     const { user, system } = process.cpuUsage(before)
@@ -60,64 +48,13 @@ printTable(
   rows,
 )
 
-const KIB = 1024
-/** Text that is neither a secret nor a repetition of one letter. */
-const filler = (bytes: number) =>
-  'Prices of tea, by country and year. '.repeat(Math.ceil(bytes / 36)).slice(0, bytes)
-const LARGE: readonly (readonly [string, (bytes: number) => Transaction])[] = [
-  [
-    'HTTP body, raw',
-    (bytes) => ({ ...wire(SAMPLES['x402-http']!), body: JSON.stringify({ query: filler(bytes) }) }),
-  ],
-  ['MCP arguments', (bytes) => callWith({ text: filler(bytes) })],
-  [
-    'MCP arguments, many members',
-    (bytes) =>
-      callWith(Object.fromEntries(Array.from({ length: bytes / 32 }, (_, i) => [`member-${i}`, filler(14)]))),
-  ],
-  [
-    'nested lists',
-    (bytes) =>
-      callWith({ list: Array.from({ length: bytes / 16 }, (_, i) => [[[[String(i).padStart(8, '0')]]]]) }),
-  ],
-  [
-    'mandates',
-    (bytes) => {
-      const { body, ...rest } = wire(SAMPLES['ap2-payment']!)
-      const chain = (body as { payment_mandate_chain: string }).payment_mandate_chain
-      const count = Math.max(1, Math.floor(bytes / chain.length))
-      return {
-        ...rest,
-        body: Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}_mandate`, chain])),
-      }
-    },
-  ],
-  [
-    'a text without end',
-    (bytes) => ({ target: 'https://shop.example/', method: 'POST', body: filler(bytes) }),
-  ],
-]
-
-function callWith(given: unknown): Transaction {
-  const { body, ...rest } = wire(SAMPLES['mcp-2026']!)
-  const rpc = body as { params: object }
-  return { ...rest, body: { ...rpc, params: { ...rpc.params, arguments: given } } }
-}
-
-const sizes = [16, 64, 255] as const
-for (const [what, work] of WORKS) {
-  const large: string[][] = []
-  for (const [name, make] of LARGE) {
-    const times: number[] = []
-    for (const size of sizes) times.push(percentile(await measure(work, make(size * KIB), 40), 0.5))
-    large.push([name, ...times.map(us), (times[2]! / times[0]!).toFixed(1)])
-  }
-  printTable(
-    `${what}, large bodies, p50 us (target: 64 KiB under ${TARGET_64_KIB_US}; 255/16 of a linear one: up to 16)`,
-    ['body', ...sizes.map((size) => `${size} KiB`), '255/16'],
-    large,
-  )
-}
+// With the flags of the server, which a process has from its start.
+const { status } = spawnSync(
+  process.execPath,
+  [...START_FLAGS, new URL('./commerce-large.ts', import.meta.url).pathname],
+  { stdio: 'inherit' },
+)
+if (status !== 0) throw new Error('the large bodies could not be measured')
 
 // The median sample of the fixtures, by what it costs.
 const costs = rows.map(([name, , , inspection]) => ({ name: name!, cost: Number(inspection) }))
