@@ -2,7 +2,7 @@
 // versions of Node differ in: RFC 5892 (which characters, in which company) and RFC 5893 (direction of writing).
 import { faultOfCharacter, isCombiningMark } from './characters.ts'
 
-export type LabelRule = 'hyphens_3_4' | 'combining_mark_first' | 'idna' | 'context'
+export type LabelRule = 'label_hyphen' | 'hyphens_3_4' | 'combining_mark_first' | 'idna' | 'context'
 
 // RFC 5892, 2.6: letters by their category, and exceptions in both directions.
 const LABEL_CHARACTER =
@@ -12,6 +12,8 @@ const NEVER = /[\u0640\u07FA\u302E\u302F\u3031-\u3035\u303B]/
 /** @param unicode a label that had to be encoded, as it decodes */
 export function findLabelFault(unicode: string): LabelRule | undefined {
   const characters = [...unicode]
+  // RFC 5891, 4.2.3.1: the prefix of its other spelling hides a hyphen at the start, and its digits one at the end.
+  if (characters[0] === '-' || characters.at(-1) === '-') return 'label_hyphen'
   if (characters[2] === '-' && characters[3] === '-') return 'hyphens_3_4'
   if (isCombiningMark(characters[0]!)) return 'combining_mark_first'
   for (const [i, character] of characters.entries()) {
