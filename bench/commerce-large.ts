@@ -4,7 +4,7 @@ import type { Transaction } from '../schemas/commerce.ts'
 import { SAMPLES } from '../test/data/commerce/samples.ts'
 import { wire } from '../test/support/commerce.ts'
 import { WORKS, type Work } from './commerce-works.ts'
-import { median, percentile, printTable } from './support.ts'
+import { median, printTable } from './support.ts'
 
 const KIB = 1024
 /** Each twice as large as the one before, so that the growth of every doubling is seen. */

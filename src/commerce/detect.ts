@@ -1,6 +1,6 @@
 // Message -> Detection: every protocol and envelope that shows itself, and which of them the transaction is about. The
 // protocols say where they show (protocols/*); the order between them and what contradicts is decided here.
-import { hasRepeatedMember } from '../json.ts'
+import { countColons } from '../json.ts'
 import { headersNamed } from './message.ts'
 import { factsOfAcp, readAcp, spotAcp } from './protocols/acp.ts'
 import { factsOfAp2, readAp2, spotAp2 } from './protocols/ap2.ts'
@@ -10,6 +10,7 @@ import { factsOfMpp, readMpp, spotMpp } from './protocols/mpp.ts'
 import { conflict, plainLayer, readEnvelopes, type Spotted } from './protocols/spot.ts'
 import { factsOfUcp, readUcp, spotUcp } from './protocols/ucp.ts'
 import { factsOfX402, readX402, spotX402 } from './protocols/x402.ts'
+import { outlineOf } from './decode/outline.ts'
 import { rememberLast } from './decode/value.ts'
 import {
   MAX_FIELDS_OF_A_NAME,
@@ -231,9 +232,9 @@ function findRepeatedHeaders(message: Message): Conflict[] {
   ]
 }
 
-/** Only the text tells: what was parsed has each member once. */
+/** Only the text tells: what was parsed has each member once, and the text a colon for each of both. */
 function findRepeatedMembers({ body }: Message): Conflict[] {
-  return body.kind === 'json' && body.raw !== undefined && hasRepeatedMember(body.raw, body.value)
+  return body.kind === 'json' && body.raw !== undefined && countColons(body.raw) !== outlineOf(body).members
     ? [
         conflict(
           'DETECT-CONFLICT',

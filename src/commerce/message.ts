@@ -1,6 +1,7 @@
 // Input -> Message: header fields by name, body as text or JSON, each with its place. Nothing here knows a protocol, and
 // nothing that came in is an exception: what cannot be read is a state of the message.
-import { checkValue, readJson } from './decode/json.ts'
+import { readJson } from './decode/json.ts'
+import { keepOutline, placeOfBody, readOutline, sourceOf } from './decode/outline.ts'
 import { pointer } from './decode/value.ts'
 import {
   MAX_BODY_CHARS,
@@ -15,9 +16,12 @@ import {
   type TransactionInput,
 } from './ports.ts'
 
-/** @param read the body, where somebody has read it already */
-export function readMessage(input: TransactionInput, read?: Body): Message {
-  const body = read ?? readBody(input.body, mediaType(input.headers))
+/**
+ * @param read the body, where somebody has read it already
+ * @param wantsTexts whether its texts will be looked into as well
+ */
+export function readMessage(input: TransactionInput, read?: Body, wantsTexts = false): Message {
+  const body = read ?? readBody(input.body, mediaType(input.headers), wantsTexts)
   const { headers, unreadHeaders } = readHeaders(input.headers)
   const byName = new Map<string, HeaderField>()
   for (const field of headers) if (!byName.has(field.name)) byName.set(field.name, field)
@@ -41,9 +45,7 @@ export const isOversize = (field: HeaderField): boolean => field.value.length > 
 
 /** The JSON body; null where there is none or it cannot be read. */
 export const jsonBody = (message: Message): Found<Json> | null =>
-  message.body.kind === 'json'
-    ? { value: message.body.value, at: message.body.raw === undefined ? '/body' : '/body#' }
-    : null
+  message.body.kind === 'json' ? { value: message.body.value, at: placeOfBody(message.body.raw) } : null
 
 function parseUrl(text: string): URL | undefined {
   return URL.parse(text) ?? undefined
@@ -92,14 +94,9 @@ function mediaType(fields: Fields): string {
   return ''
 }
 
-function readBody(body: unknown, type: string): Body {
+function readBody(body: unknown, type: string, wantsTexts: boolean): Body {
   if (body === undefined || body === null || body === '') return { kind: 'absent' }
-  if (typeof body !== 'string') {
-    const why = checkValue(body)
-    return why === undefined
-      ? { kind: 'json', value: body as Json, raw: undefined }
-      : { kind: 'unreadable', why }
-  }
+  if (typeof body !== 'string') return readValue(body as Json, wantsTexts)
   if (body.length > MAX_BODY_CHARS) return { kind: 'unreadable', why: 'oversize' }
   const saysJson = /^application\/(?:[\w.-]+\+)?json$/.test(type)
   if (!saysJson && !/^\s*[[{]/.test(body)) return { kind: 'text', raw: body }
@@ -109,4 +106,13 @@ function readBody(body: unknown, type: string): Body {
   return saysJson || type === '' || read.why !== 'malformed'
     ? { kind: 'unreadable', why: read.why }
     : { kind: 'text', raw: body }
+}
+
+/** What was parsed by others may be anything: it is held against the limits of text. */
+function readValue(value: Json, wantsTexts: boolean): Body {
+  const outline = readOutline(sourceOf(value, undefined), { isLimited: true, wantsTexts })
+  if (outline.why !== undefined) return { kind: 'unreadable', why: outline.why }
+  const body = { kind: 'json', value, raw: undefined } as const
+  keepOutline(body, outline)
+  return body
 }

@@ -83,38 +83,3 @@ export function readBase64Json(text: string): Read<Json> {
   const decoded = decodeBase64Text(text)
   return decoded === undefined ? failed('malformed') : readJson(decoded)
 }
-
-/**
- * Whether a value that was parsed by others may be walked: no deeper and no larger than its text might be. Iterative, and only
- * objects and lists cost more than a look.
- */
-export function checkValue(root: unknown): Unreadable | undefined {
-  // Two lists side by side: a body of nothing but brackets is no reason to make as many objects again.
-  const stack: object[] = []
-  const depths: number[] = []
-  let chars = 0
-  let isJson = true
-  const look = (value: unknown, depth: number) => {
-    chars++
-    if (typeof value === 'string') chars += value.length
-    else if (typeof value === 'object' && value !== null) {
-      stack.push(value)
-      depths.push(depth)
-    } else if (value !== null && typeof value !== 'boolean' && !Number.isFinite(value)) isJson = false
-  }
-  look(root, 1)
-  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
-    const depth = depths.pop()!
-    if (depth > MAX_DEPTH) return 'too_deep'
-    // Indices and no iterator: holes are looked at too.
-    if (Array.isArray(value)) for (let i = 0; i < value.length; i++) look(value[i], depth + 1)
-    else
-      for (const key of Object.keys(value)) {
-        chars += key.length
-        look((value as Record<string, unknown>)[key], depth + 1)
-      }
-    if (chars > MAX_BODY_CHARS) return 'oversize'
-    if (!isJson) return 'malformed'
-  }
-  return chars > MAX_BODY_CHARS ? 'oversize' : isJson ? undefined : 'malformed'
-}

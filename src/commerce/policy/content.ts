@@ -3,7 +3,7 @@
 import { rememberLast } from '../decode/value.ts'
 import { readAcp } from '../protocols/acp.ts'
 import type { CardFound } from '../secrets/cards.ts'
-import { placeOf, type Text } from '../secrets/texts.ts'
+import { holderOf, listBeside, placeOf, type Text } from '../secrets/texts.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason } from './reasons.ts'
 
@@ -15,10 +15,10 @@ export const judgeSecrets: Rule = (subject) =>
     // A token of the gateway belongs to nobody but the gateway.
     if (kind !== 'gateway_token' && isExpectedSecret(subject, kind, text, place)) return []
     return [
-      reason(CODES[text.where], place, {
+      reason(CODES[text.source.where], place, {
         ...(isMild && { severity: 'review' as const }),
         ...(GUESSED_KINDS.has(kind) && { isGuess: true as const }),
-        message: `${SENTENCES[text.where]}: ${kind.replaceAll('_', ' ')}.`,
+        message: `${SENTENCES[text.source.where]}: ${kind.replaceAll('_', ' ')}.`,
       }),
     ]
   })
@@ -75,11 +75,9 @@ export const judgeCards: Rule = (subject) => {
  */
 const isTokenised = (text: Text, { texts }: Subject): boolean =>
   text.name === 'token' ||
-  texts.some(
-    ({ name, value, branch }) =>
-      branch.up === text.branch.up &&
-      (name === 'type' || name === 'card_number_type') &&
-      (value === 'network_token' || value === 'dpan'),
+  listBeside(text, texts).some(
+    ({ name, value }) =>
+      (name === 'type' || name === 'card_number_type') && (value === 'network_token' || value === 'dpan'),
   )
 
 /** Many ids are as long and pass the same check, those of companies (SIRET) and phones (IMEI) all of them. */
@@ -101,19 +99,19 @@ const ID_NAME = /(?:^|_)(?:ids?|ref|reference|trace|rrn|arn)$|[a-z](?:Ids?|Ref|R
 const NUMBER_NAME = /^$|num|no$|pan|account|value|code/i
 
 /** Members of one object, once for each: there may be as many numbers in it as members. */
-const besides = rememberLast((_texts: readonly Text[]) => new Map<Text['branch']['up'], boolean>())
+const besides = rememberLast((_texts: readonly Text[]) => new Map<ReturnType<typeof holderOf>, boolean>())
 
-function standsBeside({ branch, where }: Text, texts: readonly Text[]): boolean {
+function standsBeside(text: Text, texts: readonly Text[]): boolean {
   const known = besides(texts)
-  let isBeside = branch.up === undefined ? undefined : known.get(branch.up)
+  const holder = holderOf(text)
+  let isBeside = holder === undefined ? undefined : known.get(holder)
   if (isBeside === undefined) {
-    isBeside = texts.some(
-      (other) =>
-        other.branch.up === branch.up &&
-        other.where === where &&
-        (BESIDE_CARD.test(other.name) || (other.name === 'type' && /card|pan/i.test(other.value))),
+    isBeside = listBeside(text, texts).some(
+      ({ source, name, value }) =>
+        source.where === text.source.where &&
+        (BESIDE_CARD.test(name) || (name === 'type' && /card|pan/i.test(value))),
     )
-    known.set(branch.up, isBeside)
+    known.set(holder, isBeside)
   }
   return isBeside
 }
@@ -133,8 +131,8 @@ function saysCard(text: string, number: string): boolean {
   return (isWhole && /\D/.test(number)) || CARD_WORD.test(before) || CARD_WORD.test(behind)
 }
 
-function standsUnder({ branch }: Text, name: RegExp): boolean {
-  for (let at = branch.up; at !== undefined; at = at.up)
+function standsUnder(text: Text, name: RegExp): boolean {
+  for (let at = holderOf(text); at !== undefined; at = at.up)
     if (typeof at.key === 'string' && name.test(at.key.slice(-64))) return true
   return false
 }

@@ -13,7 +13,8 @@ export const judgeInjection: Rule = ({ texts, isExpected }) => {
   const seen = new Set<string>()
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
-    if (text.where === 'url' || (text.where === 'header' && !text.isDecoded)) continue
+    const { where, isDecoded } = text.source
+    if (where === 'url' || (where === 'header' && !isDecoded)) continue
     const mark = findMarker(text)
     if (mark === undefined) continue
     const place = placeOf(text)

@@ -9,7 +9,7 @@ import { POLICY_RULESET_VERSION } from './reasons.ts'
 import { createGate, listRedactions, showPlace } from './redact.ts'
 
 export function inspectTransaction(input: TransactionInput, policy: Policy, now: number): InspectResult {
-  const { subject, decision, reasons } = judgeMessage(readMessage(input), policy, now)
+  const { subject, decision, reasons } = judgeMessage(readMessage(input, undefined, true), policy, now)
   const { detection } = subject
   const gate = createGate(subject)
   const show = (place: Place) => showPlace(place, gate)

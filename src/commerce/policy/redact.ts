@@ -1,10 +1,11 @@
 // What must not be shown: where it stands, what kind it is, and enough of a digest to tell two of them apart. And the last
 // gate of every answer: no text leaves that holds any of it.
 import { hash } from 'node:crypto'
+import { unescape } from '../decode/percent.ts'
 import { member } from '../decode/value.ts'
 import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
 import { hideName, hideNames } from '../secrets/places.ts'
-import { placeOf, unescape } from '../secrets/texts.ts'
+import { placeOf } from '../secrets/texts.ts'
 import { jsonBody } from '../message.ts'
 import type { Json, Message, Place } from '../ports.ts'
 import type { Subject } from './model.ts'

@@ -1,7 +1,10 @@
 // Where AP2 shows itself: SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
+import { type Branch, branchOf, isContainer, placeOfBranch } from '../decode/branches.ts'
 import { judgeCredential, readJws } from '../decode/jws.ts'
+import { isMandateName, type MandateKind, mandateOf } from '../decode/names.ts'
+import { type Mark, outlineOf } from '../decode/outline.ts'
 import {
   looksLikeSdJwt,
   readSdJwtChain,
@@ -10,7 +13,6 @@ import {
   type SdJwt,
 } from '../decode/sd-jwt.ts'
 import { isObject, member, pick, pickObject, pointer, remember, rememberLast } from '../decode/value.ts'
-import { jsonBody } from '../message.ts'
 import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
 import { readEnvelopes, type Evidence, type Spotted } from './spot.ts'
 
@@ -31,18 +33,14 @@ export interface Ap2Sights {
   /** Under a name that promises a mandate, and not decodable. */
   readonly undecodable: readonly Place[]
   /** 0.1: `ap2.mandates.<Kind>`. */
-  readonly mandates: readonly { readonly kind: 'intent' | 'cart' | 'payment'; readonly found: Found<Json> }[]
+  readonly mandates: readonly { readonly kind: MandateKind; readonly found: Found<Json> }[]
   /** Detached JWS of a UCP checkout. */
   readonly merchantAuthorization: Found<string> | null
   readonly extension: { readonly at: Place; readonly version: '0.1' | '0.2' | null } | null
 }
 
-const V01: Readonly<Record<string, 'intent' | 'cart' | 'payment'>> = {
-  'ap2.mandates.IntentMandate': 'intent',
-  'ap2.mandates.CartMandate': 'cart',
-  'ap2.mandates.PaymentMandate': 'payment',
-}
 const V01_RANK = { payment: 0, cart: 1, intent: 2 }
+const rankOfV01 = ({ name }: Mark): number => V01_RANK[mandateOf(name)!]
 
 // A body with more texts that may be tokens has the rest of them left unread: no protocol sends more than three.
 const MAX_CANDIDATES = 64
@@ -50,80 +48,37 @@ const MAX_CANDIDATES = 64
 export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((message: Message) => {
   const chains: Chain[] = []
   const undecodable: Place[] = []
-  const body = jsonBody(message)
+  const { body } = message
   // A body may be `null` or a word.
-  const nodes = body !== null && typeof body.value === 'object' && body.value !== null ? findNodes(body) : []
-  const isNamed = (node: Node) => isMandateName(node.name)
-  const candidates = nodes
-    .filter((node) => typeof node.value === 'string' && (isNamed(node) || looksLikeSdJwt(node.value)))
+  const marks = body.kind === 'json' && isContainer(body.value) ? outlineOf(body).marks : []
+  const isNamed = (mark: Mark) => isMandateName(mark.name)
+  const candidates = marks
+    .filter((mark) => typeof mark.value === 'string' && (isNamed(mark) || looksLikeSdJwt(mark.value)))
     .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || comparePaths(a, b))
-  for (const node of candidates.slice(0, MAX_CANDIDATES)) {
-    const at = placeOf(node)
-    const text = node.value as string
+  for (const mark of candidates.slice(0, MAX_CANDIDATES)) {
+    const at = placeOf(mark)
+    const text = mark.value as string
     const chain = looksLikeSdJwt(text) ? readChain(text, at) : undefined
     if (chain !== undefined) chains.push(chain)
-    else if (isNamed(node)) undecodable.push(at)
+    else if (isNamed(mark)) undecodable.push(at)
   }
   return {
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
     undecodable: undecodable.toSorted(),
-    mandates: nodes
-      .filter(({ name }) => Object.hasOwn(V01, name))
-      .toSorted((a, b) => V01_RANK[V01[a.name]!] - V01_RANK[V01[b.name]!] || comparePaths(a, b))
+    mandates: marks
+      .filter(({ name }) => mandateOf(name) !== undefined)
+      .toSorted((a, b) => rankOfV01(a) - rankOfV01(b) || comparePaths(a, b))
       .slice(0, MAX_CANDIDATES)
-      .map((node) => ({ kind: V01[node.name]!, found: { value: node.value, at: placeOf(node) } })),
-    merchantAuthorization: findMerchantAuthorization(nodes),
+      .map((mark) => ({ kind: mandateOf(mark.name)!, found: { value: mark.value, at: placeOf(mark) } })),
+    merchantAuthorization: findMerchantAuthorization(marks),
     extension: readExtension(message),
   }
 })
 
-/** Where a value stands, put in words only when it is asked for: names are as long as a stranger makes them. */
-interface Node {
-  readonly value: Json
-  readonly key: string | number
-  /** The end of the key; list items have the name of the list. */
-  readonly name: string
-  readonly parent: Node | null
-  place: Place | undefined
-}
-
-/** No name that means something is longer. */
-const MAX_NAME_CHARS = 64
-
-/** Members that may hold a mandate, wherever they stand: by their name, or text that starts as a token does. Iterative. */
-function findNodes(root: Found<Json>): Node[] {
-  const found: Node[] = []
-  const stack: Node[] = []
-  const look = (value: Json, key: string | number, name: string, parent: Node) => {
-    const isText = typeof value === 'string'
-    // A token that lost its beginning is still known by its name and its `~`.
-    const isToken = isText && (value.startsWith('ey') || (value.includes('~') && isMandateName(name)))
-    if (isText ? !isToken : typeof value !== 'object' || value === null) return
-    const node = { value, key, name, parent, place: undefined }
-    if (isText || Object.hasOwn(V01, name)) found.push(node)
-    if (!isText) stack.push(node)
-  }
-  stack.push({ value: root.value, key: '', name: '', parent: null, place: root.at })
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { value, name } = top
-    if (Array.isArray(value))
-      for (let i = 0; i < value.length; i++) look((value as readonly Json[])[i]!, i, name, top)
-    else
-      for (const key of Object.keys(value as JsonObject)) {
-        const end = key.length > MAX_NAME_CHARS ? key.slice(-MAX_NAME_CHARS) : key
-        look((value as JsonObject)[key]!, key, end, top)
-      }
-  }
-  return found
-}
-
-/** As deep as JSON may be, at most. Each container is put in words once. */
-function placeOf(node: Node): Place {
-  return (node.place ??= pointer(placeOf(node.parent!), node.key))
-}
+const placeOf = (mark: Mark): Place => placeOfBranch(branchOf(mark))
 
 /** The order of their places, and no place written for it. */
-function comparePaths(one: Node, other: Node): number {
+function comparePaths(one: Mark, other: Mark): number {
   const [ours, theirs] = [pathOf(one), pathOf(other)]
   for (let i = 0; i < ours.length && i < theirs.length; i++) {
     const [a, b] = [ours[i]!, theirs[i]!]
@@ -133,24 +88,18 @@ function comparePaths(one: Node, other: Node): number {
   return ours.length - theirs.length
 }
 
-function pathOf(node: Node): Node[] {
-  const path: Node[] = []
-  for (let at: Node | null = node; at !== null; at = at.parent) path.push(at)
+function pathOf(mark: Mark): Branch[] {
+  const path: Branch[] = []
+  for (let at: Branch | undefined = branchOf(mark); at !== undefined; at = at.up) path.push(at)
   return path.toReversed()
 }
 
-/** `payment_mandate`, `checkout_mandate`, `ap2.checkout_mandate`, `payment_mandate_chain` … */
-function isMandateName(name: string): boolean {
-  const bare = name.replace(/_(?:chain|token|jwt)$/, '')
-  return bare === 'mandate' || bare.endsWith('_mandate') || bare.endsWith('.mandate')
-}
-
-function findMerchantAuthorization(nodes: readonly Node[]): Found<string> | null {
-  const detached = nodes
+function findMerchantAuthorization(marks: readonly Mark[]): Found<string> | null {
+  const detached = marks
     .filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
     .toSorted(comparePaths)
     .slice(0, MAX_CANDIDATES)
-    .find((node) => typeof node.value === 'string' && readJws(node.value, placeOf(node))?.payload === null)
+    .find((mark) => typeof mark.value === 'string' && readJws(mark.value, placeOf(mark))?.payload === null)
   return detached === undefined ? null : { value: detached.value as string, at: placeOf(detached) }
 }
 

@@ -1,5 +1,6 @@
 // Card numbers and their verification codes. Little enough is in either to be guessed from a digest: what is told of a number
 // are its last four digits, and of a code nothing.
+import { isCodeName } from '../decode/names.ts'
 import type { Text } from './texts.ts'
 
 export interface CardFound {
@@ -19,8 +20,6 @@ const HOLDS_DIGITS = /\d{13}|\d{4}[ \-\u00a0\u2007\u2009\u2010\u2011\u2013\u202f
 const JOINTS = [' ', '-', '\u00a0', '\u2007', '\u2009', '\u2010', '\u2011', '\u2013', '\u202f']
 const isCode = (text: string): boolean => (text.length === 3 || text.length === 4) && /^\d+$/.test(text)
 
-const CODE_NAME =
-  /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?security_?code|card_?verification_?code)$/i
 const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|account_?number/i
 /** Whole numbers that are long by nature. */
 const LONG_NAME =
@@ -32,7 +31,7 @@ export function findCards(texts: readonly Text[]): CardFound[] {
     if (found.length >= MAX_FOUND) break
     const { value, name, isName } = text
     if (value.length < MIN_DIGITS) {
-      if (!isName && isCode(value) && CODE_NAME.test(name))
+      if (!isName && isCode(value) && isCodeName(name))
         found.push({ kind: 'card_verification_code', text, last4: null, value })
     } else if (HOLDS_DIGITS.test(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
       const number = findNumber(value, CARD_NAME.test(name))

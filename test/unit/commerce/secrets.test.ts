@@ -10,12 +10,11 @@ import { WORD_STARTS } from '../../../src/data/mnemonic-words.ts'
 import { HARMLESS, NAMED_TOKENS, TOKENS } from '../../data/commerce/tokens.ts'
 
 const text = (value: string, name = 'note'): Text => ({
+  source: { value, at: '/body', where: 'body', isDecoded: false },
+  index: 0,
   value,
   name,
-  where: 'body',
-  isDecoded: false,
   isName: false,
-  branch: { up: undefined, key: '', at: '/body' },
 })
 const kindsOf = (value: string, name?: string) =>
   scanSecrets([text(value, name)]).found.map(({ kind }) => kind)

@@ -1,0 +1,90 @@
+// Where in a document something stands. Few of the things that are looked at are ever asked that: a document is walked for it
+// when the first of them is, and not before.
+import type { Found, Json, JsonObject, Place } from '../ports.ts'
+import { pointer, remember } from './value.ts'
+
+export interface Branch {
+  readonly up: Branch | undefined
+  readonly key: string | number
+  /** Of the root of a document. */
+  readonly at: Place
+}
+
+/** What holds other values, in the order in which a walk comes to it. */
+export interface Container extends Branch {
+  readonly value: readonly Json[] | JsonObject
+  /** Of the member it is the value of; items have the name of their list. */
+  readonly name: string
+  readonly up: Container | undefined
+  /** Index of the first value in it. */
+  readonly from: number
+}
+
+/** A value of a document, by how many a walk looks at before it; the root is the first. */
+export interface Spot {
+  readonly source: Found<Json>
+  readonly index: number
+}
+
+/** No name that means something is longer. */
+const NAME_MAX_CHARS = 64
+
+export const endOf = (name: string): string =>
+  name.length > NAME_MAX_CHARS ? name.slice(-NAME_MAX_CHARS) : name
+
+export const isContainer = (value: unknown): value is readonly Json[] | JsonObject =>
+  typeof value === 'object' && value !== null
+
+const listContainers = remember((source: Found<Json>): readonly Container[] => {
+  const found: Container[] = []
+  const stack: Omit<Container, 'from'>[] = []
+  if (isContainer(source.value))
+    stack.push({ value: source.value, name: '', up: undefined, key: '', at: source.at })
+  let from = 1
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const container: Container = { ...top, from }
+    const { value, name } = container
+    found.push(container)
+    const push = (inner: Json, innerName: string, key: string | number) => {
+      from++
+      if (isContainer(inner)) stack.push({ value: inner, name: innerName, up: container, key, at: '' })
+    }
+    if (Array.isArray(value))
+      for (let i = 0; i < value.length; i++) push((value as readonly Json[])[i]!, name, i)
+    else for (const key of Object.keys(value)) push((value as JsonObject)[key]!, endOf(key), key)
+  }
+  return found
+})
+
+/** What holds it; undefined of the root. */
+export function containerOf({ source, index }: Spot): Container | undefined {
+  if (index === 0) return undefined
+  const containers = listContainers(source)
+  let [low, high] = [0, containers.length - 1]
+  while (low < high) {
+    const middle = (low + high + 1) >> 1
+    if (containers[middle]!.from <= index) low = middle
+    else high = middle - 1
+  }
+  return containers[low]
+}
+
+export function branchOf(spot: Spot): Branch {
+  const up = containerOf(spot)
+  if (up === undefined) return { up, key: '', at: spot.source.at }
+  const nth = spot.index - up.from
+  return { up, key: Array.isArray(up.value) ? nth : keysOf(up)[nth]!, at: '' }
+}
+
+/** Once for each object: there may be as many questions about it as members in it. */
+const keysOf = remember(({ value }: Container) => Object.keys(value))
+
+/** Of containers: names are as long as a stranger makes them, and what stands under one is put in words many times. */
+const places = new WeakMap<Branch, Place>()
+
+export function placeOfBranch({ up, key, at }: Branch): Place {
+  if (up === undefined) return at
+  const above = places.get(up) ?? placeOfBranch(up)
+  places.set(up, above)
+  return pointer(above, key)
+}
