@@ -252,6 +252,38 @@ const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
   `CREATE INDEX email_keys_seen ON email_keys (last_seen_day)`,
 ]
 
+/**
+ * Tables of long texts, kept in order of arrival. In primary-key order SQLite keeps at most a quarter of a page of a row in
+ * place (fileformat2, 1.6): each signed receipt took a page of its own, and each commit wrote them. PostgreSQL has one form.
+ */
+function unclusterTexts({ engine, id, int, plain }: Dialect): readonly string[] {
+  if (engine === 'postgres') return []
+  const rebuild = (table: string, columns: string) => [
+    `CREATE TABLE ${table}_new (${columns}) ${plain}`,
+    `INSERT INTO ${table}_new SELECT * FROM ${table} ORDER BY id`,
+    `DROP TABLE ${table}`,
+    `ALTER TABLE ${table}_new RENAME TO ${table}`,
+  ]
+  return [
+    ...rebuild(
+      'receipts',
+      `id ${id} PRIMARY KEY, account_id ${id} NOT NULL, jws TEXT NOT NULL, created_at ${int} NOT NULL`,
+    ),
+    ...rebuild(
+      'quotes',
+      `id ${id} PRIMARY KEY, jws TEXT NOT NULL, created_at ${int} NOT NULL, expires_at ${int} NOT NULL`,
+    ),
+    `CREATE INDEX quotes_expiry ON quotes (expires_at)`,
+    ...rebuild(
+      'tasks',
+      `id ${id} PRIMARY KEY, context_id ${id} NOT NULL, owner ${id}, state TEXT NOT NULL, revision ${int} NOT NULL,
+      json TEXT NOT NULL, updated_at ${int} NOT NULL, expires_at ${int} NOT NULL`,
+    ),
+    `CREATE INDEX tasks_owner ON tasks (owner, updated_at, id)`,
+    `CREATE INDEX tasks_expiry ON tasks (expires_at)`,
+  ]
+}
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -392,6 +424,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   emailTables,
   permitIndexes,
   emailKeyTraces,
+  unclusterTexts,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

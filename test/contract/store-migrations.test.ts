@@ -30,6 +30,8 @@ const OLD_ROWS = [
     ('acct_b', 'txn_00004', -2, 'egress', 'att_2', 4), ('system:usage', 'txn_00004', 2, 'egress', 'att_2', 4),
     ('acct_b', 'txn_00005', 2, 'refund', 'att_2', 5), ('system:usage', 'txn_00005', -2, 'refund', 'att_2', 5)`,
   `INSERT INTO receipts (id, account_id, jws, created_at) VALUES ('rcp_1', 'acct_a', 'a.b.c', 3)`,
+  `INSERT INTO tasks (id, context_id, owner, state, revision, json, updated_at, expires_at)
+    VALUES ('task_1', 'context', 'acct_a', 'working', 4, '{}', 3, 9), ('task_2', 'context', NULL, 'working', 1, '{}', 4, 9)`,
   `INSERT INTO credentials (id, account_id, provider, label, scope, header, scheme, version, created_at, ciphertext, iv,
       tag, wrap_kid, wrap_enc, wrap_key)
     VALUES ('cred_a', 'acct_a', 'custom', 'api', '{}', 'authorization', 'Bearer', 1, 1, 'c', 'i', 't', 'k', 'e', 'w')`,
@@ -87,6 +89,10 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
       expect(await store.balance('acct_a')).toBe(99)
       expect(await store.balance('acct_b')).toBe(7)
       expect(await store.getReceipt('rcp_1')).toMatchObject({ jws: 'a.b.c' })
+      expect(await place.query('SELECT id, owner, expires_at FROM tasks ORDER BY id')).toMatchObject([
+        { id: 'task_1', owner: 'acct_a' },
+        { id: 'task_2', owner: null },
+      ])
 
       // The rules of the old table: a grant is given once, an entry is never zero, a movement once an account.
       const again = { accountId: 'acct_a', amount: 5, transactionId: nextTransaction(), now: NOW }

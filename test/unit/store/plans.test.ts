@@ -30,6 +30,23 @@ function plansOf(command: Command<unknown>, answers: readonly (readonly Row[])[]
   return plans
 }
 
+const pages = () => Number(db.prepare('PRAGMA page_count').get()!['page_count'])
+const LONG = 'x'.repeat(1300)
+it.each<readonly [string, string]>([
+  ['receipts', 'INSERT INTO receipts (id, account_id, jws, created_at) VALUES (?1, ?1, ?2, 1)'],
+  ['quotes', 'INSERT INTO quotes (id, jws, created_at, expires_at) VALUES (?1, ?2, 1, 1)'],
+  [
+    'tasks',
+    `INSERT INTO tasks (id, context_id, owner, state, revision, json, updated_at, expires_at)
+     VALUES (?1, ?1, ?1, 'working', 1, ?2, 1, 1)`,
+  ],
+])('%s share pages: a text of 1,300 characters takes none of its own', (_table, text) => {
+  const before = pages()
+  const insert = db.prepare(text)
+  for (let i = 0; i < 300; i++) insert.run(`id-${String(i).padStart(6, '0')}`, LONG)
+  expect(pages() - before).toBeLessThan(200)
+})
+
 const claim = newClaim({ identifier: 'identifier-0001' })
 const boot = { bootId: 'boot-1', now: NOW }
 const take = {
