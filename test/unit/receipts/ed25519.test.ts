@@ -1,0 +1,46 @@
+// Both implementations sign alike, and the gateway signs where only one of them is there.
+import { generateKeyPairSync, verify } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  createNativeSign,
+  createPortableSign,
+  createSign,
+  loadSodium,
+  type OkpKey,
+} from '../../../src/receipts/ed25519.ts'
+
+const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+const key = privateKey.export({ format: 'jwk' }) as unknown as OkpKey
+const portable = createPortableSign(key)
+
+it('loads libsodium on the machines that it is built for', () => {
+  expect(loadSodium()).toBeDefined()
+})
+
+it('signs the same bytes by libsodium as by OpenSSL, which verifies them, whatever the text and its length', () => {
+  const native = createNativeSign(key, loadSodium()!)
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 5000 }), (text) => {
+      const signature = native(text)
+      expect(signature).toBe(portable(text))
+      expect(verify(null, Buffer.from(text), publicKey, Buffer.from(signature, 'base64url'))).toBe(true)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('gives every signature bytes of its own: one does not change with the next', () => {
+  const sign = createSign(key)
+  const first = sign('first')
+  const second = sign('second')
+  expect(first).toBe(portable('first'))
+  expect(second).toBe(portable('second'))
+})
+
+it('does not sign with an implementation that fails its test', () => {
+  const wrong = { ...key, x: generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' }).x! }
+  // libsodium takes the public half as given, OpenSSL computes it: what they disagree on is signed by the latter.
+  expect(createNativeSign(wrong, loadSodium()!)('text')).not.toBe(portable('text'))
+  expect(createSign(wrong)('text')).toBe(portable('text'))
+})
