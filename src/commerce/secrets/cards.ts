@@ -1,6 +1,7 @@
 // Card numbers and their verification codes. Little enough is in either to be guessed from a digest: what is told of a number
 // are its last four digits, and of a code nothing.
 import { isCodeName } from '../decode/names.ts'
+import { joinTexts } from './joined.ts'
 import type { Text } from './texts.ts'
 
 export interface CardFound {
@@ -14,10 +15,9 @@ export interface CardFound {
 
 const MAX_FOUND = 64
 const MIN_DIGITS = 13
-/** Every way to write a card has so many of its digits in a row. */
-const HOLDS_DIGITS = /\d{13}|\d{4}[ \-\u00a0\u2007\u2009\u2010\u2011\u2013\u202f]\d{4}/
 /** Spaces and hyphens, those of typesetters too. A text that ends has none. */
 const JOINTS = [' ', '-', '\u00a0', '\u2007', '\u2009', '\u2010', '\u2011', '\u2013', '\u202f']
+const GROUP = 4
 const isCode = (text: string): boolean => (text.length === 3 || text.length === 4) && /^\d+$/.test(text)
 
 const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|account_?number/i
@@ -27,19 +27,42 @@ const LONG_NAME =
 
 export function findCards(texts: readonly Text[]): CardFound[] {
   const found: CardFound[] = []
+  // In most messages no text has as many digits: one look says so of all of them.
+  const mayHoldNumber = holdsDigits(joinTexts(texts).all)
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
     const { value, name, isName } = text
     if (value.length < MIN_DIGITS) {
       if (!isName && isCode(value) && isCodeName(name))
         found.push({ kind: 'card_verification_code', text, last4: null, value })
-    } else if (HOLDS_DIGITS.test(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
+    } else if (mayHoldNumber && holdsDigits(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
       const number = findNumber(value, CARD_NAME.test(name))
       if (number !== undefined)
         found.push({ kind: 'card_number', text, last4: number.digits.slice(-4), value: number.written })
     }
   }
   return found
+}
+
+/**
+ * Every way to write a card has 13 of its digits in a row, or two groups of four. Where one character in four is no digit, no
+ * four lie around it.
+ */
+export function holdsDigits(text: string): boolean {
+  for (let at = GROUP - 1; at < text.length; at += GROUP) {
+    if (!isDigit(text, at)) continue
+    let start = at
+    while (isDigit(text, start - 1)) start--
+    while (isDigit(text, at)) at++
+    if (at - start >= MIN_DIGITS) return true
+    if (at - start >= GROUP && isGroup(text, at + 1) && JOINTS.includes(text.charAt(at))) return true
+  }
+  return false
+}
+
+function isGroup(text: string, at: number): boolean {
+  for (let i = 0; i < GROUP; i++) if (!isDigit(text, at + i)) return false
+  return true
 }
 
 export interface CardNumber {

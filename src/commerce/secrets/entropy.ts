@@ -2,7 +2,8 @@
 import { isPlaceholder } from '../decode/jws.ts'
 import { KEY_NAME, SECRET_NAME, SECRET_WORD } from './patterns.ts'
 
-const MIN_CHARS = 32
+/** Shorter values are no secret by their name alone. */
+export const NAMED_MIN_CHARS = 32
 const MAX_CHARS = 512
 const MIN_BITS_PER_CHAR = 4.2
 /** Sixteen symbols cannot hold more than four bits each. */
@@ -17,7 +18,7 @@ const snake = (name: string): string =>
 
 /** @returns the kind of secret that the value is under this name, if it is one */
 export function judgeNamed(name: string, value: string): string | undefined {
-  if (value.length < MIN_CHARS || value.length > MAX_CHARS || !SECRET_WORD.test(name)) return undefined
+  if (value.length < NAMED_MIN_CHARS || value.length > MAX_CHARS || !SECRET_WORD.test(name)) return undefined
   const plain = snake(name)
   if (!SECRET_NAME.test(plain)) return undefined
   if (KEY_NAME.test(plain)) {

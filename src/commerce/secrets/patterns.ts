@@ -126,7 +126,8 @@ export const PATTERNS: readonly SecretPattern[] = [
 export const GUESSABLE_KINDS: ReadonlySet<string> = new Set(['basic_auth_url'])
 
 /** What is in all of them. */
-export const SECRET_WORD = /secret|key|token|passw|passphrase|mnemonic|seed/i
+export const SECRET_WORDS = ['secret', 'key', 'token', 'passw', 'passphrase', 'mnemonic', 'seed'] as const
+export const SECRET_WORD = new RegExp(SECRET_WORDS.join('|'), 'i')
 /** Words before and behind which a secret stands as `name: value` in text that is no JSON. */
 export const SECRET_NAME =
   /(?:^|[^a-z])(?:secret|api[_-]?key|apikey|private[_-]?key|secret[_-]?key|signing[_-]?key|wallet[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|bearer[_-]?token|client[_-]?secret|app[_-]?secret|mnemonic|seed[_-]?phrase|seed|passphrase|password|passwd)$/

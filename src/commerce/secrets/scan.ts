@@ -1,8 +1,9 @@
 // Secrets in the texts of a message: all texts are searched at once, and each finding is led back to the text it is in.
 // Linear: one pass for each literal, and a bounded look at each place where one stands.
-import { judgeNamed } from './entropy.ts'
+import { judgeNamed, NAMED_MIN_CHARS } from './entropy.ts'
+import { joinTexts } from './joined.ts'
 import { findMnemonic } from './mnemonic.ts'
-import { BOUNDARY, PATTERNS, SECRET_NAME, SECRET_WORD, type SecretPattern } from './patterns.ts'
+import { BOUNDARY, PATTERNS, SECRET_NAME, SECRET_WORD, SECRET_WORDS, type SecretPattern } from './patterns.ts'
 import type { Text } from './texts.ts'
 
 export interface SecretFound {
@@ -21,12 +22,9 @@ export interface Scan {
 
 /** More of them say nothing new. */
 const MAX_FOUND = 64
-/** Shorter texts hold none. */
-const MIN_CHARS = 8
-const SEPARATOR = '\n'
 
 export function scanSecrets(texts: readonly Text[]): Scan {
-  const joined = joinTexts(texts.filter(({ value }) => value.length >= MIN_CHARS))
+  const joined = joinTexts(texts)
   const found: SecretFound[] = []
   const taken = new Map<Text, string[]>()
   let work = joined.all.length
@@ -36,11 +34,11 @@ export function scanSecrets(texts: readonly Text[]): Scan {
     taken.set(text, [...before, value])
     found.push({ kind, text, value, isMild })
   }
-  const isMissing = findMissing(joined.all)
   for (const pattern of PATTERNS) {
     for (const start of pattern.starts) {
+      // Most of them are in no text.
+      if (!joined.held.has(start)) continue
       work += joined.all.length
-      if (isMissing(start)) continue
       for (let at = joined.all.indexOf(start); at >= 0; at = joined.all.indexOf(start, at + start.length)) {
         work += pattern.reach + (pattern.before?.chars ?? 1)
         const value = matchAt(pattern, joined.all, at)
@@ -49,8 +47,9 @@ export function scanSecrets(texts: readonly Text[]): Scan {
       }
     }
   }
-  const holdsNames = SECRET_WORD.test(joined.all)
+  const holdsNames = SECRET_WORDS.some((word) => joined.held.has(word))
   for (const text of joined.texts) {
+    if (text.value.length < NAMED_MIN_CHARS) continue
     const kind = text.isName ? undefined : judgeNamed(text.name, text.value)
     if (kind !== undefined) add(kind, text, text.value, false)
     if (holdsNames) for (const inner of findNamedInside(text.value)) add(inner.kind, text, inner.value, false)
@@ -58,14 +57,6 @@ export function scanSecrets(texts: readonly Text[]): Scan {
     if (phrase !== undefined) add('seed_phrase', text, phrase, false)
   }
   return { found, work: work + joined.all.length * 3 }
-}
-
-/** Most starts have one of these characters, and most texts lack one: those starts need not be looked for. */
-const MARKS = ['_', '-', '.']
-
-function findMissing(all: string): (start: string) => boolean {
-  const missing = MARKS.filter((mark) => !all.includes(mark))
-  return missing.length === 0 ? () => false : (start) => missing.some((mark) => start.includes(mark))
 }
 
 function matchAt({ shape, before }: SecretPattern, all: string, at: number): string | undefined {
@@ -89,30 +80,5 @@ function* findNamedInside(text: string): Generator<{ kind: string; value: string
     if (!SECRET_NAME.test(name!.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toLowerCase())) continue
     const kind = judgeNamed(name!, value!)
     if (kind !== undefined) yield { kind, value: value! }
-  }
-}
-
-interface Joined {
-  readonly all: string
-  readonly texts: readonly Text[]
-  textAt(index: number): Text
-}
-
-function joinTexts(texts: readonly Text[]): Joined {
-  const ends: number[] = []
-  let length = 0
-  for (const { value } of texts) ends.push((length += value.length + SEPARATOR.length))
-  return {
-    all: texts.map(({ value }) => value).join(SEPARATOR),
-    texts,
-    textAt(index) {
-      let [low, high] = [0, ends.length - 1]
-      while (low < high) {
-        const middle = (low + high) >> 1
-        if (ends[middle]! > index) high = middle
-        else low = middle + 1
-      }
-      return texts[low]!
-    },
   }
 }

@@ -98,6 +98,25 @@ const TIMES = 12
 /** What a message costs that holds nothing is paid once. */
 const SLACK = 1.1
 
+/** How often each of its values is asked for, and its names. */
+function countLooks(body: object): { readonly body: object; readonly looks: Map<PropertyKey, number> } {
+  const looks = new Map<PropertyKey, number>()
+  const count = (key: PropertyKey) => looks.set(key, (looks.get(key) ?? 0) + 1)
+  return {
+    looks,
+    body: new Proxy(body, {
+      get(target, key, receiver) {
+        if (Object.hasOwn(target, key) && key !== 'length') count(key)
+        return Reflect.get(target, key, receiver)
+      },
+      ownKeys(target) {
+        count('the names')
+        return Reflect.ownKeys(target)
+      },
+    }),
+  }
+}
+
 const jws = (index: number) =>
   `${base64url('{"alg":"ES256"}')}.${base64url(`{"n":${index}}`)}.${base64url('x'.repeat(32))}`
 const deep = (depth: number): unknown => (depth === 0 ? 'leaf' : [deep(depth - 1)])
@@ -186,6 +205,45 @@ describe.each(works)('%s', (_name, work) => {
       expect(large).toBeLessThan(small * TIMES * SLACK)
     },
   )
+})
+
+describe.each(works)('%s', (_name, work) => {
+  it.each<[string, object, number]>([
+    ['an object of texts', Object.fromEntries(repeat(SMALL, (i) => [`m${i}`, 'prices of tea'])), 1],
+    ['a list of texts', repeat(SMALL, () => 'prices of tea'), 1],
+    // Once for what it is, and once for what is in it.
+    ['a list of lists', repeat(SMALL, () => ['prices of tea']), 2],
+  ])('looks once at each value of %s, where nothing is found', (_shape, given, times) => {
+    const { body, ...rest } = wire(SAMPLES['mcp-2026']!)
+    const rpc = body as { params: object }
+    const watched = countLooks(given)
+    work({ ...rest, body: { ...rpc, params: { ...rpc.params, arguments: { given: watched.body } } } })
+    const { looks } = watched
+    expect(looks.size).toBeGreaterThanOrEqual(SMALL)
+    expect([...looks.values()].every((count) => count <= times)).toBe(true)
+  })
+})
+
+describe('an inspection', () => {
+  const searched = (given: unknown) => {
+    const { body, ...rest } = wire(SAMPLES['mcp-2026']!)
+    const rpc = body as { params: object }
+    const input = { ...rest, body: { ...rpc, params: { ...rpc.params, arguments: { given } } } }
+    return countSearched(() => inspectTransaction(input, policy, 1_800_000_000_000))
+  }
+
+  it('searches through texts without a word that matters a few times, however many words may matter', () => {
+    const [few, many] = [4_000, 40_000].map((chars) => searched('prices of tea '.repeat(chars / 14)))
+    // For an escape, a mark of a mandate, a gap, a dot, a name of a secret: not for each pattern.
+    expect((many! - few!) / 36_000).toBeLessThan(12)
+  })
+
+  it('searches no single one of many texts where all together hold nothing', () => {
+    const [few, many] = [100, 1_000].map((count) =>
+      searched(repeat(count!, (i) => `prices ${i} ${'of tea '.repeat(40)}`)),
+    )
+    expect((many! - few!) / (900 * 290)).toBeLessThan(6)
+  })
 })
 
 /** One of 2^length ways to write a name. */

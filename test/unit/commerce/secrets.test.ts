@@ -1,7 +1,8 @@
 // Secrets by their public formats, what only looks like one, cards, and how much work it takes to look.
+import fc from 'fast-check'
 import { english } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
-import { findCards, findNumber, passesLuhn } from '../../../src/commerce/secrets/cards.ts'
+import { findCards, findNumber, holdsDigits, passesLuhn } from '../../../src/commerce/secrets/cards.ts'
 import { findMnemonic } from '../../../src/commerce/secrets/mnemonic.ts'
 import { PATTERNS } from '../../../src/commerce/secrets/patterns.ts'
 import { scanSecrets } from '../../../src/commerce/secrets/scan.ts'
@@ -85,9 +86,32 @@ describe('seed phrases', () => {
       'behind other words of the list',
       'market street legal winner thank year wave sausage worth useful legal winner thank yellow',
     ],
+    [
+      'numbered',
+      '1. legal 2. winner 3. thank 4. year 5. wave 6. sausage 7) worth 8: useful 9. legal 10. winner 11. thank 12 yellow',
+    ],
+    [
+      'between spaces of other scripts',
+      'legal\u00a0winner\u2003thank\u3000year\ufeffwave\u1680sausage\u2028worth useful legal winner thank yellow',
+    ],
+    [
+      'behind a row of letters without end',
+      `${'x'.repeat(64)}legal winner thank year wave sausage worth useful legal winner thank yellow`,
+    ],
+    [
+      'behind words that are none',
+      'the phrase is: legal winner thank year wave sausage worth useful legal winner thank yellow',
+    ],
   ])('are found %s', (_how, phrase) => {
-    expect(findMnemonic(phrase)?.toLowerCase()).toMatch(/legal[\s\S]*yellow/)
+    expect(findMnemonic(phrase)?.toLowerCase()).toMatch(/^(?:market street )?legal winner .* thank yellow$/)
   })
+  it.each(['-', '123 ', ' 1.1 ', '\u200b', ' \u212a ', ' legalises ', ' é '])(
+    'are none with %j between',
+    (other) => {
+      const phrase = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+      expect(findMnemonic(phrase.replace(' sausage ', `${other}sausage `))).toBeUndefined()
+    },
+  )
   it('are none without their checksum', () => {
     expect(
       findMnemonic('legal winner thank year wave sausage worth useful legal winner thank zoo'),
@@ -109,6 +133,29 @@ const CARDS: readonly string[] = [
 ]
 
 describe('card numbers', () => {
+  it('are looked for where thirteen digits stand in a row, or two groups of four', () => {
+    const joints = [' ', '-', '\u00a0', '\u2007', '\u2009', '\u2010', '\u2011', '\u2013', '\u202f']
+    const part = fc.constantFrom(
+      '1',
+      '12',
+      '1234',
+      '123456',
+      '1234567890123',
+      'a',
+      'abcd',
+      '\n',
+      '  ',
+      ...joints,
+    )
+    const digits = new RegExp(String.raw`\d{13}|\d{4}[${joints.join('').replace('-', '\\-')}]\d{4}`)
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        expect(holdsDigits(parts.join(''))).toBe(digits.test(parts.join('')))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
   it.each(CARDS)('%s is one, and is none with another last digit', (digits) => {
     expect(passesLuhn(digits)).toBe(true)
     expect(findNumber(digits, false)?.digits).toBe(digits)
