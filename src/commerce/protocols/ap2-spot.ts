@@ -40,7 +40,6 @@ export interface Ap2Sights {
 }
 
 const V01_RANK = { payment: 0, cart: 1, intent: 2 }
-const rankOfV01 = ({ name }: Mark): number => V01_RANK[mandateOf(name)!]
 
 // A body with more texts that may be tokens has the rest of them left unread: no protocol sends more than three.
 const MAX_CANDIDATES = 64
@@ -52,9 +51,10 @@ export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((mess
   // A body may be `null` or a word.
   const marks = body.kind === 'json' && isContainer(body.value) ? outlineOf(body).marks : []
   const isNamed = (mark: Mark) => isMandateName(mark.name)
-  const candidates = marks
-    .filter((mark) => typeof mark.value === 'string' && (isNamed(mark) || looksLikeSdJwt(mark.value)))
-    .toSorted((a, b) => Number(isNamed(b)) - Number(isNamed(a)) || comparePaths(a, b))
+  const candidates = sortMarks(
+    marks.filter((mark) => typeof mark.value === 'string' && (isNamed(mark) || looksLikeSdJwt(mark.value))),
+    (mark) => Number(!isNamed(mark)),
+  )
   for (const mark of candidates.slice(0, MAX_CANDIDATES)) {
     const at = placeOf(mark)
     const text = mark.value as string
@@ -65,9 +65,10 @@ export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((mess
   return {
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
     undecodable: undecodable.toSorted(),
-    mandates: marks
-      .filter(({ name }) => mandateOf(name) !== undefined)
-      .toSorted((a, b) => rankOfV01(a) - rankOfV01(b) || comparePaths(a, b))
+    mandates: sortMarks(
+      marks.filter(({ name }) => mandateOf(name) !== undefined),
+      ({ name }) => V01_RANK[mandateOf(name)!],
+    )
       .slice(0, MAX_CANDIDATES)
       .map((mark) => ({ kind: mandateOf(mark.name)!, found: { value: mark.value, at: placeOf(mark) } })),
     merchantAuthorization: findMerchantAuthorization(marks),
@@ -77,9 +78,15 @@ export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((mess
 
 const placeOf = (mark: Mark): Place => placeOfBranch(branchOf(mark))
 
-/** The order of their places, and no place written for it. */
-function comparePaths(one: Mark, other: Mark): number {
-  const [ours, theirs] = [pathOf(one), pathOf(other)]
+/** By rank, and then in the order of their places: none is written for it. */
+function sortMarks(marks: readonly Mark[], rankOf: (mark: Mark) => number): Mark[] {
+  return marks
+    .map((mark) => ({ mark, rank: rankOf(mark), path: pathOf(mark) }))
+    .toSorted((a, b) => a.rank - b.rank || comparePaths(a.path, b.path))
+    .map(({ mark }) => mark)
+}
+
+function comparePaths(ours: readonly Branch[], theirs: readonly Branch[]): number {
   for (let i = 0; i < ours.length && i < theirs.length; i++) {
     const [a, b] = [ours[i]!, theirs[i]!]
     if (a === b || a.key === b.key) continue
@@ -95,9 +102,10 @@ function pathOf(mark: Mark): Branch[] {
 }
 
 function findMerchantAuthorization(marks: readonly Mark[]): Found<string> | null {
-  const detached = marks
-    .filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization')
-    .toSorted(comparePaths)
+  const detached = sortMarks(
+    marks.filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization'),
+    () => 0,
+  )
     .slice(0, MAX_CANDIDATES)
     .find((mark) => typeof mark.value === 'string' && readJws(mark.value, placeOf(mark))?.payload === null)
   return detached === undefined ? null : { value: detached.value as string, at: placeOf(detached) }

@@ -7,10 +7,10 @@ import type { Text } from './texts.ts'
 import { createWordFinder, type Held } from './words.ts'
 
 export interface Joined {
+  /** Without those that are too short to hold a secret. */
   readonly all: string
-  /** Those in it. Shorter ones hold no secret. */
-  readonly texts: readonly Text[]
   readonly held: Held
+  /** The text that stands there. */
   textAt(index: number): Text
 }
 
@@ -22,35 +22,37 @@ const findWords = createWordFinder([
   ...GATE_WORDS,
 ])
 
-export const joinTexts = rememberLast((given: readonly Text[]): Joined => {
-  const texts: Text[] = []
+export const joinTexts = rememberLast((texts: readonly Text[]): Joined => {
   const values: string[] = []
-  for (const text of given)
-    if (text.value.length >= TEXT_MIN_CHARS) {
-      texts.push(text)
-      values.push(text.value)
-    }
+  for (const { value } of texts) if (value.length >= TEXT_MIN_CHARS) values.push(value)
   // One text alone may be the whole body, and is not copied.
   const all = values.length === 1 ? values[0]! : values.join(SEPARATOR)
-  let ends: number[] | undefined
+  let listed: Listed | undefined
   return {
     all,
-    texts,
     held: findWords(all),
     textAt(index) {
-      ends ??= listEnds(values)
+      listed ??= listTexts(texts)
+      const { inside, ends } = listed
       let [low, high] = [0, ends.length - 1]
       while (low < high) {
         const middle = (low + high) >> 1
         if (ends[middle]! > index) high = middle
         else low = middle + 1
       }
-      return texts[low]!
+      return inside[low]!
     },
   }
 })
 
-function listEnds(values: readonly string[]): number[] {
+/** Made where something was found. */
+interface Listed {
+  readonly inside: readonly Text[]
+  readonly ends: readonly number[]
+}
+
+function listTexts(texts: readonly Text[]): Listed {
+  const inside = texts.filter(({ value }) => value.length >= TEXT_MIN_CHARS)
   let length = 0
-  return values.map((value) => (length += value.length + SEPARATOR.length))
+  return { inside, ends: inside.map(({ value }) => (length += value.length + SEPARATOR.length)) }
 }

@@ -48,7 +48,7 @@ export function scanSecrets(texts: readonly Text[]): Scan {
     }
   }
   const holdsNames = SECRET_WORDS.some((word) => joined.held.has(word))
-  for (const text of joined.texts) {
+  for (const text of texts) {
     if (text.value.length < NAMED_MIN_CHARS) continue
     const kind = text.isName ? undefined : judgeNamed(text.name, text.value)
     if (kind !== undefined) add(kind, text, text.value, false)
