@@ -42,6 +42,7 @@ const VOCABULARY = [
   'curl',
   'timestamp',
   'turns',
+  'gathering',
 ]
 const CONTRACTS = ['registry', 'services', 'authenticate', 'input', 'limits']
 

@@ -1,5 +1,6 @@
 // A node that is known to be of the right chain: asked for its id at first use, now and then, and after every trouble.
-// Questions of one tick travel in one HTTP request.
+// Questions that come together travel in one HTTP request.
+import { createGathering } from '../../gathering.ts'
 import { ChainError, type PaymentNetwork } from '../ports.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
 
@@ -28,6 +29,8 @@ export interface ChainRpc {
 }
 
 const CHECK_EVERY_MS = 60_000
+/** A question to a node takes longer, and providers count requests. */
+const MAX_GATHER_MS = 1
 /** Public endpoints refuse larger batches. A node next to us does not. */
 const MAX_CALLS_REMOTE = 10
 const MAX_CALLS_LOCAL = 64
@@ -143,10 +146,18 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     }
   }
 
+  const gathering = createGathering({
+    count: () => waiting.length,
+    maxMs: MAX_GATHER_MS,
+    now: () => performance.now(),
+    go: flush,
+  })
+
   return {
     ask(calls, isDecisive = false) {
       return new Promise((resolve, reject) => {
-        if (waiting.push({ calls, isDecisive, resolve, reject }) === 1) setImmediate(flush)
+        waiting.push({ calls, isDecisive, resolve, reject })
+        gathering.add()
       })
     },
     async submit(method, params) {

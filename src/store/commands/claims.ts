@@ -63,7 +63,8 @@ export function toClaim(row: ClaimRow): PaymentClaim {
  * steps do not touch it, nor the index.
  */
 const digest = (...parts: readonly string[]): Buffer =>
-  hash('sha256', JSON.stringify(parts), 'buffer').subarray(0, 16)
+  // Not `'buffer'`, which costs Node four times as much.
+  Buffer.from(hash('sha256', JSON.stringify(parts), 'binary').slice(0, 16), 'binary')
 export const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
 const identifierKeyOf = (c: Input<'findIdentifiedClaim'>) => digest(c.tool, c.payer, c.identifier)
 

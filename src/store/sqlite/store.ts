@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { createGathering } from '../../gathering.ts'
 import type { Logger } from '../../log.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, commands, pointReads, reads } from '../commands/index.ts'
@@ -51,7 +52,6 @@ export async function openSqliteStore(parts: {
 
   let waiting: Waiting[] = []
   let outbox: unknown[] = []
-  let isGathering = false
   let closing: Promise<void> | undefined
   let isOpen = false
 
@@ -91,30 +91,21 @@ export async function openSqliteStore(parts: {
     port.postMessage(outbox)
     outbox = []
   }
-  // A message and a commit cost as much for one command as for twenty: while every turn of the loop brings more, those that
-  // came wait for the next ones, though not for long. What comes while the thread commits it takes together.
-  function gather(): void {
-    if (isGathering) return
-    isGathering = true
-    const until = performance.now() + MAX_GATHER_MS
-    let seen = 0
-    const look = () => {
-      if (outbox.length > seen && performance.now() < until) {
-        seen = outbox.length
-        setImmediate(look)
-        return
-      }
-      isGathering = false
+  // A message and a commit cost as much for one command as for twenty. What comes while the thread commits it takes together.
+  const gathering = createGathering({
+    count: () => outbox.length,
+    maxMs: MAX_GATHER_MS,
+    now: () => performance.now(),
+    go() {
       if (outbox.length > 0) flush()
-    }
-    setImmediate(look)
-  }
+    },
+  })
   function send(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
     return new Promise((resolve, reject) => {
       waiting.push({ name, resolve, reject })
       outbox.push(name, args)
-      gather()
+      gathering.add()
     })
   }
 
