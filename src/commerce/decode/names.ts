@@ -15,9 +15,11 @@ const MANDATES: Readonly<Record<string, MandateKind>> = {
   'ap2.mandates.PaymentMandate': 'payment',
 }
 
+const MANDATE_MIN_CHARS = Math.min(...Object.keys(MANDATES).map((name) => name.length))
+
+/** Asked of every container: nearly all names are shorter. */
 export const mandateOf = (name: string): MandateKind | undefined =>
-  // Most names are shorter: cheap, as it is asked of every container.
-  name.startsWith('ap2.') && Object.hasOwn(MANDATES, name) ? MANDATES[name] : undefined
+  name.length >= MANDATE_MIN_CHARS && Object.hasOwn(MANDATES, name) ? MANDATES[name] : undefined
 
 const CODE_NAME =
   /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?security_?code|card_?verification_?code)$/i

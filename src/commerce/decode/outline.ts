@@ -51,6 +51,12 @@ export const LARGE = 1e11
 export const SMALL = 10_000
 const CODE_MIN = 100
 
+/** A container in an object, to be read later: the object is not asked for it again. */
+interface Holder {
+  readonly value: readonly Json[] | JsonObject
+  readonly name: string
+}
+
 export interface Reading {
   /** Whether it was parsed by others: it may be no deeper and no larger than its text might be. Else its parser has seen to that. */
   readonly isLimited: boolean
@@ -89,29 +95,30 @@ export function readOutline(source: Source, { isLimited, wantsTexts }: Reading):
     const plain = value.includes('%') ? unescape(value) : undefined
     if (plain !== undefined) addText(plain, name)
   }
-  /** @returns whether it holds others, which are read later */
-  const look = (value: unknown, name: string, isItem: boolean): boolean => {
-    let isHolder = false
-    if (typeof value === 'string') lookAtText(value, name)
-    else if (isContainer(value)) {
-      if (mandateOf(name) !== undefined) marks.push({ source, index, value, name })
-      isHolder = true
-    } else if (typeof value === 'number') {
+  const lookAtOther = (value: unknown, name: string, isItem: boolean) => {
+    if (typeof value === 'number') {
       if (!Number.isFinite(value)) isJson = false
       if (wantsTexts && (value >= LARGE || (value >= CODE_MIN && value < SMALL && !isItem)))
         addText(String(value), name)
     } else if (value !== null && typeof value !== 'boolean') isJson = false
-    index++
-    return isHolder
   }
   const judge = () => {
     if (chars + index > MAX_BODY_CHARS) why = 'oversize'
     else if (!isJson) why = 'malformed'
   }
   const readList = (list: readonly Json[], name: string, depth: number) => {
+    const isMandate = mandateOf(name) !== undefined
     let holders = 0
     // Indices and no iterator: holes are looked at too.
-    for (let i = 0; i < list.length; i++) if (look(list[i], name, true)) holders++
+    for (let i = 0; i < list.length; i++) {
+      const value = list[i]
+      if (typeof value === 'string') lookAtText(value, name)
+      else if (isContainer(value)) {
+        holders++
+        if (isMandate) marks.push({ source, index, value, name })
+      } else lookAtOther(value, name, true)
+      index++
+    }
     judge()
     for (let i = list.length - 1; holders > 0; i--) {
       const item = list[i]
@@ -123,20 +130,24 @@ export function readOutline(source: Source, { isLimited, wantsTexts }: Reading):
   const readObject = (object: JsonObject, depth: number) => {
     const keys = Object.keys(object)
     members += keys.length
-    let holders: string[] | undefined
+    let holders: Holder[] | undefined
     for (const key of keys) {
       chars += key.length
-      const at = index
-      if (look(object[key], endOf(key), false)) (holders ??= []).push(key)
+      const value = object[key]
+      const name = endOf(key)
+      if (typeof value === 'string') lookAtText(value, name)
+      else if (isContainer(value)) {
+        holders ??= []
+        holders.push({ value, name })
+        if (mandateOf(name) !== undefined) marks.push({ source, index, value, name })
+      } else lookAtOther(value, name, false)
       if (wantsTexts && key.length >= NAME_MIN_CHARS)
-        texts.push({ source, index: at, value: key, name: '', isName: true })
+        texts.push({ source, index, value: key, name: '', isName: true })
+      index++
     }
     judge()
     if (holders !== undefined)
-      for (let i = holders.length - 1; i >= 0; i--) {
-        const key = holders[i]!
-        read(object[key] as readonly Json[] | JsonObject, endOf(key), depth + 1)
-      }
+      for (let i = holders.length - 1; i >= 0; i--) read(holders[i]!.value, holders[i]!.name, depth + 1)
   }
   const read = (container: readonly Json[] | JsonObject, name: string, depth: number) => {
     if (isLimited && why !== undefined) return
@@ -145,7 +156,12 @@ export function readOutline(source: Source, { isLimited, wantsTexts }: Reading):
     else readObject(container as JsonObject, depth)
   }
 
-  if (look(source.value, '', false)) read(source.value as readonly Json[] | JsonObject, '', 1)
+  const root = source.value
+  if (typeof root === 'string') lookAtText(root, '')
+  else if (!isContainer(root)) lookAtOther(root, '', false)
+  // The root is a value too.
+  index++
+  if (isContainer(root)) read(root, '', 1)
   else judge()
   return { why: isLimited ? why : undefined, texts: wantsTexts ? texts : undefined, marks, members }
 }
