@@ -11,8 +11,8 @@ export interface SqliteDatabase {
 // Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
 const BUSY_TIMEOUT_MS = 5000
 const READ_CACHE_KIB = 8 * 1024
-/** Taken only as there are pages to hold: the random index of a million payments fits. */
-const WRITE_CACHE_KIB = 32 * 1024
+/** What a group of commits changes, many times over. The rest is in the system's cache; more here was only memory. */
+const WRITE_CACHE_KIB = 4 * 1024
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 /** 16 MiB of WAL between checkpoints: pages that every group changes are copied back once, not every fourth group. */
 const CHECKPOINT_PAGES = 4000
