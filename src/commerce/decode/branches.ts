@@ -1,10 +1,10 @@
 // Where in a document something stands. Few of the things that are looked at are ever asked that: a document is walked for it
 // when the first of them is, and not before.
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
-import { pointer, remember } from './value.ts'
+import { pointer } from './value.ts'
 
 export interface Branch {
-  readonly up: Branch | undefined
+  readonly up: Container | undefined
   readonly key: string | number
   /** Of the root of a document. */
   readonly at: Place
@@ -18,11 +18,19 @@ export interface Container extends Branch {
   readonly up: Container | undefined
   /** Index of the first value in it. */
   readonly from: number
+  /** Names of its members and its place, once somebody asked: there may be as many questions about it as members in it. */
+  keys: readonly string[] | undefined
+  place: Place | undefined
+}
+
+/** A document, with what holds something in it, once somebody asked. */
+export interface Located extends Found<Json> {
+  containers: readonly Container[] | undefined
 }
 
 /** A value of a document, by how many a walk looks at before it; the root is the first. */
 export interface Spot {
-  readonly source: Found<Json>
+  readonly source: Located
   readonly index: number
 }
 
@@ -35,14 +43,14 @@ export const endOf = (name: string): string =>
 export const isContainer = (value: unknown): value is readonly Json[] | JsonObject =>
   typeof value === 'object' && value !== null
 
-const listContainers = remember((source: Found<Json>): readonly Container[] => {
+function listContainers(source: Found<Json>): readonly Container[] {
   const found: Container[] = []
-  const stack: Omit<Container, 'from'>[] = []
+  const stack: Omit<Container, 'from' | 'keys' | 'place'>[] = []
   if (isContainer(source.value))
     stack.push({ value: source.value, name: '', up: undefined, key: '', at: source.at })
   let from = 1
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const container: Container = { ...top, from }
+    const container: Container = { ...top, from, keys: undefined, place: undefined }
     const { value, name } = container
     found.push(container)
     const push = (inner: Json, innerName: string, key: string | number) => {
@@ -54,12 +62,12 @@ const listContainers = remember((source: Found<Json>): readonly Container[] => {
     else for (const key of Object.keys(value)) push((value as JsonObject)[key]!, endOf(key), key)
   }
   return found
-})
+}
 
 /** What holds it; undefined of the root. */
 export function containerOf({ source, index }: Spot): Container | undefined {
   if (index === 0) return undefined
-  const containers = listContainers(source)
+  const containers = (source.containers ??= listContainers(source))
   let [low, high] = [0, containers.length - 1]
   while (low < high) {
     const middle = (low + high + 1) >> 1
@@ -73,18 +81,9 @@ export function branchOf(spot: Spot): Branch {
   const up = containerOf(spot)
   if (up === undefined) return { up, key: '', at: spot.source.at }
   const nth = spot.index - up.from
-  return { up, key: Array.isArray(up.value) ? nth : keysOf(up)[nth]!, at: '' }
+  return { up, key: Array.isArray(up.value) ? nth : (up.keys ??= Object.keys(up.value))[nth]!, at: '' }
 }
 
-/** Once for each object: there may be as many questions about it as members in it. */
-const keysOf = remember(({ value }: Container) => Object.keys(value))
-
-/** Of containers: names are as long as a stranger makes them, and what stands under one is put in words many times. */
-const places = new WeakMap<Branch, Place>()
-
-export function placeOfBranch({ up, key, at }: Branch): Place {
-  if (up === undefined) return at
-  const above = places.get(up) ?? placeOfBranch(up)
-  places.set(up, above)
-  return pointer(above, key)
-}
+/** Names are as long as a stranger makes them, and what stands under one is put in words many times. */
+export const placeOfBranch = ({ up, key, at }: Branch): Place =>
+  up === undefined ? at : pointer((up.place ??= placeOfBranch(up)), key)

@@ -1,15 +1,15 @@
 // One walk over a document for everybody who looks for something in it: whether it may be read at all, the texts that may be a
 // secret, a card or an instruction, and what may be a mandate. Nothing is kept of what is only passed: a message may be made of
 // containers alone, and memory costs more than a look. Where something stands, branches.ts finds out for what is asked about.
-import { MAX_BODY_CHARS, MAX_DEPTH, type Body, type Found, type Json, type JsonObject } from '../ports.ts'
-import { endOf, isContainer, type Spot } from './branches.ts'
+import { MAX_BODY_CHARS, MAX_DEPTH, type Body, type Json, type JsonObject } from '../ports.ts'
+import { endOf, isContainer, type Located, type Spot } from './branches.ts'
 import type { Unreadable } from './json.ts'
 import { isCodeName, isMandateName, mandateOf } from './names.ts'
 import { unescape } from './percent.ts'
 
 export type Where = 'url' | 'header' | 'body'
 
-export interface Source extends Found<Json> {
+export interface Source extends Located {
   readonly where: Where
   /** Decoded out of something else, e.g. a payment header. */
   readonly isDecoded: boolean
@@ -189,6 +189,7 @@ export const sourceOf = (value: Json, raw: string | undefined): Source => ({
   at: placeOfBody(raw),
   where: 'body',
   isDecoded: false,
+  containers: undefined,
 })
 
 export const placeOfBody = (raw: string | undefined): string => (raw === undefined ? '/body' : '/body#')

@@ -16,7 +16,7 @@ export const hideNames = (place: Place): Place => place.split('/').map(hideName)
 export const hideName = (segment: string): string =>
   segment.length > NAME_MAX_CHARS || isSuspect(segment) ? HIDDEN_NAME : segment
 
-const NOWHERE: Source = { value: null, at: '', where: 'body', isDecoded: false }
+const NOWHERE: Source = { value: null, at: '', where: 'body', isDecoded: false, containers: undefined }
 
 function isSuspect(segment: string): boolean {
   if (PLAIN_NAME.test(segment) && !/\d{12}/.test(segment)) return false

@@ -43,7 +43,7 @@ export function readTexts(message: Message, detection: Detection): Text[] {
   const texts: Text[] = []
   const add = (value: string, name: string, where: Where, at: Place, isDecoded = false) => {
     if (value === '') return
-    const source: Source = { value, at, where, isDecoded }
+    const source: Source = { value, at, where, isDecoded, containers: undefined }
     texts.push({ source, index: 0, value, name: endOf(name), isName: false })
   }
   add(message.target.text, '', 'url', '/target')
@@ -63,7 +63,10 @@ export function readTexts(message: Message, detection: Detection): Text[] {
     body.kind === 'json' ? outlineOf(body, true).texts! : [],
     ...documents.map(({ value, at }) => {
       const where = at.startsWith('/headers/') ? 'header' : 'body'
-      return readOutline({ value, at, where, isDecoded: true }, { isLimited: false, wantsTexts: true }).texts!
+      return readOutline(
+        { value, at, where, isDecoded: true, containers: undefined },
+        { isLimited: false, wantsTexts: true },
+      ).texts!
     }),
   )
 }

@@ -11,7 +11,7 @@ import { WORD_STARTS } from '../../../src/data/mnemonic-words.ts'
 import { HARMLESS, NAMED_TOKENS, TOKENS } from '../../data/commerce/tokens.ts'
 
 const text = (value: string, name = 'note'): Text => ({
-  source: { value, at: '/body', where: 'body', isDecoded: false },
+  source: { value, at: '/body', where: 'body', isDecoded: false, containers: undefined },
   index: 0,
   value,
   name,
