@@ -98,7 +98,9 @@ export function readOutline(source: Source, { isLimited, wantsTexts }: Reading):
   const lookAtOther = (value: unknown, name: string, isItem: boolean) => {
     if (typeof value === 'number') {
       if (!Number.isFinite(value)) isJson = false
-      if (wantsTexts && (value >= LARGE || (value >= CODE_MIN && value < SMALL && !isItem)))
+      if (!wantsTexts) return
+      // Few are worth being written as text.
+      if (value >= LARGE || (value >= CODE_MIN && value < SMALL && !isItem && isCodeName(name)))
         addText(String(value), name)
     } else if (value !== null && typeof value !== 'boolean') isJson = false
   }

@@ -11,11 +11,12 @@ const ASCII = 128
 
 /** @param words of ASCII; the same one may be there twice, in other letters too */
 export function createWordFinder(words: readonly string[]): (text: string) => Held {
-  const ids = new Map([...new Set(words.map(fold))].map((word, id) => [word, id]))
-  const { classes, width } = classify([...ids.keys()])
-  const { next, ends } = link([...ids.keys()], classes, width)
+  const folded = [...new Set(words.map(fold))]
+  const ids = new Map(words.map((word) => [word, folded.indexOf(fold(word))]))
+  const { classes, width } = classify(folded)
+  const { next, ends } = link(folded, classes, width)
   return (text) => {
-    const found = new Uint8Array(ids.size)
+    const found = new Uint8Array(folded.length)
     let all = 0
     let state = 0
     for (let i = 0; i < text.length; i++) {
@@ -26,7 +27,7 @@ export function createWordFinder(words: readonly string[]): (text: string) => He
       state = -state
       for (const id of ends.get(state)!) found[id] = 1
     }
-    return { isAscii: all < ASCII, has: (word) => found[ids.get(fold(word))!] === 1 }
+    return { isAscii: all < ASCII, has: (word) => found[ids.get(word)!] === 1 }
   }
 }
 
