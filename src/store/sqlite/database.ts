@@ -8,6 +8,11 @@ export interface SqliteDatabase {
   readonly close: () => void
 }
 
+interface Prepared {
+  readonly statement: StatementSync
+  readonly order: readonly number[] | undefined
+}
+
 // Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
 const BUSY_TIMEOUT_MS = 5000
 const READ_CACHE_KIB = 8 * 1024
@@ -31,18 +36,19 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     expectPragma(db, 'synchronous', 2)
   }
 
-  const prepared = new Map<string, StatementSync>()
+  const prepared = new Map<string, Prepared>()
   function run({ text, values, once }: Statement): readonly Row[] {
     if (once) {
       db.exec(text)
       return []
     }
-    let statement = prepared.get(text)
-    if (!statement) {
-      statement = db.prepare(toSqlite(text))
-      prepared.set(text, statement)
+    let known = prepared.get(text)
+    if (!known) {
+      const { text: spelling, order } = toSqlite(text)
+      prepared.set(text, (known = { statement: db.prepare(spelling), order }))
     }
-    return statement.all(...values)
+    const { statement, order } = known
+    return order ? statement.all(...order.map((at) => values[at]!)) : statement.all(...values)
   }
   function drive<T>(command: Command<T>): T {
     let step = command.next()
@@ -59,9 +65,20 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
   }
 }
 
-/** Numbered placeholders in SQLite's spelling. Row locks have no meaning where there is one writer. */
-export function toSqlite(text: string): string {
-  return text.replace(/\$(\d+)/g, '?$1').replace(/\bFOR (SHARE|UPDATE)( SKIP LOCKED)?\b/g, '')
+/**
+ * In SQLite's spelling, with placeholders without numbers: numbered ones cannot be filled by place in Node 22.19 to 24.0. Row
+ * locks have no meaning where there is one writer.
+ * @returns order: which value each placeholder takes; undefined where they stand in the order of the values, each once
+ */
+export function toSqlite(text: string): { text: string; order: readonly number[] | undefined } {
+  const order: number[] = []
+  const spelling = text
+    .replace(/\$(\d+)/g, (_, number: string) => {
+      order.push(Number(number) - 1)
+      return '?'
+    })
+    .replace(/\bFOR (SHARE|UPDATE)( SKIP LOCKED)?\b/g, '')
+  return { text: spelling, order: order.every((at, i) => at === i) ? undefined : order }
 }
 
 function expectPragma(db: DatabaseSync, name: string, expected: string | number): void {

@@ -22,12 +22,14 @@ describe('statement text', () => {
     expect(where([['a = $', undefined]])).toEqual({ text: 'TRUE', values: [] })
   })
 
-  it.each([
-    ['a = $1 AND b = $12', 'a = ?1 AND b = ?12'],
-    ['SELECT 1 ORDER BY id FOR SHARE', 'SELECT 1 ORDER BY id '],
-    ['SELECT 1 FOR UPDATE', 'SELECT 1 '],
-    ['UPDATE t SET updated_at = $1', 'UPDATE t SET updated_at = ?1'],
-  ])('turns %s into what SQLite reads', (text, expected) => {
-    expect(toSqlite(text)).toBe(expected)
+  it.each<readonly [string, string, readonly number[] | undefined]>([
+    ['a = $1 AND b = $2', 'a = ? AND b = ?', undefined],
+    ['a = $2 AND b = $12', 'a = ? AND b = ?', [1, 11]],
+    ['VALUES ($1, $2, -$2, $1)', 'VALUES (?, ?, -?, ?)', [0, 1, 1, 0]],
+    ['SELECT 1 ORDER BY id FOR SHARE', 'SELECT 1 ORDER BY id ', undefined],
+    ['SELECT 1 FOR UPDATE SKIP LOCKED', 'SELECT 1 ', undefined],
+    ['UPDATE t SET updated_at = $1', 'UPDATE t SET updated_at = ?', undefined],
+  ])('turns %s into what SQLite reads', (text, expected, order) => {
+    expect(toSqlite(text)).toEqual({ text: expected, order })
   })
 })

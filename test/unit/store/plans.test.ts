@@ -14,7 +14,7 @@ const steps = migrate(sqliteDialect, NOW)
 for (let step = steps.next(); !step.done;) {
   const { text, values, once } = step.value
   if (once) db.exec(text)
-  step = steps.next(once ? [] : db.prepare(toSqlite(text)).all(...values))
+  step = steps.next(once ? [] : db.prepare(toSqlite(text).text).all(...values))
 }
 afterAll(() => db.close())
 
@@ -23,7 +23,7 @@ function plansOf(command: Command<unknown>, answers: readonly (readonly Row[])[]
   const plans: string[] = []
   let step = command.next()
   for (let i = 0; !step.done; i++) {
-    const rows = db.prepare(`EXPLAIN QUERY PLAN ${toSqlite(step.value.text)}`).all()
+    const rows = db.prepare(`EXPLAIN QUERY PLAN ${toSqlite(step.value.text).text}`).all()
     plans.push(...rows.map((row) => String(row['detail'])))
     step = command.next(answers[i] ?? [])
   }
@@ -33,17 +33,17 @@ function plansOf(command: Command<unknown>, answers: readonly (readonly Row[])[]
 const pages = () => Number(db.prepare('PRAGMA page_count').get()!['page_count'])
 const LONG = 'x'.repeat(1300)
 it.each<readonly [string, string]>([
-  ['receipts', 'INSERT INTO receipts (id, account_id, jws, created_at) VALUES (?1, ?1, ?2, 1)'],
-  ['quotes', 'INSERT INTO quotes (id, jws, created_at, expires_at) VALUES (?1, ?2, 1, 1)'],
+  ['receipts', 'INSERT INTO receipts (id, account_id, jws, created_at) VALUES ($id, $id, $text, 1)'],
+  ['quotes', 'INSERT INTO quotes (id, jws, created_at, expires_at) VALUES ($id, $text, 1, 1)'],
   [
     'tasks',
     `INSERT INTO tasks (id, context_id, owner, state, revision, json, updated_at, expires_at)
-     VALUES (?1, ?1, ?1, 'working', 1, ?2, 1, 1)`,
+     VALUES ($id, $id, $id, 'working', 1, $text, 1, 1)`,
   ],
 ])('%s share pages: a text of 1,300 characters takes none of its own', (_table, text) => {
   const before = pages()
   const insert = db.prepare(text)
-  for (let i = 0; i < 300; i++) insert.run(`id-${String(i).padStart(6, '0')}`, LONG)
+  for (let i = 0; i < 300; i++) insert.run({ id: `id-${String(i).padStart(6, '0')}`, text: LONG })
   expect(pages() - before).toBeLessThan(200)
 })
 
