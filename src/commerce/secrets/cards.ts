@@ -1,7 +1,6 @@
 // Card numbers and their verification codes. Little enough is in either to be guessed from a digest: what is told of a number
 // are its last four digits, and of a code nothing.
 import { isCodeName } from '../decode/names.ts'
-import { joinTexts } from './joined.ts'
 import type { Text } from './texts.ts'
 
 export interface CardFound {
@@ -27,15 +26,13 @@ const LONG_NAME =
 
 export function findCards(texts: readonly Text[]): CardFound[] {
   const found: CardFound[] = []
-  // In most messages no text has as many digits: one look says so of all of them.
-  const mayHoldNumber = holdsDigits(joinTexts(texts).all)
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
     const { value, name, isName } = text
     if (value.length < MIN_DIGITS) {
       if (!isName && isCode(value) && isCodeName(name))
         found.push({ kind: 'card_verification_code', text, last4: null, value })
-    } else if (mayHoldNumber && holdsDigits(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
+    } else if (holdsDigits(value) && !(LONG_NAME.test(name) && /^\d+$/.test(value))) {
       const number = findNumber(value, CARD_NAME.test(name))
       if (number !== undefined)
         found.push({ kind: 'card_number', text, last4: number.digits.slice(-4), value: number.written })
