@@ -13,18 +13,22 @@ export interface OkpKey {
 export type Sign = (message: string) => string
 
 /** The one function of libsodium that is needed, as `sodium-native` binds it. */
-interface Sodium {
-  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secretKey: Uint8Array): void
+export interface Sodium {
+  /** @returns 0 where it signed */
+  crypto_sign_detached(signature: Uint8Array, message: Uint8Array, secretKey: Uint8Array): number
 }
 
 const SELF_TEST = 'agent-gateway: Ed25519 self-test'
 
-export function createSign(key: OkpKey): Sign {
+export function createSign(key: OkpKey, sodium: Sodium | undefined = loadSodium()): Sign {
   const portable = createPortableSign(key)
-  const native = loadSodium()
-  if (!native) return portable
-  const sign = createNativeSign(key, native)
-  return sign(SELF_TEST) === portable(SELF_TEST) ? sign : portable
+  if (!sodium) return portable
+  const native = createNativeSign(key, sodium)
+  try {
+    return native(SELF_TEST) === portable(SELF_TEST) ? native : portable
+  } catch {
+    return portable
+  }
 }
 
 export function createPortableSign(key: OkpKey): Sign {
@@ -38,7 +42,9 @@ export function createNativeSign({ d, x }: OkpKey, sodium: Sodium): Sign {
   secretKey.write(x, 32, 32, 'base64url')
   const signature = Buffer.alloc(64)
   return (message) => {
-    sodium.crypto_sign_detached(signature, Buffer.from(message), secretKey)
+    // Else it would be the signature of the message before.
+    if (sodium.crypto_sign_detached(signature, Buffer.from(message), secretKey) !== 0)
+      throw new Error('libsodium did not sign')
     return signature.toString('base64url')
   }
 }

@@ -8,6 +8,7 @@ import {
   createSign,
   loadSodium,
   type OkpKey,
+  type Sodium,
 } from '../../../src/receipts/ed25519.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
@@ -43,4 +44,30 @@ it('does not sign with an implementation that fails its test', () => {
   // libsodium takes the public half as given, OpenSSL computes it: what they disagree on is signed by the latter.
   expect(createNativeSign(wrong, loadSodium()!)('text')).not.toBe(portable('text'))
   expect(createSign(wrong)('text')).toBe(portable('text'))
+})
+
+it.each<[string, Sodium['crypto_sign_detached'] | undefined]>([
+  ['lacks the function', undefined],
+  [
+    'throws',
+    () => {
+      throw new Error('no')
+    },
+  ],
+  ['says that it failed', () => -1],
+  ['writes no signature', () => 0],
+])('signs with OpenSSL where libsodium loads and %s', (_what, crypto_sign_detached) => {
+  const sign = createSign(key, { crypto_sign_detached } as Sodium)
+  expect(sign('text')).toBe(portable('text'))
+})
+
+it('throws where libsodium fails later: the signature of the message before is none of this one', () => {
+  const sodium = loadSodium()!
+  let isBroken = false
+  const sign = createSign(key, {
+    crypto_sign_detached: (...args) => (isBroken ? -1 : sodium.crypto_sign_detached(...args)),
+  })
+  expect(sign('first')).toBe(portable('first'))
+  isBroken = true
+  expect(() => sign('second')).toThrow('libsodium did not sign')
 })
