@@ -6,6 +6,9 @@ import { finish, type Finished, start, type Started } from './process.ts'
 const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
+/** From source there is no launcher in front that hides what Node 22 says of node:sqlite. */
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
+
 /** Nothing of the machine's own configuration, only what a process needs to run. */
 export const bareEnv = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
@@ -17,13 +20,13 @@ export const runCli = (
   env: Readonly<Record<string, string>>,
   input?: string,
 ): Promise<Finished> =>
-  finish(process.execPath, [COMMAND, ...args], {
+  finish(process.execPath, [...NODE_FLAGS, COMMAND, ...args], {
     env: bareEnv(env),
     ...(input === undefined ? {} : { input }),
   })
 
 export const startCli = (args: readonly string[], env: Readonly<Record<string, string>>): Started =>
-  start(process.execPath, [COMMAND, ...args], { env: bareEnv(env), stdin: 'pipe' })
+  start(process.execPath, [...NODE_FLAGS, COMMAND, ...args], { env: bareEnv(env), stdin: 'pipe' })
 
 export interface GatewayProcess extends Started {
   /** Resolves with the address once the gateway answers requests. */
@@ -32,7 +35,7 @@ export interface GatewayProcess extends Started {
 
 /** `node src/main.ts`. The test that starts it ends it. */
 export function startGatewayProcess(env: Readonly<Record<string, string>>): GatewayProcess {
-  const started = start(process.execPath, [MAIN], { env: bareEnv(env) })
+  const started = start(process.execPath, [...NODE_FLAGS, MAIN], { env: bareEnv(env) })
   const listening = started.until('stdout', /^listening on (\S+)$/m).then((match) => match[1]!)
   // Whoever expects a failed start looks at `ended` and never at this.
   listening.catch(() => {})
