@@ -18,13 +18,23 @@ const RULES: readonly (readonly [RegExp, CharacterRule])[] = [
   [/^\p{Cs}$/u, 'surrogate'],
   [/^\p{Co}$/u, 'private_use_character'],
   [/^\p{Cn}$/u, 'unassigned_character'],
-  // Soft hyphen, zero-width space, word joiner, byte order mark, tags; and letters that are drawn as nothing.
-  [/^[\p{Cf}\u034F\u115F\u1160\u17B4\u17B5\u3164\uFFA0]$/u, 'invisible_character'],
+  // Soft hyphen, zero-width space, word joiner, byte order mark, tags; and what is drawn as nothing: letters, a cell of
+  // Braille, the head of a note.
+  [/^[\p{Cf}\u034F\u115F\u1160\u17B4\u17B5\u2800\u3164\uFFA0\u{1D159}]$/u, 'invisible_character'],
 ]
 
 const JOINER = /^[\u200C\u200D]$/
 /** A pictograph, possibly with its presentation or skin tone. */
 const PICTURE = /^[\p{Extended_Pictographic}\p{Emoji_Modifier}\uFE0F]$/u
+/** Says which form of the character before it is meant, and is drawn as nothing behind any other. */
+const SELECTOR = /^(?:[\u180B-\u180D\u180F]|[\uFE00-\uFE0F]|[\u{E0100}-\u{E01EF}])$/u
+/** Unicode's StandardizedVariants, emoji-variation-sequences and IVD, by what their characters have in common. */
+const SELECTABLE: readonly (readonly [selector: RegExp, before: RegExp])[] = [
+  [/^[\u180B-\u180F]$/, /^\p{Script=Mongolian}$/u],
+  [/^[\uFE0E\uFE0F]$/, /^[\p{Extended_Pictographic}\p{S}]$/u],
+  [/./u, /^[\p{Script=Han}\p{Script=Myanmar}\p{Script=Phags_Pa}\p{S}]$/u],
+]
+const KEYCAP = '\u20E3'
 /** Scripts whose letters join: a non-joiner between two of them changes how they are drawn (RFC 5892, A.1). */
 const JOINING =
   /^[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Mandaic}\p{Script=Adlam}]$/u
@@ -40,7 +50,7 @@ const VIRAMAS = new Set(
     .map((hex) => String.fromCodePoint(Number.parseInt(hex, 16))),
 )
 
-/** Why this character has no place in an address; joiners are judged by where they stand. */
+/** Why this character has no place in an address; joiners and selectors are judged by where they stand. */
 export function faultOfCharacter(
   characters: readonly string[],
   at: number,
@@ -50,6 +60,7 @@ export function faultOfCharacter(
   if (character >= ' ' && character <= '~') return character === ' ' ? 'whitespace' : undefined
   if (JOINER.test(character))
     return isJoinerInPlace(characters, at, isLabel) ? undefined : 'invisible_character'
+  if (SELECTOR.test(character)) return isSelectorInPlace(characters, at) ? undefined : 'invisible_character'
   return RULES.find(([pattern]) => pattern.test(character))?.[1]
 }
 
@@ -62,6 +73,13 @@ function isJoinerInPlace(characters: readonly string[], at: number, isLabel: boo
   if (after === undefined) return false
   if (characters[at] === '\u200C') return JOINING.test(before) && JOINING.test(after)
   return !isLabel && PICTURE.test(before) && PICTURE.test(after)
+}
+
+function isSelectorInPlace(characters: readonly string[], at: number): boolean {
+  const before = characters[at - 1]
+  if (before === undefined) return false
+  if (/^[0-9#*]$/.test(before)) return characters[at] === '\uFE0F' && characters[at + 1] === KEYCAP
+  return SELECTABLE.find(([selector]) => selector.test(characters[at]!))![1].test(before)
 }
 
 /** RFC 6531, 3.3: whatever UTF-8 can say beyond ASCII. Half of a surrogate pair is nothing that it can say. */

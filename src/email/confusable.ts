@@ -9,7 +9,7 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
     // Cyrillic, Greek, Armenian, Latin beyond ASCII
     a: 'аαɑ',
     b: 'ьЬ',
-    c: 'сϲⅽ',
+    c: 'сϲⅽᴄ',
     d: 'ԁɗ',
     e: 'еҽ',
     g: 'ɡց',
@@ -20,23 +20,54 @@ const LOOKS_LIKE: ReadonlyMap<string, string> = new Map(
     l: 'ӏ',
     m: 'м',
     n: 'пոηռ',
-    o: 'оοօσ',
+    o: 'оοօσᴏ',
     p: 'рρ',
     q: 'ԛգ',
     r: 'г',
-    s: 'ѕ',
+    s: 'ѕꜱ',
     t: 'тτ',
-    u: 'υսцʋ',
-    v: 'ѵν',
-    w: 'ѡԝωա',
+    u: 'υսцʋᴜ',
+    v: 'ѵνᴠ',
+    w: 'ѡԝωաᴡ',
     x: 'хχ',
     y: 'уүγ',
     z: 'ᴢ',
+    // Capitals, where they look like another letter than the small ones do. Domains have none; names do.
+    A: 'АΑ',
+    B: 'ВΒ',
+    E: 'Ε',
+    H: 'НΗ',
+    I: 'ӀΙ',
+    K: 'Κ',
+    M: 'Μ',
+    N: 'Ν',
+    P: 'Ρ',
+    T: 'Τ',
+    X: 'Χ',
+    Y: 'УΥ',
+    Z: 'Ζ',
   }).flatMap(([latin, others]) => [...others].map((other): [string, string] => [other, latin])),
 )
 
-const LATIN = /\p{Script=Latin}/u
-const IMITATOR = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u
+/** Scripts that imitate Latin. Nobody writes words of the latter ones with Latin letters in them. */
+const IMITATORS = [
+  'Cyrillic',
+  'Greek',
+  'Armenian',
+  'Cherokee',
+  'Canadian_Aboriginal',
+  'Carian',
+  'Coptic',
+  'Deseret',
+  'Lisu',
+  'Lycian',
+  'Lydian',
+  'Old_Italic',
+  'Osage',
+  'Tifinagh',
+]
+const IMITATOR = new RegExp(`[${IMITATORS.map((name) => `\\p{Script=${name}}`).join('')}]`, 'u')
+const SCRIPTS = ['Latin', ...IMITATORS].map((name) => new RegExp(`\\p{Script=${name}}`, 'u'))
 const known = new Set(PROVIDERS)
 
 export interface Resemblance {
@@ -60,20 +91,14 @@ export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
 }
 
 /** Latin with a script that imitates it, or two of those, in one label or word. */
-export function mixesScripts(label: string): boolean {
-  const scripts = [
-    LATIN,
-    /\p{Script=Cyrillic}/u,
-    /\p{Script=Greek}/u,
-    /\p{Script=Armenian}/u,
-    /\p{Script=Cherokee}/u,
-  ]
-  return IMITATOR.test(label) && scripts.filter((script) => script.test(label)).length > 1
-}
+export const mixesScripts = (label: string): boolean =>
+  IMITATOR.test(label) && SCRIPTS.filter((script) => script.test(label)).length > 1
 
 /** Under a top-level domain that is not written in that script, letters that all pass for Latin ones. */
 const isAllImitation = (label: string) => IMITATOR.test(label) && /^[a-z0-9-]+$/.test(skeletonOf(label))
 
 /** As a reader takes it in: accents gone, imitations as what they imitate. */
-const skeletonOf = (text: string) =>
-  [...text.normalize('NFD').replace(/\p{Mn}/gu, '')].map((one) => LOOKS_LIKE.get(one) ?? one).join('')
+export const skeletonOf = (text: string) =>
+  [...text.normalize('NFD').replace(/\p{Mn}/gu, '')]
+    .map((one) => LOOKS_LIKE.get(one) ?? LOOKS_LIKE.get(one.toLowerCase()) ?? one)
+    .join('')

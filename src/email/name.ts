@@ -1,7 +1,7 @@
 // Whether the name in front of an address can be taken for something that it is not: another address, a site, or a text
 // that does not read as it was sent. What a name may be made of is display-form.ts's; whose name it is, nobody knows.
 import { faultOfCharacter } from './characters.ts'
-import { mixesScripts } from './confusable.ts'
+import { mixesScripts, skeletonOf } from './confusable.ts'
 import { readDomain } from './domain.ts'
 
 /** Longer ones push the address out of sight. */
@@ -9,24 +9,41 @@ const MAX_NAME_CHARS = 64
 /** White space that is as wide as it looks: CJK names have the second, word processors write the third. */
 const SPACE = /^[ \u3000\u00A0]$/
 /** Any @, and the brackets and the scheme that a reader goes by. */
-const SIGNS = /[@<>]|:\/\//
+const SIGNS = /[@<>]|[:\u2236\uA789][/\\\u2044\u2215]{2}|\b(?:https?|mailto):|\bwww\./i
 /** RFC 2047: mail programs show what it decodes to. */
 const ENCODED_WORD = /=\?[^?\s]+\?[bq]\?/i
-/** A dot that something stands before, and the letters behind it. Compatibility forms of the dot are gone by then. */
-const ENDING = /(?<=[\p{L}\p{M}\p{N}])[.\u3002](xn--[a-z0-9-]+|[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}])/giu
+/**
+ * A dot that something stands before, and the letters behind it. Compatibility forms of the dot are gone by then; the others
+ * are what other scripts have that is drawn like one (UTS 39): a tone of Lisu, zeros of Arabic, full stops.
+ */
+const ENDING =
+  /(?<=[\p{L}\p{M}\p{N}\p{S}]["'\u2019\u201D)\]]?)[.\u3002\u0660\u06F0\u0701\u0702\uA4F8\uA60E\u{10A50}\u{1D16D}](xn--[a-z0-9-]+|[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}])/giu
+/** UTS 39, 5.4: more marks than that on a letter cover what is around it, as a mark on none does. */
+const STACKED = /\p{Mn}{5}|(?:^|\p{Z})\p{M}/u
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/u
+/** The flags that are spelled with characters of which nothing is seen otherwise: England, Scotland and Wales. */
+const FLAGS = new RegExp(`\u{1F3F4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tagged).join('|')})`, 'gu')
+/** A letter by itself in Unicode, drawn as the Greek one and written with Latin ones: a millionth. */
+const MICRO = /\u00B5/g
 
 /** @param name without quotes and escapes */
 export function isMisleadingName(name: string): boolean {
-  const characters = [...name]
-  if (characters.length > MAX_NAME_CHARS) return true
-  if (characters.some((one, i) => !SPACE.test(one) && faultOfCharacter(characters, i, false))) return true
+  const characters = [...name.replace(FLAGS, '\u{1F3F4}')]
   // Full-width, small and mathematical forms read as what they stand for.
   const read = name.normalize('NFKC')
-  if (SIGNS.test(read) || ENCODED_WORD.test(read)) return true
-  if ([...read.matchAll(ENDING)].some(([, letters]) => isTopLevelDomain(letters!))) return true
-  return name.split(BETWEEN_WORDS).some(mixesScripts)
+  if (Math.max(characters.length, [...read].length) > MAX_NAME_CHARS) return true
+  if (characters.some((one, i) => !SPACE.test(one) && faultOfCharacter(characters, i, false))) return true
+  if (STACKED.test(name) || SIGNS.test(read) || ENCODED_WORD.test(read)) return true
+  if ([...read.matchAll(ENDING)].some(([, letters]) => isEnding(letters!))) return true
+  return name.split(BETWEEN_WORDS).some((word) => mixesScripts(word.replace(MICRO, '').normalize('NFKC')))
 }
+
+function tagged(letters: string): string {
+  return [...letters, '\u007F'].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('')
+}
+
+/** Of a domain, or drawn like that of one. */
+const isEnding = (letters: string) => isTopLevelDomain(letters) || isTopLevelDomain(skeletonOf(letters))
 
 function isTopLevelDomain(letters: string): boolean {
   const domain = readDomain(`x.${letters}`)

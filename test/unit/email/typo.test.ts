@@ -130,6 +130,8 @@ describe('distances', () => {
 describe('findResemblance', () => {
   it.each<[string, boolean, string | undefined]>([
     ['gmаil.com', true, 'gmail.com'],
+    ['yahᴏᴏ.com', true, 'yahoo.com'],
+    ['p\uA4EEypal.com', true, undefined],
     ['gооgle.com', true, undefined],
     ['аррӏе.com', true, undefined],
     ['ехаmple.org', true, undefined],
