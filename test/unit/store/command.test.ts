@@ -1,3 +1,5 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { columns, insertInto, where } from '../../../src/store/command.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
@@ -31,5 +33,19 @@ describe('statement text', () => {
     ['UPDATE t SET updated_at = $1', 'UPDATE t SET updated_at = ?', undefined],
   ])('turns %s into what SQLite reads', (text, expected, order) => {
     expect(toSqlite(text)).toEqual({ text: expected, order })
+  })
+})
+
+/** Every statement is written in one of these, with the numbers of PostgreSQL. */
+const sources = globSync('src/store/**/*.ts').filter((file) => /\$\d/.test(readFileSync(file, 'utf8')))
+
+describe('placeholders with numbers', () => {
+  it('are looked for where all commands are', () => {
+    expect(sources).toContain(join('src', 'store', 'migrations.ts'))
+    expect(sources.filter((file) => file.includes(join('store', 'commands'))).length).toBeGreaterThan(10)
+  })
+
+  it.each(sources)('of %s do not reach SQLite, which cannot fill them by place in Node 22.19', (file) => {
+    expect(toSqlite(readFileSync(file, 'utf8')).text).not.toMatch(/[?$]\d/)
   })
 })
