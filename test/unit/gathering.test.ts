@@ -68,3 +68,24 @@ it('starts anew for what comes after a group has gone', async () => {
   await turn()
   expect(groups).toEqual([1, 2])
 })
+
+it('lets what comes while a group goes go after it', async () => {
+  const groups: number[] = []
+  let come = 0
+  const gathering = createGathering({
+    count: () => come,
+    maxMs: 1000,
+    now: () => 0,
+    go() {
+      groups.push(come)
+      come = 0
+      if (groups.length > 1) return
+      come = 1
+      gathering.add()
+    },
+  })
+  come = 2
+  gathering.add()
+  for (let i = 0; i < 5; i++) await turn()
+  expect(groups).toEqual([2, 1])
+})
