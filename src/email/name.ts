@@ -12,12 +12,12 @@ const SPACE = /^[ \u3000\u00A0]$/
 const SIGNS = /[@<>]|[:\u2236\uA789][/\\\u2044\u2215]{2}|\b(?:https?|mailto):|\bwww\./i
 /** RFC 2047: mail programs show what it decodes to. */
 const ENCODED_WORD = /=\?[^?\s]+\?[bq]\?/i
-/**
- * A dot that something stands before, and the letters behind it. Compatibility forms of the dot are gone by then; the others
- * are what other scripts have that is drawn like one (UTS 39): a tone of Lisu, zeros of Arabic, full stops.
- */
-const ENDING =
-  /(?<=[\p{L}\p{M}\p{N}\p{S}]["'\u2019\u201D)\]]?)[.\u3002\u0660\u06F0\u0701\u0702\uA4F8\uA60E\u{10A50}\u{1D16D}](xn--[a-z0-9-]+|[\p{L}\p{M}]+)(?![\p{L}\p{M}\p{N}])/giu
+/** Drawn like a dot: compatibility forms, and of UTS 39 a tone of Lisu, zeros of Arabic and full stops of other scripts. */
+const DOTS = /[\u0660\u06F0\u0701\u0702\u2024\u3002\uA4F8\uA60E\uFE12\uFE52\uFF0E\uFF61\u{10A50}\u{1D16D}]/gu
+/** A dot that something stands before, and the letters behind it. */
+const ENDING = /(?<=[\p{L}\p{M}\p{N}\p{S}]["'\u2019\u201D)\]]?)\.(xn--[a-z0-9-]+|[\p{L}\p{M}]+)/giu
+/** A reader of these stops where another script goes on, or a raised letter. */
+const FIRST_SCRIPT = /^(?:(?!\p{Lm})\p{Script=Latin})+|^\p{Script=Cyrillic}+|^\p{Script=Greek}+/u
 /** UTS 39, 5.4: more marks than that on a letter cover what is around it, as a mark on none does. */
 const STACKED = /\p{Mn}{5}|(?:^|\p{Z})\p{M}/u
 const BETWEEN_WORDS = /[^\p{L}\p{M}\p{N}]+/u
@@ -34,7 +34,9 @@ export function isMisleadingName(name: string): boolean {
   if (Math.max(characters.length, [...read].length) > MAX_NAME_CHARS) return true
   if (characters.some((one, i) => !SPACE.test(one) && faultOfCharacter(characters, i, false))) return true
   if (STACKED.test(name) || SIGNS.test(read) || ENCODED_WORD.test(read)) return true
-  if ([...read.matchAll(ENDING)].some(([, letters]) => isEnding(letters!))) return true
+  // As sent too: a sign behind an ending is read as letters that would make it longer.
+  const dotted = `${read} ${name}`.replace(DOTS, '.')
+  if ([...dotted.matchAll(ENDING)].some(([, letters]) => isEnding(letters!))) return true
   return name.split(BETWEEN_WORDS).some((word) => mixesScripts(word.replace(MICRO, '').normalize('NFKC')))
 }
 
@@ -43,7 +45,10 @@ function tagged(letters: string): string {
 }
 
 /** Of a domain, or drawn like that of one. */
-const isEnding = (letters: string) => isTopLevelDomain(letters) || isTopLevelDomain(skeletonOf(letters))
+const isEnding = (letters: string) =>
+  [letters, FIRST_SCRIPT.exec(letters)?.[0] ?? letters].some(
+    (one) => isTopLevelDomain(one) || isTopLevelDomain(skeletonOf(one)),
+  )
 
 function isTopLevelDomain(letters: string): boolean {
   const domain = readDomain(`x.${letters}`)
