@@ -36,7 +36,8 @@ export function isMisleadingName(name: string): boolean {
   if (STACKED.test(name) || SIGNS.test(read) || ENCODED_WORD.test(read)) return true
   // As sent too: a sign behind an ending is read as letters that would make it longer.
   const dotted = `${read} ${name}`.replace(DOTS, '.')
-  if ([...dotted.matchAll(ENDING)].some(([, letters]) => isEnding(letters!))) return true
+  const endings = new Set([...dotted.matchAll(ENDING)].map(([, letters]) => letters!))
+  if ([...endings].some(isEnding)) return true
   return name.split(BETWEEN_WORDS).some((word) => mixesScripts(word.replace(MICRO, '').normalize('NFKC')))
 }
 
@@ -45,10 +46,11 @@ function tagged(letters: string): string {
 }
 
 /** Of a domain, or drawn like that of one. */
-const isEnding = (letters: string) =>
-  [letters, FIRST_SCRIPT.exec(letters)?.[0] ?? letters].some(
-    (one) => isTopLevelDomain(one) || isTopLevelDomain(skeletonOf(one)),
-  )
+function isEnding(letters: string): boolean {
+  const first = FIRST_SCRIPT.exec(letters)?.[0] ?? letters
+  const readings = new Set([letters, first, skeletonOf(letters), skeletonOf(first)])
+  return [...readings].some(isTopLevelDomain)
+}
 
 function isTopLevelDomain(letters: string): boolean {
   const domain = readDomain(`x.${letters}`)
