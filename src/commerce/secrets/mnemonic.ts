@@ -88,14 +88,20 @@ for (let code = 0; code < KINDS.length; code++) {
 }
 
 /** Letters, white space with commas, and everything else. */
-function kindOf(code: number): number {
-  if (code < KINDS.length) return KINDS[code]!
-  // All white space beyond ASCII.
-  const isSpace = code === 0xa0 || code === 0xfeff || (code >= 0x1680 && code <= 0x3000 && isWideSpace(code))
-  return isSpace ? GAP_KIND : OTHER
-}
+const kindOf = (code: number): number =>
+  code < KINDS.length ? KINDS[code]! : isWideSpace(code) ? GAP_KIND : OTHER
 
-const isWideSpace = (code: number): boolean => GAP.test(String.fromCharCode(code))
+/** All white space beyond ASCII, in numbers: a text may be made of nothing else. */
+const isWideSpace = (code: number): boolean =>
+  code === 0xa0 ||
+  code === 0x1680 ||
+  (code >= 0x2000 && code <= 0x200a) ||
+  code === 0x2028 ||
+  code === 0x2029 ||
+  code === 0x202f ||
+  code === 0x205f ||
+  code === 0x3000 ||
+  code === 0xfeff
 
 /** Words of the list in a row: which they are, and where each begins and ends. */
 interface Run {

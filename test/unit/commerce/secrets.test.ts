@@ -112,6 +112,16 @@ describe('seed phrases', () => {
       expect(findMnemonic(phrase.replace(' sausage ', `${other}sausage `))).toBeUndefined()
     },
   )
+  it('have between their words white space of any script, commas and numbers alone', () => {
+    const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow'
+    const wrong: string[] = []
+    for (let code = 0; code <= 0xffff; code++) {
+      const char = String.fromCharCode(code)
+      const isFound = findMnemonic(`it is: ${words.replace(' sausage', `${char}sausage`)}`) !== undefined
+      if (isFound !== /[\s,0-9]/.test(char)) wrong.push(code.toString(16))
+    }
+    expect(wrong).toEqual([])
+  })
   it('are none without their checksum', () => {
     expect(
       findMnemonic('legal winner thank year wave sausage worth useful legal winner thank zoo'),
