@@ -16,8 +16,8 @@ export interface Container extends Branch {
   /** Of the member it is the value of; items have the name of their list. */
   readonly name: string
   readonly up: Container | undefined
-  /** Index of the first value in it. */
-  readonly from: number
+  /** Index of the first value in it, once a walk came to it. */
+  from: number
   /** Names of its members and its place, once somebody asked: there may be as many questions about it as members in it. */
   keys: readonly string[] | undefined
   place: Place | undefined
@@ -43,23 +43,39 @@ export const endOf = (name: string): string =>
 export const isContainer = (value: unknown): value is readonly Json[] | JsonObject =>
   typeof value === 'object' && value !== null
 
-function listContainers(source: Found<Json>): readonly Container[] {
+/** One object for each and no more: a document may be made of them alone. */
+function listContainers({ value: root, at }: Found<Json>): readonly Container[] {
   const found: Container[] = []
-  const stack: Omit<Container, 'from' | 'keys' | 'place'>[] = []
-  if (isContainer(source.value))
-    stack.push({ value: source.value, name: '', up: undefined, key: '', at: source.at })
+  const stack: Container[] = []
+  if (isContainer(root))
+    stack.push({
+      value: root,
+      name: '',
+      up: undefined,
+      key: '',
+      at,
+      from: 0,
+      keys: undefined,
+      place: undefined,
+    })
   let from = 1
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const container: Container = { ...top, from, keys: undefined, place: undefined }
-    const { value, name } = container
-    found.push(container)
-    const push = (inner: Json, innerName: string, key: string | number) => {
-      from++
-      if (isContainer(inner)) stack.push({ value: inner, name: innerName, up: container, key, at: '' })
+    const up = top
+    up.from = from
+    found.push(up)
+    const push = (value: Json, name: string, key: string | number) => {
+      if (isContainer(value))
+        stack.push({ value, name, up, key, at: '', from: 0, keys: undefined, place: undefined })
     }
-    if (Array.isArray(value))
-      for (let i = 0; i < value.length; i++) push((value as readonly Json[])[i]!, name, i)
-    else for (const key of Object.keys(value)) push((value as JsonObject)[key]!, endOf(key), key)
+    if (Array.isArray(up.value)) {
+      const list = up.value as readonly Json[]
+      from += list.length
+      for (let i = 0; i < list.length; i++) push(list[i]!, up.name, i)
+    } else {
+      const keys = Object.keys(up.value)
+      from += keys.length
+      for (const key of keys) push((up.value as JsonObject)[key]!, endOf(key), key)
+    }
   }
   return found
 }
