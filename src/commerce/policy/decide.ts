@@ -55,7 +55,7 @@ export function judge(subject: Parameters<Rule>[0]): Judgement {
     )
     .filter(({ code, path }) => {
       const count = (counts.get(code) ?? 0) + 1
-      if (seen.has(`${code} ${path}`) || count > MAX_OF_A_CODE) return false
+      if (count > MAX_OF_A_CODE || seen.has(`${code} ${path}`)) return false
       counts.set(code, count)
       seen.add(`${code} ${path}`)
       return true

@@ -2,7 +2,7 @@
 // and marks only, no model: a finding is a reason to look, never to refuse.
 import { GATE_WORDS } from '../secrets/gate.ts'
 import { joinTexts } from '../secrets/joined.ts'
-import { placeOf, type Text } from '../secrets/texts.ts'
+import type { Text } from '../secrets/texts.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 
@@ -10,7 +10,7 @@ import { reason, type Reason } from './reasons.ts'
 const MAX_FOUND = 16
 const MIN_CHARS = 8
 
-export const judgeInjection: Rule = ({ texts, isExpected }) => {
+export const judgeInjection: Rule = ({ texts, isExpected, placeOf }) => {
   const found: Reason[] = []
   const seen = new Set<string>()
   const { held } = joinTexts(texts)

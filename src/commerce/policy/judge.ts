@@ -5,7 +5,7 @@ import { readMpp } from '../protocols/mpp.ts'
 import type { Detection, Message, Place } from '../ports.ts'
 import { findCards } from '../secrets/cards.ts'
 import { scanSecrets } from '../secrets/scan.ts'
-import { readTexts } from '../secrets/texts.ts'
+import { placeOf, readTexts, type Text } from '../secrets/texts.ts'
 import { judge, type Judgement } from './decide.ts'
 import type { Policy } from './document.ts'
 import type { Subject } from './model.ts'
@@ -19,6 +19,7 @@ export function judgeMessage(message: Message, policy: Policy, now: number): Jud
   const detection = detect(message)
   const texts = readTexts(message, detection)
   const expected = listExpected(message, detection)
+  const places = new Map<Text, Place>()
   const subject: Subject = {
     message,
     detection,
@@ -28,6 +29,11 @@ export function judgeMessage(message: Message, policy: Policy, now: number): Jud
     texts,
     secrets: scanSecrets(texts).found,
     cards: findCards(texts),
+    placeOf(text) {
+      const place = places.get(text) ?? placeOf(text)
+      places.set(text, place)
+      return place
+    },
     isExpected: (place) =>
       expected.has(place) ||
       [...expected].some((outer) => place[outer.length] === '/' && place.startsWith(outer)),

@@ -15,6 +15,8 @@ export interface Subject {
   readonly texts: readonly Text[]
   readonly secrets: readonly SecretFound[]
   readonly cards: readonly CardFound[]
+  /** Where one of the texts stands. Written once: it may be as long as the body. */
+  placeOf(text: Text): Place
   /** Whether a place is one where a credential, proof or token is expected. */
   isExpected(place: Place): boolean
 }

@@ -5,7 +5,6 @@ import { unescape } from '../decode/percent.ts'
 import { member } from '../decode/value.ts'
 import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
 import { hideName, hideNames } from '../secrets/places.ts'
-import { placeOf } from '../secrets/texts.ts'
 import { jsonBody } from '../message.ts'
 import type { Json, Message, Place } from '../ports.ts'
 import type { Subject } from './model.ts'
@@ -27,10 +26,11 @@ const HASH_MIN_CHARS = 24
 const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
 
 export function listRedactions(subject: Subject): Redaction[] {
-  const { message, detection, secrets, cards } = subject
-  const found = new Map<Place, Redaction>()
+  const { message, detection, secrets, cards, placeOf } = subject
+  const found = new Map<string, Redaction>()
   const add = (redaction: Redaction) => {
-    if (!found.has(redaction.path)) found.set(redaction.path, redaction)
+    const key = keyOf(redaction.path)
+    if (!found.has(key)) found.set(key, redaction)
   }
   // A number of few digits first: no digest of it may be told under another name.
   for (const { kind, text, last4 } of cards) add({ path: placeOf(text), kind, sha256_prefix: null, last4 })
@@ -55,6 +55,13 @@ export function listRedactions(subject: Subject): Redaction[] {
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
     .slice(0, MAX_REDACTIONS)
 }
+
+/**
+ * Texts that are longer than this V8 tells apart by their lengths, and then by reading both: the places of what stands under one
+ * long name would each be held against all others.
+ */
+const INDEXED_CHARS = 16_000
+const keyOf = (place: Place): string => (place.length > INDEXED_CHARS ? hash('sha256', place) : place)
 
 const isInside = (path: Place, places: readonly Place[]) =>
   places.some((outer) => (path[outer.length] === '#' || path[outer.length] === '/') && path.startsWith(outer))

@@ -26,6 +26,16 @@ const NAMES: readonly (readonly [string, string, string])[] = [
   ['an address with a password', `https://u:${PASSWORD}@h.example/`, PASSWORD],
 ]
 
+describe('a name without end', () => {
+  it('has what stands under it told apart, and each of it once', () => {
+    const name = 'n'.repeat(20_000)
+    // Read as it is and unescaped: two texts at one place.
+    const body = { [name]: { a: `${CARD} %41`, b: CARD, c: ['x', CARD] }, [`${name}n`]: { b: CARD } }
+    const { redactions } = inspectTransaction({ target: 'https://shop.example/', body }, policy, 0)
+    expect(redactions.map(({ path }) => path)).toEqual(['/body/*/a', '/body/*/b', '/body/*/c/1', '/body/*/b'])
+  })
+})
+
 describe('a name that is more than a name', () => {
   it.each(NAMES)('%s is in no report and no inspection', (_, name, secret) => {
     const { body, ...rest } = wire(SAMPLES['ap2-payment']!)
