@@ -3,7 +3,7 @@
 import { rememberLast } from '../decode/value.ts'
 import { readAcp } from '../protocols/acp.ts'
 import type { CardFound } from '../secrets/cards.ts'
-import { holderOf, listBeside, placeOf, type Text } from '../secrets/texts.ts'
+import { holderOf, listBeside, type Text } from '../secrets/texts.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason } from './reasons.ts'
 
@@ -11,7 +11,7 @@ const CODES = { url: 'SECRET_IN_URL', header: 'SECRET_IN_HEADER', body: 'SECRET_
 
 export const judgeSecrets: Rule = (subject) =>
   subject.secrets.flatMap(({ kind, text, isMild }) => {
-    const place = placeOf(text)
+    const place = subject.placeOf(text)
     // A token of the gateway belongs to nobody but the gateway.
     if (kind !== 'gateway_token' && isExpectedSecret(subject, kind, text, place)) return []
     return [
@@ -54,9 +54,9 @@ export const judgeCards: Rule = (subject) => {
   const allowed = placeOfDelegatedCard(subject)
   return subject.cards.flatMap((card) => {
     const { kind, text } = card
-    const place = placeOf(text)
+    const place = subject.placeOf(text)
     if (allowed !== undefined && place.startsWith(allowed)) return []
-    if (/\/credential\//.test(place) && subject.isExpected(place) && isTokenised(text, subject)) return []
+    if (place.includes('/credential/') && subject.isExpected(place) && isTokenised(text, subject)) return []
     return [
       reason('CARD_DATA', place, {
         ...(!isSurelyCard(card, subject) && { isGuess: true as const }),
@@ -74,11 +74,7 @@ export const judgeCards: Rule = (subject) => {
  * checkout.
  */
 const isTokenised = (text: Text, { texts }: Subject): boolean =>
-  text.name === 'token' ||
-  listBeside(text, texts).some(
-    ({ name, value }) =>
-      (name === 'type' || name === 'card_number_type') && (value === 'network_token' || value === 'dpan'),
-  )
+  text.name === 'token' || companyOf(text, texts).saysToken
 
 /** Many ids are as long and pass the same check, those of companies (SIRET) and phones (IMEI) all of them. */
 function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subject): boolean {
@@ -89,7 +85,7 @@ function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subjec
   return (
     /card|^(?:pan|ccnum)$/i.test(text.name) ||
     standsUnder(text, /card|credential|instrument|payment_?method/i) ||
-    (NUMBER_NAME.test(text.name) && standsBeside(text, texts))
+    (NUMBER_NAME.test(text.name) && companyOf(text, texts).saysCard)
   )
 }
 
@@ -98,22 +94,36 @@ const ID_NAME = /(?:^|_)(?:ids?|ref|reference|trace|rrn|arn)$|[a-z](?:Ids?|Ref|R
 /** What a card's number may be called where it does not say so itself. */
 const NUMBER_NAME = /^$|num|no$|pan|account|value|code/i
 
-/** Members of one object, once for each: there may be as many numbers in it as members. */
-const besides = rememberLast((_texts: readonly Text[]) => new Map<ReturnType<typeof holderOf>, boolean>())
+/** What the members of one object say of a number among them. */
+interface Company {
+  /** It only stands for a card. */
+  readonly saysToken: boolean
+  readonly saysCard: boolean
+}
 
-function standsBeside(text: Text, texts: readonly Text[]): boolean {
-  const known = besides(texts)
-  const holder = holderOf(text)
-  let isBeside = holder === undefined ? undefined : known.get(holder)
-  if (isBeside === undefined) {
-    isBeside = listBeside(text, texts).some(
-      ({ source, name, value }) =>
-        source.where === text.source.where &&
-        (BESIDE_CARD.test(name) || (name === 'type' && /card|pan/i.test(value))),
-    )
-    known.set(holder, isBeside)
+/** Once for each object: there may be as many numbers in it as members. What stands alone is beside all of its part of the message. */
+const companies = rememberLast((_texts: readonly Text[]) => new Map<object | string, Company>())
+
+function companyOf(text: Text, texts: readonly Text[]): Company {
+  const known = companies(texts)
+  const { where } = text.source
+  const holder = holderOf(text) ?? where
+  let company = known.get(holder)
+  if (company === undefined) {
+    const beside = listBeside(text, texts)
+    company = {
+      saysToken: beside.some(
+        ({ name, value }) =>
+          (name === 'type' || name === 'card_number_type') && (value === 'network_token' || value === 'dpan'),
+      ),
+      saysCard: beside.some(
+        ({ source, name, value }) =>
+          source.where === where && (BESIDE_CARD.test(name) || (name === 'type' && /card|pan/i.test(value))),
+      ),
+    }
+    known.set(holder, company)
   }
-  return isBeside
+  return company
 }
 
 const BESIDE_CARD = /^(?:cv[cv]2?|csc|exp(?:iry|iration)?(?:_?(?:date|month|year))?|card.*|brand)$/i

@@ -224,6 +224,32 @@ describe.each(works)('%s', (_name, work) => {
   })
 })
 
+describe('an inspection of a checkout', () => {
+  it('asks once what stands beside the numbers in a credential, however many may be a card', () => {
+    const number = ['42424242', '42424242'].join('')
+    const given = Object.fromEntries(repeat(SMALL, (i) => [`number${i}`, i < 64 ? number : i]))
+    const { body, looks } = countLooks({ type: 'card', ...given })
+    const instrument = { id: 'a', handler_id: 'b', type: 'card', credential: body }
+    const { redactions } = inspectTransaction(
+      {
+        target: 'https://shop.example/checkout-sessions/x/complete',
+        method: 'POST',
+        headers: { 'UCP-Agent': 'profile="https://agent.example/profile"' },
+        body: {
+          ucp: { version: '2026-01-23', capabilities: {} },
+          id: 'x',
+          payment: { instruments: [instrument], selected_instrument_id: 'a' },
+        },
+      },
+      policy,
+      1_800_000_000_000,
+    )
+    expect(redactions.filter(({ kind }) => kind === 'card_number')).toHaveLength(64)
+    expect(looks.get('type')).toBeGreaterThan(0)
+    expect(Math.max(...repeat(SMALL, (i) => looks.get(`number${i}`)!))).toBeLessThan(8)
+  })
+})
+
 describe('an inspection', () => {
   const searched = (given: unknown) => {
     const { body, ...rest } = wire(SAMPLES['mcp-2026']!)
