@@ -42,8 +42,7 @@ const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
 const MAX_OF_A_CODE = 16
 
 export function judge(subject: Parameters<Rule>[0]): Judgement {
-  const counts = new Map<string, number>()
-  const seen = new Set<string>()
+  const told = new Map<string, Set<string>>()
   const reasons = RULES.flatMap((rule) => rule(subject))
     .toSorted(
       (a, b) =>
@@ -54,10 +53,9 @@ export function judge(subject: Parameters<Rule>[0]): Judgement {
         compare(a.path, b.path),
     )
     .filter(({ code, path }) => {
-      const count = (counts.get(code) ?? 0) + 1
-      if (count > MAX_OF_A_CODE || seen.has(`${code} ${path}`)) return false
-      counts.set(code, count)
-      seen.add(`${code} ${path}`)
+      const places = told.get(code) ?? new Set<string>()
+      if (places.size >= MAX_OF_A_CODE || places.has(path)) return false
+      told.set(code, places.add(path))
       return true
     })
   return { decision: decisionOf(reasons), reasons }
