@@ -51,7 +51,7 @@ printTable(
 // With the flags of the server, which a process has from its start.
 const { status } = spawnSync(
   process.execPath,
-  [...START_FLAGS, new URL('./commerce-large.ts', import.meta.url).pathname],
+  [...START_FLAGS, join(import.meta.dirname, 'commerce-large.ts')],
   { stdio: 'inherit' },
 )
 if (status !== 0) throw new Error('the large bodies could not be measured')
