@@ -19,6 +19,7 @@ import {
   replayed,
   undecided,
 } from './facilitator-refusals.ts'
+import { isMadeByCopies } from './firewall.ts'
 import type { Networks, Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
 import type { Presentations } from './presentation.ts'
 import { retryLater } from './retry.ts'
@@ -238,8 +239,8 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       }
       const verdict = await verifyPayment(asked)
       if (!verdict.ok) {
-        // Claimed while it was looked at: what became of that claim is the better answer.
-        if (verdict.check === 'claim' && (await store.findClaim(key))) continue
+        // Claimed, or even settled, while it was looked at: what became of that claim is the better answer.
+        if (isMadeByCopies(verdict.check) && (await store.findClaim(key))) continue
         throw blockedSettle(verdict, payment)
       }
       if ((await router.routes(payment)).length === 0) throw noRoute(payment)

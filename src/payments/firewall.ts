@@ -43,6 +43,10 @@ export const SETTLE_BUDGET_SECONDS = 6n
 /** How far a buyer's clock may be ahead of ours. */
 export const CLOCK_SKEW_SECONDS = 30n
 
+const MADE_BY_COPIES: readonly Check[] = ['claim', 'authorization_state', 'balance', 'simulation']
+/** A good payment fails this check once a copy of it went ahead: whose claim that is, is the better answer. */
+export const isMadeByCopies = (check: Check): boolean => MADE_BY_COPIES.includes(check)
+
 const PASSED: CheckVerdict = { ok: true }
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 /** The x402 proxy through which an exact payment by Permit2 goes; the same on every chain. */

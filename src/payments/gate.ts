@@ -13,10 +13,9 @@ import type { Signer } from '../services.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
 import { createChallenges } from './challenge.ts'
 import { findChangedEcho, readIdentifier } from './extensions.ts'
-import { toPaid } from './firewall.ts'
+import { isMadeByCopies, toPaid } from './firewall.ts'
 import { createOffers } from './offers.ts'
 import type {
-  Check,
   Networks,
   PaidCall,
   PaidResult,
@@ -58,9 +57,6 @@ export interface GateParts {
 const WAIT_MS = 20_000
 const POLL_MS = 200
 
-/** Checks that a good payment fails once a copy of it went ahead. */
-const MADE_BY_COPIES: readonly Check[] = ['claim', 'authorization_state', 'balance', 'simulation']
-
 /** A payment that fits the call, as far as that can be said without a signature. */
 interface Offered {
   readonly call: PaidCall
@@ -99,7 +95,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     })
     if (!verdict.ok) {
       // A copy may have been claimed, or even settled, since we looked.
-      const taken = MADE_BY_COPIES.includes(verdict.check) ? await findOwn(payment) : undefined
+      const taken = isMadeByCopies(verdict.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
       throw refuse.verdict(call, verdict)
     }

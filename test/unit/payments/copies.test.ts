@@ -6,6 +6,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { noFault } from '../../../src/fault.ts'
 import { createLogger } from '../../../src/log.ts'
 import { createFacilitator } from '../../../src/payments/facilitator.ts'
+import type { Check } from '../../../src/payments/ports.ts'
 import { createPresentations } from '../../../src/payments/presentation.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements } from '../../../src/payments/settlements.ts'
@@ -80,6 +81,35 @@ it('is told as settled, with its receipt, and sent once', async () => {
     extras: { receipt_id: first.extra!['receipt_id'] },
   })
   expect(upstream.settled).toHaveLength(1)
+})
+
+it.each<Check>(['authorization_state', 'balance', 'simulation'])(
+  'is told as settled where the first one was settled while the copy was looked at: %s fails then',
+  async (check) => {
+    const body = bodyOf(`while ${check}`)
+    let looks = 0
+    const { facilitator, upstream } = arrange('settled', {
+      // What the copy sees: no claim, until the chain has said that its payment is used.
+      findClaim: async (key) => (++looks <= 2 ? undefined : temp.store.findClaim(key)),
+    })
+    const first = await arrange('settled').facilitator.settle(body, anyone)
+    upstream.verdict = { ok: false, check, reason: 'used', message: 'Used.', isRetryable: false }
+    await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({
+      code: 'settlement_replayed',
+      extras: { claim_id: first.extra!['claim_id'] },
+    })
+    expect(looks).toBeGreaterThan(2)
+    expect(upstream.settled).toHaveLength(0)
+  },
+)
+
+it('is blocked by the check that failed where there is no other', async () => {
+  const { facilitator, upstream } = arrange('settled')
+  upstream.verdict = { ok: false, check: 'balance', reason: 'poor', message: 'Poor.', isRetryable: false }
+  await expect(facilitator.settle(bodyOf('alone'), anyone)).rejects.toMatchObject({
+    code: 'payment_blocked',
+    extras: { check: 'balance' },
+  })
 })
 
 it('is told as not decided while nobody knows: no invitation to sign another', async () => {
