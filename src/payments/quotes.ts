@@ -3,7 +3,7 @@
 import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { JWS_TYPES } from '../receipts/types.ts'
+import { JWS_TYPES, toCanonicalJson } from '../receipts/types.ts'
 import type { Signer } from '../services.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from './networks.ts'
 
@@ -69,14 +69,21 @@ export function termsOf(
 
 export function createQuotes(parts: QuoteParts) {
   const { signer, baseUrl, payTo, now } = parts
-  const fixed = new Map<string, ReturnType<typeof termsOf>>()
+  const frames = new Map<string, ReturnType<typeof buildFrame>>()
 
-  /** Of a network and a price they never change, and a quote is made for every unpaid call. */
-  function fixedTerms(quotable: Quotable) {
-    const key = `${quotable.network} ${quotable.amountAtomic}`
-    const known = fixed.get(key) ?? termsOf(payTo, quotable)
-    fixed.set(key, known)
-    return known
+  /** What does not change from quote to quote: one is made for every unpaid call. */
+  function frameOf(quotable: Quotable) {
+    const key = `${quotable.tool} ${quotable.network} ${quotable.amountAtomic}`
+    let frame = frames.get(key)
+    if (!frame) frames.set(key, (frame = buildFrame(quotable)))
+    return frame
+  }
+
+  function buildFrame(quotable: Quotable) {
+    const { tool, facts } = quotable
+    const terms = termsOf(payTo, quotable)
+    const notice = parts.isSandbox ? { notice: SANDBOX_NOTICE } : {}
+    return { terms, document: inOrder({ ...OWN, ...terms, ...facts, ...notice, iss: baseUrl, tool }) }
   }
 
   function issue(quotable: Quotable): Quote {
@@ -85,19 +92,15 @@ export function createQuotes(parts: QuoteParts) {
     const id = newId('qte', issuedAt)
     const { request, shorter } = quotable
     const jws = signer.sign(JWS_TYPES.quote, {
-      iss: baseUrl,
-      jti: id,
-      iat: Math.floor(issuedAt / 1000),
+      ...frameOf(quotable).document,
       exp: Math.floor(expiresAt / 1000),
+      expires_at: new Date(expiresAt).toISOString(),
+      iat: Math.floor(issuedAt / 1000),
+      issued_at: new Date(issuedAt).toISOString(),
+      jti: id,
       quote_id: id,
-      tool: quotable.tool,
       request: JSON.stringify(request).length <= MAX_QUOTED_REQUEST_CHARS ? request : (shorter ?? null),
       request_digest: quotable.digest,
-      ...fixedTerms(quotable),
-      ...quotable.facts,
-      issued_at: new Date(issuedAt).toISOString(),
-      expires_at: new Date(expiresAt).toISOString(),
-      ...(parts.isSandbox && { notice: SANDBOX_NOTICE }),
     })
     return { id, jws, issuedAt, expiresAt }
   }
@@ -116,7 +119,7 @@ export function createQuotes(parts: QuoteParts) {
       if (payload['tool'] !== quotable.tool || payload['request_digest'] !== quotable.digest)
         throw refused('X-Gateway-Quote is for another request: this one differs from it.', 'other_request')
       const expiresAt = Date.parse(String(payload['expires_at']))
-      const { amount_atomic, network, asset, pay_to } = fixedTerms(quotable)
+      const { amount_atomic, network, asset, pay_to } = frameOf(quotable).terms
       const stands =
         payload['amount_atomic'] === amount_atomic &&
         payload['network'] === network &&
@@ -127,6 +130,21 @@ export function createQuotes(parts: QuoteParts) {
   }
 }
 export type Quotes = ReturnType<typeof createQuotes>
+
+/** The members of one quote alone, so that they have their places in the document. */
+const OWN = {
+  exp: 0,
+  expires_at: '',
+  iat: 0,
+  issued_at: '',
+  jti: '',
+  quote_id: '',
+  request: null,
+  request_digest: '',
+} as const
+
+/** Canonical order, here and inside: what stands in it is signed as it stands. */
+const inOrder = <T extends object>(document: T) => JSON.parse(toCanonicalJson(document)) as T
 
 const refused = (why: string, reason: string) =>
   new GatewayError(

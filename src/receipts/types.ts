@@ -18,9 +18,48 @@ export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
 
 /** RFC 8785 bytes of a JSON document: what is signed and what is hashed. */
 export function toCanonicalJson(document: unknown): string {
-  const text = serializePlain(document) ?? serialize(document)
+  // RFC 8785 takes texts and numbers from JSON.stringify; all that it adds is the order of the members.
+  const text = isInOrder(document)
+    ? JSON.stringify(document)
+    : (serializePlain(document) ?? serialize(document))
   if (text === undefined) throw new TypeError('not a JSON document')
   return text
+}
+
+/** Whether the members of a plain document stand in canonical order already, as those of our own do. */
+function isInOrder(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed()
+    case 'number':
+      return Number.isFinite(value)
+    case 'boolean':
+      return true
+    case 'object':
+      if (value === null) return true
+      return Array.isArray(value) ? areItemsInOrder(value) : areMembersInOrder(value)
+    default:
+      return false
+  }
+}
+
+function areItemsInOrder(list: readonly unknown[]): boolean {
+  // By number: a hole is no item that JSON has.
+  for (let i = 0; i < list.length; i++) if (!isInOrder(list[i])) return false
+  return true
+}
+
+function areMembersInOrder(object: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  let before: string | undefined
+  for (const name in object) {
+    if ((before !== undefined && name <= before) || !name.isWellFormed()) return false
+    before = name
+    const member = (object as Readonly<Record<string, unknown>>)[name]
+    if (member !== undefined && !isInOrder(member)) return false
+  }
+  return true
 }
 
 /**

@@ -33,12 +33,12 @@ export function prepareFetch(input: unknown, rules: TargetOptions): PreparedFetc
     })
   const url = verdict.ok ? verdict.url : new URL(wanted.url)
   const request: NormalisedFetch = {
-    url: url.href,
-    method: wanted.method,
-    timeout_ms: wanted.timeoutMs,
     max_bytes: wanted.maxBytes,
+    method: wanted.method,
     mode: wanted.mode,
     network: wanted.network,
+    timeout_ms: wanted.timeoutMs,
+    url: url.href,
   }
   return {
     request,
