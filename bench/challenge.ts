@@ -86,10 +86,14 @@ try {
     ]
     const results = new Map<string, LoadResult[]>()
     for (const { server, shot } of contenders)
-      await closedLoop(server, shot, { connections: CONNECTIONS, requests: WARM_UP })
+      await closedLoop(server, shot, { connections: CONNECTIONS, requests: WARM_UP, awake: true })
     for (let round = 0; round < ROUNDS; round++)
       for (const { name, server, shot } of contenders) {
-        const result = await closedLoop(server, shot, { connections: CONNECTIONS, requests: REQUESTS })
+        const result = await closedLoop(server, shot, {
+          connections: CONNECTIONS,
+          requests: REQUESTS,
+          awake: true,
+        })
         results.set(name, [...(results.get(name) ?? []), result])
       }
     report(what, results, target)
