@@ -4,7 +4,8 @@ import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_
 import { type Command, Undo } from './command.ts'
 import { type CommandName, commands, reads, singleStatements } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
-import { migrate, sqliteDialect } from './migrations.ts'
+import { sqliteDialect } from './dialects.ts'
+import { migrate } from './migrations.ts'
 import { openDatabase } from './sqlite/database.ts'
 
 export interface WorkerInput {

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import type { Command, Row } from '../../src/store/command.ts'
-import { migrate, postgresDialect, sqliteDialect, TABLE_VERSION } from '../../src/store/migrations.ts'
+import { postgresDialect, sqliteDialect } from '../../src/store/dialects.ts'
+import { migrate, TABLE_VERSION } from '../../src/store/migrations.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import {
   createPlace,
