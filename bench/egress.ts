@@ -1,5 +1,6 @@
 // Egress fetch with everything on (durable debit, unwrap, decrypt, leak gate, signed receipt, TLS upstream) against a bare
-// undici forward in node:http: same TLS upstream, same keep-alive, same client. `node bench/egress.ts`
+// undici forward in node:http: same TLS upstream, same keep-alive, same client, and the same logging: a line per call on
+// both sides, which is how a gateway runs unless told otherwise, and no line on either. `node bench/egress.ts`
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,11 +44,12 @@ try {
   })
   const port = new URL(upstream.url).port
   const target = `https://${HOST}:${port}/v1/items`
-  const bare = await start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile })
-  const environment = (data: string) => ({
+  const startBare = (level: string) =>
+    start('./peers/undici-forward.ts', { NODE_EXTRA_CA_CERTS: caFile, LOG_LEVEL: level })
+  const environment = (data: string, level: string) => ({
     PORT: '0',
     GATEWAY_DATA_DIR: join(directory, data),
-    GATEWAY_LOG_LEVEL: 'error',
+    GATEWAY_LOG_LEVEL: level,
     GATEWAY_RATE_LIMIT: '0',
     GATEWAY_DNS_SERVERS: dns.address,
     GATEWAY_EGRESS_PORTS: port,
@@ -56,7 +58,8 @@ try {
     GATEWAY_OPERATOR_KEY: operatorKey,
     NODE_EXTRA_CA_CERTS: caFile,
   })
-  const startGateway = (data: string) => start('../src/main.ts', environment(data), START_FLAGS)
+  const startGateway = (data: string, level = 'error') =>
+    start('../src/main.ts', environment(data, level), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({
@@ -66,37 +69,44 @@ try {
     body,
   })
 
-  const gateway = await startGateway('data')
-  const gatewayShot = await fetchThrough(gateway)
   const bareShot: Shot = { path: '/', method: 'POST', headers: json, body }
-  const both = [
-    ['bare undici forward', bare, bareShot],
-    ['gateway egress fetch', gateway, gatewayShot],
-  ] as const
+  const pairOf = async (level: string, how: string): Promise<[Contender, Contender]> => {
+    const server = await startGateway(`data-${level}`, level)
+    return [
+      [`bare undici forward, ${how}`, await startBare(level), bareShot],
+      [`gateway egress fetch, ${how}`, server, await fetchThrough(server)],
+    ]
+  }
+  const logging = await pairOf('info', 'a log line per call')
+  const silent = await pairOf('error', 'no log lines')
+  const everyone = [...logging, ...silent]
 
   // Until the compiler has seen everything: what is measured is a server that has been up for a minute.
-  for (const [, server, shot] of both) await closedLoop(server, shot, { connections: 16, requests: 12_000 })
+  for (const [, server, shot] of everyone)
+    await closedLoop(server, shot, { connections: 16, requests: 12_000 })
 
   // As long for one as for the other: a shared machine has slow seconds, and a short round falls between them.
+  const isBare = new Set([logging[0][1], silent[0][1]])
   const busy = await rounds(
-    both,
+    everyone,
     (server, shot) =>
-      closedLoop(server, shot, { connections: 16, requests: server === bare ? 15_000 : 3000 }),
+      closedLoop(server, shot, { connections: 16, requests: isBare.has(server) ? 15_000 : 3000 }),
     BUSY_ROUNDS,
   )
   report(
     `16 connections, closed loop, medians of ${BUSY_ROUNDS} interleaved rounds (target: at most 6.00x the CPU)`,
     busy,
+    2,
   )
 
-  const single = await rounds(both, (server, shot) =>
+  const single = await rounds(silent, (server, shot) =>
     closedLoop(server, shot, { connections: 1, requests: 500 }),
   )
   report('1 connection, closed loop (target: added p50 under 5 ms)', single)
 
-  const saturation = median(busy.get('gateway egress fetch')!.map((run) => run.requests / run.seconds))
+  const saturation = median(busy.get(silent[1][0])!.map((run) => run.requests / run.seconds))
   const perSecond = Math.round(saturation * 0.3)
-  const open = await rounds(both, (server, shot) =>
+  const open = await rounds(silent, (server, shot) =>
     openLoop(server, shot, { connections: 64, perSecond, requests: perSecond * 3 }),
   )
   report(
@@ -118,7 +128,7 @@ try {
     closedLoop(server, shot, { connections: 1, requests: 500 }),
   )
   report('1 connection, attempts in the store (target: p50 within 20 %)', stored)
-  console.log(`\nresident memory of the gateway afterwards: ${residentMb(gateway.pid).toFixed(0)} MB`)
+  console.log(`\nresident memory of the gateway afterwards: ${residentMb(silent[1][1].pid).toFixed(0)} MB`)
 } finally {
   await Promise.all(servers.map((server) => server.stop()))
   await dns.close()
@@ -148,7 +158,12 @@ async function rounds(
   return results
 }
 
-function report(title: string, results: ReadonlyMap<string, readonly LoadResult[]>): void {
+/** @param every how many rows share the first of them as their measure; all of them unless given */
+function report(
+  title: string,
+  results: ReadonlyMap<string, readonly LoadResult[]>,
+  every = results.size,
+): void {
   const rows = [...results].map(([name, runs]) => ({
     name,
     cpuUs: median(runs.map((run) => run.cpuUs)),
@@ -156,18 +171,18 @@ function report(title: string, results: ReadonlyMap<string, readonly LoadResult[
     p50: median(runs.map((run) => percentile(run.latenciesMs, 0.5))),
     p99: median(runs.map((run) => percentile(run.latenciesMs, 0.99))),
   }))
-  const base = rows[0]!
+  const baseOf = (at: number) => rows[at - (at % every)]!
   printTable(
     title,
     ['', 'CPU us/request', 'ratio', 'requests/s', 'p50 ms', 'p99 ms', 'added p50 ms'],
-    rows.map((row) => [
+    rows.map((row, at) => [
       row.name,
       row.cpuUs.toFixed(0),
-      `${(row.cpuUs / base.cpuUs).toFixed(2)}x`,
+      `${(row.cpuUs / baseOf(at).cpuUs).toFixed(2)}x`,
       row.perSecond.toFixed(0),
       row.p50.toFixed(2),
       row.p99.toFixed(2),
-      (row.p50 - base.p50).toFixed(2),
+      (row.p50 - baseOf(at).p50).toFixed(2),
     ]),
   )
 }

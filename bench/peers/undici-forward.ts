@@ -1,9 +1,13 @@
 // Peer of the egress benchmark: the least that forwards a request. node:http in, the same validation of the same input,
-// undici out, keep-alive, same TLS.
+// undici out, keep-alive, same TLS, and the same log: a line per call where LOG_LEVEL is info.
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
+import { createLogger, LogField, type LogLevel } from '../../src/log.ts'
 import { egressFetch } from '../../tools/egress-fetch.ts'
+
+const log = createLogger(process.env['LOG_LEVEL'] as LogLevel)
 
 const dispatcher = new Agent({
   allowH2: false,
@@ -22,6 +26,7 @@ function loopback(
 }
 
 const server = createServer((req, res) => {
+  const started = performance.now()
   const chunks: Buffer[] = []
   req.on('data', (chunk: Buffer) => chunks.push(chunk))
   req.on('end', () => {
@@ -34,6 +39,14 @@ const server = createServer((req, res) => {
       const body = await answer.body.text()
       const reply = Buffer.from(JSON.stringify({ status: answer.statusCode, headers: answer.headers, body }))
       res.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length }).end(reply)
+      if (!log.isLevelEnabled('info')) return
+      const { method, url } = call
+      const { statusCode: code } = answer
+      const ms = performance.now() - started
+      log.info(
+        { [LogField.requestId]: randomUUID(), method, url, [LogField.code]: code, [LogField.ms]: ms },
+        'call',
+      )
     })
   })
 })
