@@ -3,7 +3,7 @@
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../secret.ts'
 import { encodeEveryWay } from './leak-needles.ts'
-import { readEveryWay } from './leak-views.ts'
+import { findInEveryReading } from './leak-views.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
 import type { OutboundResponse } from './ports.ts'
 
@@ -28,33 +28,39 @@ export function createLeakGate(secret: Secret<string>, credential: { readonly sc
   const values = secret.use((text) => valuesToFind(text, credential.scheme))
   const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
 
-  function search(bytes: Uint8Array): string | undefined {
-    for (const view of readEveryWay(bytes)) {
-      const found = searcher.find(view.bytes)
-      if (found !== undefined) return view.name ? `${view.name}+${found}` : found
-    }
-    return undefined
+  function look(where: Place, bytes: Uint8Array): LeakVerdict | undefined {
+    if (bytes.length < MIN_SECRET_BYTES) return undefined
+    const encoding = findInEveryReading(bytes, searcher.find)
+    return encoding === undefined ? undefined : { ok: false, where, encoding }
   }
+  /** Of text that came as Latin-1: most answers have a short status text and no trailers, for which no bytes are made. */
+  const lookInText = (where: Place, text: string) =>
+    text.length < MIN_SECRET_BYTES ? undefined : look(where, Buffer.from(text, 'latin1'))
 
   return {
     inspect({ statusText, headers, body }) {
-      const parts: [Exclude<LeakVerdict, { ok: true }>['where'], Uint8Array][] = [
-        ['status_line', Buffer.from(statusText, 'latin1')],
-        ['headers', joinHeaders(headers.filter(({ trailer }) => !trailer))],
-        ['trailers', joinHeaders(headers.filter(({ trailer }) => trailer))],
-        ['body', body],
-      ]
-      for (const [where, bytes] of parts) {
-        const encoding = bytes.length < MIN_SECRET_BYTES ? undefined : search(bytes)
-        if (encoding !== undefined) return { ok: false, where, encoding }
-      }
-      return { ok: true }
+      return (
+        lookInText('status_line', statusText) ??
+        lookInText('headers', joinHeaders(headers, false)) ??
+        lookInText('trailers', joinHeaders(headers, true)) ??
+        look('body', body) ??
+        CLEAN
+      )
     },
   }
 }
 
-const joinHeaders = (headers: OutboundResponse['headers']) =>
-  Buffer.from(headers.map(({ name, value }) => `${name}: ${value}`).join('\n'), 'latin1')
+type Place = Extract<LeakVerdict, { ok: false }>['where']
+
+const CLEAN: LeakVerdict = { ok: true }
+
+/** A line each, without an end behind the last. */
+function joinHeaders(headers: OutboundResponse['headers'], ofTrailer: boolean): string {
+  let text = ''
+  for (const { name, value, trailer = false } of headers)
+    if (trailer === ofTrailer) text += text === '' ? `${name}: ${value}` : `\n${name}: ${value}`
+  return text
+}
 
 /** The secret in both its byte forms, and for Basic also what the upstream decodes it to. */
 function valuesToFind(text: string, scheme: string): Buffer[] {

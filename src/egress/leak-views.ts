@@ -3,7 +3,7 @@
 
 import { isUtf8 } from 'node:buffer'
 
-export interface View {
+interface View {
   /** How it was made, outermost escape first; empty for the bytes as received. */
   readonly name: string
   readonly bytes: Uint8Array
@@ -13,40 +13,52 @@ export interface View {
 type Decoder = (bytes: Uint8Array) => Buffer | undefined
 
 /** Escapes within escapes, such as a JSON text in a JSON string. In binary bodies escapes are there by chance. */
-const depthOf = (bytes: Uint8Array) => (isUtf8(bytes) ? 2 : 1)
+const MAX_DEPTH = 2
 
-/** The bytes as received, then every way of reading them that differs, each also without its line breaks. */
-export function* readEveryWay(bytes: Uint8Array): Generator<View> {
-  for (const view of decodeEveryWay(bytes)) {
-    yield view
-    const joined = joinLines(view.bytes)
-    if (joined) yield { name: view.name ? `${view.name}+lines` : 'lines', bytes: joined }
-  }
-}
-
-function* decodeEveryWay(bytes: Uint8Array): Generator<View> {
-  const views: View[] = [{ name: '', bytes }]
-  yield views[0]!
-  let parents = views.slice()
-  for (let depth = depthOf(bytes); depth > 0 && parents.length > 0; depth--) {
+/**
+ * Looks through the bytes as received, then through every way of reading them that differs, each also without its line
+ * breaks. Most texts have nothing to undo: for those it takes one look for each kind of escape.
+ * @param find names what it finds
+ * @returns that name, with how the bytes had to be read in front of it
+ */
+export function findInEveryReading(
+  received: Uint8Array,
+  find: (bytes: Uint8Array) => string | undefined,
+): string | undefined {
+  const first: View = { name: '', bytes: received }
+  const found = findInView(first, find)
+  if (found !== undefined) return found
+  const views = [first]
+  let parents = [first]
+  for (let depth = 1; ; depth++) {
     const children: View[] = []
     for (const parent of parents)
-      for (const child of undo(parent)) {
-        if (views.some((known) => isSame(known.bytes, child.bytes))) continue
+      for (const { name, decode } of DECODERS) {
+        const bytes = decode(parent.bytes)
+        if (!bytes || views.some((known) => isSame(known.bytes, bytes))) continue
+        const child = { name: join(parent.name, name), bytes }
+        const foundInChild = findInView(child, find)
+        if (foundInChild !== undefined) return foundInChild
         views.push(child)
         children.push(child)
-        yield child
       }
+    if (children.length === 0 || depth === MAX_DEPTH || !isUtf8(received)) return undefined
     parents = children
   }
 }
 
-function* undo({ name, bytes }: View): Generator<View> {
-  for (const [decoder, decode] of DECODERS) {
-    const decoded = decode(bytes)
-    if (decoded) yield { name: name ? `${name}+${decoder}` : decoder, bytes: decoded }
-  }
+function findInView(
+  { name, bytes }: View,
+  find: (bytes: Uint8Array) => string | undefined,
+): string | undefined {
+  const found = find(bytes)
+  if (found !== undefined) return join(name, found)
+  const joined = joinLines(bytes)
+  const foundInJoined = joined && find(joined)
+  return foundInJoined === undefined ? undefined : join(join(name, 'lines'), foundInJoined)
 }
+
+const join = (outer: string, inner: string) => (outer === '' ? inner : `${outer}+${inner}`)
 
 const isSame = (a: Uint8Array, b: Uint8Array) => a.length === b.length && Buffer.compare(a, b) === 0
 
@@ -236,9 +248,9 @@ const decodeQuotedPrintable = decodeEscapes(EQUALS, (bytes, at) => {
   return code < 0 ? undefined : { code, length: 3, isByte: true }
 })
 
-const DECODERS: readonly (readonly [name: string, decode: Decoder])[] = [
-  ['json', decodeBackslash],
-  ['percent', decodePercent],
-  ['html', decodeHtml],
-  ['quoted_printable', decodeQuotedPrintable],
+const DECODERS: readonly { readonly name: string; readonly decode: Decoder }[] = [
+  { name: 'json', decode: decodeBackslash },
+  { name: 'percent', decode: decodePercent },
+  { name: 'html', decode: decodeHtml },
+  { name: 'quoted_printable', decode: decodeQuotedPrintable },
 ]
