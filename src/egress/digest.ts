@@ -3,12 +3,16 @@ import { hash } from 'node:crypto'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { HeaderPairs } from './headers.ts'
 
-const NOTHING = Buffer.alloc(0)
-
 /** RFC 9530 form. */
 export function digestContent(body: Buffer | undefined): string {
-  return `sha-256=:${hash('sha256', body ?? NOTHING, 'base64')}:`
+  return body === undefined ? NO_CONTENT : formatDigest(body)
 }
+
+const formatDigest = (body: Buffer) => `sha-256=:${hash('sha256', body, 'base64')}:`
+/** Most requests have no body. */
+const NO_CONTENT = formatDigest(Buffer.alloc(0))
+
+// Members stand in the order of RFC 8785, so that nothing is left to be sorted.
 
 /** base64url SHA-256 over the RFC 8785 form of the request. `headers`: what is sent, without credential and key. */
 export function digestRequest(request: {
@@ -21,15 +25,14 @@ export function digestRequest(request: {
   readonly credentialId: string | null
   readonly secretVersion: number | null
 }): string {
-  const headers = request.headers.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return digestJson({
-    v: 1,
-    method: request.method,
-    url: request.url,
-    headers,
     content_digest: digestContent(request.body),
     credential_id: request.credentialId,
+    headers: inOrder(request.headers),
+    method: request.method,
     secret_version: request.secretVersion,
+    url: request.url,
+    v: 1,
   })
 }
 
@@ -40,11 +43,18 @@ export function digestResponse(response: {
   readonly body: Buffer
 }): string {
   return digestJson({
-    v: 1,
-    status: response.status,
-    headers: Object.entries(response.headers).toSorted(([a], [b]) => (a < b ? -1 : 1)),
     content_digest: digestContent(response.body),
+    headers: inOrder(Object.entries(response.headers)),
+    status: response.status,
+    v: 1,
   })
+}
+
+/** By name; repeated ones as they came. Most come in order, and a sort would take a copy of them. */
+function inOrder(pairs: HeaderPairs): HeaderPairs {
+  for (let i = 1; i < pairs.length; i++)
+    if (pairs[i - 1]![0] > pairs[i]![0]) return pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  return pairs
 }
 
 function digestJson(value: unknown): string {

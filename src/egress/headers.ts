@@ -55,25 +55,36 @@ export function pickRequestHeaders(
   given: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>> = {},
 ): HeaderPairs {
-  const picked = new Map<string, string>()
+  const picked: [name: string, value: string][] = []
   let bytes = 0
   for (const [rawName, value] of Object.entries(given)) {
     const name = rawName.toLowerCase()
     if (!TOKEN.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
     if (!REQUEST_HEADERS.has(name))
       throw forbidden(name, EXPLAINED[name] ?? 'it is not on the list of headers that may be sent')
-    if (picked.has(name)) throw forbidden(name, 'it is given twice')
+    if (holds(picked, name)) throw forbidden(name, 'it is given twice')
     if (!VALUE.test(value)) throw forbidden(name, 'its value may hold visible Latin-1 characters only')
     if (value !== value.trim()) throw forbidden(name, 'its value begins or ends with a space')
     bytes += name.length + value.length
     if (bytes > MAX_HEADER_BYTES)
       throw forbidden(name, `all headers together may have ${MAX_HEADER_BYTES} bytes`)
-    picked.set(name, value)
+    insert(picked, name, value)
   }
-  const withDefaults: Record<string, string> = { accept: '*/*', 'user-agent': USER_AGENT, ...defaults }
-  for (const [name, value] of Object.entries(withDefaults)) if (!picked.has(name)) picked.set(name, value)
-  picked.set('accept-encoding', 'identity')
-  return [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  for (const name of Object.keys(defaults)) if (!holds(picked, name)) insert(picked, name, defaults[name]!)
+  if (!holds(picked, 'accept')) insert(picked, 'accept', '*/*')
+  if (!holds(picked, 'user-agent')) insert(picked, 'user-agent', USER_AGENT)
+  // On neither list, so nobody else has set it.
+  insert(picked, 'accept-encoding', 'identity')
+  return picked
+}
+
+const holds = (pairs: HeaderPairs, name: string) => pairs.some(([known]) => known === name)
+
+/** Before the first name that is greater: they are few, and a sort would take a copy of them. */
+function insert(pairs: [name: string, value: string][], name: string, value: string): void {
+  let at = pairs.length
+  while (at > 0 && pairs[at - 1]![0] > name) at--
+  pairs.splice(at, 0, [name, value])
 }
 
 function forbidden(name: string, why: string): GatewayError {
@@ -132,7 +143,8 @@ export function pickResponseHeaders(
   const picked: Record<string, string> = {}
   for (const { name, value, trailer } of received) {
     if (trailer || !(RESPONSE_HEADERS.has(name) || RATE_LIMIT.test(name))) continue
-    picked[name] = name in picked ? `${picked[name]}, ${value}` : value
+    const before = picked[name]
+    picked[name] = before === undefined ? value : `${before}, ${value}`
   }
   return picked
 }

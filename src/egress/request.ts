@@ -64,10 +64,11 @@ export function checkScopes(
   },
 ): void {
   const { target, method } = request
-  for (const refusedBy of ['capability', 'credential'] as const) {
-    const { host, port, path } = target
+  const { host, port, path } = target
+  const asked = { host, port, path, method }
+  for (const refusedBy of HOLDERS) {
     const scope = holders[refusedBy]?.scope
-    const verdict = scope ? checkScope(scope, { host, port, path, method }) : OK
+    const verdict = scope ? checkScope(scope, asked) : OK
     if (verdict.ok || !scope) continue
     throw new GatewayError(
       'scope_denied',
@@ -79,7 +80,7 @@ export function checkScopes(
       },
     )
   }
-  const denied = findDeniedPath(holders.provider, method, target.path)
+  const denied = findDeniedPath(holders.provider, method, path)
   if (denied !== undefined)
     throw new GatewayError(
       'scope_denied',
@@ -90,6 +91,7 @@ export function checkScopes(
 }
 
 const OK = { ok: true } as const
+const HOLDERS = ['capability', 'credential'] as const
 
 function readRequestBody(request: EgressRequest): Buffer | undefined {
   const { body, body_base64, method } = request

@@ -33,7 +33,10 @@ export function coversHost(entry: string, host: string, port: number): boolean {
 
 /** `/v1` covers `/v1` and `/v1/…`, not `/v10`; `/v1/` covers only what is below it. */
 export function coversPath(prefix: string, path: string): boolean {
-  return path === prefix || path.startsWith(prefix.endsWith('/') ? prefix : `${prefix}/`)
+  return (
+    path.startsWith(prefix) &&
+    (path.length === prefix.length || prefix.endsWith('/') || path[prefix.length] === '/')
+  )
 }
 
 export type SubsetVerdict =

@@ -101,7 +101,7 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
   if (typeof text !== 'string') return invalid('not_text')
   if (text.length > MAX_URL_CHARS) return invalid('too_long')
   if (!text.startsWith('https://')) return invalid('not_https')
-  const url = URL.canParse(text) ? new URL(text) : undefined
+  const url = URL.parse(text)
   // Asked of the lenient parse: 0x7f.1 and full-width digits are the address that a lenient client would dial.
   if (url && isLiteral(url.hostname)) return blocked('ip_literal')
   if (!/^[!-~]+$/.test(text)) return invalid('not_printable_ascii')
@@ -136,7 +136,9 @@ const invalid = (reason: TargetReason) =>
 const blocked = (reason: TargetReason) =>
   ({ ok: false, code: 'target_blocked', reason, detail: DETAILS[reason] }) as const
 
-const isLiteral = (hostname: string) => hostname.startsWith('[') || isIP(hostname) !== 0
+/** Of a parsed URL: IPv6 stands in brackets, and what ends in no digit is no IPv4. */
+const isLiteral = (hostname: string) =>
+  hostname.startsWith('[') || (/\d$/.test(hostname) && isIP(hostname) !== 0)
 
 /** Single labels and names under a local domain, a trailing dot notwithstanding. */
 export function isLocalName(
@@ -145,8 +147,8 @@ export function isLocalName(
 ): boolean {
   const name = hostname.endsWith('.') ? hostname.slice(0, -1) : hostname
   if (options.allowSandboxName && name === SANDBOX_HOST) return false
-  const labels = name.split('.')
-  return labels.length < 2 || LOCAL_DOMAINS.has(labels.at(-1)!)
+  const dot = name.lastIndexOf('.')
+  return dot < 0 || LOCAL_DOMAINS.has(name.slice(dot + 1))
 }
 
 export type PathVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: TargetReason }
@@ -162,6 +164,8 @@ export function checkPath(path: string): PathVerdict {
   if (/%(?:2f|5c|25|00)/i.test(path)) return { ok: false, reason: 'path_encoded_delimiter' }
   if (path.includes('//')) return { ok: false, reason: 'path_empty_segment' }
   if (path.includes(';') || /%3b/i.test(path)) return { ok: false, reason: 'path_parameter_segment' }
+  // Printable ASCII without an escape can hide nothing else.
+  if (!path.includes('%')) return hasDotSegment(path) ? { ok: false, reason: 'path_dot_segment' } : OK
   // An escaped percent sign is refused above, so there is one level of escapes and one decoding shows everything.
   let decoded: string
   try {
@@ -169,9 +173,7 @@ export function checkPath(path: string): PathVerdict {
   } catch {
     return { ok: false, reason: 'path_not_utf8' }
   }
-  if (decoded.split('/').some((segment) => segment === '.' || segment === '..'))
-    return { ok: false, reason: 'path_dot_segment' }
-  if (/%2e/i.test(path)) return { ok: false, reason: 'path_dot_segment' }
+  if (hasDotSegment(decoded) || /%2e/i.test(path)) return { ok: false, reason: 'path_dot_segment' }
   if (CONTROL.test(decoded)) return { ok: false, reason: 'path_control_character' }
   if (LOOK_ALIKE.test(decoded) || hasCompatibilityDelimiter(decoded))
     return { ok: false, reason: 'path_look_alike' }
@@ -183,8 +185,12 @@ export function checkPath(path: string): PathVerdict {
     )
   )
     return { ok: false, reason: 'path_needless_encoding' }
-  return { ok: true }
+  return OK
 }
+
+const OK = { ok: true } as const
+
+const hasDotSegment = (path: string) => /(?:^|\/)\.{1,2}(?:\/|$)/.test(path)
 
 function hasCompatibilityDelimiter(decoded: string): boolean {
   for (const char of decoded) {
