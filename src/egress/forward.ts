@@ -2,7 +2,7 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { EgressReply, ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../errors.ts'
-import type { Fault } from '../fault.ts'
+import { type Fault, noFault } from '../fault.ts'
 import { newId } from '../ids.ts'
 import type { EgressRequest, Purchases } from '../services.ts'
 import type { Attempt, AttemptKind, SealedCredential, Store } from '../store/ports.ts'
@@ -85,19 +85,21 @@ export interface Forward {
 }
 
 export function createForward(parts: ForwardParts): Forward {
-  const { store, runner, fault, now } = parts
+  const { store, runner, ports, allowSandboxName, now } = parts
+  // Nothing waits at the points of an attempt unless a fault was asked for.
+  const fault = parts.fault === noFault ? undefined : parts.fault
 
   return {
     prepare,
     async send(asked, warrant) {
-      await fault.at('before_reserve')
+      if (fault) await fault.at('before_reserve')
       const paid = await reserve(asked, warrant)
-      await fault.at('after_reserve')
+      if (fault) await fault.at('after_reserve')
       const { response, headers, receipt, balance } = await runner.run(paid)
       const { attempt } = paid
       return {
         attempt_id: attempt.id,
-        upstream: { status: response.status, headers: { ...headers }, ...bodyOf(response) },
+        upstream: { status: response.status, headers, ...bodyOf(response) },
         idempotency_key: attempt.idempotencyKey,
         credits: { charged: ATTEMPT_COST, balance },
         receipt: toReceipt(parts.baseUrl, receipt),
@@ -113,7 +115,8 @@ export function createForward(parts: ForwardParts): Forward {
     const credential = await store.getCredential(credentialId, accountId)
     if (!credential || credential.revokedAt !== null) return undefined
     const provider = credential.provider as ProviderId
-    const request = prepareRequest(asked, { ...parts, defaultHeaders: providers[provider].versionHeaders })
+    const defaultHeaders = providers[provider].versionHeaders
+    const request = prepareRequest(asked, { ports, allowSandboxName, defaultHeaders })
     const digest = digestRequest({
       method: request.method,
       url: request.target.url.href,
@@ -125,12 +128,12 @@ export function createForward(parts: ForwardParts): Forward {
     return { request, credential, provider, digest }
   }
 
-  async function prepareUnder(warrant: Warrant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
-    try {
-      return await prepare(asked, warrant.credentialId, warrant.accountId)
-    } catch (thrown) {
-      throw thrown instanceof GatewayError && warrant.unsendable ? warrant.unsendable(asked, thrown) : thrown
-    }
+  function prepareUnder(warrant: Warrant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
+    const prepared = prepare(asked, warrant.credentialId, warrant.accountId)
+    if (!warrant.unsendable) return prepared
+    return prepared.catch((thrown: unknown) => {
+      throw thrown instanceof GatewayError ? warrant.unsendable!(asked, thrown) : thrown
+    })
   }
 
   /** Steps 1 and 2. A credential that is replaced meanwhile is read again: the digest names its version. */

@@ -71,7 +71,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     ...parts,
     attempts,
     addresses: parts.policy,
-    open: createOpenedCredentials({
+    ...createOpenedCredentials({
       vault: parts.vault,
       createLeakGate: parts.createLeakGate ?? createLeakGate,
     }),

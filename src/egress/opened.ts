@@ -22,49 +22,64 @@ export interface OpenedParts {
   readonly createLeakGate: typeof createLeakGate
 }
 
-/** @returns opens a credential; throws as the vault does when a column of the row is not what was sealed */
-export function createOpenedCredentials(
-  parts: OpenedParts,
-): (credential: SealedCredential) => Promise<OpenedCredential> {
-  const kept = new Map<string, OpenedCredential>()
-  return async (credential) => {
-    // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
-    const key = keyOf(credential)
-    const known = kept.get(key)
-    if (known) return known
-    const secret = await parts.vault.open(credential.sealed, bindingOf(credential))
-    let gate: LeakGate | undefined
-    const opened: OpenedCredential = {
-      secret,
-      gate: () => (gate ??= parts.createLeakGate(secret, credential)),
-    }
-    if (kept.size < MAX_KEPT) {
-      kept.set(key, opened)
-      setTimeout(() => kept.delete(key), LIFETIME_MS).unref()
-    }
-    return opened
+export interface OpenedCredentials {
+  /** One that was opened a moment ago from a row that says the same. */
+  recallOpened(credential: SealedCredential): OpenedCredential | undefined
+  /** Throws as the vault does when a column of the row is not what was sealed. */
+  open(credential: SealedCredential): Promise<OpenedCredential>
+}
+
+export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
+  const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
+
+  // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
+  function recallOpened(credential: SealedCredential): OpenedCredential | undefined {
+    const known = kept.get(credential.id)
+    return known && isSealedAlike(known.row, credential) ? known.opened : undefined
+  }
+
+  return {
+    recallOpened,
+    async open(credential) {
+      const known = recallOpened(credential)
+      if (known) return known
+      const secret = await parts.vault.open(credential.sealed, bindingOf(credential))
+      let gate: LeakGate | undefined
+      const opened: OpenedCredential = {
+        secret,
+        gate: () => (gate ??= parts.createLeakGate(secret, credential)),
+      }
+      const { id } = credential
+      if (kept.size < MAX_KEPT || kept.has(id)) {
+        const entry = { row: credential, opened }
+        kept.set(id, entry)
+        setTimeout(() => kept.get(id) === entry && kept.delete(id), LIFETIME_MS).unref()
+      }
+      return opened
+    },
   }
 }
 
 /** Every column that the seal covers, and the seal. */
-function keyOf(credential: SealedCredential): string {
-  const { sealed, scope } = credential
-  const { ciphertext, iv, tag, wrap } = sealed
-  return [
-    credential.id,
-    credential.accountId,
-    credential.provider,
-    credential.version,
-    credential.header,
-    credential.scheme,
-    scope.hosts.join(' '),
-    scope.path_prefixes.join(' '),
-    scope.methods.join(' '),
-    ciphertext,
-    iv,
-    tag,
-    wrap.kid,
-    wrap.enc,
-    wrap.wrapped,
-  ].join('\n')
+function isSealedAlike(a: SealedCredential, b: SealedCredential): boolean {
+  return (
+    a.id === b.id &&
+    a.accountId === b.accountId &&
+    a.provider === b.provider &&
+    a.version === b.version &&
+    a.header === b.header &&
+    a.scheme === b.scheme &&
+    isSameList(a.scope.hosts, b.scope.hosts) &&
+    isSameList(a.scope.path_prefixes, b.scope.path_prefixes) &&
+    isSameList(a.scope.methods, b.scope.methods) &&
+    a.sealed.ciphertext === b.sealed.ciphertext &&
+    a.sealed.iv === b.sealed.iv &&
+    a.sealed.tag === b.sealed.tag &&
+    a.sealed.wrap.kid === b.sealed.wrap.kid &&
+    a.sealed.wrap.enc === b.sealed.wrap.enc &&
+    a.sealed.wrap.wrapped === b.sealed.wrap.wrapped
+  )
 }
+
+const isSameList = (a: readonly string[], b: readonly string[]) =>
+  a === b || (a.length === b.length && a.every((entry, i) => entry === b[i]))

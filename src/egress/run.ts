@@ -3,14 +3,14 @@
 // for requests with a credential, src/edge for a merchant's).
 import type { ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../errors.ts'
-import type { Fault } from '../fault.ts'
+import { type Fault, noFault } from '../fault.ts'
 import { LogField, type Logger } from '../log.ts'
 import { Secret } from '../secret.ts'
 import type { Attempt, SealedCredential, Store, StoredReceipt } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { digestResponse } from './digest.ts'
-import type { OpenedCredential } from './opened.ts'
+import type { OpenedCredential, OpenedCredentials } from './opened.ts'
 import { type OutboundResponse, ResolveError, type Resolver, type Sender, type SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
 import {
@@ -28,13 +28,12 @@ import type { PreparedRequest } from './request.ts'
 import { SANDBOX_HOST } from './target.ts'
 import { toReceipt } from './wire.ts'
 
-export interface RunnerParts {
+export interface RunnerParts extends OpenedCredentials {
   readonly store: Pick<Store, 'markSending'>
   readonly attempts: AttemptLedger
   readonly resolver: Resolver
   readonly addresses: AddressPolicy
   readonly sender: Sender
-  readonly open: (credential: SealedCredential) => Promise<OpenedCredential>
   readonly allowSandboxName: boolean
   readonly baseUrl: string
   readonly bootId: string
@@ -75,7 +74,7 @@ export interface Runner {
    * A name that is remembered, and leads nowhere but to public addresses, needs no step between the debit and `sending`:
    * both are one commit then. Anything else goes the long way, where a refusal is a row with a refund.
    */
-  recall(request: PreparedRequest): Promise<readonly string[] | undefined>
+  recall(request: PreparedRequest): Recalled | Promise<Recalled>
   /**
    * @throws {GatewayError} target_blocked, upstream_unreachable, credential_unavailable (all refunded), outcome_ambiguous,
    * secret_reflected, response_too_large, response_unacceptable (all charged)
@@ -83,29 +82,37 @@ export interface Runner {
   run(paid: Paid): Promise<Completed>
 }
 
+type Recalled = readonly string[] | undefined
+
 const SANDBOX_ADDRESS = '127.0.0.1'
 
 export function createRunner(parts: RunnerParts): Runner {
-  const { store, attempts, fault, now, log } = parts
+  const { store, attempts, now, log } = parts
+  // Nothing waits at the points of an attempt unless a fault was asked for.
+  const fault = parts.fault === noFault ? undefined : parts.fault
 
   return {
     recall,
     async run(paid) {
       const addresses = paid.addresses ?? (await unsent(paid, () => resolveAndMark(paid)))
-      const opened = await unsent(paid, () => open(paid))
-      return send(paid, addresses, opened)
+      const opened = recallOpened(paid) ?? (await unsent(paid, () => open(paid)))
+      return await send(paid, addresses, opened)
     },
   }
 
-  async function recall({ target }: PreparedRequest): Promise<readonly string[] | undefined> {
+  function recall({ target }: PreparedRequest): Recalled | Promise<Recalled> {
     const { host } = target
     // The sample site of the sandbox has no name in any DNS; its own sender knows where it listens.
     const isSandbox = parts.allowSandboxName && host === SANDBOX_HOST
     const addresses = isSandbox ? [SANDBOX_ADDRESS] : parts.resolver.recall?.(host)
     if (!addresses || addresses.length === 0) return undefined
     if (!isSandbox && !addresses.every((address) => parts.addresses.classify(address).ok)) return undefined
-    await fault.at('after_resolve')
-    await fault.at('before_sending')
+    return fault ? leaveResolved(fault, addresses) : addresses
+  }
+
+  async function leaveResolved(asked: Fault, addresses: Recalled): Promise<Recalled> {
+    await asked.at('after_resolve')
+    await asked.at('before_sending')
     return addresses
   }
 
@@ -125,16 +132,19 @@ export function createRunner(parts: RunnerParts): Runner {
       if (!verdict.ok) throw new Unsent('dns_refused', targetBlocked(verdict.reason))
     }
     if (addresses.length === 0) throw new Unsent('dns_failed', unreachable(DNS_WORDS.not_found))
-    await fault.at('after_resolve')
-    await fault.at('before_sending')
+    if (fault) await leaveResolved(fault, addresses)
     if (!(await store.markSending({ id: attempt.id, bootId: parts.bootId, now: now() })))
       throw new Unsent('given_up', unreachable('the attempt was given up before it was sent'))
     return addresses
   }
 
+  function recallOpened({ credential }: Paid): OpenedCredential | undefined {
+    return credential && !fault ? parts.recallOpened(credential) : undefined
+  }
+
   /** The opening of step 4: after `sending` is on disk, and only then. */
   async function open({ credential }: Paid): Promise<OpenedCredential | undefined> {
-    await fault.at('after_sending')
+    if (fault) await fault.at('after_sending')
     if (!credential) return undefined
     let opened: OpenedCredential
     try {
@@ -142,7 +152,7 @@ export function createRunner(parts: RunnerParts): Runner {
     } catch (cause) {
       throw new Unsent('credential_unavailable', credentialUnavailable(cause))
     }
-    await fault.at('after_decrypt')
+    if (fault) await fault.at('after_decrypt')
     return opened
   }
 
@@ -195,7 +205,7 @@ export function createRunner(parts: RunnerParts): Runner {
       log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
       result = { ok: false, phase: 'after_send', reason: 'reset' }
     }
-    return result.ok ? deliver(paid, result.response, addresses, opened) : fail(paid, result)
+    return await (result.ok ? deliver(paid, result.response, addresses, opened) : fail(paid, result))
   }
 
   async function deliver(
@@ -208,11 +218,12 @@ export function createRunner(parts: RunnerParts): Runner {
     const verdict = opened ? opened.gate().inspect(response) : NOTHING_TO_LOOK_FOR
     const headers = paid.pickHeaders(response.headers)
     // What was withheld leaves no trace, not even a digest to guess against.
-    const responseDigest = verdict.ok ? digestResponse({ ...response, headers }) : null
+    const { status, body } = response
+    const responseDigest = verdict.ok ? digestResponse({ status, headers, body }) : null
     const { receipt, balance } = await finish(paid, {
       state: 'settled',
       outcome: verdict.ok ? 'delivered' : 'secret_reflected',
-      upstreamStatus: response.status,
+      upstreamStatus: status,
       responseDigest,
       gate: !opened ? 'not_run' : verdict.ok ? 'clean' : 'reflected',
     })
@@ -233,10 +244,10 @@ export function createRunner(parts: RunnerParts): Runner {
         'secret_reflected',
         'The upstream answered, but its response contained the credential, so it was withheld. The request was ' +
           'carried out and charged: do not repeat it blindly.',
-        { balance, receipt: toReceipt(parts.baseUrl, receipt), upstream_status: response.status },
+        { balance, receipt: toReceipt(parts.baseUrl, receipt), upstream_status: status },
       )
     }
-    await fault.at('before_reply')
+    if (fault) await fault.at('before_reply')
     return { response, headers, receipt, balance, responseDigest: responseDigest!, addresses }
   }
 
@@ -273,9 +284,9 @@ export function createRunner(parts: RunnerParts): Runner {
   async function finish(paid: Paid, ending: Parameters<AttemptLedger['finish']>[1]) {
     const { attempt } = paid
     try {
-      await fault.at('before_finish')
+      if (fault) await fault.at('before_finish')
       const finished = await attempts.finish(attempt, ending)
-      await fault.at('after_finish')
+      if (fault) await fault.at('after_finish')
       return finished
     } catch (cause) {
       log.error({ [LogField.attempt]: attempt.id, err: cause }, 'an ending could not be stored yet')

@@ -30,7 +30,7 @@ describe('an opened credential', () => {
   // What a vault does, without the cryptography: the seal is the secret.
   const vault = { open: vi.fn(async (sealed: SealedCredential['sealed']) => new Secret(sealed.ciphertext)) }
   const made = vi.fn(createLeakGate)
-  const create = () => createOpenedCredentials({ vault, createLeakGate: made })
+  const create = () => createOpenedCredentials({ vault, createLeakGate: made }).open
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => {
     vi.clearAllMocks()
