@@ -40,6 +40,15 @@ export function createConnections(): Connections {
     idleCount--
     if (kept.length === 0) idle.delete(connection.key)
   }
+  /** The most recently used. */
+  function takeIdle(key: string): Connection | undefined {
+    const kept = idle.get(key)
+    const connection = kept?.pop()
+    if (!kept || !connection) return undefined
+    idleCount--
+    if (kept.length === 0) idle.delete(key)
+    return connection
+  }
   function discard(connection: Connection): void {
     forget(connection)
     connection.socket.destroy()
@@ -48,9 +57,7 @@ export function createConnections(): Connections {
 
   return {
     take(key, vetted) {
-      for (let connection = idle.get(key)?.at(-1); connection; connection = idle.get(key)?.at(-1)) {
-        forget(connection)
-        all.add(connection)
+      for (let connection = takeIdle(key); connection; connection = takeIdle(key)) {
         if (isUsable(connection.socket) && isVetted(connection.socket.remoteAddress, vetted))
           return connection
         discard(connection)
@@ -85,12 +92,15 @@ export function createConnections(): Connections {
 
     keep(connection) {
       const { key } = connection
-      const kept = idle.get(key) ?? []
       if (!isUsable(connection.socket) || !all.has(connection)) return discard(connection)
-      if (kept.length >= MAX_IDLE_PER_KEY) discard(kept[0]!)
+      const kept = idle.get(key)
+      if (kept && kept.length >= MAX_IDLE_PER_KEY) discard(kept[0]!)
       // The map's order is the order of first use: its first key has gone longest without being new.
       else if (idleCount >= MAX_IDLE) discard(idle.values().next().value![0]!)
-      idle.set(key, [...(idle.get(key) ?? []), connection])
+      // Asked again: what was discarded may have been the last of them.
+      const left = idle.get(key)
+      if (left) left.push(connection)
+      else idle.set(key, [connection])
       idleCount++
     },
 

@@ -92,6 +92,7 @@ function openTls(tcp: Socket, { host, secureContext, signal }: DialRequest): Pro
 /** Compared in one spelling: the kernel's, which is RFC 5952. */
 export function isVetted(address: string | undefined, vetted: readonly string[]): boolean {
   if (address === undefined) return false
+  if (vetted.includes(address)) return true
   const wanted = canonicalAddress(address)
   return vetted.some((entry) => canonicalAddress(entry) === wanted)
 }

@@ -12,9 +12,9 @@ const LONGEST_SECONDS = 30
 const MAX_NAMES = 1_000
 
 export interface AnswerCache {
-  /** Answers at once, without a promise, when it remembers. */
-  ask(host: string): string[] | Promise<readonly string[]>
-  recall(host: string): string[] | undefined
+  /** Each address once. Answers at once, without a promise, when it remembers. */
+  ask(host: string): readonly string[] | Promise<readonly string[]>
+  recall(host: string): readonly string[] | undefined
 }
 
 export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => number): AnswerCache {
@@ -22,7 +22,9 @@ export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => 
   const asking = new Map<string, Promise<readonly string[]>>()
 
   async function askOnce(host: string): Promise<readonly string[]> {
-    const { addresses, ttlSeconds } = await ask(host)
+    const answer = await ask(host)
+    const { ttlSeconds } = answer
+    const addresses = [...new Set(answer.addresses)]
     if (ttlSeconds > 0 && addresses.length > 0) {
       kept.delete(host)
       kept.set(host, { addresses, until: now() + Math.min(ttlSeconds, LONGEST_SECONDS) * 1000 })
@@ -32,12 +34,12 @@ export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => 
     return addresses
   }
 
-  function recall(host: string): string[] | undefined {
+  function recall(host: string): readonly string[] | undefined {
     const known = kept.get(host)
-    return known && known.until > now() ? [...known.addresses] : undefined
+    return known && known.until > now() ? known.addresses : undefined
   }
 
-  function askOrRecall(host: string): string[] | Promise<readonly string[]> {
+  function askOrRecall(host: string): readonly string[] | Promise<readonly string[]> {
     const known = recall(host)
     if (known) return known
     let question = asking.get(host)

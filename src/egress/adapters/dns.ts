@@ -15,15 +15,12 @@ const SYSTEM_TTL_SECONDS = 5
 export function createResolver(servers: readonly string[], now: () => number = Date.now): Resolver {
   const { ask, recall } = cacheAnswers(servers.length === 0 ? askSystem : askServers(servers), now)
   return {
-    recall(host) {
-      const addresses = recall(host)
-      return addresses && [...new Set(addresses)]
-    },
+    recall,
     async resolve(host, timeoutMs) {
       const answer = ask(host)
-      const addresses = Array.isArray(answer) ? answer : await withDeadline(answer, timeoutMs)
+      const addresses = answer instanceof Promise ? await withDeadline(answer, timeoutMs) : answer
       if (addresses.length === 0) throw new ResolveError('not_found')
-      return [...new Set(addresses)]
+      return addresses
     },
   }
 }

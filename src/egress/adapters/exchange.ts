@@ -2,9 +2,10 @@
 // the story bills by; nothing it says goes further.
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import type { Dispatcher } from 'undici'
-import type { Fault } from '../../fault.ts'
+import { type Fault, noFault } from '../../fault.ts'
 import type { OutboundRequest, OutboundResponse, SendFailure, SendResult } from '../ports.ts'
 import type { Connection } from './connections.ts'
+import type { Deadline } from './deadline.ts'
 
 type ReceivedHeaders = OutboundResponse['headers']
 type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
@@ -13,7 +14,7 @@ type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
 export async function exchange(
   { client, socket }: Connection,
   request: OutboundRequest,
-  { signal, fault }: { signal: AbortSignal; fault: Fault },
+  { deadline, fault }: { deadline: Deadline; fault: Fault },
 ): Promise<SendResult> {
   // Plaintext bytes: what TLS itself exchanges is not in this count, so an unchanged count proves that nothing left.
   const writtenBefore = socket.bytesWritten
@@ -21,14 +22,18 @@ export async function exchange(
     if (socket.bytesWritten > writtenBefore) return { ok: false, phase: 'after_send', reason }
     return { ok: false, phase: 'before_send', reason: reason === 'timeout' ? 'timeout' : 'request_rejected' }
   }
-  const reading = readAnswer(client, request, signal)
+  const stages = fault === noFault ? undefined : createStages()
+  const reading = readAnswer(client, request, { deadline, stages })
   try {
-    await reading.started
-    await fault.at('after_request')
-    await reading.headersSeen
-    await fault.at('after_headers')
+    if (stages) {
+      await stages.started.promise
+      await fault.at('after_request')
+      await stages.headersSeen.promise
+      await fault.at('after_headers')
+      await reading.answer
+      await fault.at('after_response')
+    }
     const answer = await reading.answer
-    await fault.at('after_response')
     if (answer.kind === 'failed') return failed(answer.reason)
     if (answer.kind === 'refused')
       return { ok: false, phase: 'response', status: answer.status, reason: answer.reason }
@@ -49,30 +54,41 @@ type Answer =
     }
   | { readonly kind: 'failed'; readonly reason: AfterSend }
 
-interface Reading {
+/** For injected faults, which happen between them. */
+interface Stages {
   /** The request is on its way, or never will be. */
-  readonly started: Promise<void>
+  readonly started: PromiseWithResolvers<void>
   /** The final status line is in, or never will be. */
-  readonly headersSeen: Promise<void>
+  readonly headersSeen: PromiseWithResolvers<void>
+}
+
+const createStages = (): Stages => ({
+  started: Promise.withResolvers<void>(),
+  headersSeen: Promise.withResolvers<void>(),
+})
+
+interface Reading {
   readonly answer: Promise<Answer>
   abort(): void
 }
 
 class Refusal extends Error {}
 
-function readAnswer(client: Connection['client'], request: OutboundRequest, signal: AbortSignal): Reading {
-  const started = Promise.withResolvers<void>()
-  const headersSeen = Promise.withResolvers<void>()
+function readAnswer(
+  client: Connection['client'],
+  request: OutboundRequest,
+  { deadline, stages }: { deadline: Deadline; stages: Stages | undefined },
+): Reading {
   const answer = Promise.withResolvers<Answer>()
   let controller: Dispatcher.DispatchController | undefined
 
-  let body = createBody(0)
+  let body: Body | undefined
   let head: { status: number; statusText: string; headers: ReceivedHeaders } | undefined
 
   function end(result: Answer): void {
-    signal.removeEventListener('abort', giveUp)
-    started.resolve()
-    headersSeen.resolve()
+    deadline.onOver = undefined
+    stages?.started.resolve()
+    stages?.headersSeen.resolve()
     answer.resolve(result)
   }
   function refuse(status: number, reason: 'too_large' | 'bad_status' | 'encoded'): void {
@@ -84,32 +100,34 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
     controller?.abort(new Refusal(reason))
   }
   const giveUp = () => fail('timeout')
-  signal.addEventListener('abort', giveUp)
+  deadline.onOver = giveUp
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(given) {
       controller = given
       // Given up while the request waited: undici asks before it writes the first byte.
-      if (signal.aborted) return given.abort(new Refusal('timeout'))
+      if (deadline.isOver) return given.abort(new Refusal('timeout'))
       // The request line and headers are written in the same turn.
-      setImmediate(started.resolve)
+      if (stages) setImmediate(stages.started.resolve)
     },
     onResponseStart(given, status, _headers, statusText) {
       if (status < 200) return
       const headers = readPairs(given.rawHeaders)
       head = { status, statusText: statusText ?? '', headers }
-      headersSeen.resolve()
-      if (isFramedTwice(headers)) return fail('malformed')
+      stages?.headersSeen.resolve()
+      const framing = readFraming(headers)
+      if (framing.isFramedTwice) return fail('malformed')
       if (status > 599 || status === 206) return refuse(status, 'bad_status')
-      if (isTransferEncoded(headers) || (!request.acceptsEncoded && isEncoded(headers)))
+      if (framing.isTransferEncoded || (!request.acceptsEncoded && framing.isEncoded))
         return refuse(status, 'encoded')
-      const declared = Number(headers.find(({ name }) => name === 'content-length')?.value ?? 0)
+      const { declared } = framing
       if (request.method === 'HEAD') return
       if (request.overflow !== 'cut' && declared > request.maxResponseBytes)
         return refuse(status, 'too_large')
       body = createBody(Math.min(declared, request.maxResponseBytes))
     },
     onResponseData(_given, chunk) {
+      body ??= createBody(0)
       const excess = body.size + chunk.length - request.maxResponseBytes
       if (excess <= 0) return body.add(chunk)
       if (request.overflow !== 'cut') return refuse(head!.status, 'too_large')
@@ -118,32 +136,34 @@ function readAnswer(client: Connection['client'], request: OutboundRequest, sign
       controller?.abort(new Refusal('too_large'))
     },
     onResponseEnd(given, trailers) {
-      const trailing = readPairs(given.rawTrailers ?? trailers).map((pair) => ({ ...pair, trailer: true }))
+      const trailing = readPairs(given.rawTrailers ?? trailers)
       const { status, statusText, headers } = head!
-      end({
-        kind: 'complete',
-        response: { status, statusText, headers: [...headers, ...trailing], body: body.take() },
-      })
+      const all =
+        trailing.length === 0
+          ? headers
+          : [...headers, ...trailing.map((pair) => ({ ...pair, trailer: true }))]
+      const response = { status, statusText, headers: all, body: body?.take() ?? Buffer.alloc(0) }
+      end({ kind: 'complete', response })
     },
     onResponseError(_given, error) {
       end({ kind: 'failed', reason: sortError(error, head !== undefined) })
     },
   }
 
-  if (signal.aborted) giveUp()
+  if (deadline.isOver) giveUp()
   else
     request.headers.use((headers) => {
       client.dispatch(
         {
           path: request.url.pathname + request.url.search,
           method: request.method as Dispatcher.HttpMethod,
-          headers: headers.flat(),
+          headers: flatten(headers),
           body: request.body ?? null,
         },
         handler,
       )
     })
-  return { started: started.promise, headersSeen: headersSeen.promise, answer: answer.promise, abort: giveUp }
+  return { answer: answer.promise, abort: giveUp }
 }
 
 const SMALL_BYTES = 1024
@@ -207,7 +227,7 @@ function createPieces(): Body {
     },
     take() {
       flush()
-      return Buffer.concat(chunks, size)
+      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
     },
   }
 }
@@ -222,16 +242,35 @@ function sortError(error: Error, isHeadSeen: boolean): AfterSend {
   return isHeadSeen ? 'body_incomplete' : 'reset'
 }
 
-/** Two lengths, or a length and chunks: somebody on the way may have read another message than we would. */
-const isFramedTwice = (headers: ReceivedHeaders) =>
-  headers.filter(({ name }) => name === 'content-length' || name === 'transfer-encoding').length > 1
+/** What an answer says of how it is put together. */
+interface Framing {
+  /** Bytes that follow; 0 where it does not say. */
+  readonly declared: number
+  /** Two lengths, or a length and chunks: somebody on the way may have read another message than we would. */
+  readonly isFramedTwice: boolean
+  /**
+   * Below the chunks, which the parser takes off, something else would be left: nobody asked for it, nor says that it is
+   * there.
+   */
+  readonly isTransferEncoded: boolean
+  readonly isEncoded: boolean
+}
 
-const isEncoded = (headers: ReceivedHeaders) =>
-  headers.some(({ name, value }) => name === 'content-encoding' && value.trim().toLowerCase() !== 'identity')
-
-/** Below the chunks, which the parser takes off, something else would be left: nobody asked for it, nor says that it is there. */
-const isTransferEncoded = (headers: ReceivedHeaders) =>
-  headers.some(({ name, value }) => name === 'transfer-encoding' && value.trim().toLowerCase() !== 'chunked')
+function readFraming(headers: ReceivedHeaders): Framing {
+  let lengths = 0
+  let declared = 0
+  let transfers = 0
+  let isTransferEncoded = false
+  let isEncoded = false
+  for (const { name, value } of headers)
+    if (name === 'content-length') {
+      if (lengths++ === 0) declared = Number(value)
+    } else if (name === 'transfer-encoding') {
+      transfers++
+      isTransferEncoded ||= value.trim().toLowerCase() !== 'chunked'
+    } else if (name === 'content-encoding') isEncoded ||= value.trim().toLowerCase() !== 'identity'
+  return { declared, isFramedTwice: lengths + transfers > 1, isTransferEncoded, isEncoded }
+}
 
 /** Name-value pairs as received, repeated names kept apart. */
 function readPairs(raw: Buffer[] | string[] | IncomingHttpHeaders | null | undefined): ReceivedHeaders {
@@ -240,9 +279,17 @@ function readPairs(raw: Buffer[] | string[] | IncomingHttpHeaders | null | undef
     return Object.entries(raw).flatMap(([name, value]) =>
       (Array.isArray(value) ? value : [value ?? '']).map((one) => ({ name: name.toLowerCase(), value: one })),
     )
-  const text = raw.map((item) => (typeof item === 'string' ? item : item.toString('latin1')))
-  return Array.from({ length: text.length / 2 }, (_, i) => ({
-    name: text[i * 2]!.toLowerCase(),
-    value: text[i * 2 + 1]!,
-  }))
+  const pairs: { name: string; value: string }[] = []
+  for (let i = 0; i + 1 < raw.length; i += 2)
+    pairs.push({ name: textOf(raw[i]!).toLowerCase(), value: textOf(raw[i + 1]!) })
+  return pairs
+}
+
+const textOf = (item: Buffer | string) => (typeof item === 'string' ? item : item.toString('latin1'))
+
+/** Names and values in turn, as undici takes them. */
+function flatten(pairs: readonly (readonly [string, string])[]): string[] {
+  const flat: string[] = []
+  for (const [name, value] of pairs) flat.push(name, value)
+  return flat
 }

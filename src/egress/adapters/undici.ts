@@ -1,9 +1,10 @@
 // Sends one request over HTTP/1.1 and reads one answer: no redirect, no retry, no decoding, one deadline. Says of every
 // failure whether a byte of the request may have left, because that decides what it costs.
 import { createSecureContext, rootCertificates } from 'node:tls'
-import type { Fault } from '../../fault.ts'
+import { type Fault, noFault } from '../../fault.ts'
 import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
 import { type Connection, createConnections } from './connections.ts'
+import { startDeadline } from './deadline.ts'
 import { dial } from './dial.ts'
 import { exchange } from './exchange.ts'
 
@@ -21,11 +22,11 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
     ...(ca ? { ca: [...rootCertificates, ...ca] } : {}),
   })
 
-  async function connect(request: OutboundRequest, signal: AbortSignal): Promise<Connection | SendFailure> {
-    const { url, addresses } = request
-    const key = `${request.partition} ${url.host}`
-    const kept = connections.take(key, addresses)
-    if (kept) return kept
+  async function connect(
+    key: string,
+    { url, addresses }: OutboundRequest,
+    signal: AbortSignal,
+  ): Promise<Connection | SendFailure> {
     const port = url.port === '' ? 443 : Number(url.port)
     const dialled = await dial({ host: url.hostname, port, addresses, secureContext, signal })
     if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason }
@@ -34,16 +35,14 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
 
   return {
     async send(request) {
-      const deadline = new AbortController()
-      const timer = setTimeout(() => deadline.abort(), request.timeoutMs)
-      const abort = () => deadline.abort()
-      request.signal?.addEventListener('abort', abort)
-      if (request.signal?.aborted) abort()
+      const deadline = startDeadline(request.timeoutMs, request.signal)
       try {
-        await fault.at('before_connect')
-        const connection = await connect(request, deadline.signal)
+        if (fault !== noFault) await fault.at('before_connect')
+        const key = `${request.partition} ${request.url.host}`
+        const connection =
+          connections.take(key, request.addresses) ?? (await connect(key, request, deadline.signal()))
         if ('phase' in connection) return { ok: false, ...connection }
-        const result = await exchange(connection, request, { signal: deadline.signal, fault })
+        const result = await exchange(connection, request, { deadline, fault })
         // What was not read to its end is still on the way.
         if (result.ok && !result.response.isCut) connections.keep(connection)
         else connections.discard(connection)
@@ -52,8 +51,7 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
         // Only the injected fault before the connection comes here: nothing was sent.
         return { ok: false, phase: 'before_send', reason: 'connect_failed' }
       } finally {
-        clearTimeout(timer)
-        request.signal?.removeEventListener('abort', abort)
+        deadline.clear()
       }
     },
     close: () => connections.close(),
