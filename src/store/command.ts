@@ -23,12 +23,17 @@ export class Undo<T> {
 }
 
 /** @param values SQL values; undefined counts as NULL */
+export function statement(text: string, ...values: (SqlValue | undefined)[]): Statement {
+  for (let i = 0; i < values.length; i++) if (values[i] === undefined) values[i] = null
+  return { text, values: values as SqlValue[] }
+}
+
 export function* all<R>(text: string, ...values: (SqlValue | undefined)[]): Command<readonly R[]> {
-  return (yield { text, values: values.map((value) => value ?? null) }) as readonly R[]
+  return (yield statement(text, ...values)) as readonly R[]
 }
 
 export function* first<R>(text: string, ...values: (SqlValue | undefined)[]): Command<R | undefined> {
-  const rows: readonly unknown[] = yield { text, values: values.map((value) => value ?? null) }
+  const rows: readonly unknown[] = yield statement(text, ...values)
   return rows[0] as R | undefined
 }
 

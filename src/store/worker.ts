@@ -2,11 +2,12 @@
 // transaction, a failed one rolls back alone, and answers are posted only after COMMIT returned.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Command, Undo } from './command.ts'
-import { type CommandName, commands, reads, singleStatements } from './commands/index.ts'
+import { type CommandName, reads, singleStatements } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
 import { openDatabase } from './sqlite/database.ts'
+import { sqliteCommands } from './sqlite/hot.ts'
 
 export interface WorkerInput {
   readonly port: MessagePort
@@ -86,7 +87,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
 }
 
 const start = (name: CommandName, args: unknown[]) =>
-  (commands[name] as (...args: unknown[]) => Command<unknown>)(...args)
+  (sqliteCommands[name] as (...args: unknown[]) => Command<unknown>)(...args)
 
 function runContained(name: CommandName, args: unknown[]): unknown {
   if (reads.has(name) || singleStatements.has(name)) return db.drive(start(name, args))

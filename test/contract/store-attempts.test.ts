@@ -131,6 +131,34 @@ describe.each(ENGINES)('attempts in %s', (engine) => {
     expect((await store.listAttempts({ accountId }, { limit: 5 })).items).toEqual([])
   })
 
+  it.each<[string, number]>([
+    ['alone', 0],
+    ['among others', 6],
+  ])('keeps no first half of a movement whose other half is refused, %s', async (_, others) => {
+    const [taken, setting, other] = [
+      await addSetting(store, 1),
+      await addSetting(store, 2),
+      await addSetting(store, 12),
+    ]
+    const { accountId, capability } = setting
+    const first = reservation(taken, BOOT)
+    expect(await store.reserveAttempt(first)).toEqual({ ok: true, balance: 0 })
+    // The account's row is new; the row that says where the credit went is there already.
+    const second = { ...reservation(setting, BOOT), transactionId: first.transactionId }
+    const results = await Promise.allSettled([
+      ...times(others, () => store.reserveAttempt(reservation(other, BOOT))),
+      store.reserveAttempt(second),
+      ...times(others, () => store.reserveAttempt(reservation(other, BOOT))),
+    ])
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(2 * others)
+    expect(results[others]).toMatchObject({ status: 'rejected', reason: { code: 'state_conflict' } })
+    expect(await store.balance(accountId)).toBe(2)
+    expect(await usesOf(store, capability)).toBe(0)
+    expect(await store.getAttempt(second.attempt.id, accountId)).toBeUndefined()
+    expect((await store.ledger(accountId, { limit: 9 })).items.map(({ kind }) => kind)).toEqual(['grant'])
+    expect(await store.balance(other.accountId)).toBe(12 - 2 * others)
+  })
+
   it('refuses the same attempt id twice and charges it once', async () => {
     const setting = await addSetting(store, 5)
     const input = reservation(setting, BOOT)

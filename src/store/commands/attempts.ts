@@ -142,7 +142,7 @@ export function* markSending({ id, bootId, now }: Input<'markSending'>): Command
   return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
 }
 
-const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
+export const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
 export function* insertReceipt(receipt: StoredReceipt): Command<void> {
   yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
 }

@@ -1,6 +1,6 @@
 // One SQLite connection: opened durable, statements prepared once, commands driven synchronously.
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { Command, Row, Statement } from '../command.ts'
+import type { Command, Row, SqlValue, Statement } from '../command.ts'
 
 export interface SqliteDatabase {
   readonly exec: (text: string) => void
@@ -48,7 +48,7 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
       prepared.set(text, (known = { statement: db.prepare(spelling), order }))
     }
     const { statement, order } = known
-    return order ? statement.all(...order.map((at) => values[at]!)) : statement.all(...values)
+    return statement.all(...(order ? inOrder(values, order) : values))
   }
   function drive<T>(command: Command<T>): T {
     let step = command.next()
@@ -79,6 +79,12 @@ export function toSqlite(text: string): { text: string; order: readonly number[]
     })
     .replace(/\bFOR (SHARE|UPDATE)( SKIP LOCKED)?\b/g, '')
   return { text: spelling, order: order.every((at, i) => at === i) ? undefined : order }
+}
+
+function inOrder(values: readonly SqlValue[], order: readonly number[]): SqlValue[] {
+  const ordered: SqlValue[] = []
+  for (const at of order) ordered.push(values[at]!)
+  return ordered
 }
 
 function expectPragma(db: DatabaseSync, name: string, expected: string | number): void {

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../../src/ids.ts'
 import type { Command } from '../../../src/store/command.ts'
-import { type CommandName, commands } from '../../../src/store/commands/index.ts'
+import type { CommandName, Commands } from '../../../src/store/commands/index.ts'
+import { sqliteCommands } from '../../../src/store/sqlite/hot.ts'
 import { HARMLESS } from '../../../src/store/sqlite/remembered.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
@@ -28,13 +29,13 @@ let direct: DirectStore
 const ran = new Map<CommandName, Set<string>>()
 const noted = (name: CommandName) => ran.get(name) ?? ran.set(name, new Set()).get(name)!
 
-function run<K extends CommandName>(name: K, ...args: Parameters<(typeof commands)[K]>): void {
-  const start = commands[name] as (...args: unknown[]) => Command<unknown>
+function run<K extends CommandName>(name: K, ...args: Parameters<Commands[K]>): void {
+  const start = sqliteCommands[name] as (...args: unknown[]) => Command<unknown>
   for (const text of direct.record(start(...args))) noted(name).add(text)
 }
 
 /** Of the tables that remembered rows come from. */
-const WRITE = /\b(?:INSERT INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities)\b/
+const WRITE = /\b(?:INSERT (?:OR FAIL )?INTO|UPDATE|DELETE FROM) (?:service_keys|credentials|capabilities)\b/
 /** A counter that is in no remembered row. */
 const USES = /^UPDATE capabilities SET uses = uses \+ 1\s+WHERE /
 const changesRows = (text: string) => WRITE.test(text) && !USES.test(text)
