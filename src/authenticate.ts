@@ -49,7 +49,7 @@ export async function authenticate(
       return emailUser(emailKey, context)
     case 'capability':
       if (capability === undefined) throw new GatewayError('capability_required', instead + NO_CAPABILITY)
-      return agent(capability, context)
+      return await agent(capability, context)
     case 'operator':
     case 'admin': {
       if (key === undefined) throw new GatewayError('key_required', instead + NO_KEY)

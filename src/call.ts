@@ -144,7 +144,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (!terms) {
       const accepting = accept()
       if (accepting) await accepting
-      return tool.handle(input, context)
+      return await tool.handle(input, context)
     }
     seen.paid = await parts.gate.run({
       tool,

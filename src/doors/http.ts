@@ -123,7 +123,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** @throws {GatewayError} also json_invalid and json_too_deep */
 export async function readJson(req: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const type = req.headers['content-type']?.split(';')[0]!.trim().toLowerCase()
+  const type = mediaTypeOf(req.headers['content-type'])
   if (type !== undefined && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type))
     throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
   const body = await readBody(req, maxBytes)
@@ -132,6 +132,10 @@ export async function readJson(req: IncomingMessage, maxBytes: number): Promise<
     throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
   return parseJson(decode(body))
 }
+
+/** Most say no more than what they are. */
+const mediaTypeOf = (header: string | undefined) =>
+  header === 'application/json' ? header : header?.split(';')[0]!.trim().toLowerCase()
 
 function decode(body: Buffer): string {
   try {
@@ -159,7 +163,7 @@ export function sendText(
 ): void {
   if (res.headersSent || res.destroyed) return
   const length = Buffer.byteLength(text)
-  res.writeHead(status, { 'content-length': length, ...headers })
+  res.writeHead(status, { ...headers, 'content-length': length })
   // Of ASCII every byte is a character, and Node copies it without a look at each.
   res.end(text, length === text.length ? 'latin1' : 'utf8')
 }

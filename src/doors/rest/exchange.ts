@@ -48,7 +48,8 @@ export function dispatch(resource: Resource, exchange: Exchange): Promise<void> 
   const handler = method === 'GET' || method === 'POST' ? resource.methods[method] : undefined
   // What a tool answers carries these already: set beforehand, they would cost every answer a second round of headers.
   if (handler && resource.isPaid) return handler(exchange)
-  for (const [name, value] of Object.entries(openHeaders(resource))) res.setHeader(name, value)
+  const open = openHeaders(resource)
+  for (const name in open) res.setHeader(name, open[name as keyof typeof open])
   if (handler) return handler(exchange)
 
   const allow = allowedMethods(resource)

@@ -29,7 +29,8 @@ export function inputCollector(
       if (takesCapabilityArgument(tool) && Object.hasOwn(query, 'capability')) throw tokenInAddress()
       return fix(merge(query, readParams(exchange, inputSchema)), fixed)
     }
-    if (isPlain) return required.length === 0 && isBodyless(exchange) ? {} : readJson(req, tool.maxBodyBytes)
+    if (isPlain)
+      return required.length === 0 && isBodyless(exchange) ? {} : await readJson(req, tool.maxBodyBytes)
     const params = readParams(exchange, inputSchema)
     if (isBodyless(exchange) && required.every((name) => Object.hasOwn(params, name)))
       return fix(params, fixed)
