@@ -214,8 +214,10 @@ export const listProviders = (): readonly Provider[] => PROVIDERS.map((id) => pr
 
 /** The rule that denies the request, when the provider answers it with another secret. */
 export function findDeniedPath(provider: ProviderId, method: string, path: string): DeniedPath | undefined {
+  const { denied } = providers[provider]
+  if (denied.length === 0) return undefined
   const segments = path.replace(/\/$/, '').split('/')
-  return providers[provider].denied.find((rule) => {
+  return denied.find((rule) => {
     if (rule.method !== undefined && rule.method !== method) return false
     const wanted = rule.path.split('/')
     return (

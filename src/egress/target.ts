@@ -107,7 +107,9 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
   if (!/^[!-~]+$/.test(text)) return invalid('not_printable_ascii')
   if (!url) return invalid('unparsable')
   // WHATWG URL drops an empty userinfo, so the raw authority is what has to be looked at.
-  const authority = /^https:\/\/([^/?#\\]*)/.exec(text)![1]!
+  const behindScheme = text.slice('https://'.length)
+  const end = behindScheme.search(/[/?#\\]/)
+  const authority = end < 0 ? behindScheme : behindScheme.slice(0, end)
   if (authority.includes('@')) return invalid('userinfo')
   if (text.includes('#')) return invalid('fragment')
   if (isLocalName(url.hostname, options)) return blocked('local_name')
@@ -119,7 +121,7 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
   const port = url.port === '' ? 443 : Number(url.port)
   if (!options.ports.includes(port)) return blocked('port_not_allowed')
 
-  const rest = text.slice('https://'.length + authority.length)
+  const rest = end < 0 ? '' : behindScheme.slice(end)
   const mark = rest.indexOf('?')
   const rawPath = mark < 0 ? rest : rest.slice(0, mark)
   // Only the bare origin may leave out its path.
