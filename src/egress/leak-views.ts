@@ -35,7 +35,7 @@ export function findInEveryReading(
     for (const parent of parents)
       for (const { name, decode } of DECODERS) {
         const bytes = decode(parent.bytes)
-        if (!bytes || views.some((known) => isSame(known.bytes, bytes))) continue
+        if (!bytes || isKnown(views, bytes)) continue
         const child = { name: join(parent.name, name), bytes }
         const foundInChild = findInView(child, find)
         if (foundInChild !== undefined) return foundInChild
@@ -60,7 +60,8 @@ function findInView(
 
 const join = (outer: string, inner: string) => (outer === '' ? inner : `${outer}+${inner}`)
 
-const isSame = (a: Uint8Array, b: Uint8Array) => a.length === b.length && Buffer.compare(a, b) === 0
+const isKnown = (views: readonly View[], bytes: Uint8Array) =>
+  views.some((known) => known.bytes.length === bytes.length && Buffer.compare(known.bytes, bytes) === 0)
 
 const LINE_FEED = 0x0a
 const SPACE = 0x20

@@ -12,18 +12,15 @@ export interface Deadline {
 
 /** @param wish its abort is the end as well */
 export function startDeadline(timeoutMs: number, wish: AbortSignal | undefined): Deadline {
-  let isOver = false
   let controller: AbortController | undefined
   const timer = setTimeout(end, timeoutMs)
-  const deadline: Deadline = {
-    get isOver() {
-      return isOver
-    },
-    onOver: undefined,
+  const deadline = {
+    isOver: false,
+    onOver: undefined as Deadline['onOver'],
     signal() {
       if (!controller) {
         controller = new AbortController()
-        if (isOver) controller.abort()
+        if (deadline.isOver) controller.abort()
       }
       return controller.signal
     },
@@ -33,8 +30,8 @@ export function startDeadline(timeoutMs: number, wish: AbortSignal | undefined):
     },
   }
   function end(): void {
-    if (isOver) return
-    isOver = true
+    if (deadline.isOver) return
+    deadline.isOver = true
     controller?.abort()
     deadline.onOver?.()
   }

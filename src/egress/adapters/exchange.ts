@@ -11,48 +11,30 @@ type ReceivedHeaders = OutboundResponse['headers']
 type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
 
 /** Never rejects. */
-export async function exchange(
-  { client, socket }: Connection,
+export function exchange(
+  connection: Connection,
   request: OutboundRequest,
   { deadline, fault }: { deadline: Deadline; fault: Fault },
 ): Promise<SendResult> {
-  // Plaintext bytes: what TLS itself exchanges is not in this count, so an unchanged count proves that nothing left.
-  const writtenBefore = socket.bytesWritten
-  const failed = (reason: AfterSend): SendResult => {
-    if (socket.bytesWritten > writtenBefore) return { ok: false, phase: 'after_send', reason }
-    return { ok: false, phase: 'before_send', reason: reason === 'timeout' ? 'timeout' : 'request_rejected' }
-  }
-  const stages = fault === noFault ? undefined : createStages()
-  const reading = readAnswer(client, request, { deadline, stages })
-  try {
-    if (stages) {
-      await stages.started.promise
-      await fault.at('after_request')
-      await stages.headersSeen.promise
-      await fault.at('after_headers')
-      await reading.answer
-      await fault.at('after_response')
-    }
-    const answer = await reading.answer
-    if (answer.kind === 'failed') return failed(answer.reason)
-    if (answer.kind === 'refused')
-      return { ok: false, phase: 'response', status: answer.status, reason: answer.reason }
-    return { ok: true, response: answer.response }
-  } catch {
-    // Only injected faults throw here.
-    reading.abort()
-    return failed('reset')
-  }
+  if (fault === noFault) return readAnswer(connection, request, { deadline, stages: undefined }).answer
+  const stages = { started: Promise.withResolvers<void>(), headersSeen: Promise.withResolvers<void>() }
+  return passStages(readAnswer(connection, request, { deadline, stages }), stages, fault)
 }
 
-type Answer =
-  | { readonly kind: 'complete'; readonly response: OutboundResponse }
-  | {
-      readonly kind: 'refused'
-      readonly status: number
-      readonly reason: 'too_large' | 'bad_status' | 'encoded'
-    }
-  | { readonly kind: 'failed'; readonly reason: AfterSend }
+async function passStages(reading: Reading, stages: Stages, fault: Fault): Promise<SendResult> {
+  try {
+    await stages.started.promise
+    await fault.at('after_request')
+    await stages.headersSeen.promise
+    await fault.at('after_headers')
+    await reading.answer
+    await fault.at('after_response')
+    return await reading.answer
+  } catch {
+    // Only injected faults throw here.
+    return reading.abort()
+  }
+}
 
 /** For injected faults, which happen between them. */
 interface Stages {
@@ -62,41 +44,43 @@ interface Stages {
   readonly headersSeen: PromiseWithResolvers<void>
 }
 
-const createStages = (): Stages => ({
-  started: Promise.withResolvers<void>(),
-  headersSeen: Promise.withResolvers<void>(),
-})
-
 interface Reading {
-  readonly answer: Promise<Answer>
-  abort(): void
+  readonly answer: Promise<SendResult>
+  /** Gives up; what is known of the request then. */
+  abort(): SendResult
 }
 
 class Refusal extends Error {}
 
 function readAnswer(
-  client: Connection['client'],
+  { client, socket }: Connection,
   request: OutboundRequest,
   { deadline, stages }: { deadline: Deadline; stages: Stages | undefined },
 ): Reading {
-  const answer = Promise.withResolvers<Answer>()
+  const answer = Promise.withResolvers<SendResult>()
+  // Plaintext bytes: what TLS itself exchanges is not in this count, so an unchanged count proves that nothing left.
+  const writtenBefore = socket.bytesWritten
   let controller: Dispatcher.DispatchController | undefined
 
   let body: Body | undefined
   let head: { status: number; statusText: string; headers: ReceivedHeaders } | undefined
 
-  function end(result: Answer): void {
+  function end(result: SendResult): void {
     deadline.onOver = undefined
     stages?.started.resolve()
     stages?.headersSeen.resolve()
     answer.resolve(result)
   }
   function refuse(status: number, reason: 'too_large' | 'bad_status' | 'encoded'): void {
-    end({ kind: 'refused', status, reason })
+    end({ ok: false, phase: 'response', status, reason })
     controller?.abort(new Refusal(reason))
   }
+  function failed(reason: AfterSend): SendResult {
+    if (socket.bytesWritten > writtenBefore) return { ok: false, phase: 'after_send', reason }
+    return { ok: false, phase: 'before_send', reason: reason === 'timeout' ? 'timeout' : 'request_rejected' }
+  }
   function fail(reason: AfterSend): void {
-    end({ kind: 'failed', reason })
+    end(failed(reason))
     controller?.abort(new Refusal(reason))
   }
   const giveUp = () => fail('timeout')
@@ -132,7 +116,7 @@ function readAnswer(
       if (excess <= 0) return body.add(chunk)
       if (request.overflow !== 'cut') return refuse(head!.status, 'too_large')
       body.add(chunk.subarray(0, chunk.length - excess))
-      end({ kind: 'complete', response: { ...head!, body: body.take(), isCut: true } })
+      end({ ok: true, response: { ...head!, body: body.take(), isCut: true } })
       controller?.abort(new Refusal('too_large'))
     },
     onResponseEnd(given, trailers) {
@@ -143,10 +127,10 @@ function readAnswer(
           ? headers
           : [...headers, ...trailing.map((pair) => ({ ...pair, trailer: true }))]
       const response = { status, statusText, headers: all, body: body?.take() ?? Buffer.alloc(0) }
-      end({ kind: 'complete', response })
+      end({ ok: true, response })
     },
     onResponseError(_given, error) {
-      end({ kind: 'failed', reason: sortError(error, head !== undefined) })
+      end(failed(sortError(error, head !== undefined)))
     },
   }
 
@@ -163,7 +147,13 @@ function readAnswer(
         handler,
       )
     })
-  return { answer: answer.promise, abort: giveUp }
+  return {
+    answer: answer.promise,
+    abort() {
+      giveUp()
+      return failed('reset')
+    },
+  }
 }
 
 const SMALL_BYTES = 1024
@@ -202,7 +192,6 @@ function createWholeBody(declared: number): Body {
 /** As it comes. One in pieces of a byte each, a Buffer for every one, would be a hundred times its size. */
 function createPieces(): Body {
   const chunks: Buffer[] = []
-  let size = 0
   // Small pieces until they fill it.
   let block: Buffer | undefined
   let used = 0
@@ -210,12 +199,10 @@ function createPieces(): Body {
     if (block && used > 0) chunks.push(Buffer.from(block.subarray(0, used)))
     used = 0
   }
-  return {
-    get size() {
-      return size
-    },
-    add(chunk) {
-      size += chunk.length
+  const body = {
+    size: 0,
+    add(chunk: Buffer) {
+      body.size += chunk.length
       if (chunk.length < SMALL_BYTES && chunks.length >= FEW_PIECES) {
         block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
         if (used + chunk.length > BLOCK_BYTES) flush()
@@ -227,9 +214,10 @@ function createPieces(): Body {
     },
     take() {
       flush()
-      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)
+      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, body.size)
     },
   }
+  return body
 }
 
 function sortError(error: Error, isHeadSeen: boolean): AfterSend {
