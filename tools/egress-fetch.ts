@@ -90,6 +90,6 @@ export const egressFetch = defineTool({
   async handle({ capability: _carried, ...request }, { egress, caller }) {
     if (caller.kind !== 'agent')
       throw new GatewayError('capability_required', 'Send a capability (agw_cap_…).')
-    return egress.fetch(request, caller.capability)
+    return await egress.fetch(request, caller.capability)
   },
 })

@@ -1,6 +1,6 @@
 // Sends requests for the reserved name to the sample site, and everything else where it belongs. The sample site has a
 // sender of its own, so that its throw-away certificate authority vouches for nothing else.
-import type { Sender } from '../egress/ports.ts'
+import type { OutboundRequest, Sender, SendResult } from '../egress/ports.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import type { SampleSite } from './site.ts'
 
@@ -16,14 +16,15 @@ export function withSampleSite(
     return { sender: createSender(ca), port, address }
   }
 
+  async function sendInside(request: OutboundRequest): Promise<SendResult> {
+    const { sender, port, address } = await (inside ??= open())
+    const url = new URL(request.url)
+    url.port = String(port)
+    return sender.send({ ...request, url, addresses: [address] })
+  }
+
   return {
-    async send(request) {
-      if (request.url.hostname !== SANDBOX_HOST) return outside.send(request)
-      const { sender, port, address } = await (inside ??= open())
-      const url = new URL(request.url)
-      url.port = String(port)
-      return sender.send({ ...request, url, addresses: [address] })
-    },
+    send: (request) => (request.url.hostname === SANDBOX_HOST ? sendInside(request) : outside.send(request)),
     async close() {
       await Promise.all([outside.close(), inside?.then(({ sender }) => sender.close())])
       await site.close()
