@@ -61,7 +61,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
   const failures: [number, Failure][] = []
   const writes = group.some((part, i) => i % 2 === 0 && !reads.has(part as CommandName))
   try {
-    if (writes) db.exec('BEGIN IMMEDIATE')
+    if (writes) db.begin()
     for (let i = 0; i < group.length; i += 2) {
       const name = group[i] as CommandName
       const args = group[i + 1] as unknown[]
@@ -76,7 +76,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
         values.push(undefined)
       }
     }
-    if (writes) db.exec('COMMIT')
+    if (writes) db.commit()
     return { values, failures }
   } catch (thrown) {
     // The transaction as a whole failed (disk full, input/output error): nobody in it may believe otherwise.
