@@ -10,15 +10,16 @@ import type { Attempt, FinishAttempt, ReserveResult, Store } from '../ports.ts'
 type Reservation = Parameters<Store['reserveAttempt']>[0]
 
 // An aggregate: one row in any case, with a depth of 0 where there is no such credential.
-const LOOK = `SELECT a.balance, count(*) AS depth,
+const LOOK = `SELECT a.balance, count(*) AS depth, a.rowid AS account, min(k.rowid) AS capability,
     min(k.revoked_at IS NULL AND k.expires_at > $1 AND (k.max_uses IS NULL OR k.uses < k.max_uses)) AS usable
   FROM credentials c
     JOIN accounts a ON a.id = c.account_id
     JOIN capability_lineage l ON l.capability_id = $2
     JOIN capabilities k ON k.id = l.ancestor_id
   WHERE c.id = $3 AND c.account_id = $4 AND c.version = $5 AND c.revoked_at IS NULL`
-const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE id = $2'
-const COUNT_USE = 'UPDATE capabilities SET uses = uses + 1 WHERE id = $1'
+// By the number of the row, which saves looking its id up again.
+const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE rowid = $2'
+const COUNT_USE = 'UPDATE capabilities SET uses = uses + 1 WHERE rowid = $1'
 const COUNT_USES = `UPDATE capabilities SET uses = uses + 1
   WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)`
 /** What is NULL at first is not written. */
@@ -48,17 +49,20 @@ interface Look {
   readonly balance: number
   readonly depth: number
   readonly usable: number
+  readonly account: number
+  /** Where the depth is 1, the one there is. */
+  readonly capability: number
 }
 
 export function* reserveAtOnce(input: Reservation): Command<ReserveResult> {
   const { attempt: a, cost, transactionId, now } = input
   const look = statement(LOOK, now, a.capabilityId, a.credentialId, a.accountId, a.credentialVersion)
-  const [{ balance, depth, usable }] = (yield look) as unknown as readonly [Look]
+  const [{ balance, depth, usable, account, capability }] = (yield look) as unknown as readonly [Look]
   if (depth === 0 || usable === 0 || balance < cost || a.permitId !== null)
     return yield* reserveAttempt(input)
 
-  yield statement(PAY, cost, a.accountId)
-  yield statement(depth === 1 ? COUNT_USE : COUNT_USES, a.capabilityId)
+  yield statement(PAY, cost, account)
+  yield depth === 1 ? statement(COUNT_USE, capability) : statement(COUNT_USES, a.capabilityId)
   yield insertFetch(a, input.bootId, cost)
   if (cost > 0)
     yield statement(
