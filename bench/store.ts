@@ -8,10 +8,10 @@ import { loadConfig } from '../src/config.ts'
 import { newId } from '../src/ids.ts'
 import { createLogger } from '../src/log.ts'
 import { Undo } from '../src/store/command.ts'
-import { commands } from '../src/store/commands/index.ts'
 import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
+import { sqliteCommands } from '../src/store/sqlite/hot.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import {
   addSetting,
@@ -103,10 +103,10 @@ async function openMainThread(dataDir: string) {
   }
   const debit: Debit = (setting) =>
     commitEach(() => {
-      const result = db.drive(commands.reserveAttempt(nextReservation(setting)))
+      const result = db.drive(sqliteCommands.reserveAttempt(nextReservation(setting)))
       if (!result.ok) throw new Undo(result)
     })
-  const move: Debit = (setting) => commitEach(() => db.drive(commands.grant(nextMovement(setting))))
+  const move: Debit = (setting) => commitEach(() => db.drive(sqliteCommands.grant(nextMovement(setting))))
   return { settings, debit, move, close: () => db.close() }
 }
 
