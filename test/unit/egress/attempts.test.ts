@@ -61,9 +61,9 @@ beforeEach(async () => {
 })
 afterEach(() => temp.close())
 
-const ledger = () =>
+const ledger = (given = store) =>
   createAttemptLedger({
-    store,
+    store: given,
     signer: { kid: 'k', sign: (typ, payload) => `${typ} ${JSON.stringify(payload)}` },
     baseUrl: 'https://gateway.example',
     bootId: 'boot',
@@ -127,4 +127,16 @@ it('signs the missing receipt of an attempt that a crash left ambiguous, once', 
   expect(receipt!.jws).toMatch(/"outcome":"crashed".*"state":"ambiguous"/)
   await attempts.recover()
   expect((await stored()).receiptId).toBe(receiptId)
+})
+
+it.each<[Attempt['kind'], string[]]>([
+  ['fetch', ['capability_id', 'credential_id', 'credential_version']],
+  ['action', ['credential_id', 'credential_version', 'permit_id']],
+  ['edge', []],
+])('names in the receipt of a %s on whose word it went out, and nobody else', async (kind, holders) => {
+  const finishing = { finishAttempt: async () => ({ ok: true, balance: 1 }) } as unknown as Store
+  const { receipt } = await ledger(finishing).finish({ ...attempt, kind }, delivered)
+  const signed = JSON.parse(receipt.jws.slice(receipt.jws.indexOf('{'))) as Record<string, unknown>
+  const always = 'action attempt_id charge iat iss jti outcome request response state times'.split(' ')
+  expect(Object.keys(signed)).toEqual([...always, ...holders].toSorted())
 })
