@@ -28,18 +28,18 @@ const REQUEST_HEADERS = new Set([
 /** Lower-case name of a header that a caller may set. */
 export const isCallersHeader = (name: string): boolean => REQUEST_HEADERS.has(name)
 
-/** Why some refusals are worth a sentence of their own. */
-const EXPLAINED: Readonly<Record<string, string>> = {
-  authorization: 'the gateway adds the credential',
-  'proxy-authorization': 'the gateway adds the credential',
-  'x-api-key': 'the gateway adds the credential',
-  cookie: 'the gateway adds the credential and keeps no session',
-  'idempotency-key': 'the gateway sends its own and names it in the answer',
-  host: 'the URL names the host',
-  range: 'answers are only taken whole',
-  'accept-encoding': 'answers are only taken unencoded',
-  'content-length': 'the gateway counts the body',
-}
+/** Why some refusals are worth a sentence of their own. A map: the names are a caller's, and may be those of an object. */
+const EXPLAINED: ReadonlyMap<string, string> = new Map([
+  ['authorization', 'the gateway adds the credential'],
+  ['proxy-authorization', 'the gateway adds the credential'],
+  ['x-api-key', 'the gateway adds the credential'],
+  ['cookie', 'the gateway adds the credential and keeps no session'],
+  ['idempotency-key', 'the gateway sends its own and names it in the answer'],
+  ['host', 'the URL names the host'],
+  ['range', 'answers are only taken whole'],
+  ['accept-encoding', 'answers are only taken unencoded'],
+  ['content-length', 'the gateway counts the body'],
+])
 
 const TOKEN = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/
 const VALUE = /^[\t -~\u00a0-\u00ff]*$/
@@ -61,7 +61,7 @@ export function pickRequestHeaders(
     const name = rawName.toLowerCase()
     if (!TOKEN.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
     if (!REQUEST_HEADERS.has(name))
-      throw forbidden(name, EXPLAINED[name] ?? 'it is not on the list of headers that may be sent')
+      throw forbidden(name, EXPLAINED.get(name) ?? 'it is not on the list of headers that may be sent')
     if (holds(picked, name)) throw forbidden(name, 'it is given twice')
     if (!VALUE.test(value)) throw forbidden(name, 'its value may hold visible Latin-1 characters only')
     if (value !== value.trim()) throw forbidden(name, 'its value begins or ends with a space')

@@ -42,6 +42,13 @@ describe('refuses by name', () => {
     if (/^[a-z]/.test(name)) expect(refused({ [name.toUpperCase()]: 'x' })).toMatchObject({ header: name })
   })
 
+  test.each(['constructor', '__proto__', 'x-custom'])('%s, with a reason in words', (name) => {
+    const given = JSON.parse(`{${JSON.stringify(name)}: "x"}`) as Record<string, string>
+    expect(() => pickRequestHeaders(given)).toThrow(
+      `Leave out the request header "${name}": it is not on the list of headers that may be sent.`,
+    )
+  })
+
   test.each([
     ['a line break', { accept: 'a\r\nx: y' }],
     ['a NUL', { accept: 'a\u0000' }],
