@@ -109,18 +109,20 @@ export function createClaimBook(parts: ClaimBookParts): ClaimBook {
 }
 
 /** For people, by stable word; words of upstreams that are not here are named as they are. */
-const WORDS: Readonly<Record<string, string>> = {
-  authorization_canceled: 'The payer took the authorization back before it was settled.',
-  authorization_used_otherwise: 'The nonce of the authorization was used for another transfer.',
-  authorization_expired: 'The authorization expired before it was settled.',
-  insufficient_funds: 'The payer does not have enough of the asset.',
-  invalid_exact_evm_insufficient_balance: 'The payer does not have enough of the asset.',
-  invalid_exact_evm_nonce_already_used: 'The nonce of the authorization is used up.',
-}
+const WORDS = new Map(
+  Object.entries({
+    authorization_canceled: 'The payer took the authorization back before it was settled.',
+    authorization_used_otherwise: 'The nonce of the authorization was used for another transfer.',
+    authorization_expired: 'The authorization expired before it was settled.',
+    insufficient_funds: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_insufficient_balance: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_nonce_already_used: 'The nonce of the authorization is used up.',
+  }),
+)
 
 export function failure(claim: PaymentClaim): Settlement & { state: 'failed' } {
   const reason = claim.reason ?? 'unexpected_settle_error'
-  const why = WORDS[reason] ?? `The payment could not be settled: ${reason}.`
+  const why = WORDS.get(reason) ?? `The payment could not be settled: ${reason}.`
   return {
     state: 'failed',
     claim,
