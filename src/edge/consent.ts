@@ -1,6 +1,7 @@
 // Whether a host's DNS consents to this gateway acting for one of its accounts. Every configured resolver is asked and all
 // must say the same; what cannot be known is a refusal, and what was known does not outlive its time. Path and method are
 // judged per call, addresses by the engine: consent never overrides those.
+import { hash } from 'node:crypto'
 import { getPublicSuffix } from 'tldts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
@@ -53,6 +54,8 @@ interface Known {
   readonly until: number
   /** Once it was looked up. */
   readonly accountId?: string
+  /** What follows for as long as the record itself says nothing else: made once, and handed out on every call. */
+  readonly granted?: Extract<ConsentVerdict, { ok: true }>
 }
 
 /** Where the consent record of a host belongs. */
@@ -113,8 +116,14 @@ export function createConsentSource(parts: ConsentParts): Consents {
   /** Of this host only: a token that is published elsewhere is nobody's. */
   async function withAccount(host: string, known: Known): Promise<Known> {
     if (!known.judgement.ok || known.accountId !== undefined) return known
-    const asked = await store.findEdgeHost(known.judgement.record.accountToken)
-    return asked?.host === host ? { ...known, accountId: asked.accountId } : known
+    const { record, text } = known.judgement
+    const asked = await store.findEdgeHost(record.accountToken)
+    if (asked?.host !== host) return known
+    const { accountToken, paths, methods, until } = record
+    const recordDigest = hash('sha256', text, 'base64url')
+    const consent = { accountToken, paths, methods, until, recordDigest }
+    const { accountId } = asked
+    return { ...known, accountId, granted: { ok: true, accountId, consent } }
   }
 
   async function askOnce(host: string): Promise<Known> {
@@ -135,30 +144,38 @@ export function createConsentSource(parts: ConsentParts): Consents {
     return known
   }
 
-  function toVerdict(host: string, { judgement, accountId }: Known): ConsentVerdict {
+  function toVerdict(host: string, { judgement, granted }: Known): ConsentVerdict {
     if (!judgement.ok) return refuse(judgement.refusal, judgement.detail)
-    const { record, text } = judgement
-    const name = consentName(host)
-    if (record.until !== null && now() >= record.until)
-      return refuse('expired', `The record at ${name} has expired. Publish it with a later until.`)
-    if (accountId === undefined)
+    const { until } = judgement.record
+    if (until !== null && now() >= until)
       return refuse(
-        'wrong_account',
-        `The acct of the record at ${name} was not given out for this host. Publish the one that edge check shows.`,
+        'expired',
+        `The record at ${consentName(host)} has expired. Publish it with a later until.`,
       )
-    const { accountToken, paths, methods, until } = record
-    return { ok: true, accountId, consent: { accountToken, paths, methods, until, record: text } }
+    return (
+      granted ??
+      refuse(
+        'wrong_account',
+        `The acct of the record at ${consentName(host)} was not given out for this host. Publish the one that edge check shows.`,
+      )
+    )
+  }
+
+  async function findAnew(host: string): Promise<ConsentVerdict> {
+    const barred = barHost(host)
+    if (barred) return barred
+    const remembered = recall(host)
+    if (remembered) return toVerdict(host, await refresh(host, remembered))
+    const asked = async () => toVerdict(host, await askOnce(host))
+    if (served.get(host)) return asked()
+    return strangers(() => (asking.has(host) ? asked() : questions(asked, tooMany)), tooMany)
   }
 
   return {
-    async find(host) {
-      const barred = barHost(host)
-      if (barred) return barred
+    find(host) {
+      // A host is remembered only after it was found not to be barred, and what is granted is of nobody else.
       const remembered = recall(host)
-      if (remembered) return toVerdict(host, await refresh(host, remembered))
-      const asked = async () => toVerdict(host, await askOnce(host))
-      if (served.get(host)) return asked()
-      return strangers(() => (asking.has(host) ? asked() : questions(asked, tooMany)), tooMany)
+      return remembered?.granted === undefined ? findAnew(host) : toVerdict(host, remembered)
     },
     async inquire(host, expected) {
       const barred = barHost(host)

@@ -3,11 +3,12 @@
 import { createHmac } from 'node:crypto'
 import { digestRequest } from '../egress/digest.ts'
 import { type PreparedRequest, TIMEOUT_MS } from '../egress/request.ts'
-import type { Paid } from '../egress/run.ts'
+import type { Completed, Paid } from '../egress/run.ts'
 import { coversPath } from '../egress/scope.ts'
 import { parseTarget } from '../egress/target.ts'
 import { ATTEMPT_COST, toReceipt } from '../egress/wire.ts'
 import { GatewayError } from '../errors.ts'
+import { noFault } from '../fault.ts'
 import { newId } from '../ids.ts'
 import type { Admission } from './admission.ts'
 import type { Edge, EdgeReply, EdgeTransaction } from '../services.ts'
@@ -19,6 +20,7 @@ import type { InspectionRules } from './recognise.ts'
 import {
   type Consent,
   type ConsentSource,
+  type ConsentVerdict,
   type EdgeParts,
   type Inspection,
   MAX_ANSWER_BYTES,
@@ -58,18 +60,22 @@ interface Admitted {
 }
 
 export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
-  const { runner, fault, now } = parts
+  const { runner, now } = parts
+  // Nothing waits at the points of a call unless a fault was asked for.
+  const fault = parts.fault === noFault ? undefined : parts.fault
   const inspect = parts.inspect ?? inspectTransaction
 
   return async function forward(transaction) {
     const startedAt = now()
     const request = prepare(transaction)
-    const { consent, accountId } = await findConsent(request)
+    const found = parts.consents.find(request.target.host)
+    const { consent, accountId } = checkConsent(request, found instanceof Promise ? await found : found)
     const consentedAt = now()
     await parts.applyPolicy(request)
     const policy = await parts.readPolicy(accountId)
     const inspection = inspect(toInspected(request), { policy, now: now() })
-    if (inspection.findings.some(({ blocks }) => blocks)) throw transactionBlocked(inspection.findings)
+    if (inspection.findings.length > 0 && inspection.findings.some(({ blocks }) => blocks))
+      throw transactionBlocked(inspection.findings)
 
     const leave = await parts.admission.enter(accountId)
     try {
@@ -82,10 +88,10 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   /** From here on it is paid for. */
   async function deliver(admitted: Admitted): Promise<EdgeReply> {
     const { transaction, request, consent, accountId, inspection, startedAt, consentedAt } = admitted
-    await fault.at('before_reserve')
+    if (fault) await fault.at('before_reserve')
     let released: HeaderPairs = []
     const { attempt, ...reserved } = await reserve(request, accountId)
-    await fault.at('after_reserve')
+    if (fault) await fault.at('after_reserve')
     const sentAt = now()
     const paid: Paid = {
       attempt,
@@ -98,9 +104,12 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
       },
       acceptsEncoded: true,
     }
-    const completed = await runner.run(paid).catch((thrown: unknown) => {
+    let completed: Completed
+    try {
+      completed = await runner.run(paid)
+    } catch (thrown) {
       throw toBuyer(thrown, keyOf(request))
-    })
+    }
     const evidence = signEvidence(parts, {
       requestId: transaction.requestId,
       attempt,
@@ -158,11 +167,10 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   }
 
   /** @throws {GatewayError} edge_not_authorized */
-  async function findConsent({
-    target,
-    method,
-  }: PreparedRequest): Promise<{ consent: Consent; accountId: string }> {
-    const verdict = await parts.consents.find(target.host)
+  function checkConsent(
+    { target, method }: PreparedRequest,
+    verdict: ConsentVerdict,
+  ): Extract<ConsentVerdict, { ok: true }> {
     if (!verdict.ok) throw notAuthorized(verdict)
     const { paths, methods } = verdict.consent
     if (!paths.some((prefix) => coversPath(prefix, target.path))) throw notCovered('path_not_covered', paths)
@@ -175,7 +183,8 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     request: PreparedRequest,
     accountId: string,
   ): Promise<Pick<Paid, 'attempt' | 'addresses' | 'balance'>> {
-    const addresses = await runner.recall(request)
+    const recalled = runner.recall(request)
+    const addresses = recalled instanceof Promise ? await recalled : recalled
     const attempt = newAttempt(request, accountId, addresses !== undefined)
     const reserved = await parts.store.reserveEdgeCall({
       attempt,

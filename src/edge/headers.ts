@@ -46,7 +46,7 @@ const isKeptBack = (name: string) =>
   name.startsWith('x-gateway-')
 
 /** Servers that keep headers as variables (CGI, WSGI, Rack) do not tell `X_Forwarded_For` from `X-Forwarded-For`. */
-export const asServersRead = (name: string): string => name.replaceAll('_', '-')
+export const asServersRead = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
 /** Obsolete text too: bytes above ASCII are the merchant's to read. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
@@ -78,7 +78,8 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
     passed.push([name, value])
   }
   passed.push(['forwarded', forwardedBy(hop)], ['via', `1.1 ${hop.name}`])
-  const bytes = passed.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
+  let bytes = 0
+  for (const [name, value] of passed) bytes += name.length + value.length + 4
   if (bytes > MAX_HEADER_BYTES)
     throw new GatewayError('headers_too_large', `Send at most ${MAX_HEADER_BYTES} bytes of headers.`)
   return passed
@@ -107,14 +108,17 @@ const NOT_RELEASED = new Set([
  * @param url of the request: what a reference of the answer is relative to, which is nothing behind the gateway's own address
  */
 export function headersToBuyer(received: OutboundResponse['headers'], url: URL): HeaderPairs {
-  const sent = received.filter(({ trailer }) => !trailer)
-  const named = namedByConnection(sent.map(({ name, value }) => [name, value]))
-  return sent
-    .filter(({ name, value }) => {
-      if (isHopByHop(name) || named.has(name) || NOT_RELEASED.has(name)) return false
-      return !name.startsWith('x-gateway-') && NAME.test(name) && VALUE.test(value)
-    })
-    .map(({ name, value }) => [name, REFERENCES.has(name) ? absolute(value, url) : value])
+  const sent: (readonly [string, string])[] = []
+  for (const { name, value, trailer } of received) if (!trailer) sent.push([name, value])
+  const named = namedByConnection(sent)
+  const released: (readonly [string, string])[] = []
+  for (const pair of sent) {
+    const [name, value] = pair
+    if (isHopByHop(name) || named.has(name) || NOT_RELEASED.has(name)) continue
+    if (name.startsWith('x-gateway-') || !NAME.test(name) || !VALUE.test(value)) continue
+    released.push(REFERENCES.has(name) ? [name, absolute(value, url)] : pair)
+  }
+  return released
 }
 
 /** Repeated ones as one list, which is what they mean. */
@@ -140,16 +144,25 @@ function absolute(reference: string, url: URL): string {
   return /^https?:$/.test(protocol) ? href : reference
 }
 
+const CONNECTION = 'connection'
+const NOTHING_NAMED: ReadonlySet<string> = new Set()
+
 function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {
-  const names = pairs
-    .filter(([name]) => name.toLowerCase() === 'connection')
-    .flatMap(([, value]) => value.split(','))
-  return new Set(names.map((name) => name.trim().toLowerCase()))
+  let named: Set<string> | undefined
+  for (const [name, value] of pairs) {
+    if (name.length !== CONNECTION.length || name.toLowerCase() !== CONNECTION) continue
+    // What nearly everybody says, and a header that ends here whoever names it.
+    if (value === 'keep-alive') continue
+    named ??= new Set()
+    for (const one of value.split(',')) named.add(one.trim().toLowerCase())
+  }
+  return named ?? NOTHING_NAMED
 }
 
 /** As it is, or in the password of Basic credentials, where some clients put it. */
 function holdsToken(value: string): boolean {
   if (findToken(value)) return true
+  if (value[0] !== 'b' && value[0] !== 'B') return false
   const basic = /^basic +([\w+/=-]+) *$/i.exec(value)?.[1]
   return basic !== undefined && findToken(Buffer.from(basic, 'base64').toString('latin1'))
 }
@@ -159,11 +172,19 @@ const passedThrough = (via: string, name: string) =>
 
 /** RFC 7239. */
 function forwardedBy({ client, baseUrl }: Hop): string {
-  const { host, protocol } = new URL(baseUrl)
   const address = client.replace(/^::ffff:(?=[\d.]+$)/i, '')
   const family = isIP(address)
   const node = family === 4 ? address : family === 6 ? `"[${address}]"` : 'unknown'
-  return `for=${node};host="${host}";proto=${protocol.slice(0, -1)}`
+  if (base.url !== baseUrl) base = { url: baseUrl, words: describeBase(baseUrl) }
+  return `for=${node};${base.words}`
+}
+
+/** Of the one address that this gateway has. */
+let base = { url: '', words: '' }
+
+function describeBase(baseUrl: string): string {
+  const { host, protocol } = new URL(baseUrl)
+  return `host="${host}";proto=${protocol.slice(0, -1)}`
 }
 
 const circular = () =>

@@ -47,8 +47,8 @@ export interface Consent {
   readonly methods: readonly string[]
   /** Milliseconds; null: until it is removed. */
   readonly until: number | null
-  /** The record itself, for evidence. */
-  readonly record: string
+  /** base64url SHA-256 of the record itself, for evidence. */
+  readonly recordDigest: string
 }
 
 export type ConsentVerdict =
@@ -57,8 +57,8 @@ export type ConsentVerdict =
 
 /** Cached: positive for min(TTL, 300 s), negative for 60 s, failures not at all; a failure is a refusal. */
 export interface ConsentSource {
-  /** Of the host alone; path and method are judged per call. */
-  find(host: string): Promise<ConsentVerdict>
+  /** Of the host alone; path and method are judged per call. At once where it is remembered. */
+  find(host: string): ConsentVerdict | Promise<ConsentVerdict>
 }
 
 /** One finding about a transaction; `blocks` decides whether it is forwarded. */

@@ -1,4 +1,5 @@
 // What resolvers say, as a verdict: every fault is a refusal with its own word, and nothing outlives its time.
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { type Consents, consentName, createConsentSource } from '../../../src/edge/consent.ts'
 import type { TxtAnswer } from '../../../src/edge/ports.ts'
@@ -74,7 +75,13 @@ describe('a host', () => {
     expect(await consents.find(HOST)).toEqual({
       ok: true,
       accountId: 'acc_1',
-      consent: { accountToken: TOKEN, paths: ['/'], methods: ['POST'], until: null, record: RECORD },
+      consent: {
+        accountToken: TOKEN,
+        paths: ['/'],
+        methods: ['POST'],
+        until: null,
+        recordDigest: createHash('sha256').update(RECORD).digest('base64url'),
+      },
     })
     expect(questions).toEqual([NAME, NAME])
   })

@@ -4,11 +4,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { createEdgeForward, type ForwardParts } from '../../../src/edge/forward.ts'
-import type { ConsentVerdict } from '../../../src/edge/ports.ts'
+import { type ConsentVerdict, note } from '../../../src/edge/ports.ts'
 import type { PreparedRequest } from '../../../src/egress/request.ts'
 import type { Paid } from '../../../src/egress/run.ts'
 import { GatewayError } from '../../../src/errors.ts'
 import { parseFault } from '../../../src/fault.ts'
+import { toCanonicalJson } from '../../../src/receipts/types.ts'
 import type { EdgeTransaction } from '../../../src/services.ts'
 
 const HOST = 'shop.example.com'
@@ -22,7 +23,7 @@ const consentOf = (
     paths: ['/'],
     methods: ['POST'],
     until: null,
-    record: 'v=agw1',
+    recordDigest: 'digest-of-the-record',
     ...changes,
   },
 })
@@ -347,5 +348,23 @@ describe('who is asked', () => {
     })
     expect(await forward.forward()).toBe('credits_required')
     expect(forward.sent).toEqual([])
+  })
+})
+
+describe('evidence', () => {
+  it('names its members in the order in which they are signed, so that nothing is sorted on the way', async () => {
+    const signed: object[] = []
+    const signer = { kid: 'k', sign: (_typ: string, payload: object) => String(signed.push(payload)) }
+    const rules = ['b_rule', 'a_rule', 'b_rule']
+    const inspect = () => ({ protocols: ['x402'], findings: rules.map((rule) => note(rule, 'x')) })
+    expect(await createWorld({ parts: { signer, inspect } }).forward()).toBe('200')
+    expect(JSON.stringify(signed)).toBe(toCanonicalJson(signed))
+    expect(signed).toMatchObject([
+      {
+        inspection: { verdict: 'noted', findings: ['b_rule', 'a_rule'] },
+        consent: { record_digest: 'digest-of-the-record' },
+        started_at: '2023-11-14T22:13:20.000Z',
+      },
+    ])
   })
 })
