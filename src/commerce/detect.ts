@@ -38,10 +38,11 @@ const PROTOCOLS: readonly {
 ]
 
 export const detect: (message: Message) => Detection = rememberLast((message: Message) => {
-  const spotted = PROTOCOLS.flatMap(({ spot }) => {
+  const spotted: Spotted[] = []
+  for (const { spot } of PROTOCOLS) {
     const found = spot(message)
-    return found === undefined ? [] : [found]
-  })
+    if (found !== undefined) spotted.push(found)
+  }
   const primary = spotted[0]?.layer
   const layers = [...spotted.map(({ layer }) => layer), ...spotEnvelopes(message)]
   return {
@@ -216,20 +217,22 @@ const SINGLE = new Set(
 )
 
 function findRepeatedHeaders(message: Message): Conflict[] {
-  return [
-    ...message.headers.flatMap((field, index) =>
-      SINGLE.has(field.name) && message.headers[index - 1]?.name === field.name
-        ? [conflict('HEADER_CONFLICT', field.at, `More than one ${field.name} field.`)]
-        : [],
-    ),
-    ...message.unreadHeaders.map((at) =>
+  const found: Conflict[] = []
+  let before: string | undefined
+  for (const { name, at } of message.headers) {
+    if (name === before && SINGLE.has(name))
+      found.push(conflict('HEADER_CONFLICT', at, `More than one ${name} field.`))
+    before = name
+  }
+  for (const at of message.unreadHeaders)
+    found.push(
       conflict(
         'HEADER_CONFLICT',
         at,
         `More than ${MAX_FIELDS_OF_A_NAME} fields of one name: this one and those behind it were not read.`,
       ),
-    ),
-  ]
+    )
+  return found
 }
 
 /** Only the text tells: what was parsed has each member once, and the text a colon for each of both. */

@@ -42,8 +42,16 @@ const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
 const MAX_OF_A_CODE = 16
 
 export function judge(subject: Parameters<Rule>[0]): Judgement {
+  const found: Reason[] = []
+  for (const rule of RULES) for (const one of rule(subject)) found.push(one)
+  // Of most messages there is nothing or one thing to say.
+  const reasons = found.length > 1 ? sortReasons(found) : found
+  return { decision: decisionOf(reasons), reasons }
+}
+
+function sortReasons(found: readonly Reason[]): Reason[] {
   const told = new Map<string, Set<string>>()
-  const reasons = RULES.flatMap((rule) => rule(subject))
+  return found
     .toSorted(
       (a, b) =>
         RANK[a.severity] - RANK[b.severity] ||
@@ -58,7 +66,6 @@ export function judge(subject: Parameters<Rule>[0]): Judgement {
       told.set(code, places.add(path))
       return true
     })
-  return { decision: decisionOf(reasons), reasons }
 }
 
 const decisionOf = (reasons: readonly Reason[]): Decision =>

@@ -1,7 +1,7 @@
 // Text that speaks to the agent instead of about the goods: instructions, roles, and characters that people do not see. Words
 // and marks only, no model: a finding is a reason to look, never to refuse.
 import { GATE_WORDS } from '../secrets/gate.ts'
-import { joinTexts } from '../secrets/joined.ts'
+import { joinTexts, numberOf } from '../secrets/joined.ts'
 import type { Text } from '../secrets/texts.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
@@ -9,12 +9,13 @@ import { reason, type Reason } from './reasons.ts'
 /** More of them say nothing new. */
 const MAX_FOUND = 16
 const MIN_CHARS = 8
+const GATE_NUMBERS = GATE_WORDS.map(numberOf)
 
 export const judgeInjection: Rule = ({ texts, isExpected, placeOf }) => {
   const found: Reason[] = []
   const seen = new Set<string>()
   const { held } = joinTexts(texts)
-  const isQuiet = held.isAscii && !GATE_WORDS.some((word) => held.has(word))
+  const isQuiet = held.isAscii && !GATE_NUMBERS.some((number) => held.hasNumbered(number))
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
     const { where, isDecoded } = text.source

@@ -20,7 +20,12 @@ interface Sight {
   readonly isAmbiguous?: boolean
 }
 
-const HEADERS: Readonly<Record<string, { readonly stage: Stage; readonly version: '1' | '2' }>> = {
+interface NamedHeader {
+  readonly stage: Stage
+  readonly version: '1' | '2'
+}
+
+const HEADERS: Readonly<Record<string, NamedHeader>> = {
   'payment-signature': { stage: 'payment', version: '2' },
   'x-payment': { stage: 'payment', version: '1' },
   'payment-required': { stage: 'challenge', version: '2' },
@@ -40,11 +45,12 @@ const STATUS_STAGES: Readonly<Record<string, Stage>> = {
 const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, challenge: 2 }
 
 export function spotX402(message: Message): Spotted | undefined {
-  const sights = [
-    ...message.headers.flatMap(sightHeader),
-    ...readEnvelopes(message).flatMap(sightEnvelope),
-    ...sightBody(message),
-  ]
+  const sights: Sight[] = []
+  for (const field of message.headers)
+    if (Object.hasOwn(HEADERS, field.name)) sights.push(sightHeader(field, HEADERS[field.name]!))
+  for (const envelope of readEnvelopes(message)) sights.push(...sightEnvelope(envelope))
+  sights.push(...sightBody(message))
+  if (sights.length === 0) return undefined
   const first = sights.toSorted(
     (a, b) =>
       RANK[a.stage] - RANK[b.stage] || Number(b.document !== undefined) - Number(a.document !== undefined),
@@ -91,24 +97,20 @@ function decodedVersion({ document }: Sight): string | null {
   return version === null ? null : String(version)
 }
 
-function sightHeader(field: HeaderField): Sight[] {
-  if (!Object.hasOwn(HEADERS, field.name)) return []
-  const { stage, version } = HEADERS[field.name]!
+function sightHeader(field: HeaderField, { stage, version }: NamedHeader): Sight {
   const text = isOversize(field) ? undefined : decodeBase64Text(field.value)
   const read: Read<Json> = text === undefined ? { ok: false, why: 'malformed' } : readJson(text)
   const document = read.ok && isObject(read.value) ? { value: read.value, at: inside(field.at) } : undefined
-  return [
-    {
-      stage,
-      transport: 'http',
-      what: `header ${field.name.toUpperCase()}`,
-      at: field.at,
-      document,
-      namedVersion: version,
-      hasDocument: true,
-      isAmbiguous: read.ok && isAmbiguousText(text!, read.value),
-    },
-  ]
+  return {
+    stage,
+    transport: 'http',
+    what: `header ${field.name.toUpperCase()}`,
+    at: field.at,
+    document,
+    namedVersion: version,
+    hasDocument: true,
+    isAmbiguous: read.ok && isAmbiguousText(text!, read.value),
+  }
 }
 
 function sightEnvelope(envelope: Envelope): Sight[] {

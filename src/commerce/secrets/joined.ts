@@ -16,6 +16,9 @@ export interface Joined {
 
 const SEPARATOR = '\n'
 
+/** @returns what `held` is asked with: one of the starts, secret words and gate words */
+export const numberOf = (word: string): number => findWords.numberOf(word)
+
 const findWords = createWordFinder([
   ...PATTERNS.flatMap(({ starts }) => starts),
   ...SECRET_WORDS,

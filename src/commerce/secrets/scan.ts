@@ -1,7 +1,7 @@
 // Secrets in the texts of a message: all texts are searched at once, and each finding is led back to the text it is in.
 // Linear: one pass for each literal, and a bounded look at each place where one stands.
 import { judgeNamed, NAMED_MIN_CHARS } from './entropy.ts'
-import { joinTexts } from './joined.ts'
+import { joinTexts, numberOf } from './joined.ts'
 import { findMnemonic } from './mnemonic.ts'
 import { BOUNDARY, PATTERNS, SECRET_NAME, SECRET_WORD, SECRET_WORDS, type SecretPattern } from './patterns.ts'
 import type { Text } from './texts.ts'
@@ -23,6 +23,11 @@ export interface Scan {
 /** More of them say nothing new. */
 const MAX_FOUND = 64
 
+const STARTS = PATTERNS.flatMap((pattern) =>
+  pattern.starts.map((start) => ({ pattern, start, number: numberOf(start) })),
+)
+const SECRET_WORD_NUMBERS = SECRET_WORDS.map(numberOf)
+
 export function scanSecrets(texts: readonly Text[]): Scan {
   const joined = joinTexts(texts)
   const found: SecretFound[] = []
@@ -34,20 +39,18 @@ export function scanSecrets(texts: readonly Text[]): Scan {
     taken.set(text, [...before, value])
     found.push({ kind, text, value, isMild })
   }
-  for (const pattern of PATTERNS) {
-    for (const start of pattern.starts) {
-      // Most of them are in no text.
-      if (!joined.held.has(start)) continue
-      work += joined.all.length
-      for (let at = joined.all.indexOf(start); at >= 0; at = joined.all.indexOf(start, at + start.length)) {
-        work += pattern.reach + (pattern.before?.chars ?? 1)
-        const value = matchAt(pattern, joined.all, at)
-        if (value !== undefined) add(pattern.kind, joined.textAt(at), value, pattern.isMild === true)
-        if (found.length >= MAX_FOUND) break
-      }
+  for (const { pattern, start, number } of STARTS) {
+    // Most of them are in no text.
+    if (!joined.held.hasNumbered(number)) continue
+    work += joined.all.length
+    for (let at = joined.all.indexOf(start); at >= 0; at = joined.all.indexOf(start, at + start.length)) {
+      work += pattern.reach + (pattern.before?.chars ?? 1)
+      const value = matchAt(pattern, joined.all, at)
+      if (value !== undefined) add(pattern.kind, joined.textAt(at), value, pattern.isMild === true)
+      if (found.length >= MAX_FOUND) break
     }
   }
-  const holdsNames = SECRET_WORDS.some((word) => joined.held.has(word))
+  const holdsNames = SECRET_WORD_NUMBERS.some((number) => joined.held.hasNumbered(number))
   for (const text of texts) {
     if (text.value.length < NAMED_MIN_CHARS) continue
     const kind = text.isName ? undefined : judgeNamed(text.name, text.value)

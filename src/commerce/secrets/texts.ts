@@ -49,8 +49,10 @@ export function readTexts(message: Message, detection: Detection): Text[] {
   add(message.target.text, '', 'url', '/target')
   const unescaped = unescape(message.target.text)
   if (unescaped !== undefined) add(unescaped, '', 'url', '/target', true)
-  for (const [name, value] of message.target.url?.searchParams ?? []) add(value, name, 'url', '/target', true)
-  const documents = listDecoded(detection)
+  const { url } = message.target
+  if (url !== undefined && url.search !== '')
+    for (const [name, value] of url.searchParams) add(value, name, 'url', '/target', true)
+  const documents = detection.layers.length === 0 ? [] : listDecoded(detection)
   // What is nothing but a document is read as that: its base64 would only hold something by chance.
   const isDocument = (field: HeaderField) =>
     documents.some(({ at }) => at === inside(field.at)) && !/[\s,]/.test(field.value)

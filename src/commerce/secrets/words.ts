@@ -5,17 +5,26 @@ export interface Held {
   readonly isAscii: boolean
   /** @param word one of those that are looked for */
   has(word: string): boolean
+  /** The same, of a word whose number was asked for before: for who asks about many. */
+  hasNumbered(number: number): boolean
+}
+
+export interface WordFinder {
+  (text: string): Held
+  /** @param word one of those that are looked for */
+  numberOf(word: string): number
 }
 
 const ASCII = 128
 
 /** @param words of ASCII; the same one may be there twice, in other letters too */
-export function createWordFinder(words: readonly string[]): (text: string) => Held {
+export function createWordFinder(words: readonly string[]): WordFinder {
   const folded = [...new Set(words.map(fold))]
   const ids = new Map(words.map((word) => [word, folded.indexOf(fold(word))]))
   const { classes, width } = classify(folded)
   const { next, ends } = link(folded, classes, width)
-  return (text) => {
+  const numberOf = (word: string) => ids.get(word)!
+  const find = (text: string): Held => {
     const found = new Uint8Array(folded.length)
     let all = 0
     let state = 0
@@ -27,8 +36,13 @@ export function createWordFinder(words: readonly string[]): (text: string) => He
       state = -state
       for (const id of ends.get(state)!) found[id] = 1
     }
-    return { isAscii: all < ASCII, has: (word) => found[ids.get(word)!] === 1 }
+    return {
+      isAscii: all < ASCII,
+      has: (word) => found[numberOf(word)] === 1,
+      hasNumbered: (number) => found[number] === 1,
+    }
   }
+  return Object.assign(find, { numberOf })
 }
 
 const fold = (word: string): string => word.toLowerCase()

@@ -42,10 +42,13 @@ describe('words in a text', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 12 }), (parts) => {
         const text = parts.join('')
-        const { has } = find(text)
+        const { has, hasNumbered } = find(text)
         // Letters beyond ASCII have no other case here.
         const plain = text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-        for (const word of WORDS) expect(has(word), word).toBe(plain.includes(word.toLowerCase()))
+        for (const word of WORDS) {
+          expect(has(word), word).toBe(plain.includes(word.toLowerCase()))
+          expect(hasNumbered(find.numberOf(word)), word).toBe(has(word))
+        }
       }),
       { numRuns: 500 },
     )
