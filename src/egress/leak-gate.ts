@@ -23,7 +23,7 @@ export interface LeakGate {
   inspect(response: Pick<OutboundResponse, 'statusText' | 'headers' | 'body'>): LeakVerdict
 }
 
-/** Holds the secret in many forms, so it must not be kept: gate-cache.ts says how long. */
+/** Holds the secret in many forms, so it must not be kept: opened.ts says how long. */
 export function createLeakGate(secret: Secret<string>, credential: { readonly scheme: string }): LeakGate {
   const values = secret.use((text) => valuesToFind(text, credential.scheme))
   const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
