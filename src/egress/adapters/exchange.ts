@@ -105,7 +105,8 @@ function readAnswer(
       if (framing.isTransferEncoded || (!request.acceptsEncoded && framing.isEncoded))
         return refuse(status, 'encoded')
       const { declared } = framing
-      if (request.method === 'HEAD') return
+      // No body follows: the length is that of what GET, or an unconditional one, would answer (RFC 9110, 8.6).
+      if (request.method === 'HEAD' || status === 304) return
       if (request.overflow !== 'cut' && declared > request.maxResponseBytes)
         return refuse(status, 'too_large')
       body = createBody(Math.min(declared, request.maxResponseBytes))

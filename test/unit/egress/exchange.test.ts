@@ -23,6 +23,7 @@ const request: OutboundRequest = {
 }
 
 interface Told {
+  readonly status?: number
   readonly headers?: readonly string[]
   readonly trailers?: readonly string[]
   readonly chunks?: readonly string[]
@@ -47,7 +48,7 @@ async function send(told: Told, wish = new AbortController()) {
       handler.onRequestStart!(controller, {})
       if (aborted.length > 0) return
       socket.bytesWritten += 100
-      handler.onResponseStart!(controller, 200, {}, 'OK')
+      handler.onResponseStart!(controller, told.status ?? 200, {}, 'OK')
       for (const chunk of told.chunks ?? [])
         if (aborted.length === 0) handler.onResponseData!(controller, Buffer.from(chunk))
       if (aborted.length === 0) handler.onResponseEnd!(controller, {})
@@ -119,6 +120,12 @@ describe('an exchange', () => {
     const { result, aborted } = await send({ headers })
     expect(result.ok ? 'ok' : `${result.phase} ${result.reason}`).toBe(expected)
     expect(aborted.length).toBe(result.ok ? 0 : 1)
+  })
+
+  it('takes the length in a 304 for that of the document which does not follow', async () => {
+    const { result, aborted } = await send({ status: 304, headers: ['content-length', '11'] })
+    expect(result).toMatchObject({ ok: true, response: { status: 304, body: Buffer.alloc(0) } })
+    expect(aborted).toEqual([])
   })
 
   it('refuses the byte that is too many, declared or not', async () => {
