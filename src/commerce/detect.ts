@@ -44,7 +44,9 @@ export const detect: (message: Message) => Detection = rememberLast((message: Me
     if (found !== undefined) spotted.push(found)
   }
   const primary = spotted[0]?.layer
-  const layers = [...spotted.map(({ layer }) => layer), ...spotEnvelopes(message)]
+  const envelopes = spotEnvelopes(message)
+  const layers = spotted.length === 0 ? envelopes : [...spotted.map(({ layer }) => layer), ...envelopes]
+  const found = [...findRepeatedHeaders(message), ...findRepeatedMembers(message)]
   return {
     protocol: primary === undefined ? 'unknown' : (primary.name as Protocol),
     primary,
@@ -54,12 +56,10 @@ export const detect: (message: Message) => Detection = rememberLast((message: Me
     confidence: primary?.confidence ?? 'low',
     layers,
     facts: readFacts(primary, layers, message),
-    conflicts: [
-      ...spotted.flatMap(({ conflicts }) => conflicts),
-      ...findLayerConflicts(layers),
-      ...findRepeatedHeaders(message),
-      ...findRepeatedMembers(message),
-    ],
+    conflicts:
+      layers.length === 0
+        ? found
+        : [...spotted.flatMap(({ conflicts }) => conflicts), ...findLayerConflicts(layers), ...found],
   }
 })
 

@@ -29,19 +29,31 @@ export function inspectTransaction(request: InspectedRequest, rules: InspectionR
   const json = read.body.kind === 'json' ? read.body.value : undefined
   const payments = findPayments({ headers: request.headers, json })
   const recognised = recognise(toMessage(request, read), rules)
+  const { protocols } = recognised
+  const findings = [
+    ...read.findings,
+    ...inspectHeaders(request),
+    ...inspectTokens(request, read),
+    ...inspectPayments(payments, request.host),
+    ...inspectIdempotency(request.headers, json),
+    ...recognised.findings,
+  ]
   return {
-    protocols: [...new Set<string>([...payments.map(({ rail }) => rail), ...recognised.protocols])],
-    findings: mergeByRule([
-      ...read.findings,
-      ...inspectHeaders(request),
-      ...inspectTokens(request, read),
-      ...payments.flatMap((payment) => inspectPayment(payment, request.host)),
-      ...inspectCount(payments),
-      ...inspectIdempotency(request.headers, json),
-      ...recognised.findings,
-    ]),
+    protocols:
+      payments.length === 0
+        ? protocols
+        : [...new Set<string>([...payments.map(({ rail }) => rail), ...protocols])],
+    // Of most transactions there is nothing or one thing to say.
+    findings: findings.length > 1 ? mergeByRule(findings) : findings,
   }
 }
+
+const NOTHING: readonly Finding[] = []
+
+const inspectPayments = (payments: readonly FoundPayment[], host: string): readonly Finding[] =>
+  payments.length === 0
+    ? NOTHING
+    : [...payments.flatMap((payment) => inspectPayment(payment, host)), ...inspectCount(payments)]
 
 /** One of a name, in the words of the first that blocks: those of the edge say what to change. */
 function mergeByRule(findings: readonly Finding[]): Finding[] {
@@ -101,10 +113,15 @@ function inspectHeaders({ headers, method, path }: InspectedRequest): Finding[] 
 }
 
 /** In headers they are refused before; here the rest of the message. */
-const inspectTokens = ({ path, body }: InspectedRequest, { plain }: ReadBody): Finding[] => [
-  ...(findToken(path) ? [tokenIn('SECRET_IN_URL', 'address')] : []),
-  ...(findToken(plain ?? body) ? [tokenIn('SECRET_IN_BODY', 'body')] : []),
-]
+function inspectTokens({ path, body }: InspectedRequest, { plain }: ReadBody): readonly Finding[] {
+  const isInPath = findToken(path)
+  const isInBody = findToken(plain ?? body)
+  if (!isInPath && !isInBody) return NOTHING
+  return [
+    ...(isInPath ? [tokenIn('SECRET_IN_URL', 'address')] : []),
+    ...(isInBody ? [tokenIn('SECRET_IN_BODY', 'body')] : []),
+  ]
+}
 
 const tokenIn = (rule: 'SECRET_IN_URL' | 'SECRET_IN_BODY', where: string): Finding =>
   block(

@@ -11,9 +11,13 @@ import { reason, type Reason } from './reasons.ts'
 /** Clocks of two machines differ by this much, and answers take their time. */
 const SKEW_SECONDS = 60
 
+const NOTHING: readonly Reason[] = []
+
 export const judgeWindow: Rule = (subject) => {
   const { detection, nowSeconds } = subject
   const { expiresAt, notBefore } = detection.facts
+  // Where nothing shows itself, nothing says until when.
+  if (expiresAt === null && notBefore === null && detection.layers.length === 0) return NOTHING
   const found: Reason[] = []
   const expiries = new Map<Place, number>()
   if (expiresAt !== null) expiries.set(expiresAt.at, expiresAt.value)

@@ -30,8 +30,13 @@ interface PathSight {
   readonly sessionId: string | null
 }
 
+/** Without one of these it is no path of ours to read. */
+const NAMED_IN_PATH = /delegate_payment|agentic_checkout|checkout_sessions/
+
 function readPath(message: Message): PathSight | undefined {
-  const segments = message.target.url?.pathname.split('/').filter((part) => part !== '') ?? []
+  const path = message.target.url?.pathname ?? ''
+  if (!NAMED_IN_PATH.test(path)) return undefined
+  const segments = path.split('/').filter((part) => part !== '')
   const [last, before] = [segments.at(-1), segments.at(-2)]
   if (last === 'delegate_payment' && before === 'agentic_commerce')
     return { operation: 'delegate', mark: 'path /agentic_commerce/delegate_payment', sessionId: null }

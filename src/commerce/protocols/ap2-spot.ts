@@ -79,7 +79,8 @@ export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((mess
 const placeOf = (mark: Mark): Place => placeOfBranch(branchOf(mark))
 
 /** By rank, and then in the order of their places: none is written for it. */
-function sortMarks(marks: readonly Mark[], rankOf: (mark: Mark) => number): Mark[] {
+function sortMarks(marks: readonly Mark[], rankOf: (mark: Mark) => number): readonly Mark[] {
+  if (marks.length === 0) return marks
   return marks
     .map((mark) => ({ mark, rank: rankOf(mark), path: pathOf(mark) }))
     .toSorted((a, b) => a.rank - b.rank || comparePaths(a.path, b.path))
@@ -148,6 +149,14 @@ export function spotAp2(message: Message): Spotted | undefined {
   const { chains, undecodable, mandates, merchantAuthorization, extension } = readAp2Sights(message)
   const [chain] = chains
   const [mandate] = mandates
+  if (
+    chain === undefined &&
+    mandate === undefined &&
+    undecodable.length === 0 &&
+    merchantAuthorization === null &&
+    extension === null
+  )
+    return undefined
   const evidence: Evidence[] = [
     ...chains.flatMap(({ tokens }) =>
       tokens.flatMap(({ vct }) =>
