@@ -2,10 +2,11 @@
 // `node test/conformance/mcp.ts [file of the server]`: src/main.ts unless another is named, e.g. dist/main.js.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { removeFolder } from '../support/remove-folder.ts'
 
 const REVISIONS = ['2025-11-25', '2026-07-28']
 const MAX_EXPECTED_FAILURES = 5
@@ -26,7 +27,7 @@ try {
   console.error(thrown instanceof Error ? thrown.message : thrown)
 } finally {
   if (server && server.exitCode === null && server.kill('SIGTERM')) await once(server, 'exit')
-  await rm(directory, { recursive: true, force: true })
+  await removeFolder(directory)
 }
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1

@@ -1,10 +1,11 @@
 // `agent-gateway demo`, as a newcomer runs it: beside a running sandbox, and alone.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { tools } from '../../tools/index.ts'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -17,7 +18,7 @@ afterEach(async () => {
   gateway?.kill('SIGTERM')
   await gateway?.ended
   gateway = undefined
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 interface Shown {

@@ -1,6 +1,6 @@
 // What is shipped: dist/, started as npm and a shell start it, on new and old Nodes.
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { API_VERSION } from '../../src/config.ts'
 import { bareEnv } from '../support/cli.ts'
 import { finish, start } from '../support/process.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -21,7 +22,7 @@ beforeAll(() => {
   pretender = join(folder, 'pretend.cjs')
   writeFileSync(pretender, "Object.defineProperty(process.versions, 'node', { value: '20.20.2' })")
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => removeFolder(folder))
 
 describe('dist/launcher.js', () => {
   it('serves, is found by commands beside it, and drains', async () => {

@@ -1,5 +1,5 @@
 // The doctor against sick installations: every illness is named, with what to do, and no secret is shown.
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { startFacilitator } from '../support/facilitator-server.ts'
 import { exactKind } from '../support/payment-fakes.ts'
 import { databaseFor } from '../support/postgres.ts'
 import { examine } from '../../src/cli/doctor/index.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 // Several processes a test, on machines that are busy with other suites.
 vi.setConfig({ testTimeout: 120_000 })
@@ -28,7 +29,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'doctor-'))
   env = { PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_DNS_SERVERS: dns.address }
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const data = (name: string) => join(folder, 'data', name)
 const look = (more: Record<string, string> = {}) => examine(bareEnv({ ...env, ...more }))

@@ -1,5 +1,5 @@
 // Starting, refusing to start, draining and dying: the gateway as an operator's process.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
 import { createClient, createWorld, type World } from '../support/gateway.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 // Several processes a test, on machines that are busy with other suites.
 vi.setConfig({ testTimeout: 120_000 })
@@ -21,7 +22,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const gateway of started) gateway.kill('SIGKILL')
   await Promise.all(started.map((gateway) => gateway.ended))
-  rmSync(folder, { recursive: true, force: true })
+  await removeFolder(folder)
 })
 
 function serve(env: Record<string, string> = {}): GatewayProcess {

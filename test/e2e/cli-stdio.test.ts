@@ -1,10 +1,11 @@
 // `agent-gateway stdio`: which gateway a desktop assistant ends up at. The protocol itself is tested with the MCP door.
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { newToken } from '../../src/tokens.ts'
 import { runCli, startCli, startGatewayProcess } from '../support/cli.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 // Several processes a test, on machines that are busy with other suites.
 vi.setConfig({ testTimeout: 120_000 })
@@ -15,7 +16,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'stdio-'))
   dataDir = join(folder, 'data')
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 const request = (id: number, method: string, params: object) =>
   `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`

@@ -1,5 +1,5 @@
 // `test` and `inspect` as processes: no gateway, no network, and nothing on the terminal that the sample put there.
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -7,12 +7,13 @@ import { InspectResult, TestReport } from '../../schemas/commerce.ts'
 import { SAMPLES } from '../data/commerce/samples.ts'
 import { runCli } from '../support/cli.ts'
 import { wire } from '../support/commerce.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 let directory: string
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'gateway-cli-'))
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
+afterAll(() => removeFolder(directory))
 
 const save = async (name: string, value: unknown) => {
   const file = join(directory, name)

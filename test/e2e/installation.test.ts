@@ -1,6 +1,6 @@
 // A start that must not happen: with the authority key gone, or with data of the other mode.
 import { once } from 'node:events'
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rename, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -8,6 +8,7 @@ import { Exit } from '../../src/cli/exit.ts'
 import { runCli, startCli } from '../support/cli.ts'
 import { ENGINES } from '../support/gateway.ts'
 import { databaseFor } from '../support/postgres.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 let folder: string
 let env: Record<string, string>
@@ -15,7 +16,7 @@ let env: Record<string, string>
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'installation-'))
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
+afterEach(() => removeFolder(folder))
 
 async function useEngine(engine: (typeof ENGINES)[number]): Promise<void> {
   env = { PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data') }

@@ -1,5 +1,5 @@
 // The official MCP clients with a payer of stock x402 parts: each buys a web fetch on a real chain, and a replay buys nothing.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
@@ -11,6 +11,7 @@ import { createBuyer } from '../support/buyer.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { createWorld, type World } from '../support/gateway.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 const PRICE = 1000n
 const launcher = new URL('../../src/launcher.ts', import.meta.url).pathname
@@ -30,7 +31,7 @@ afterAll(async () => {
   await gateway?.stop('SIGTERM')
   await world?.close()
   await chain?.close()
-  rmSync(directory, { recursive: true, force: true })
+  await removeFolder(directory)
 })
 
 interface Result {

@@ -1,6 +1,6 @@
 // The main job over MCP, with the server in a process of its own: an operator stores a credential and issues a capability, an
 // agent calls a real HTTPS upstream with it, and neither its client nor its list ever shows the secret.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client'
@@ -9,6 +9,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 const SECRET = 'upstream secret/with+awkward="chars"'
 const launcher = new URL('../../src/launcher.ts', import.meta.url).pathname
@@ -24,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop('SIGTERM')
   await world.close()
-  rmSync(directory, { recursive: true, force: true })
+  await removeFolder(directory)
 })
 
 function overHttp(token: string | undefined): Transport {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Started, start } from '../support/process.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 const root = new URL('../../', import.meta.url)
 const launcher = new URL('dist/launcher.js', root).pathname
@@ -40,7 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.kill('SIGTERM')
   await server.ended
-  await rm(directory, { recursive: true, force: true })
+  await removeFolder(directory)
 })
 
 const environment = (more: Record<string, string> = {}) => ({

@@ -1,7 +1,7 @@
 // The embedded chains: on demand, once, across restarts, and never left behind.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,7 @@ import { createNetworks } from '../../src/payments/networks.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { openSandboxChains, type SandboxChains } from '../../src/sandbox/chains.ts'
 import { paymentOf, signForAccount, usdcAt } from '../support/chain.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 const network = createNetworks([84532]).all[0]!
 
@@ -31,7 +32,7 @@ afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL')
   await Promise.all(opened.splice(0).map((chains) => chains.close()))
   await expect.poll(async () => (await processesOf(dataDir)).all, { timeout: 10_000 }).toEqual([])
-  await rm(dataDir, { recursive: true, force: true })
+  await removeFolder(dataDir)
 })
 
 async function open() {

@@ -1,6 +1,6 @@
 // A node that is gone, silent, broken or another chain's during a whole payment, through the door: whatever it does,
 // a payment is sent once at most, money moves once at most, and who paid gets what was paid for.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
@@ -11,6 +11,7 @@ import { type ChainProxy, startChainProxy } from '../support/chain-proxy.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { answerLate, NODE_FAULTS, type NodeFault } from '../support/node-faults.ts'
 import { get, type PaidAnswer, post, PRICE } from '../support/paid-tools.ts'
+import { removeFolder } from '../support/remove-folder.ts'
 
 let chain: TestChain
 let folder: string
@@ -20,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agent-gateway-rpc-'))
 })
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
+  await removeFolder(folder)
   await chain.close()
 })
 

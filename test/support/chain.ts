@@ -1,7 +1,7 @@
 // A development chain of a test: real USDC at its canonical address, funded payers, and what tests do to chains. One
 // per test file, closed by it.
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -19,6 +19,7 @@ import type { Eip3009Authorization, Payment, PaymentNetwork } from '../../src/pa
 import { Secret } from '../../src/secret.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { giveGas, installUsdc } from '../../src/sandbox/usdc.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export interface TestChain {
   readonly rpcUrl: string
@@ -223,7 +224,7 @@ export async function startTestChain(chainId: number, options: TestChainOptions 
     async close() {
       await client.close()
       await anvil.stop()
-      await rm(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

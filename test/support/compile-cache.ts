@@ -1,9 +1,10 @@
 // What child processes compile of the sources is kept for the whole run, under the digest of each source: a gateway then
 // starts in half the time, and some suites start one for every case. A process that is killed keeps nothing.
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeFolder } from './remove-folder.ts'
 
 const VARIABLE = 'GATEWAY_TEST_COMPILE_CACHE'
 
@@ -11,7 +12,7 @@ const VARIABLE = 'GATEWAY_TEST_COMPILE_CACHE'
 export async function openCompileCache(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-compiled-'))
   process.env[VARIABLE] = folder
-  return () => rm(folder, { recursive: true, force: true })
+  return () => removeFolder(folder)
 }
 
 /** Variables for a child process. */

@@ -1,6 +1,6 @@
 // A SQLite store on the thread of the test, whose commands can be driven one by one: to look at a single transaction,
 // or at the statements of one.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from '../../src/store/command.ts'
@@ -11,6 +11,7 @@ import { migrate } from '../../src/store/migrations.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { NOW } from './store.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export interface DirectStore {
   readonly store: Store
@@ -50,7 +51,7 @@ export async function openDirectStore(): Promise<DirectStore> {
     },
     async remove() {
       db.close()
-      await rm(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

@@ -1,10 +1,11 @@
 // The real server in a process of its own, as an operator runs it; killed by its own pid.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fillCompileCache } from './compile-cache.ts'
 import { createClient, type World } from './gateway.ts'
 import { type Started, start } from './process.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export interface GatewayProcess extends ReturnType<typeof createClient> {
   readonly process: Started
@@ -46,5 +47,5 @@ async function startAndEnd(): Promise<void> {
   await child.until('stdout', /^listening on /m)
   child.kill('SIGTERM')
   await child.ended
-  await rm(dataDir, { recursive: true, force: true })
+  await removeFolder(dataDir)
 }

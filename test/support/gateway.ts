@@ -1,6 +1,6 @@
 // The whole gateway in this process, with an upstream, a DNS server and a certificate authority of its own. Everything
 // listens on 127.0.0.1 and is gone after `close`.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config.ts'
@@ -11,6 +11,7 @@ import { createTestCa, type TestCa } from './ca.ts'
 import { startDnsServer, type TestDnsServer } from './dns-server.ts'
 import { databaseFor } from './postgres.ts'
 import { startUpstream, type TestUpstream } from './upstream.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 export const ENGINES: readonly Engine[] = ['sqlite', 'postgres']
@@ -98,7 +99,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     url: (path) => `https://${UPSTREAM_HOST}:${upstream.port}${path}`,
     async close() {
       await Promise.all([upstream.close(), dns.close()])
-      await rm(dataDir, { recursive: true, force: true })
+      await removeFolder(dataDir)
     },
   }
 }

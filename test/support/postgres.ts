@@ -3,7 +3,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, chown, cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, cp, mkdtemp, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { removeFolder } from './remove-folder.ts'
 
 export interface TestPostgres {
   /** A superuser's URL of the maintenance database. */
@@ -35,7 +36,7 @@ async function startEmbedded(): Promise<TestPostgres> {
   const user = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {}
   if (isRoot) await chown(folder, UNPRIVILEGED, UNPRIVILEGED)
   const remove = async () => {
-    await rm(folder, { recursive: true, force: true })
+    await removeFolder(folder)
   }
   try {
     const bin = await reachableBinaries(folder, user)

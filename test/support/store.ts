@@ -1,6 +1,6 @@
 // Stores to test against, on both engines, and rows to put into them.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,6 +19,7 @@ import type {
   StoredReceipt,
 } from '../../src/store/ports.ts'
 import { databaseFor } from './postgres.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export const ENGINES = ['sqlite', 'postgres'] as const
 export type EngineName = (typeof ENGINES)[number]
@@ -51,7 +52,7 @@ export async function createPlace(engine: EngineName, name = 'store'): Promise<P
     query: (text) => (url === undefined ? querySqlite(folder, text) : queryPostgres(url, text)),
     async remove() {
       await Promise.all(opened.map((store) => store.close()))
-      await rm(folder, { recursive: true, force: true })
+      await removeFolder(folder)
     },
   }
 }

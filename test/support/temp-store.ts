@@ -1,10 +1,11 @@
 // The embedded store in a directory of its own, for tests of the services above it.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '../../src/log.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { removeFolder } from './remove-folder.ts'
 
 export interface TempStore {
   readonly store: Store
@@ -20,7 +21,7 @@ export async function openTempStore(): Promise<TempStore> {
     directory,
     async close() {
       await store.close()
-      await rm(directory, { recursive: true, force: true })
+      await removeFolder(directory)
     },
   }
 }
