@@ -7,7 +7,7 @@ import { paymentKeyOf } from '../src/store/commands/claims.ts'
 
 const ATTEMPT_COLUMNS = `id, kind, account_id, capability_id, permit_id, credential_id, credential_version, boot_id, cost,
   state, method, host, request_digest, idempotency_key, created_at, sending_at, finished_at, upstream_status,
-  response_digest, outcome, receipt_id`
+  response_digest, outcome, receipt_id, listed`
 
 /** Finished attempts of other accounts with their ledger entries and receipts, older than any new one. */
 export function preload(dataDir: string, count: number): void {
@@ -19,7 +19,7 @@ export function preload(dataDir: string, count: number): void {
   db.exec(`${numbers} INSERT INTO attempts (${ATTEMPT_COLUMNS})
     SELECT ${id('att')}, 'fetch', ${account}, printf('cap_%035d', i % 3000), NULL,
     'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${randomBytes(32).toString('base64url')}',
-    '${randomUUID()}', 1, 1, 1, 200, '${randomBytes(32).toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
+    '${randomUUID()}', 1, 1, 1, 200, '${randomBytes(32).toString('base64url')}', 'delivered', ${id('rcp')}, 1 FROM n`)
   for (const [side, amount] of [[account, '-1'] as const, [`'system:usage'`, '1'] as const])
     db.exec(`${numbers} INSERT INTO ledger_entries (account, transaction_id, amount, kind, reference, created_at)
       SELECT ${side}, ${id('txn')}, ${amount}, 'egress', ${id('att')}, 1 FROM n ORDER BY 1, 2`)
@@ -78,7 +78,7 @@ export function preloadPermits(dataDir: string, count: number): void {
   db.exec(`${numbers} INSERT INTO attempts (${ATTEMPT_COLUMNS})
     SELECT ${id('att')}, 'action', ${account}, '', ${id('pmt')},
       'cred_x', 1, 'old', 1, 'settled', 'POST', 'api.example.com', '${digest.toString('base64url')}',
-      NULL, ${at}, ${at}, ${at}, 200, '${digest.toString('base64url')}', 'delivered', ${id('rcp')} FROM n`)
+      NULL, ${at}, ${at}, ${at}, 200, '${digest.toString('base64url')}', 'delivered', ${id('rcp')}, 1 FROM n`)
   db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)')
   db.close()
 }

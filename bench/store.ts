@@ -10,6 +10,7 @@ import { createLogger } from '../src/log.ts'
 import { Undo } from '../src/store/command.ts'
 import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
+import { createPlacing } from '../src/store/sqlite/arrivals.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
 import { sqliteCommands } from '../src/store/sqlite/hot.ts'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -89,15 +90,17 @@ async function openMainThread(dataDir: string) {
   const settings = await addSettings(store, CLIENTS)
   await store.close()
   const db = openDatabase(join(dataDir, 'gateway.db'))
+  const place = createPlacing(db)
   async function commitEach(run: () => void): Promise<void> {
-    db.exec('BEGIN IMMEDIATE')
+    db.begin()
     try {
       run()
-      db.exec('COMMIT')
+      db.commit()
     } catch (thrown) {
-      db.exec('ROLLBACK')
+      db.rollback()
       throw thrown
     }
+    place(1)
     // As a server would: the next request is read in another turn of the loop.
     await new Promise((resolve) => setImmediate(resolve))
   }

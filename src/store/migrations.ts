@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import { all, type Command, first } from './command.ts'
 import type { Dialect } from './dialects.ts'
-import { unclusterTexts, widenLedgerKinds } from './rebuilds.ts'
+import { listLater, unclusterTexts, widenLedgerKinds } from './rebuilds.ts'
 
 const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
   // A payment buys credits once, whatever else goes wrong.
@@ -340,6 +340,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   permitIndexes,
   emailKeyTraces,
   unclusterTexts,
+  listLater,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

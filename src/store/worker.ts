@@ -6,6 +6,7 @@ import { type CommandName, reads, singleStatements } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
+import { createPlacing } from './sqlite/arrivals.ts'
 import { openDatabase } from './sqlite/database.ts'
 import { sqliteCommands } from './sqlite/hot.ts'
 
@@ -31,6 +32,7 @@ db.exec('BEGIN IMMEDIATE')
 db.drive(migrate(sqliteDialect, Date.now()))
 db.exec('COMMIT')
 
+const place = createPlacing(db)
 const waiting: unknown[] = []
 
 port.on('message', (message: Batch | 'close') => {
@@ -53,6 +55,7 @@ function runGroup(): void {
   // A savepoint copies every page it touches, and hardly a command fails after it wrote something. So the group runs
   // without them first; when one does fail, all of it is rolled back and run again, each in a savepoint of its own.
   port.postMessage(commitGroup(group, false) ?? commitGroup(group, true)!)
+  place(group.length / 2)
 }
 
 /** @returns undefined when a command failed and there were no savepoints to contain it */
@@ -69,7 +72,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
         values.push(inSavepoints ? runContained(name, args) : db.drive(start(name, args)))
       } catch (thrown) {
         if (!inSavepoints && !reads.has(name)) {
-          abandon()
+          db.rollback()
           return undefined
         }
         failures.push([values.length, toFailure(thrown)])
@@ -80,7 +83,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
     return { values, failures }
   } catch (thrown) {
     // The transaction as a whole failed (disk full, input/output error): nobody in it may believe otherwise.
-    if (writes) abandon()
+    if (writes) db.rollback()
     const failure = toFailure(thrown)
     return { values: [], failures: Array.from({ length: group.length / 2 }, (_, i) => [i, failure]) }
   }
@@ -101,14 +104,6 @@ function runContained(name: CommandName, args: unknown[]): unknown {
     db.exec('RELEASE command')
     if (thrown instanceof Undo) return thrown.result
     throw thrown
-  }
-}
-
-function abandon(): void {
-  try {
-    db.exec('ROLLBACK')
-  } catch {
-    // SQLite has rolled back on its own.
   }
 }
 

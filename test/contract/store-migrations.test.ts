@@ -73,6 +73,30 @@ async function makeOld(place: Place): Promise<void> {
 const LEDGER = `SELECT account, transaction_id, CAST(amount AS INTEGER) AS amount, kind, reference FROM ledger_entries
   ORDER BY account, transaction_id`
 
+it('the rules of attempts outlive the copy of their table in SQLite', async () => {
+  const place = await createPlace('sqlite', 'migrations')
+  try {
+    await makeOld(place)
+    await (await place.open()).close()
+    const db = openDatabase(join(place.config.dataDir, 'gateway.db'))
+    const copy = (id: string, column: string, value: string) => () =>
+      db.exec(`INSERT INTO attempts (id, account_id, capability_id, credential_id, credential_version, boot_id, cost, state,
+          method, host, request_digest, created_at, ${column})
+        SELECT '${id}', account_id, capability_id, credential_id, credential_version, boot_id, 1, 'settled', method, host,
+          request_digest, created_at, ${value} FROM attempts WHERE id = 'att_1'`)
+    copy('att_4', 'permit_id', `'pmt_1'`)()
+    expect(copy('att_4', 'outcome', `''`)).toThrow(/UNIQUE/)
+    expect(copy('att_5', 'permit_id', `'pmt_1'`)).toThrow(/UNIQUE/)
+    expect(copy('att_5', 'kind', `'other'`)).toThrow(/CHECK/)
+    expect(copy('att_5', 'listed', '2')).toThrow(/CHECK/)
+    for (const change of [`state = 'other'`, 'cost = -1'])
+      expect(() => db.exec(`UPDATE attempts SET ${change} WHERE id = 'att_1'`)).toThrow(/CHECK/)
+    db.close()
+  } finally {
+    await place.remove()
+  }
+})
+
 describe.each(ENGINES)('a database of the first release in %s', (engine) => {
   it('opens with its rows, balances and rules, and takes payments', async () => {
     const place = await createPlace(engine, 'migrations')
@@ -130,6 +154,11 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
         credentialVersion: 1,
         state: 'settled',
       })
+      const listed = await store.listAttempts({ accountId: 'acct_a' }, { limit: 9 })
+      expect(listed.items.map(({ id }) => id)).toEqual(['att_3', 'att_1'])
+      expect(
+        await store.listAttempts({ accountId: 'acct_b', capabilityId: 'cap_b' }, { limit: 9 }),
+      ).toMatchObject({ items: [{ id: 'att_2', state: 'refunded', outcome: 'dns_failed' }], next: null })
       const { refunded } = await store.recoverAttempts({ bootId: 'boot-new', now: NOW })
       expect(refunded).toMatchObject([{ id: 'att_3', kind: 'fetch', state: 'refunded' }])
 

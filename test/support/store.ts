@@ -9,6 +9,7 @@ import { type Config, loadConfig } from '../../src/config.ts'
 import { newId } from '../../src/ids.ts'
 import { createLogger } from '../../src/log.ts'
 import { openStore } from '../../src/store/index.ts'
+import { LEDGER } from '../../src/store/sqlite/arrivals.ts'
 import type {
   Attempt,
   Capability,
@@ -57,9 +58,14 @@ export async function createPlace(engine: EngineName, name = 'store'): Promise<P
   }
 }
 
+const MAIN_LEDGER = LEDGER.replaceAll('FROM ledger_', 'FROM main.ledger_')
+
 async function querySqlite(folder: string, text: string): Promise<Record<string, unknown>[]> {
   const db = new DatabaseSync(join(folder, 'gateway.db'), { readOnly: true, timeout: 5000 })
   try {
+    // The whole of it under the name that both engines know; an old release had nothing else.
+    if (db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'ledger_arrivals'`).get())
+      db.exec(`CREATE TEMP VIEW ledger_entries AS SELECT * FROM ${MAIN_LEDGER}`)
     return db.prepare(text).all()
   } finally {
     db.close()

@@ -77,9 +77,14 @@ export function* balanceOf(accountId: string): Command<number> {
 }
 
 const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
-export function* ledger(accountId: string, page: PageRequest): Command<Page<LedgerEntry>> {
+export function ledger(accountId: string, page: PageRequest): Command<Page<LedgerEntry>> {
+  return ledgerFrom('ledger_entries', accountId, page)
+}
+
+/** @param from the table, or what an engine reads in its place */
+export function* ledgerFrom(from: string, accountId: string, page: PageRequest): Command<Page<LedgerEntry>> {
   return yield* selectPage<LedgerEntry, LedgerEntry>(
-    { columns: ENTRY, from: 'ledger_entries', id: 'transaction_id' },
+    { columns: ENTRY, from, id: 'transaction_id' },
     [['account = $', accountId]],
     page,
     (row) => ({ ...row }),

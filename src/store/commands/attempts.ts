@@ -233,12 +233,23 @@ export function* getAttempt(id: string, accountId: string): Command<Attempt | un
   return row && toAttempt(row)
 }
 
-export function* listAttempts(
-  filter: { accountId: string; capabilityId?: string | undefined; state?: AttemptState | undefined },
+export interface AttemptFilter {
+  readonly accountId: string
+  readonly capabilityId?: string | undefined
+  readonly state?: AttemptState | undefined
+}
+export function listAttempts(filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> {
+  return listAttemptsFrom('attempts', filter, page)
+}
+
+/** @param from the table, or what an engine reads in its place */
+export function* listAttemptsFrom(
+  from: string,
+  filter: AttemptFilter,
   page: PageRequest,
 ): Command<Page<Attempt>> {
   return yield* selectPage<Attempt, Attempt>(
-    { columns: ATTEMPT, from: 'attempts', id: 'id' },
+    { columns: ATTEMPT, from, id: 'id' },
     [
       ['account_id = $', filter.accountId],
       ['capability_id = $', filter.capabilityId],

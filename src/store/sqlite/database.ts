@@ -8,6 +8,8 @@ export interface SqliteDatabase {
   readonly begin: () => void
   /** What was written since `begin` is on disk when this returns. */
   readonly commit: () => void
+  /** Of what `begin` began, if it is still open: SQLite ends some transactions on its own. */
+  readonly rollback: () => void
   readonly drive: <T>(command: Command<T>) => T
   readonly close: () => void
 }
@@ -73,6 +75,9 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     exec: (text) => db.exec(text),
     begin: () => void run(BEGIN),
     commit: () => void run(COMMIT),
+    rollback() {
+      if (db.isTransaction) db.exec('ROLLBACK')
+    },
     drive,
     close() {
       prepared.clear()

@@ -5,6 +5,8 @@ import type { Command, Row } from '../../../src/store/command.ts'
 import { commands } from '../../../src/store/commands/index.ts'
 import { sqliteDialect } from '../../../src/store/dialects.ts'
 import { migrate } from '../../../src/store/migrations.ts'
+import { placeAttempts } from '../../../src/store/sqlite/arrivals.ts'
+import { sqliteCommands } from '../../../src/store/sqlite/hot.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
 import type { Mandate, PermitState } from '../../../src/store/ports.ts'
 import { newPermit } from '../../support/store-actions.ts'
@@ -115,6 +117,8 @@ const walks: readonly (readonly [string, () => string[]])[] = [
 const SMALL =
   /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned|permits_open)\b/
 
+const isTable = (plan: string) => /^(SCAN|SEARCH) [a-z]/.test(plan)
+
 describe('plans of SQLite', () => {
   it.each(walks)('%s looks rows up', (_name, plans) => {
     const scans = plans().filter((plan) => /^SCAN [a-z]/.test(plan) && !SMALL.test(plan))
@@ -134,6 +138,26 @@ describe('plans of SQLite', () => {
       commands.listPermits({ accountId: 'acct_a', state, now: NOW }, { limit: 9, before: 'pmt_9' }),
     )
     expect(plans).toEqual([expect.stringContaining(`USING INDEX ${index} (account_id=? AND id<?)`)])
+  })
+
+  it('lists entries and attempts in their order: of an account those that have their place, of all others the few that just came', () => {
+    const page = { limit: 9, before: 'x_9' }
+    expect(plansOf(sqliteCommands.ledger('acct_a', page)).filter(isTable)).toEqual([
+      expect.stringContaining('SEARCH ledger_entries USING PRIMARY KEY (account=? AND transaction_id<?)'),
+      expect.stringContaining('SEARCH ledger_arrivals USING PRIMARY KEY (transaction_id<?)'),
+    ])
+    for (const [filter, index] of [
+      [{ accountId: 'acct_a' }, 'attempts_account (account_id=? AND id<?)'],
+      [{ accountId: 'acct_a', capabilityId: 'cap_a' }, 'attempts_capability (capability_id=? AND id<?)'],
+    ] as const) {
+      const plans = plansOf(sqliteCommands.listAttempts(filter, page))
+      expect(plans.filter(isTable)).toEqual([
+        expect.stringContaining(`SEARCH attempts USING INDEX ${index}`),
+        expect.stringContaining('SEARCH attempts USING INDEX attempts_unlisted (id<?)'),
+      ])
+      expect(plans.filter((plan) => plan.includes('TEMP'))).toEqual([])
+    }
+    expect(plansOf(placeAttempts())).toEqual([expect.stringContaining('attempts_unlisted')])
   })
 
   it('would show a walk through a table', () => {

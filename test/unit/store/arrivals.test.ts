@@ -1,0 +1,120 @@
+// What a commit puts off is never lost, never twice, and always in the lists.
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '../../../src/ids.ts'
+import { all, type Command } from '../../../src/store/command.ts'
+import { sqliteDialect } from '../../../src/store/dialects.ts'
+import { storeOf } from '../../../src/store/facade.ts'
+import { migrate } from '../../../src/store/migrations.ts'
+import type { Page, PageRequest, Store } from '../../../src/store/ports.ts'
+import { createPlacing, TURN_COMMANDS } from '../../../src/store/sqlite/arrivals.ts'
+import { openDatabase, type SqliteDatabase } from '../../../src/store/sqlite/database.ts'
+import { sqliteCommands } from '../../../src/store/sqlite/hot.ts'
+import { removeFolder } from '../../support/remove-folder.ts'
+import { addSetting, NOW, reservation, type Setting } from '../../support/store.ts'
+
+let folder: string
+let db: SqliteDatabase
+let store: Store
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gateway-arrivals-'))
+  db = openDatabase(join(folder, 'gateway.db'))
+  db.exec('PRAGMA synchronous = OFF')
+  db.drive(migrate(sqliteDialect, NOW))
+  store = storeOf({
+    engine: 'sqlite',
+    run: async (name, args) =>
+      db.drive((sqliteCommands[name] as (...args: unknown[]) => Command<unknown>)(...args)),
+    health: async () => ({ ok: true, latencyMs: 0, detail: 'direct' }),
+    close: async () => {},
+  })
+})
+afterEach(async () => {
+  db.close()
+  await removeFolder(folder)
+})
+
+const count = (from: string) => db.drive(all<{ n: number }>(`SELECT count(*) AS n FROM ${from}`))[0]!.n
+const arrived = () => [count('ledger_arrivals'), count('attempts WHERE listed = 0')]
+/** Everything has its place after the second turn at the latest. */
+const TWO_TURNS = 2 * TURN_COMMANDS
+
+async function reserve(setting: Setting, at = NOW): Promise<string> {
+  const input = reservation(setting, 'boot-1', { id: newId('att', at) })
+  expect((await store.reserveAttempt({ ...input, transactionId: newId('txn', at) })).ok).toBe(true)
+  return input.attempt.id
+}
+async function readAll<T>(read: (page: PageRequest) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = []
+  for (let before: string | undefined; ;) {
+    const page = await read({ limit: 100, before })
+    items.push(...page.items)
+    if (page.next === null) return items
+    before = page.next
+  }
+}
+
+describe('placing what arrived', () => {
+  it('shows each attempt and each entry once, newest first, whatever has its place by then', async () => {
+    const place = createPlacing(db)
+    const settings = [
+      await addSetting(store, 10_000),
+      await addSetting(store, 10_000),
+      await addSetting(store, 10_000),
+    ]
+    const made = new Map<Setting, string[]>(settings.map((setting) => [setting, []]))
+    const turns: (readonly [commands: number, entries: number, attempts: number])[] = []
+    for (let i = 1; i <= 2 * TWO_TURNS + 50; i++) {
+      const setting = settings[i % settings.length]!
+      made.get(setting)!.unshift(await reserve(setting, NOW + i))
+      place(1)
+      if (i % TURN_COMMANDS === 0) turns.push([i, arrived()[0]!, arrived()[1]!])
+      if (i % (TURN_COMMANDS / 2) !== 7) continue
+      for (const [{ accountId, capability }, ids] of made) {
+        const attempts = await readAll((page) => store.listAttempts({ accountId }, page))
+        expect(attempts.map(({ id }) => id)).toEqual(ids)
+        const ofCapability = await readAll((page) =>
+          store.listAttempts({ accountId, capabilityId: capability.id }, page),
+        )
+        expect(ofCapability).toEqual(attempts)
+        const entries = await readAll((page) => store.ledger(accountId, page))
+        expect(entries.filter(({ kind }) => kind === 'egress').map(({ reference }) => reference)).toEqual(ids)
+      }
+    }
+    expect(turns).toEqual([
+      [TURN_COMMANDS, 0, TURN_COMMANDS - 1],
+      [2 * TURN_COMMANDS, 2 * TURN_COMMANDS, 0],
+      [3 * TURN_COMMANDS, 0, TURN_COMMANDS],
+      [4 * TURN_COMMANDS, 2 * TURN_COMMANDS, 0],
+    ])
+  }, 60_000)
+
+  it('begins with what an earlier process left, of both', async () => {
+    const setting = await addSetting(store, 10)
+    await reserve(setting)
+    expect(arrived()).toEqual([2, 1])
+    createPlacing(db)(1)
+    expect(arrived()).toEqual([0, 0])
+  })
+
+  it('leaves everything where it arrived when a turn fails, and finishes it in a later one', async () => {
+    const setting = await addSetting(store, 10)
+    const place = createPlacing(db)
+    place(1)
+    const id = await reserve(setting)
+    // Something that cannot be: a place that is taken.
+    db.exec(`INSERT INTO ledger_entries SELECT account, transaction_id, amount, kind, 'other', created_at FROM ledger_arrivals
+      WHERE account = '${setting.accountId}'`)
+    place(TWO_TURNS)
+    expect(arrived()).toEqual([2, 0])
+    // The thread goes on: nothing is left open.
+    const another = await reserve(setting, NOW + 1)
+    db.exec(`DELETE FROM ledger_entries WHERE reference = 'other'`)
+    place(TWO_TURNS)
+    expect(arrived()).toEqual([0, 0])
+    const entries = await store.ledger(setting.accountId, { limit: 2 })
+    expect(entries.items.map(({ reference }) => reference)).toEqual([another, id])
+  })
+})
