@@ -1,4 +1,5 @@
 // Executing a permit: whose row it is, whether it still may be, and then one attempt of the engine of every fetch.
+import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
 import { GatewayError } from '../errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Actions } from '../services.ts'
@@ -6,31 +7,69 @@ import type { Permit } from '../store/ports.ts'
 import { findRevocation, isPast, readGrounds } from './grounds.ts'
 import { hashPermit, isSameHash, readClaims } from './permits.ts'
 import type { ActionParts } from './ports.ts'
+import type { ReadyPermit, ReadyPermits } from './ready.ts'
 import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
-import { findConflict, permitWarrant } from './warrant.ts'
+import { findConflict, type PermitWarrant, permitWarrant } from './warrant.ts'
 
 /**
  * No signature is checked where there is a row: it holds the hash of the bytes that were signed, and nobody else can have
- * made those. One indexed read, however many permits there ever were.
+ * made those. One indexed read, however many permits there ever were, and none where this process prepared the permit.
  */
-export function createExecute(parts: ActionParts): Actions['execute'] {
-  const { store, forward, now } = parts
+export function createExecute(
+  parts: ActionParts & { readonly ready: Pick<ReadyPermits, 'take'> },
+): Actions['execute'] {
+  const { store, forward, now, ready } = parts
 
   return async ({ permit: jws, request }) => {
+    const tokenSha256 = hashPermit(jws)
+    const known = ready.take(tokenSha256)
+    const reply = known && (await sendAtOnce(known, jws, request))
+    if (reply) return reply
+
     const claims = readClaims(jws)
     if (!claims) throw permitInvalid()
     const row = await store.getPermit(claims.jti)
     if (!row) throw parts.verifyOwn(jws, JWS_TYPES.permit) ? permitExpired(claims.jti) : permitInvalid()
-    if (!isSameHash(hashPermit(jws), row.tokenSha256)) throw permitInvalid()
+    if (!isSameHash(tokenSha256, row.tokenSha256)) throw permitInvalid()
     const conflict = findConflict(row, now())
     if (conflict) throw (await findRevoked(row)) ?? conflict
+    return await send(
+      request,
+      permitWarrant(store, row, () => claims.request),
+    )
+  }
+
+  /**
+   * The store judges the row before it takes anything, and what it says is said in the same order as by a row that was read.
+   * @returns undefined where something else is in the way: the row may say more about it, and comes first
+   */
+  async function sendAtOnce(
+    permit: ReadyPermit,
+    jws: string,
+    request: ActionRequest,
+  ): Promise<ActionReply | undefined> {
+    const warrant = permitWarrant(store, permit, () => readClaims(jws)!.request)
+    let isJudged = false
     try {
-      return {
-        ...(await forward.send(request, permitWarrant(store, row, claims.request))),
-        permit_id: row.id,
-      }
+      return await send(request, {
+        ...warrant,
+        reserve(reservation) {
+          isJudged = true
+          return warrant.reserve(reservation)
+        },
+      })
     } catch (thrown) {
-      throw thrown instanceof GatewayError ? withPermit(thrown, row.id) : thrown
+      if (isJudged) throw thrown
+      return undefined
+    }
+  }
+
+  async function send(request: ActionRequest, warrant: PermitWarrant): Promise<ActionReply> {
+    const { permitId } = warrant
+    try {
+      return { ...(await forward.send(request, warrant)), permit_id: permitId }
+    } catch (thrown) {
+      throw thrown instanceof GatewayError ? withPermit(thrown, permitId) : thrown
     }
   }
 

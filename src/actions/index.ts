@@ -9,6 +9,7 @@ import { findRevocation, isPast, readGrounds } from './grounds.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
 import { createPrepare, invalidTerms } from './prepare.ts'
+import { createReadyPermits } from './ready.ts'
 import {
   alreadyDecided,
   credentialNotFound,
@@ -23,6 +24,7 @@ import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
 
 export function createActions(parts: ActionParts): Actions {
   const { store, now } = parts
+  const ready = createReadyPermits()
 
   async function show(accountId: string, permit: Permit) {
     const grounds = await readGrounds(store, accountId, [permit])
@@ -85,7 +87,7 @@ export function createActions(parts: ActionParts): Actions {
       return toMandateRecord(revoked)
     },
 
-    prepare: createPrepare(parts),
+    prepare: createPrepare({ ...parts, ready }),
 
     getPermit: async (accountId, permitId) => show(accountId, await find(accountId, permitId)),
 
@@ -122,7 +124,7 @@ export function createActions(parts: ActionParts): Actions {
         : alreadyDecided(decided.permit)
     },
 
-    execute: createExecute(parts),
+    execute: createExecute({ ...parts, ready }),
 
     async stats(accountId) {
       const counts = await store.countActions(accountId)

@@ -14,6 +14,7 @@ import { checkMandate } from './covers.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
+import type { ReadyPermits } from './ready.ts'
 import {
   credentialBusy,
   credentialNotFound,
@@ -28,8 +29,10 @@ type PrepareInput = Parameters<Actions['prepare']>[1]
 
 const MAX_TRIES = 4
 
-export function createPrepare(parts: ActionParts): Actions['prepare'] {
-  const { store, forward, signer, baseUrl, now } = parts
+export function createPrepare(
+  parts: ActionParts & { readonly ready: Pick<ReadyPermits, 'keep'> },
+): Actions['prepare'] {
+  const { store, forward, signer, baseUrl, now, ready } = parts
 
   return async (accountId, input) => {
     if (input.mandate !== undefined && input.mandate_id !== undefined)
@@ -70,7 +73,8 @@ export function createPrepare(parts: ActionParts): Actions['prepare'] {
       maxPending: MAX_PENDING_PERMITS,
       now: at,
     })
-    if (result.ok)
+    if (result.ok) {
+      if (!mandate.requiresApproval) ready.keep(permit)
       return {
         permit: jws,
         permit_id: permit.id,
@@ -79,6 +83,7 @@ export function createPrepare(parts: ActionParts): Actions['prepare'] {
         state: mandate.requiresApproval ? ('pending_approval' as const) : ('ready' as const),
         expires_at: toTimestamp(permit.expiresAt),
       }
+    }
     switch (result.reason) {
       case 'credential_changed':
         return undefined

@@ -7,6 +7,7 @@ import type { EgressRequest } from '../services.ts'
 import type { Permit, Store } from '../store/ports.ts'
 import { bindRequest, type BoundRequest, findDifferences, isBoundUrl, type Part } from './binding.ts'
 import { isPast } from './grounds.ts'
+import type { ReadyPermit } from './ready.ts'
 import {
   permitExpired,
   permitMismatch,
@@ -27,12 +28,14 @@ export function findConflict(permit: Permit, now: number): GatewayError | undefi
   return permit.state === 'pending_approval' ? permitPending(permit.id) : undefined
 }
 
-/** @param bound of the permit whose hash is the row's */
+export type PermitWarrant = Warrant & { readonly permitId: string }
+
+/** @param bound of the permit whose hash is the row's: only asked for where the request is another */
 export const permitWarrant = (
   store: Pick<Store, 'reserveAction'>,
-  permit: Permit,
-  bound: BoundRequest,
-): Warrant => ({
+  permit: ReadyPermit,
+  bound: () => BoundRequest,
+): PermitWarrant => ({
   kind: 'action',
   accountId: permit.accountId,
   credentialId: permit.credentialId,
@@ -41,11 +44,11 @@ export const permitWarrant = (
   check({ request, credential, provider, digest }) {
     if (credential.version !== permit.credentialVersion) throw permitRevoked(permit.id, 'credential_rotated')
     if (digest !== permit.requestDigest)
-      throw permitMismatch(permit.id, findDifferences(bound, bindRequest(request, digest)))
+      throw permitMismatch(permit.id, findDifferences(bound(), bindRequest(request, digest)))
     checkScopes(request, { credential, provider })
   },
   unsendable(asked, error) {
-    const differs = differencesOf(bound, asked, error.code)
+    const differs = differencesOf(bound(), asked, error.code)
     return differs.length === 0 ? error : permitMismatch(permit.id, differs, error.message)
   },
   credentialGone: () => permitRevoked(permit.id, 'credential_revoked'),
