@@ -3,6 +3,7 @@
 import type { Hex } from 'ox/Hex'
 import type { Secret } from '../../secret.ts'
 import { ChainError, type PaymentNetwork } from '../ports.ts'
+import { loadRecovery } from '../recover.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
 import type { RpcReply } from './json-rpc.ts'
@@ -40,6 +41,8 @@ export interface Settler {
 }
 
 const STUCK_MS = 45_000
+const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 
 /** @throws when the key is no private key */
 export async function openSettler(parts: {
@@ -49,11 +52,11 @@ export async function openSettler(parts: {
   now: () => number
 }): Promise<Settler> {
   const { key, network, rpc, now } = parts
-  const [Address, Hash, Secp256k1, TxEnvelope] = await Promise.all([
+  const [Address, Secp256k1, TxEnvelope, curve] = await Promise.all([
     import('ox/Address'),
-    import('ox/Hash'),
     import('ox/Secp256k1'),
     import('ox/TxEnvelopeEip1559'),
+    loadRecovery(),
   ])
   const address = key.use((privateKey) =>
     Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex })),
@@ -72,11 +75,16 @@ export async function openSettler(parts: {
       gas,
       ...fees,
     })
-    const signature = key.use((privateKey) =>
-      Secp256k1.sign({ payload: TxEnvelope.getSignPayload(envelope), privateKey: privateKey as Hex }),
-    )
+    const hashOf = (serialized: Hex) => curve.keccak256(bytesOf(serialized))
+    const digest = hashOf(TxEnvelope.serialize(envelope))
+    const signed = Buffer.from(key.use((privateKey) => curve.sign(digest, bytesOf(privateKey))))
+    const signature = {
+      r: hexOf(signed.subarray(0, 32)),
+      s: hexOf(signed.subarray(32, 64)),
+      yParity: signed[64]! - 27,
+    }
     const raw = TxEnvelope.serialize(envelope, { signature })
-    return { raw, transaction: Hash.keccak256(raw) }
+    return { raw, transaction: hexOf(hashOf(raw)) }
   }
 
   /** @throws {ChainError} */

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import * as PublicKey from 'ox/PublicKey'
+import { recoverPublicKey } from 'ox/Secp256k1'
 import { keccak256, recoverAddress, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -91,14 +93,68 @@ describe('recovery of a signer', () => {
   })
 
   it('does not start with an implementation that is wrong', () => {
-    expect(() => createRecovery('native', fastest.keccak256, () => new Uint8Array(65))).toThrow(/self-test/)
-    expect(() =>
-      createRecovery(
-        'wasm',
-        () => new Uint8Array(32),
-        () => new Uint8Array(65),
-      ),
-    ).toThrow(/self-test/)
+    const wrong = {
+      recoverPublicKey: () => new Uint8Array(65),
+      sign: () => ({ rs: new Uint8Array(64), recoveryId: 0 }),
+    }
+    expect(() => createRecovery('native', fastest.keccak256, wrong)).toThrow(/self-test/)
+    expect(() => createRecovery('wasm', () => new Uint8Array(32), wrong)).toThrow(/self-test/)
     expect(loadNative(() => new Uint8Array(32))).toBeUndefined()
+  })
+})
+
+describe('a signature of our own', () => {
+  it('is the one that viem makes, in every engine, for many keys and digests', async () => {
+    for (let i = 0; i < 150; i++) {
+      const privateKey = toHex(randomBytes(32))
+      const hash = toHex(randomBytes(32))
+      const expected = await privateKeyToAccount(privateKey).sign({ hash })
+      for (const engine of engines())
+        expect(toHex(engine.sign(bytesOf(hash), bytesOf(privateKey))), engine.engine).toBe(expected)
+    }
+  })
+
+  it.each<[string, string]>([
+    ['the smallest key', '1'],
+    ['the largest key', (ORDER - 1n).toString(16)],
+    // Of a digest beyond the order, which nobody can find, RFC 6979 derives another nonce than libsecp256k1: as good a one.
+  ])('is the one that viem makes for %s, over the smallest and the largest digest', async (_, key) => {
+    const privateKey = toHex(BigInt(`0x${key}`), { size: 32 })
+    for (const hash of [toHex(0n, { size: 32 }), toHex(ORDER - 1n, { size: 32 })]) {
+      const expected = await privateKeyToAccount(privateKey).sign({ hash })
+      for (const engine of engines())
+        expect(toHex(engine.sign(bytesOf(hash), bytesOf(privateKey))), engine.engine).toBe(expected)
+    }
+  })
+
+  it.each<[string, Buffer]>([
+    ['zero', Buffer.alloc(32)],
+    ['the order', bytesOf(toHex(ORDER, { size: 32 }))],
+    ['31 bytes', Buffer.alloc(31, 1)],
+  ])('is not made with a key of %s', (_, key) => {
+    for (const engine of engines()) expect(() => engine.sign(Buffer.alloc(32, 7), key)).toThrow()
+  })
+
+  it('keeps an implementation out that recovers well and signs otherwise', () => {
+    const recovers = {
+      recoverPublicKey: (digest: Uint8Array, rs: Uint8Array, yParity: 0 | 1) =>
+        bytesOf(
+          PublicKey.toHex(
+            recoverPublicKey({
+              payload: digest,
+              signature: { r: toHex(rs.subarray(0, 32)), s: toHex(rs.subarray(32)), yParity },
+            }),
+          ),
+        ),
+    }
+    const signs = (flip: boolean) => ({
+      ...recovers,
+      sign(digest: Uint8Array, privateKey: Uint8Array) {
+        const signature = wasm.sign(digest, privateKey)
+        return { rs: signature.subarray(0, 64), recoveryId: (signature[64]! - 27) ^ Number(flip) }
+      },
+    })
+    expect(createRecovery('wasm', fastest.keccak256, signs(false)).engine).toBe('wasm')
+    expect(() => createRecovery('wasm', fastest.keccak256, signs(true))).toThrow(/self-test/)
   })
 })
