@@ -68,7 +68,16 @@ function readHeaders(fields: Fields): Pick<Message, 'headers' | 'unreadHeaders'>
       for (const [index, item] of value.entries())
         if (typeof item === 'string') found.push({ name: lower, value: item.trim(), at: pointer(at, index) })
   }
-  found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  let isInOrder = true
+  let isRepeated = false
+  for (let i = 1; i < found.length; i++) {
+    const [before, name] = [found[i - 1]!.name, found[i]!.name]
+    if (before > name) isInOrder = false
+    else if (before === name) isRepeated = true
+  }
+  // Of most messages the names are in lower case, and each is there once.
+  if (isInOrder && !isRepeated) return { headers: found, unreadHeaders: [] }
+  if (!isInOrder) found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   return limitRepetition(found)
 }
 

@@ -4,6 +4,7 @@ import { findBindings } from '../../../src/commerce/bindings.ts'
 import { headersNamed, isOversize, readMessage } from '../../../src/commerce/message.ts'
 import {
   MAX_BODY_CHARS,
+  MAX_FIELDS_OF_A_NAME,
   MAX_HEADER_CHARS,
   type Body,
   type TransactionInput,
@@ -37,6 +38,27 @@ describe('a message', () => {
     expect(message.header('x-two')?.value).toBe('d')
     expect(message.header('x-three')).toBeUndefined()
     expect(headersNamed(message, 'x-two')).toHaveLength(3)
+  })
+
+  it.each<[string, TransactionInput['headers']]>([
+    ['in order', { a: '1', b: '2', c: '3' }],
+    ['in another', { c: '3', a: '1', b: '2' }],
+    ['in order but for their case', { a: '1', B: '2', c: '3' }],
+    ['in order but for white space', { ' b': '2', a: '1', c: '3' }],
+  ])('has header fields sorted by name, given %s', (_how, headers) => {
+    const message = readMessage({ target: TARGET, headers })
+    expect(message.headers.map(({ name, value }) => name + value)).toEqual(['a1', 'b2', 'c3'])
+    expect(message.unreadHeaders).toEqual([])
+  })
+
+  it('has no more fields of one name than are worth the work, and says where the others begin', () => {
+    const many = Array.from({ length: MAX_FIELDS_OF_A_NAME + 2 }, (_, i) => String(i))
+    const message = readMessage({ target: TARGET, headers: { a: many, b: 'x' } })
+    expect(message.headers.map(({ name }) => name)).toEqual([
+      ...Array.from({ length: MAX_FIELDS_OF_A_NAME }, () => 'a'),
+      'b',
+    ])
+    expect(message.unreadHeaders).toEqual([`/headers/a/${MAX_FIELDS_OF_A_NAME}`])
   })
 
   it.each<[string, TransactionInput, string]>([
