@@ -102,13 +102,22 @@ const BODYLESS = new Set([204, 304])
 function sendReply(res: ServerResponse, { status, headers, body }: EdgeReply): void {
   if (res.headersSent || res.destroyed) return
   if (BODYLESS.has(status)) {
-    res.writeHead(status, headers.flat()).end()
+    res.writeHead(status, listRaw(headers)).end()
     return
   }
-  res.writeHead(status, [...headers.flat(), 'content-length', String(body.length)])
+  const raw = listRaw(headers)
+  raw.push('content-length', String(body.length))
+  res.writeHead(status, raw)
   // Node writes a text together with the headers, and bytes as a second piece. Latin-1 is every byte as it is.
   if (body.length <= ONE_PIECE_BYTES) res.end(body.toString('latin1'), 'latin1')
   else res.end(body)
 }
 
 const ONE_PIECE_BYTES = 16 * 1024
+
+/** Name, value, name, value: in order and repetition. */
+function listRaw(headers: EdgeReply['headers']): string[] {
+  const raw: string[] = []
+  for (const [name, value] of headers) raw.push(name, value)
+  return raw
+}

@@ -2,7 +2,6 @@
 // came back. Digests and words, nothing of the transaction itself.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { createAddressPolicy } from '../egress/address.ts'
-import { digestContent } from '../egress/digest.ts'
 import type { Completed } from '../egress/run.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import { newId } from '../ids.ts'
@@ -57,7 +56,7 @@ export function signEvidence(
     request_digest: attempt.requestDigest,
     request_id: requestId,
     response_bytes: completed.response.body.length,
-    response_content_digest: digestContent(completed.response.body),
+    response_content_digest: completed.contentDigest,
     response_digest: completed.responseDigest,
     started_at: toTimestamp(times.startedAt),
     timings_ms: {

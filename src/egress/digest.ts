@@ -36,14 +36,20 @@ export function digestRequest(request: {
   })
 }
 
-/** base64url SHA-256 over the RFC 8785 form of what was passed on: status, released headers, body bytes. */
-export function digestResponse(response: {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: Buffer
-}): string {
+/**
+ * base64url SHA-256 over the RFC 8785 form of what was passed on: status, released headers, body bytes.
+ * @param contentDigest of the body, for who has it already
+ */
+export function digestResponse(
+  response: {
+    readonly status: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: Buffer
+  },
+  contentDigest: string = digestContent(response.body),
+): string {
   return digestJson({
-    content_digest: digestContent(response.body),
+    content_digest: contentDigest,
     headers: inOrder(Object.entries(response.headers)),
     status: response.status,
     v: 1,

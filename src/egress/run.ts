@@ -9,7 +9,7 @@ import { Secret } from '../secret.ts'
 import type { Attempt, SealedCredential, Store, StoredReceipt } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
-import { digestResponse } from './digest.ts'
+import { digestContent, digestResponse } from './digest.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened.ts'
 import { type OutboundResponse, ResolveError, type Resolver, type Sender, type SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
@@ -65,6 +65,8 @@ export interface Completed {
   readonly receipt: StoredReceipt
   readonly balance: number
   readonly responseDigest: string
+  /** Of the body alone. RFC 9530 form. */
+  readonly contentDigest: string
   /** Those one of which it came from. */
   readonly addresses: readonly string[]
 }
@@ -219,7 +221,9 @@ export function createRunner(parts: RunnerParts): Runner {
     const headers = paid.pickHeaders(response.headers)
     // What was withheld leaves no trace, not even a digest to guess against.
     const { status, body } = response
-    const responseDigest = verdict.ok ? digestResponse({ status, headers, body }) : null
+    const contentDigest = verdict.ok ? digestContent(body) : null
+    const responseDigest =
+      contentDigest === null ? null : digestResponse({ status, headers, body }, contentDigest)
     const { receipt, balance } = await finish(paid, {
       state: 'settled',
       outcome: verdict.ok ? 'delivered' : 'secret_reflected',
@@ -248,7 +252,15 @@ export function createRunner(parts: RunnerParts): Runner {
       )
     }
     if (fault) await fault.at('before_reply')
-    return { response, headers, receipt, balance, responseDigest: responseDigest!, addresses }
+    return {
+      response,
+      headers,
+      receipt,
+      balance,
+      responseDigest: responseDigest!,
+      contentDigest: contentDigest!,
+      addresses,
+    }
   }
 
   async function fail(paid: Paid, failure: SendFailure): Promise<never> {

@@ -1,5 +1,5 @@
 // A merchant's address behind the gateway's: what arrives there, what comes back, and what that leaves behind.
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { verifyJws } from '../../src/receipts/types.ts'
@@ -372,6 +372,7 @@ describe('what it leaves behind', () => {
       upstream_status: 200,
       idempotency_key_added: true,
       response_bytes: answer.body.length,
+      response_content_digest: `sha-256=:${hash('sha256', answer.body, 'base64')}:`,
     })
     const stored = await fetch(answer.header('x-gateway-receipt-url')!, {
       headers: { accept: 'application/json' },
