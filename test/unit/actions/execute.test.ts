@@ -31,7 +31,7 @@ const row: Permit = {
   decidedBy: null,
   attemptId: null,
 }
-const request = { url: 'https://api.example.com/', method: 'POST' } as const
+const request = { url: 'https://api.example.com/', method: 'POST', headers: {} } as const
 
 /** An engine that does nothing but ask the warrant. */
 function open(options: { stored?: Permit; result?: ActionResult; engine?: () => void } = {}) {
