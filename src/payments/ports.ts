@@ -168,6 +168,8 @@ export interface Verifier {
    * @param options.claimId a claim that holds this payment and may (settling re-verifies)
    * @param options.isOurs our own tool's requirement: payTo and amount were set by us, so policy about them is moot
    * @param options.skipChain signature and shape only: proof of who paid, for a payment already used
+   * @param options.onSigned called once, when nothing is left but what the chain says: all else is well, and an account
+   * that is no contract has signed. Not called otherwise
    */
   verify(
     payment: Payment,
@@ -177,6 +179,7 @@ export interface Verifier {
       resourceUrl?: string | undefined
       isOurs?: boolean | undefined
       skipChain?: boolean | undefined
+      onSigned?: (() => void) | undefined
     },
   ): Promise<Verdict>
 }
@@ -248,7 +251,16 @@ export class ChainError extends Error {
 
 /** What became of one settle. `refused` and `failed` both mean: no money moved, and none will through this call. */
 export type UpstreamSettlement =
-  | { readonly state: 'settled'; readonly transaction: string; readonly payer?: string | undefined }
+  | {
+      readonly state: 'settled'
+      readonly transaction: string
+      readonly payer?: string | undefined
+      /**
+       * Only of an upstream in this process: its node showed the receipt and said, in the same answer, which chain it is
+       * of; and the receipt holds this very transfer. The prover would ask just that.
+       */
+      readonly isWitnessed?: true
+    }
   /** Broadcast, not yet final. */
   | { readonly state: 'pending'; readonly transaction: string }
   /** Before a byte left, or with a proof that nothing was broadcast: another upstream may try. */

@@ -139,7 +139,10 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
     const delays = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : LOOKS_MS
     const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
-    const proof = await lookRepeatedly(claim, delays, end, transaction ?? undefined)
+    const proof =
+      answer.state === 'settled' && answer.isWitnessed && prover.isProvable(claim)
+        ? ({ state: 'paid', transaction: answer.transaction } as const)
+        : await lookRepeatedly(claim, delays, end, transaction ?? undefined)
     const reason = 'reason' in answer ? answer.reason : null
     // One that says settled is believed when the chain has been asked.
     if (answer.state === 'settled')

@@ -13,7 +13,7 @@ import {
   startTestChain,
   type TestChain,
 } from '../support/chain.ts'
-import { startChainProxy, type ChainProxy } from '../support/chain-proxy.ts'
+import { type ChainProxy, type Interception, startChainProxy } from '../support/chain-proxy.ts'
 
 let chain: TestChain
 let port: Chain
@@ -108,13 +108,23 @@ describe('settle', () => {
     const { request, question } = await pay(0)
     const before = await chain.usdcOf(chain.payTo)
     const settled = await open().settle(request)
-    expect(settled).toEqual({ state: 'settled', transaction: hash })
+    expect(settled).toEqual({ state: 'settled', transaction: hash, isWitnessed: true })
     expect((await chain.usdcOf(chain.payTo)) - before).toBe(1000n)
     expect(await port.fateOf(question)).toMatchObject({
       state: 'used',
       transferred: true,
       transaction: (settled as { transaction: string }).transaction,
     })
+  })
+
+  it.each<[string, Interception]>([
+    ['is of another chain', { result: '0x2105' }],
+    ['does not say which chain it is of', { error: { code: -32000, message: 'no' } }],
+  ])('bears no witness when the node that shows the receipt %s', async (_, answer) => {
+    const { request } = await pay(0)
+    const upstream = open()
+    proxy.on('eth_sendRawTransaction', () => void proxy.on('eth_chainId', () => answer))
+    expect(await upstream.settle(request)).toEqual({ state: 'settled', transaction: hash })
   })
 
   it('settles 20 distinct payments at once from one account', async () => {
@@ -207,7 +217,7 @@ describe('a broadcast whose answer is lost or strange', () => {
   it('is settled all the same when the receipt shows, from one submission', async () => {
     const { request } = await pay(0)
     proxy.on('eth_sendRawTransaction', () => ({ drop: 'after' }))
-    expect(await open().settle(request)).toEqual({ state: 'settled', transaction: hash })
+    expect(await open().settle(request)).toMatchObject({ state: 'settled', transaction: hash })
     expect(sent()).toBe(1)
   })
 

@@ -20,6 +20,7 @@ import {
   countTransfers,
   findTransfer,
   packTransfer,
+  readQuantity,
   readReceipt,
   readRevert,
   type Receipt,
@@ -51,7 +52,7 @@ const PERMIT2_GAS = 250_000n
 const DOUBT_MS = 2_000
 /** Between looks for a receipt: nodes that mine at once, then those that take seconds. */
 const pauseMs = (elapsedMs: number) =>
-  elapsedMs < 50 ? 2 : elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250
+  elapsedMs < 2 ? 0 : elapsedMs < 50 ? 1 : elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250
 
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   const { settlerKeys, fault, now } = options
@@ -97,18 +98,19 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
 
   /** The receipt, or undefined when there is none by `deadline` (of performance.now). A node that does not answer is asked again. */
   async function awaitReceipt(
-    { rpc }: LocalChain,
+    { rpc, network }: LocalChain,
     transaction: string,
     deadline: number,
-  ): Promise<Receipt | undefined> {
+  ): Promise<Seen | undefined> {
     const started = performance.now()
     for (;;) {
-      const [reply] = await rpc.ask([receiptOf(transaction)]).catch(() => [undefined])
+      const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)]).catch(() => [])
       const receipt = reply?.ok ? readReceipt(reply.result) : undefined
-      if (receipt) return receipt
+      if (receipt)
+        return { receipt, isOfChain: id!.ok && readQuantity(id!.result) === BigInt(network.chainId) }
       const pause = pauseMs(performance.now() - started)
       if (performance.now() + pause >= deadline) return undefined
-      await new Promise((resolve) => setTimeout(resolve, pause))
+      if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
 
@@ -132,11 +134,11 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     const { transaction } = broadcast
     try {
       await fault.at('after_broadcast')
-      const receipt = await awaitReceipt(chain, transaction, patience(broadcast, deadline))
-      if (!receipt) return unmined(broadcast)
+      const seen = await awaitReceipt(chain, transaction, patience(broadcast, deadline))
+      if (!seen) return unmined(broadcast)
       settler.forget(transaction)
       await fault.at('after_mined')
-      return conclude(receipt, hasMoved(chain, request, receipt))
+      return conclude(seen, request.payment, hasMoved(chain, request, seen.receipt))
     } catch {
       return { state: 'unknown', reason: 'fault_injected', transaction }
     }
@@ -202,6 +204,14 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   }
 }
 
+/** A receipt, and whether the node said in the same breath that it is of this chain. */
+interface Seen {
+  readonly receipt: Receipt
+  readonly isOfChain: boolean
+}
+
+const CHAIN_ID = { method: 'eth_chainId', params: [] }
+
 const refuse = (reason: string): UpstreamSettlement => ({ state: 'refused', reason })
 
 function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamSettlement {
@@ -211,11 +221,12 @@ function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamS
     : { state: 'unknown', reason: broadcast.reason, transaction }
 }
 
-function conclude({ succeeded, transaction }: Receipt, transferred: boolean): UpstreamSettlement {
+function conclude({ receipt, isOfChain }: Seen, { kind }: Payment, transferred: boolean): UpstreamSettlement {
+  const { succeeded, transaction } = receipt
   if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
-  return transferred
-    ? { state: 'settled', transaction }
-    : { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
+  if (!transferred) return { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
+  const isWitnessed = isOfChain && kind.type === 'eip3009'
+  return { state: 'settled', transaction, ...(isWitnessed && { isWitnessed }) }
 }
 
 const kindsOf = ({ network, v1Name }: PaymentNetwork): SupportedKind[] => [

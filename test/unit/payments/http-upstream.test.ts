@@ -53,6 +53,11 @@ describe('an answer to a settlement', () => {
   const cases: [string, FacilitatorBehaviour, UpstreamSettlement][] = [
     ['success', reply(success), { state: 'settled', transaction: TX }],
     [
+      'success that bears witness of itself',
+      reply({ ...success, isWitnessed: true }),
+      { state: 'settled', transaction: TX },
+    ],
+    [
       'success with the payer',
       reply({ ...success, payer: '0x00000000000000000000000000000000000000AA' }),
       { state: 'settled', transaction: TX, payer: '0x00000000000000000000000000000000000000AA' },

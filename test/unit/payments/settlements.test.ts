@@ -163,6 +163,18 @@ describe('one settlement', () => {
     expect(await store.getClaimResult(held.id)).toEqual(isKept ? expect.objectContaining(result) : undefined)
   })
 
+  it('that its upstream witnessed is not asked for again, where the chain could tell', async () => {
+    const witnessed: UpstreamSettlement = { state: 'settled', transaction: TX, isWitnessed: true }
+    const ours = scene({ answers: [witnessed], fate: 'silent' })
+    const held = await ours.claim()
+    expect(await ours.settle(held)).toMatchObject({ state: 'settled', claim: { transaction: TX } })
+    expect(ours.chain.looks).toBe(0)
+    expect(await ours.store.getClaim(held.id)).toMatchObject(paid)
+    const told = scene({ answers: [settled], fate: usedIn(TX) })
+    expect((await told.settle(await told.claim())).state).toBe('settled')
+    expect(told.chain.looks).toBe(1)
+  })
+
   it('is submitted on disk, with its result, before the upstream hears of it', async () => {
     const seen: unknown[] = []
     const one = scene({ answers: [settled], fate: usedIn(TX) })
