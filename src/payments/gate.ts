@@ -30,6 +30,7 @@ import type {
 } from './ports.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
+import { createRegulars } from './regulars.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, releaseJson, storeResult } from './release.ts'
 import { retryLater } from './retry.ts'
@@ -65,11 +66,17 @@ interface Offered {
   readonly identifier: string | null
 }
 
+/** A payment that is ours to work on, or the claim that is in the way. */
+type Begun =
+  | { readonly ok: true; readonly claim: PaymentClaim; readonly result: Promise<PaidResult> }
+  | { readonly ok: false; readonly claim: PaymentClaim; readonly result?: undefined }
+
 export function createPaymentGate(parts: GateParts): PaymentGate {
   const { store, verifier, settlements, presentations, bootId, now, log, fault } = parts
   const offers = createOffers(parts)
   const challenges = createChallenges({ ...parts, offers })
   const refuse = createRefusals({ challenges, baseUrl: parts.baseUrl })
+  const regulars = createRegulars(now)
   /** Claims of this process, from the claim to the release. */
   const running = new Map<string, Promise<PaidResult>>()
 
@@ -88,12 +95,28 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       identifier === null
         ? undefined
         : await store.findIdentifiedClaim({ tool: tool.name, payer: payment.payer, identifier })
-    const verdict = await verifier.verify(payment, requirements, {
-      ...options,
-      // For an answer that is paid already it is enough that the same payer asks.
-      skipChain: earlier !== undefined,
-    })
+    const offered = { call, payment, requirements, identifier }
+    let isSigned = false
+    let begun: Promise<Begun> | undefined
+    // For an answer that is paid already it is enough that the same payer asks.
+    const verifying: Promise<Verdict> = earlier
+      ? verifier.verify(payment, requirements, { ...options, skipChain: true })
+      : verifier.verify(payment, requirements, {
+          ...options,
+          onSigned() {
+            isSigned = true
+            if (!regulars.has(payment)) return
+            begun = begin(offered, () => verifying)
+            // Looked at below, when the chain has answered.
+            begun.catch(ignore)
+          },
+        })
+    const verdict = await verifying
+    if (isSigned) regulars.note(payment, verdict.ok)
     if (!verdict.ok) {
+      // What was claimed meanwhile is given back before anybody is told.
+      const early = await begun?.catch(ignore)
+      if (early?.ok) return early.result
       // A copy may have been claimed, or even settled, since we looked.
       const taken = isMadeByCopies(verdict.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
@@ -101,14 +124,21 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     }
     if (earlier) return repeat(call, payment, earlier, isRetry)
 
+    const { ok, claim, result } = await (begun ?? begin(offered, () => verifying))
+    return ok ? result : repeat(call, payment, claim, isRetry)
+  }
+
+  /** Claims a payment; the work on it starts when it is verified. */
+  async function begin(offered: Offered, verified: () => Promise<Verdict>): Promise<Begun> {
     await fault.at('before_claim')
-    const offered = { call, payment, requirements, identifier }
     const claimed = await store.claimPayment({ claim: newClaim(offered), bootId })
-    if (!claimed.ok) return repeat(call, payment, claimed.claim, isRetry)
+    if (!claimed.ok) return claimed
     const { claim } = claimed
-    const result = perform(offered, claim).finally(() => running.delete(claim.id))
+    const result = perform(offered, claim, verified()).finally(() => running.delete(claim.id))
     running.set(claim.id, result)
-    return result
+    // Whoever asked for it may be gone when the verifier failed.
+    result.catch(ignore)
+    return { ok: true, claim, result }
   }
 
   async function findOwn({ network, payer, nonce }: Payment): Promise<PaymentClaim | undefined> {
@@ -149,10 +179,16 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return requirements
   }
 
-  async function perform({ call, payment, requirements }: Offered, claim: PaymentClaim): Promise<PaidResult> {
+  async function perform(
+    { call, payment, requirements }: Offered,
+    claim: PaymentClaim,
+    verified: Promise<Verdict>,
+  ): Promise<PaidResult> {
     let result: StoredResult
     let settlement: Settlement
     try {
+      const verdict = await verified
+      if (!verdict.ok) throw refuse.verdict(call, verdict)
       await fault.at('after_claim')
       result = storeResult(await call.work(claim.id))
       await fault.at('after_work')
@@ -335,6 +371,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   }
 }
 
+const ignore = () => undefined
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
 const isDoubtful = ({ state }: PaymentClaim) => state === 'pending' || state === 'unknown'
 const names = (accepts: readonly PaymentRequirements[]) => accepts.map(({ network }) => network).join(' or ')

@@ -1,0 +1,205 @@
+// The claim of a regular buyer is written while the chain looks at the payment: what others see of that, and what not.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
+import { buyers, callOf, type OpenGate, openGate, present, refusalOf } from '../../support/payment-gate.ts'
+
+let open: OpenGate
+beforeAll(async () => void (open = await openGate()))
+beforeEach(() => open.reset())
+afterEach(() => void vi.restoreAllMocks())
+afterAll(() => open.close())
+
+const GOOD: ChainProbe = { nonceUsed: false, balance: null, payerHasCode: false, revert: null }
+const USED: ChainProbe = { ...GOOD, nonceUsed: true, revert: 'used' }
+const POOR: ChainProbe = { ...GOOD, balance: 1n, revert: 'exceeds balance' }
+
+/** A chain that answers when it is told to. */
+function hold() {
+  const answer = Promise.withResolvers<ChainProbe>()
+  open.world.probe = answer.promise
+  return answer
+}
+
+/** So that the next payment of this buyer is a regular's. */
+async function makeRegular(account = buyers[0]!) {
+  open.world.probe = GOOD
+  await open.gate.run(callOf({ payment: present(await open.sign({ account })) }))
+  open.reset()
+}
+
+const identified = (id: string) => ({ 'payment-identifier': { info: { required: false, id }, schema: {} } })
+const work = vi.fn(async () => ({ text: 'hello', receipt: null }))
+beforeEach(() => void work.mockClear())
+const isClaimed = () => expect.poll(() => open.states()).toEqual(['claimed'])
+
+describe('a payment of a regular buyer, while the chain looks at it', () => {
+  it('is claimed already, and no work starts before the chain has found it good', async () => {
+    await makeRegular()
+    const chain = hold()
+    const bought = open.gate.run(callOf({ payment: present(await open.sign()), work }))
+    await isClaimed()
+    expect([work.mock.calls.length, open.world.probes]).toEqual([0, 1])
+    chain.resolve(GOOD)
+    expect((await bought).replayed).toBe(false)
+    expect(work).toHaveBeenCalledTimes(1)
+    expect(await open.states()).toEqual(['settled'])
+  })
+
+  it.each<[string, ChainProbe | Error, string, number]>([
+    ['its nonce is used up', USED, 'payment_rejected', 402],
+    ['its payer has too little', POOR, 'payment_rejected', 402],
+    ['it would fail', { ...GOOD, balance: 10n ** 9n, revert: 'paused' }, 'payment_rejected', 402],
+    ['nobody answers', new ChainError('timeout', 'eip155:84532'), 'payments_unavailable', 503],
+  ])('is refused, and free again, when %s: in the words of anybody else', async (_, answer, code, status) => {
+    const stranger = buyers[1]!
+    const settleTo = ({ resolve, reject }: PromiseWithResolvers<ChainProbe>) =>
+      answer instanceof Error ? reject(answer) : resolve(answer)
+    const plain = hold()
+    settleTo(plain)
+    const expected = await refusalOf(
+      open.gate.run(callOf({ payment: present(await open.sign({ account: stranger })), work })),
+    )
+    expect(await open.states()).toEqual([])
+
+    await makeRegular()
+    const chain = hold()
+    const payment = present(await open.sign())
+    const refused = refusalOf(open.gate.run(callOf({ payment, work })))
+    await isClaimed()
+    settleTo(chain)
+    const error = await refused
+    expect([error.code, error.status, error.reason, error.message]).toEqual([
+      code,
+      status,
+      expected.reason,
+      expected.message.replaceAll(stranger.address.toLowerCase(), buyers[0]!.address.toLowerCase()),
+    ])
+    expect(await open.states()).toEqual(['canceled'])
+    expect([work.mock.calls.length, open.world.settles]).toEqual([0, 0])
+    open.world.probe = GOOD
+    expect((await open.gate.run(callOf({ payment, work }))).replayed).toBe(false)
+  })
+
+  it('is given back when the verifier itself fails', async () => {
+    await makeRegular()
+    const chain = hold()
+    const failed = open.gate.run(callOf({ payment: present(await open.sign()), work }))
+    await isClaimed()
+    chain.reject(new TypeError('a bug'))
+    await expect(failed).rejects.toThrow(TypeError)
+    await expect.poll(() => open.states()).toEqual(['canceled'])
+    expect(work).not.toHaveBeenCalled()
+  })
+
+  it('is refused for what is wrong with it even when the store takes no claim', async () => {
+    await makeRegular()
+    const chain = hold()
+    const claim = vi.spyOn(open.store, 'claimPayment').mockRejectedValue(new Error('the disk is full'))
+    const refused = refusalOf(open.gate.run(callOf({ payment: present(await open.sign()), work })))
+    await expect.poll(() => claim.mock.calls.length).toBe(1)
+    chain.resolve(POOR)
+    expect((await refused).code).toBe('payment_rejected')
+  })
+
+  it('is not worked on when the store takes no claim, however good it is', async () => {
+    await makeRegular()
+    vi.spyOn(open.store, 'claimPayment').mockRejectedValue(new Error('the disk is full'))
+    open.world.probe = GOOD
+    await expect(open.gate.run(callOf({ payment: present(await open.sign()), work }))).rejects.toThrow(/disk/)
+    expect([work.mock.calls.length, open.world.settles]).toEqual([0, 0])
+  })
+})
+
+describe('a copy of a payment of a regular buyer', () => {
+  it.each<[string, ChainProbe]>([
+    ['says that the nonce is used', USED],
+    ['has not seen it yet', GOOD],
+  ])('that was settled since we looked is told as such, when the chain %s', async (_, probe) => {
+    await makeRegular()
+    const payment = present(await open.sign())
+    const { claimPayment } = open.store
+    let settledId = ''
+    vi.spyOn(open.store, 'claimPayment').mockImplementationOnce(async (input) => {
+      open.world.probe = GOOD
+      settledId = (await open.sibling().run(callOf({ payment }))).claimId
+      return claimPayment(input)
+    })
+    const chain = hold()
+    const refused = refusalOf(open.gate.run(callOf({ payment, work })))
+    await expect.poll(() => settledId).not.toBe('')
+    chain.resolve(probe)
+    const error = await refused
+    expect([error.code, error.extras['claim_id']]).toEqual(['payment_claimed', settledId])
+    expect(work).not.toHaveBeenCalled()
+    expect(await open.states()).toEqual(['settled'])
+  })
+
+  it('waits for it with an identifier, runs nothing, and gets the same bytes', async () => {
+    await makeRegular()
+    const payment = present(await open.sign({ extensions: identified('regular_0123456789abcdef_1') }))
+    const chain = hold()
+    const first = open.gate.run(callOf({ payment, work }))
+    await isClaimed()
+    const second = open.gate.run(callOf({ payment, work }))
+    chain.resolve(GOOD)
+    const [a, b] = await Promise.all([first, second])
+    expect([a.replayed, b.replayed, b.json === a.json]).toEqual([false, true, true])
+    expect(work).toHaveBeenCalledTimes(1)
+    expect(open.world.settles).toBe(1)
+  })
+
+  it('without an identifier is refused while the chain still looks', async () => {
+    await makeRegular()
+    const payment = present(await open.sign())
+    const chain = hold()
+    const first = open.gate.run(callOf({ payment, work }))
+    await isClaimed()
+    expect((await refusalOf(open.gate.run(callOf({ payment, work })))).code).toBe('payment_claimed')
+    chain.resolve(GOOD)
+    await first
+    expect(work).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('who is no regular', () => {
+  const stranger = buyers[2]!
+  const offer = async (over: Parameters<OpenGate['sign']>[0] = {}) =>
+    refusalOf(
+      open.gate.run(callOf({ payment: present(await open.sign({ account: stranger, ...over })), work })),
+    )
+
+  it('leaves no claim behind when the chain finds the payment bad', async () => {
+    const claim = vi.spyOn(open.store, 'claimPayment')
+    open.world.probe = POOR
+    await offer()
+    await offer()
+    expect(claim).not.toHaveBeenCalled()
+  })
+
+  it('is one again only after a good payment: a bad one ends it, as do ten minutes', async () => {
+    await makeRegular(stranger)
+    open.world.probe = POOR
+    await offer()
+    expect(await open.states()).toEqual(['canceled'])
+    await offer()
+    expect(await open.states()).toEqual(['canceled'])
+    await makeRegular(stranger)
+    open.clock.now += 10 * 60_000
+    open.world.probe = POOR
+    await offer()
+    expect(await open.states()).toEqual([])
+  })
+
+  it('does not end it for another with a payment that the other did not sign', async () => {
+    await makeRegular(stranger)
+    open.world.probe = POOR
+    const payload = await open.sign({ account: stranger })
+    const { signature } = (await open.sign({ account: buyers[0]! })).payload as { signature: string }
+    const forged = { ...payload, payload: { ...payload.payload, signature } }
+    const claim = vi.spyOn(open.store, 'claimPayment')
+    await refusalOf(open.gate.run(callOf({ payment: present(forged), work })))
+    expect(claim).not.toHaveBeenCalled()
+    await offer()
+    expect(claim).toHaveBeenCalledTimes(1)
+  })
+})
