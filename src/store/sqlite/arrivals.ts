@@ -5,6 +5,7 @@
 import { type Command, statement } from '../command.ts'
 import { ledgerFrom } from '../commands/accounts.ts'
 import { type AttemptFilter, listAttemptsFrom } from '../commands/attempts.ts'
+import { toFailure } from '../failure.ts'
 import type { Attempt, LedgerEntry, Page, PageRequest } from '../ports.ts'
 import type { SqliteDatabase } from './database.ts'
 
@@ -27,6 +28,20 @@ export function* placeEntries(): Command<void> {
   yield statement('DELETE FROM ledger_arrivals')
 }
 
+const TAKEN = `SELECT 1 FROM ledger_entries e
+  WHERE e.account = ledger_arrivals.account AND e.transaction_id = ledger_arrivals.transaction_id`
+/**
+ * For when a place is taken, which only an id that was given twice can do: an entry that arrives is compared with those that
+ * arrived, not with all. The balance has moved, so it stays where it is and in its list, and keeps no other from its place.
+ */
+export function* placeEntriesThatFit(): Command<void> {
+  yield statement(`INSERT INTO ledger_entries (${ENTRY})
+    SELECT ${ENTRY} FROM ledger_arrivals WHERE NOT EXISTS (${TAKEN}) ORDER BY account, transaction_id`)
+  yield statement(
+    `DELETE FROM ledger_arrivals WHERE EXISTS (${TAKEN} AND e.reference = ledger_arrivals.reference)`,
+  )
+}
+
 export function* placeAttempts(): Command<void> {
   yield statement('UPDATE attempts SET listed = 1 WHERE listed = 0')
 }
@@ -40,8 +55,8 @@ export const TURN_COMMANDS = 1000
  */
 export function createPlacing(db: SqliteDatabase): (commands: number) => void {
   const kinds = [
-    { place: placeEntries, due: -TURN_COMMANDS },
-    { place: placeAttempts, due: 0 },
+    { place: placeEntries, placeWhatFits: placeEntriesThatFit, due: -TURN_COMMANDS },
+    { place: placeAttempts, placeWhatFits: undefined, due: 0 },
   ]
   let count = 0
   return (commands) => {
@@ -49,14 +64,22 @@ export function createPlacing(db: SqliteDatabase): (commands: number) => void {
     for (const kind of kinds) {
       if (count < kind.due) continue
       kind.due += 2 * TURN_COMMANDS
-      try {
-        db.begin()
-        db.drive(kind.place())
-        db.commit()
-      } catch {
-        // No room on the disk: all of it stays where it arrived, where lists find it, until the next turn.
-        db.rollback()
-      }
+      const thrown = commitAlone(db, kind.place)
+      const isTaken = thrown !== undefined && toFailure(thrown).code === 'state_conflict'
+      if (isTaken && kind.placeWhatFits) commitAlone(db, kind.placeWhatFits)
     }
+  }
+}
+
+/** @returns why it failed. No room on the disk: all of it stays where it arrived, where lists find it, until the next turn. */
+function commitAlone(db: SqliteDatabase, place: () => Command<void>): unknown {
+  try {
+    db.begin()
+    db.drive(place())
+    db.commit()
+    return undefined
+  } catch (thrown) {
+    db.rollback()
+    return thrown
   }
 }

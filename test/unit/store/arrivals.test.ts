@@ -99,22 +99,42 @@ describe('placing what arrived', () => {
     expect(arrived()).toEqual([0, 0])
   })
 
-  it('leaves everything where it arrived when a turn fails, and finishes it in a later one', async () => {
-    const setting = await addSetting(store, 10)
+  it('leaves everything where it arrived when a turn finds no room, and finishes it in a later one', async () => {
+    const setting = await addSetting(store, 100)
     const place = createPlacing(db)
     place(1)
-    const id = await reserve(setting)
-    // Something that cannot be: a place that is taken.
-    db.exec(`INSERT INTO ledger_entries SELECT account, transaction_id, amount, kind, 'other', created_at FROM ledger_arrivals
-      WHERE account = '${setting.accountId}'`)
+    const ids: string[] = []
+    for (let i = 0; i < 60; i++) ids.unshift(await reserve(setting, NOW + i))
+    db.exec('PRAGMA max_page_count = 1')
     place(TWO_TURNS)
-    expect(arrived()).toEqual([2, 0])
+    expect(arrived()).toEqual([120, 60])
+    db.exec('PRAGMA max_page_count = 100000')
     // The thread goes on: nothing is left open.
-    const another = await reserve(setting, NOW + 1)
-    db.exec(`DELETE FROM ledger_entries WHERE reference = 'other'`)
+    ids.unshift(await reserve(setting, NOW + 100))
     place(TWO_TURNS)
     expect(arrived()).toEqual([0, 0])
-    const entries = await store.ledger(setting.accountId, { limit: 2 })
-    expect(entries.items.map(({ reference }) => reference)).toEqual([another, id])
+    const entries = await store.ledger(setting.accountId, { limit: 61 })
+    expect(entries.items.map(({ reference }) => reference)).toEqual(ids)
+  })
+
+  it('places all others when the id of one was given twice, every time', async () => {
+    const setting = await addSetting(store, 10)
+    const place = createPlacing(db)
+    const first = reservation(setting, 'boot-1')
+    expect((await store.reserveAttempt(first)).ok).toBe(true)
+    place(TWO_TURNS)
+    expect(arrived()).toEqual([0, 0])
+    const { transactionId } = first
+    const twice = { ...reservation(setting, 'boot-1'), transactionId }
+    expect((await store.reserveAttempt(twice)).ok).toBe(true)
+    for (let turn = 1; turn < 4; turn++) {
+      await reserve(setting, NOW + turn)
+      place(TWO_TURNS)
+      expect(arrived()).toEqual([2, 0])
+    }
+    // Nothing of it is lost: the ledger says what the balance says.
+    const { items } = await store.ledger(setting.accountId, { limit: 9 })
+    expect(items.reduce((sum, { amount }) => sum + amount, 0)).toBe(await store.balance(setting.accountId))
+    expect(items.filter((entry) => entry.transactionId === transactionId)).toHaveLength(2)
   })
 })
