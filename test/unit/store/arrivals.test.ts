@@ -104,7 +104,7 @@ describe('placing what arrived', () => {
     const place = createPlacing(db)
     place(1)
     const ids: string[] = []
-    for (let i = 0; i < 60; i++) ids.unshift(await reserve(setting, NOW + i))
+    for (let i = 1; i <= 60; i++) ids.unshift(await reserve(setting, NOW + i))
     db.exec('PRAGMA max_page_count = 1')
     place(TWO_TURNS)
     expect(arrived()).toEqual([120, 60])
