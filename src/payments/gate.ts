@@ -190,6 +190,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       const verdict = await verified
       if (!verdict.ok) throw refuse.verdict(call, verdict)
       await fault.at('after_claim')
+      settlements.prepare?.(payment)
       result = storeResult(await call.work(claim.id))
       await fault.at('after_work')
       settlement = await settlements.settle({ claim, payment, requirements, result })

@@ -284,6 +284,8 @@ export interface Upstream {
   /** What it takes now. @throws when it is not reachable or its answer is not valid */
   supported(deadlineMs: number): Promise<SupportedResponse>
   verify(request: UpstreamRequest): Promise<Verdict>
+  /** A settlement may be near: what `settle` would ask its chain first can be asked now. Sends nothing, never throws. */
+  prepare?(payment: Payment): void
   /** Exactly one submission. Never throws. */
   settle(request: UpstreamRequest): Promise<UpstreamSettlement>
   close(): Promise<void>
@@ -348,6 +350,8 @@ export type Settlement =
     }
 
 export interface Settlements {
+  /** A settlement may be near, when the work is done: whoever will settle gets ready meanwhile. Never throws. */
+  prepare?(payment: Payment): void
   /**
    * `claimed -> submitted` on disk (with the result), one settle, then what became of it on disk, with the receipt.
    * Never throws once submitted; a claim that is not `claimed` any more is answered as it stands.

@@ -220,6 +220,12 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   }
 
   return {
+    prepare(payment) {
+      void router
+        .routes(payment)
+        .then(([route]) => route?.upstream.prepare?.(payment))
+        .catch(() => undefined)
+    },
     async settle({ claim, payment, requirements, result }) {
       const end = now() + SETTLE_MS
       const routes = await chooseRoutes(claim, payment)

@@ -127,6 +127,28 @@ describe('settle', () => {
     expect(await upstream.settle(request)).toEqual({ state: 'settled', transaction: hash })
   })
 
+  it('asks what it will need when it is told to get ready, sends nothing then, and does not ask again', async () => {
+    const { request, question } = await pay(0)
+    const upstream = open()
+    upstream.prepare!(request.payment)
+    await expect.poll(() => proxy.seen).toContain('eth_getBlockByNumber')
+    expect(proxy.seen).not.toContain('eth_sendRawTransaction')
+    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await upstream.settle(request)).toMatchObject({ state: 'settled' })
+    expect(proxy.seen.filter((method) => method === 'eth_getBlockByNumber')).toHaveLength(1)
+  })
+
+  it('settles all the same when getting ready failed, and says nothing of it', async () => {
+    const { request } = await pay(0)
+    const upstream = open()
+    let asked = 0
+    proxy.on('eth_getBlockByNumber', () => (asked++ === 0 ? { drop: 'before' } : undefined))
+    upstream.prepare!(request.payment)
+    upstream.prepare!({ ...request.payment, network: 'eip155:1' })
+    await expect.poll(() => asked).toBe(1)
+    await expect.poll(async () => (await upstream.settle(request)).state).toBe('settled')
+  })
+
   it('settles 20 distinct payments at once from one account', async () => {
     const payments = await Promise.all(Array.from({ length: 20 }, (_, i) => pay(i % 5)))
     const before = await chain.transfersTo(chain.payTo)

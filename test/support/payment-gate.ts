@@ -80,6 +80,7 @@ export async function openGate(options: GateOptions = {}) {
     fault: undefined as ((point: FaultPoint) => Promise<void>) | undefined,
     probes: 0,
     settles: 0,
+    prepared: 0,
     routesAsked: 0,
     reconciled: [] as string[],
   })
@@ -110,6 +111,7 @@ export async function openGate(options: GateOptions = {}) {
     return { claim: settled!, receipt }
   }
   const settlements: Settlements = {
+    prepare: () => void world.prepared++,
     async settle({ claim, result }) {
       world.settles++
       if (typeof world.ending === 'function') return world.ending()

@@ -50,9 +50,16 @@ const TRANSFER_GAS = 120_000n
 const PERMIT2_GAS = 250_000n
 /** After a doubtful broadcast: if the node has it, it shows soon. Beyond that the chain's log decides. */
 const DOUBT_MS = 2_000
-/** Between looks for a receipt: nodes that mine at once, then those that take seconds. */
-const pauseMs = (elapsedMs: number) =>
-  elapsedMs < 2 ? 0 : elapsedMs < 50 ? 1 : elapsedMs < 200 ? 10 : elapsedMs < 2_000 ? 40 : 250
+/** Between looks for a receipt, until so much has passed: nodes that mine at once, then those that take seconds. */
+const PAUSES_MS = [
+  [2, 0],
+  [10, 1],
+  [50, 2],
+  [200, 10],
+  [2_000, 40],
+  [Infinity, 250],
+] as const
+const pauseMs = (elapsedMs: number) => PAUSES_MS.find(([until]) => elapsedMs < until)![1]
 
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   const { settlerKeys, fault, now } = options
@@ -182,6 +189,11 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
           return UNSUPPORTED
       }
     },
+    prepare({ network }) {
+      const chain = chains.get(network)
+      void chain?.settlers().catch(ignore)
+      void chain?.fees().catch(ignore)
+    },
     async settle(request) {
       const chain = chains.get(request.payment.network)
       if (!chain) return refuse('invalid_network')
@@ -210,6 +222,7 @@ interface Seen {
   readonly isOfChain: boolean
 }
 
+const ignore = () => undefined
 const CHAIN_ID = { method: 'eth_chainId', params: [] }
 
 const refuse = (reason: string): UpstreamSettlement => ({ state: 'refused', reason })

@@ -38,10 +38,10 @@ describe('a payment of a regular buyer, while the chain looks at it', () => {
     const chain = hold()
     const bought = open.gate.run(callOf({ payment: present(await open.sign()), work }))
     await isClaimed()
-    expect([work.mock.calls.length, open.world.probes]).toEqual([0, 1])
+    expect([work.mock.calls.length, open.world.probes, open.world.prepared]).toEqual([0, 1, 0])
     chain.resolve(GOOD)
     expect((await bought).replayed).toBe(false)
-    expect(work).toHaveBeenCalledTimes(1)
+    expect([work.mock.calls.length, open.world.prepared]).toEqual([1, 1])
     expect(await open.states()).toEqual(['settled'])
   })
 

@@ -175,6 +175,22 @@ describe('one settlement', () => {
     expect(told.chain.looks).toBe(1)
   })
 
+  it('that is near is told to the upstream that will get it, and to no other', async () => {
+    const { settlements, payment, upstreams } = scene({ answers: [settled, settled] })
+    const told: string[] = []
+    for (const upstream of upstreams)
+      upstream.prepare = ({ nonce }) => void told.push(`${upstream.id} ${nonce}`)
+    settlements.prepare!(payment)
+    await expect.poll(() => told).toEqual([`up0 ${payment.nonce}`])
+    upstreams[0]!.prepare = () => {
+      told.push('fails')
+      throw new Error('nothing that anybody must hear of')
+    }
+    settlements.prepare!(payment)
+    await expect.poll(() => told.at(-1)).toBe('fails')
+    expect(upstreams.flatMap((upstream) => upstream.settled)).toEqual([])
+  })
+
   it('is submitted on disk, with its result, before the upstream hears of it', async () => {
     const seen: unknown[] = []
     const one = scene({ answers: [settled], fate: usedIn(TX) })
