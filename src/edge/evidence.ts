@@ -75,8 +75,15 @@ const rulesOf = (findings: Inspection['findings']): readonly string[] =>
   findings.length === 0 ? [] : [...new Set(findings.map(({ rule }) => rule))]
 
 const strict = createAddressPolicy([])
+/** Of one answer of the DNS, which is used for as long as it is remembered. */
+const classes = new WeakMap<readonly string[], AddressClass>()
 
 function classOf(host: string, addresses: readonly string[]): AddressClass {
   if (host === SANDBOX_HOST) return 'sandbox'
-  return addresses.every((address) => strict.classify(address).ok) ? 'public' : 'opened_private'
+  let known = classes.get(addresses)
+  if (known === undefined) {
+    known = addresses.every((address) => strict.classify(address).ok) ? 'public' : 'opened_private'
+    classes.set(addresses, known)
+  }
+  return known
 }

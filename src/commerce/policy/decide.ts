@@ -49,24 +49,25 @@ export function judge(subject: Parameters<Rule>[0]): Judgement {
   return { decision: decisionOf(reasons), reasons }
 }
 
-function sortReasons(found: readonly Reason[]): Reason[] {
+function sortReasons(found: readonly Reason[]): readonly Reason[] {
+  // Two that differ need no list of what was told.
+  if (found.length === 2 && found[0]!.code !== found[1]!.code)
+    return order(found[0]!, found[1]!) < 0 ? found : [found[1]!, found[0]!]
   const told = new Map<string, Set<string>>()
-  return found
-    .toSorted(
-      (a, b) =>
-        RANK[a.severity] - RANK[b.severity] ||
-        compare(a.code, b.code) ||
-        // However many guesses there are, none takes the place of what is certain.
-        Number(a.isGuess === true) - Number(b.isGuess === true) ||
-        compare(a.path, b.path),
-    )
-    .filter(({ code, path }) => {
-      const places = told.get(code) ?? new Set<string>()
-      if (places.size >= MAX_OF_A_CODE || places.has(path)) return false
-      told.set(code, places.add(path))
-      return true
-    })
+  return found.toSorted(order).filter(({ code, path }) => {
+    const places = told.get(code) ?? new Set<string>()
+    if (places.size >= MAX_OF_A_CODE || places.has(path)) return false
+    told.set(code, places.add(path))
+    return true
+  })
 }
+
+const order = (a: Reason, b: Reason): number =>
+  RANK[a.severity] - RANK[b.severity] ||
+  compare(a.code, b.code) ||
+  // However many guesses there are, none takes the place of what is certain.
+  Number(a.isGuess === true) - Number(b.isGuess === true) ||
+  compare(a.path, b.path)
 
 const decisionOf = (reasons: readonly Reason[]): Decision =>
   reasons.some(({ severity }) => severity === 'deny')

@@ -838,6 +838,17 @@ describe('the decision', () => {
     expect(ranks).toEqual(ranks.toSorted((a, b) => a - b))
   })
 
+  it.each<[string, SampleSource, readonly string[]]>([
+    [
+      'found in another order',
+      { target: 'https://shop.example:8443/x', method: 'GET' },
+      ['PRIVATE_TARGET', 'UNKNOWN_PROTOCOL'],
+    ],
+    ['found in that order', post({ item: 'tea' }), ['UNKNOWN_PROTOCOL', 'UNSAFE_WITHOUT_IDEMPOTENCY']],
+  ])('comes with the worst of two reasons first, %s', (_how, source, codes) => {
+    expect(inspect(source).policy.reasons.map(({ code }) => code)).toEqual(codes)
+  })
+
   it('never adds up amounts: two that are under their caps are allowed side by side', () => {
     const ACCEPTS = '/headers/PAYMENT-REQUIRED/$base64/accepts'
     const other = {

@@ -239,6 +239,17 @@ describe('blocks', () => {
     const { findings } = inspect(given)
     expect(findings.filter(({ blocks }) => blocks).map((finding) => finding.rule)).toContain(rule)
   })
+
+  it.each<[string, string]>([
+    ['a token as a value', JSON.stringify({ note: ['é', newToken('ek')] })],
+    ['a token as a name', JSON.stringify({ [newToken('cap')]: 1 })],
+    ['a permit', JSON.stringify({ note: `${'A'.repeat(20)}${PERMIT_HEADER_END}.e30.c2ln` })],
+    ['a token behind a mark of UTF-8', `\ufeff${JSON.stringify(newToken('sk'))}`],
+  ])('%s of this gateway in a JSON body, and says whose it is', (_what, body) => {
+    const found = inspect({ headers: JSON_BODY, body }).findings.find(({ rule }) => rule === 'SECRET_IN_BODY')
+    expect(found).toMatchObject({ blocks: true })
+    expect(found!.detail).toContain('of this gateway')
+  })
 })
 
 describe('lets pass', () => {
