@@ -190,6 +190,12 @@ const permitIndexes = (): readonly string[] => [
   `CREATE INDEX permits_refused ON permits (account_id, id) WHERE state = 'refused'`,
 ]
 
+/** A list of what did not go well reads no attempt that did: those are most of an account's, and hardly a call changes these. */
+const attemptIndexes = (): readonly string[] => [
+  `CREATE INDEX attempts_ambiguous ON attempts (account_id, id) WHERE state = 'ambiguous'`,
+  `CREATE INDEX attempts_refunded ON attempts (account_id, id) WHERE state = 'refunded'`,
+]
+
 /** Nobody wrote down when the keys that are there were used last: it counts from now. */
 const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
   `ALTER TABLE email_keys ADD COLUMN last_seen_day ${id} NOT NULL DEFAULT ''`,
@@ -341,6 +347,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   emailKeyTraces,
   unclusterTexts,
   listLater,
+  attemptIndexes,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

@@ -242,18 +242,28 @@ export function listAttempts(filter: AttemptFilter, page: PageRequest): Command<
   return listAttemptsFrom('attempts', filter, page)
 }
 
+/** An index that holds one state alone is recognised by its word: a value could be any. */
+const IN_STATE: Readonly<Record<AttemptState, string>> = {
+  reserved: `state = 'reserved' AND state = $`,
+  sending: `state = 'sending' AND state = $`,
+  settled: `state = 'settled' AND state = $`,
+  ambiguous: `state = 'ambiguous' AND state = $`,
+  refunded: `state = 'refunded' AND state = $`,
+}
+
 /** @param from the table, or what an engine reads in its place */
 export function* listAttemptsFrom(
   from: string,
   filter: AttemptFilter,
   page: PageRequest,
 ): Command<Page<Attempt>> {
+  const { accountId, capabilityId, state } = filter
   return yield* selectPage<Attempt, Attempt>(
     { columns: ATTEMPT, from, id: 'id' },
     [
-      ['account_id = $', filter.accountId],
-      ['capability_id = $', filter.capabilityId],
-      ['state = $', filter.state],
+      ['account_id = $', accountId],
+      ['capability_id = $', capabilityId],
+      ...(state === undefined ? [] : [[IN_STATE[state], state] as const]),
     ],
     page,
     toAttempt,
@@ -262,7 +272,7 @@ export function* listAttemptsFrom(
 }
 
 /** Word for word what the index of unfinished attempts holds: SQLite recognises it by that alone. */
-const UNFINISHED = `state IN ('reserved', 'sending')`
+export const UNFINISHED = `state IN ('reserved', 'sending')`
 
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 type Left = Attempt & { cost: number }

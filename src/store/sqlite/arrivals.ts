@@ -4,9 +4,9 @@
 // lists read both.
 import { type Command, statement } from '../command.ts'
 import { ledgerFrom } from '../commands/accounts.ts'
-import { type AttemptFilter, listAttemptsFrom } from '../commands/attempts.ts'
+import { type AttemptFilter, listAttemptsFrom, UNFINISHED } from '../commands/attempts.ts'
 import { toFailure } from '../failure.ts'
-import type { Attempt, LedgerEntry, Page, PageRequest } from '../ports.ts'
+import type { Attempt, AttemptState, LedgerEntry, Page, PageRequest } from '../ports.ts'
 import type { SqliteDatabase } from './database.ts'
 
 const ENTRY = 'account, transaction_id, amount, kind, reference, created_at'
@@ -18,8 +18,18 @@ const ATTEMPTS = `(SELECT * FROM attempts WHERE listed = 1 UNION ALL SELECT * FR
 export const ledger = (accountId: string, page: PageRequest): Command<Page<LedgerEntry>> =>
   ledgerFrom(LEDGER, accountId, page)
 
+// Indexes that hold few, wherever they are. Named, because nobody told SQLite how many there are of each.
+const UNDER_WAY = `(SELECT * FROM attempts INDEXED BY attempts_unfinished WHERE ${UNFINISHED})`
+const BY_STATE: Readonly<Record<AttemptState, string>> = {
+  reserved: UNDER_WAY,
+  sending: UNDER_WAY,
+  settled: ATTEMPTS,
+  ambiguous: 'attempts INDEXED BY attempts_ambiguous',
+  refunded: 'attempts INDEXED BY attempts_refunded',
+}
+
 export const listAttempts = (filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> =>
-  listAttemptsFrom(ATTEMPTS, filter, page)
+  listAttemptsFrom(filter.state === undefined ? ATTEMPTS : BY_STATE[filter.state], filter, page)
 
 const PLACE_ENTRIES = `INSERT INTO ledger_entries (${ENTRY})
   SELECT ${ENTRY} FROM ledger_arrivals ORDER BY account, transaction_id`

@@ -65,13 +65,15 @@ function rowsOf(twin: DirectStore, table: string): readonly unknown[] {
   // Whether it is listed already is how the embedded store works, not what it knows.
   return twin.drive(all<Row>(`SELECT * FROM ${from} ORDER BY 1, 2`)).map(({ listed: _listed, ...row }) => row)
 }
+const STATES = ['reserved', 'sending', 'settled', 'ambiguous', 'refunded'] as const
 /** Both read every page the same. */
 async function readLists(accountId: string, capabilityId?: string): Promise<void> {
   const pages: ((page: PageRequest) => Promise<Page<unknown>>)[] = [
     (page) => both.ledger(accountId, page),
     (page) => both.listAttempts({ accountId }, page),
     (page) => both.listAttempts({ accountId, capabilityId }, page),
-    (page) => both.listAttempts({ accountId, state: 'settled' }, page),
+    ...STATES.map((state) => (page: PageRequest) => both.listAttempts({ accountId, state }, page)),
+    (page) => both.listAttempts({ accountId, capabilityId, state: 'ambiguous' }, page),
   ]
   for (const read of pages)
     for (let before: string | undefined; ;) {

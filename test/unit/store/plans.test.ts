@@ -8,7 +8,7 @@ import { migrate } from '../../../src/store/migrations.ts'
 import { placeAttempts } from '../../../src/store/sqlite/arrivals.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/hot.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
-import type { Mandate, PermitState } from '../../../src/store/ports.ts'
+import type { AttemptState, Mandate, PermitState } from '../../../src/store/ports.ts'
 import { newPermit } from '../../support/store-actions.ts'
 import { newClaim, NOW, settling, submission } from '../../support/store.ts'
 
@@ -158,6 +158,19 @@ describe('plans of SQLite', () => {
       expect(plans.filter((plan) => plan.includes('TEMP'))).toEqual([])
     }
     expect(plansOf(placeAttempts())).toEqual([expect.stringContaining('attempts_unlisted')])
+  })
+
+  it.each<[state: AttemptState, plan: string]>([
+    ['reserved', 'SCAN attempts USING INDEX attempts_unfinished'],
+    ['sending', 'SCAN attempts USING INDEX attempts_unfinished'],
+    ['ambiguous', 'SEARCH attempts USING INDEX attempts_ambiguous (account_id=? AND id<?)'],
+    ['refunded', 'SEARCH attempts USING INDEX attempts_refunded (account_id=? AND id<?)'],
+  ])('lists attempts that are %s from an index that holds none that went well', (state, plan) => {
+    for (const capabilityId of [undefined, 'cap_a']) {
+      const filter = { accountId: 'acct_a', capabilityId, state }
+      const plans = plansOf(sqliteCommands.listAttempts(filter, { limit: 9, before: 'x_9' }))
+      expect(plans.filter(isTable)).toEqual([plan])
+    }
   })
 
   it('would show a walk through a table', () => {
