@@ -56,28 +56,42 @@ export function* placeAttempts(): Command<void> {
   yield statement('UPDATE attempts SET listed = 1 WHERE listed = 0')
 }
 
-/** Commands between two turns: enough that a page takes many rows, few enough that the next group waits milliseconds. */
+/** Commands from one turn to the next, so that a page takes many rows at once. */
 export const TURN_COMMANDS = 1000
+const MIN_TURN_COMMANDS = 32
+/** How long the next group may wait for a turn. Where a page takes one row in any case, short turns cost no more than long ones. */
+const MAX_TURN_MS = 20
 
 /**
  * Places what has arrived, the two kinds in turn. The first transaction of a process finds what an earlier one left of both.
+ * @param now in milliseconds, for how long a turn takes
  * @returns to be called after every transaction, with how many commands it held
  */
-export function createPlacing(db: SqliteDatabase): (commands: number) => void {
+export function createPlacing(
+  db: SqliteDatabase,
+  now: () => number = () => performance.now(),
+): (commands: number) => void {
   const kinds = [
-    { place: placeEntries, placeWhatFits: placeEntriesThatFit, due: -TURN_COMMANDS },
-    { place: placeAttempts, placeWhatFits: undefined, due: 0 },
+    { place: placeEntries, placeWhatFits: placeEntriesThatFit },
+    { place: placeAttempts, placeWhatFits: undefined },
   ]
-  let count = 0
+  let turns = 0
+  let length = TURN_COMMANDS
+  let left = 0
   return (commands) => {
-    count += commands
-    for (const kind of kinds) {
-      if (count < kind.due) continue
-      kind.due += 2 * TURN_COMMANDS
+    left -= commands
+    if (left > 0) return
+    const startedAt = now()
+    for (const kind of turns === 0 ? kinds : [kinds[turns % kinds.length]!]) {
       const thrown = commitAlone(db, kind.place)
       const isTaken = thrown !== undefined && toFailure(thrown).code === 'state_conflict'
       if (isTaken && kind.placeWhatFits) commitAlone(db, kind.placeWhatFits)
     }
+    const tookMs = now() - startedAt
+    turns++
+    if (tookMs > MAX_TURN_MS) length = Math.max(MIN_TURN_COMMANDS, Math.floor(length / 2))
+    else if (tookMs < MAX_TURN_MS / 2) length = Math.min(TURN_COMMANDS, length * 2)
+    left = length
   }
 }
 

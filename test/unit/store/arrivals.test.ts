@@ -39,7 +39,10 @@ afterEach(async () => {
 const count = (from: string) => db.drive(all<{ n: number }>(`SELECT count(*) AS n FROM ${from}`))[0]!.n
 const arrived = () => [count('ledger_arrivals'), count('attempts WHERE listed = 0')]
 /** Everything has its place after the second turn at the latest. */
-const TWO_TURNS = 2 * TURN_COMMANDS
+function twoTurns(place: (commands: number) => void): void {
+  place(TURN_COMMANDS)
+  place(TURN_COMMANDS)
+}
 
 async function reserve(setting: Setting, at = NOW): Promise<string> {
   const input = reservation(setting, 'boot-1', { id: newId('att', at) })
@@ -58,7 +61,7 @@ async function readAll<T>(read: (page: PageRequest) => Promise<Page<T>>): Promis
 
 describe('placing what arrived', () => {
   it('shows each attempt and each entry once, newest first, whatever has its place by then', async () => {
-    const place = createPlacing(db)
+    const place = createPlacing(db, () => 0)
     const settings = [
       await addSetting(store, 10_000),
       await addSetting(store, 10_000),
@@ -66,11 +69,11 @@ describe('placing what arrived', () => {
     ]
     const made = new Map<Setting, string[]>(settings.map((setting) => [setting, []]))
     const turns: (readonly [commands: number, entries: number, attempts: number])[] = []
-    for (let i = 1; i <= 2 * TWO_TURNS + 50; i++) {
+    for (let i = 1; i <= 4 * TURN_COMMANDS + 50; i++) {
       const setting = settings[i % settings.length]!
       made.get(setting)!.unshift(await reserve(setting, NOW + i))
       place(1)
-      if (i % TURN_COMMANDS === 0) turns.push([i, arrived()[0]!, arrived()[1]!])
+      if (i % TURN_COMMANDS === 1) turns.push([i, arrived()[0]!, arrived()[1]!])
       if (i % (TURN_COMMANDS / 2) !== 7) continue
       for (const [{ accountId, capability }, ids] of made) {
         const attempts = await readAll((page) => store.listAttempts({ accountId }, page))
@@ -84,12 +87,39 @@ describe('placing what arrived', () => {
       }
     }
     expect(turns).toEqual([
-      [TURN_COMMANDS, 0, TURN_COMMANDS - 1],
-      [2 * TURN_COMMANDS, 2 * TURN_COMMANDS, 0],
-      [3 * TURN_COMMANDS, 0, TURN_COMMANDS],
-      [4 * TURN_COMMANDS, 2 * TURN_COMMANDS, 0],
+      [1, 0, 0],
+      [TURN_COMMANDS + 1, 2 * TURN_COMMANDS, 0],
+      [2 * TURN_COMMANDS + 1, 0, TURN_COMMANDS],
+      [3 * TURN_COMMANDS + 1, 2 * TURN_COMMANDS, 0],
+      [4 * TURN_COMMANDS + 1, 0, TURN_COMMANDS],
     ])
   }, 60_000)
+
+  it('takes shorter turns when they take long, and longer ones again when they do not', () => {
+    let clock = 0
+    let tookMs = 0
+    let called = 0
+    const at: number[] = []
+    const place = createPlacing(db, () => {
+      // Asked when a turn begins and when it has ended.
+      if (called++ % 2 === 0) at.push(i)
+      return (clock += tookMs)
+    })
+    let i = 0
+    const lengthsOf = (count: number, ms: number) => {
+      tookMs = ms
+      at.length = 0
+      while (at.length <= count) {
+        i++
+        place(1)
+      }
+      return at.slice(1).map((end, turn) => end - at[turn]!)
+    }
+    expect(lengthsOf(2, 15)).toEqual([1000, 1000])
+    expect(lengthsOf(7, 21)).toEqual([500, 250, 125, 62, 32, 32, 32])
+    expect(lengthsOf(2, 15)).toEqual([32, 32])
+    expect(lengthsOf(6, 9)).toEqual([64, 128, 256, 512, 1000, 1000])
+  })
 
   it('begins with what an earlier process left, of both', async () => {
     const setting = await addSetting(store, 10)
@@ -106,12 +136,12 @@ describe('placing what arrived', () => {
     const ids: string[] = []
     for (let i = 1; i <= 60; i++) ids.unshift(await reserve(setting, NOW + i))
     db.exec('PRAGMA max_page_count = 1')
-    place(TWO_TURNS)
+    twoTurns(place)
     expect(arrived()).toEqual([120, 60])
     db.exec('PRAGMA max_page_count = 100000')
     // The thread goes on: nothing is left open.
     ids.unshift(await reserve(setting, NOW + 100))
-    place(TWO_TURNS)
+    twoTurns(place)
     expect(arrived()).toEqual([0, 0])
     const entries = await store.ledger(setting.accountId, { limit: 61 })
     expect(entries.items.map(({ reference }) => reference)).toEqual(ids)
@@ -122,14 +152,14 @@ describe('placing what arrived', () => {
     const place = createPlacing(db)
     const first = reservation(setting, 'boot-1')
     expect((await store.reserveAttempt(first)).ok).toBe(true)
-    place(TWO_TURNS)
+    twoTurns(place)
     expect(arrived()).toEqual([0, 0])
     const { transactionId } = first
     const twice = { ...reservation(setting, 'boot-1'), transactionId }
     expect((await store.reserveAttempt(twice)).ok).toBe(true)
     for (let turn = 1; turn < 4; turn++) {
       await reserve(setting, NOW + turn)
-      place(TWO_TURNS)
+      twoTurns(place)
       expect(arrived()).toEqual([2, 0])
     }
     // Nothing of it is lost: the ledger says what the balance says.
