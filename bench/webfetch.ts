@@ -1,7 +1,8 @@
 // A paid web fetch from the first request to the answer (402, then payment, claim, fetch, settlement, receipt; the buyer's
 // signing not counted), against what it cannot do without: one settlement on the same chain and one fetch of the same page
-// over a kept connection. Settled are equal payments by the protocol's own facilitator and by our in-process one, both
-// without any record of it. The chain mines at once. `node bench/webfetch.ts`
+// over a kept connection. Settled are equal payments: by the protocol's own facilitator and by our in-process one, both
+// without any record of it, and by this gateway's POST /settle, which keeps one as the paid call does. The chain mines at
+// once. `node bench/webfetch.ts`
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,11 +50,11 @@ const settleByReference = createReferenceSettler({
 const clients: Client[] = []
 
 try {
-  const page = await start('./peers/upstream.ts', {
+  const upstream = await start('./peers/upstream.ts', {
     TLS_KEY: join(directory, 'leaf.key'),
     TLS_CERT: join(directory, 'leaf.pem'),
   })
-  const port = new URL(page.url).port
+  const port = new URL(upstream.url).port
   const gateway = await start(
     '../src/main.ts',
     {
@@ -62,6 +63,7 @@ try {
       GATEWAY_DATA_DIR: join(directory, 'data'),
       GATEWAY_LOG_LEVEL: 'error',
       GATEWAY_RATE_LIMIT: '0',
+      GATEWAY_SETTLE_FREE_ALLOWANCE: '1000000',
       GATEWAY_DNS_SERVERS: dns.address,
       GATEWAY_EGRESS_PORTS: port,
       GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
@@ -70,8 +72,8 @@ try {
     START_FLAGS,
   )
   const buyer = open(gateway.url)
-  const direct = open(page.url)
-  const body = JSON.stringify({ url: `https://${HOST}:${port}/v1/items` })
+  const direct = open(upstream.url)
+  const page = { url: `https://${HOST}:${port}/v1/items` }
   const json = { 'content-type': 'application/json' }
   const sign = (requirements: PaymentRequirements) =>
     signPayment({ account: chain.payers[0]!, requirements, resource: { url: gateway.url + PATH } })
@@ -89,6 +91,15 @@ try {
     if (result.value.state !== 'settled') throw new Error(`settle: ${JSON.stringify(result.value)}`)
     return result.ms
   }
+  async function settleKeptOnce(): Promise<number> {
+    const paymentRequirements = requirementsOf(chain)
+    const paymentPayload = await sign(paymentRequirements)
+    const { ms, value } = await timed(() =>
+      post('/settle', { x402Version: 2, paymentPayload, paymentRequirements }),
+    )
+    if (value.status !== 200) throw new Error(`${value.status} ${value.text}`)
+    return ms
+  }
   async function fetchOnce(): Promise<number> {
     const { ms } = await timed(async () => {
       const answer = await direct.request({ path: '/v1/items', method: 'GET', headers: { host: HOST } })
@@ -96,28 +107,29 @@ try {
     })
     return ms
   }
+  async function post(path: string, body: object, headers: Record<string, string> = {}) {
+    const answer = await buyer.request({
+      path,
+      method: 'POST',
+      headers: { ...json, ...headers },
+      body: JSON.stringify(body),
+    })
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
+  }
   async function buyOnce(): Promise<{ challenge: number; paid: number }> {
-    const post = async (headers: Record<string, string>) => {
-      const answer = await buyer.request({
-        path: PATH,
-        method: 'POST',
-        headers: { ...json, ...headers },
-        body,
-      })
-      return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
-    }
-    const asked = await timed(() => post({}))
+    const asked = await timed(() => post(PATH, page))
     const header = String(asked.value.headers['payment-required'] ?? '')
     if (header === '') throw new Error(`${asked.value.status} ${asked.value.text}`)
     const required = JSON.parse(Buffer.from(header, 'base64').toString()) as PaymentRequired
     const signature = toHeader(await sign(required.accepts[0]!))
-    const bought = await timed(() => post({ 'payment-signature': signature }))
+    const bought = await timed(() => post(PATH, page, { 'payment-signature': signature }))
     if (bought.value.status !== 200) throw new Error(`${bought.value.status} ${bought.value.text}`)
     return { challenge: asked.ms, paid: bought.ms }
   }
 
   const reference: number[] = []
   const settled: number[] = []
+  const kept: number[] = []
   const fetched: number[] = []
   const challenged: number[] = []
   const paid: number[] = []
@@ -125,11 +137,13 @@ try {
   for (let i = -WARM_UP; i < SAMPLES; i++) {
     const referenceMs = await referenceOnce()
     const settleMs = await settleOnce()
+    const keptMs = await settleKeptOnce()
     const fetchMs = await fetchOnce()
     const bought = await buyOnce()
     if (i < 0) continue
     reference.push(referenceMs)
     settled.push(settleMs)
+    kept.push(keptMs)
     fetched.push(fetchMs)
     challenged.push(bought.challenge)
     paid.push(bought.paid)
@@ -148,15 +162,17 @@ try {
     Object.entries({
       'settlement by @x402/evm': reference,
       'settlement by our settler': settled,
+      'settlement by our POST /settle': kept,
       'fetch of the page': fetched,
       '402 with quote': challenged,
       'paid request': paid,
       'paid web fetch, both requests': total,
     }).map(([name, samples]) => [name, ...[0.5, 0.9, 0.99].map((share) => p(samples, share).toFixed(2))]),
   )
+  const against = (samples: number[]) => (whole / (p(samples, 0.5) + page50)).toFixed(2)
   console.log(
-    `\npaid web fetch at p50: ${(whole / (p(reference, 0.5) + page50)).toFixed(2)}x settlement by @x402/evm and fetch, ` +
-      `${(whole / (p(settled, 0.5) + page50)).toFixed(2)}x settlement by our settler and fetch`,
+    `\npaid web fetch at p50: ${against(reference)}x settlement by @x402/evm and fetch, ${against(kept)}x settlement by our ` +
+      `POST /settle and fetch, ${against(settled)}x settlement by our settler alone and fetch`,
   )
 } finally {
   await Promise.all(clients.map((client) => client.destroy()))
