@@ -79,6 +79,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   const regulars = createRegulars(now)
   /** Claims of this process, from the claim to the release. */
   const running = new Map<string, Promise<PaidResult>>()
+  /** Claims that wait for the chain: whether it found the payment good. Of a bad one told when it is given back. */
+  const looking = new Map<string, Promise<boolean>>()
 
   async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
     if (!call.payment) throw refuse.unpaid(call)
@@ -134,8 +136,11 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     const claimed = await store.claimPayment({ claim: newClaim(offered), bootId })
     if (!claimed.ok) return claimed
     const { claim } = claimed
-    const result = perform(offered, claim, verified()).finally(() => running.delete(claim.id))
+    const verdict = verified()
+    const result = perform(offered, claim, verdict).finally(() => running.delete(claim.id))
     running.set(claim.id, result)
+    const looked = isGood(verdict, result).finally(() => looking.delete(claim.id))
+    looking.set(claim.id, looked)
     // Whoever asked for it may be gone when the verifier failed.
     result.catch(ignore)
     return { ok: true, claim, result }
@@ -228,6 +233,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     claim: PaymentClaim,
     isRetry: boolean,
   ): Promise<PaidResult> {
+    // What is given back because the chain found it bad was in nobody's way: a better one may go ahead.
+    if ((await looking.get(claim.id)) === false) return run(call, isRetry)
     const isSame = presentations.isSame(payment, claim)
     // The very payment was judged when it was claimed, by its payer's contract where it has one.
     if (claim.nonce === payment.nonce && !isSame) {
@@ -373,6 +380,16 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 }
 
 const ignore = () => undefined
+
+async function isGood(verdict: Promise<Verdict>, ended: Promise<unknown>): Promise<boolean> {
+  const ok = await verdict.then(
+    (one) => one.ok,
+    () => false,
+  )
+  if (!ok) await ended.catch(ignore)
+  return ok
+}
+
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
 const isDoubtful = ({ state }: PaymentClaim) => state === 'pending' || state === 'unknown'
 const names = (accepts: readonly PaymentRequirements[]) => accepts.map(({ network }) => network).join(' or ')

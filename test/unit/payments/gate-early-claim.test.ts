@@ -148,15 +148,60 @@ describe('a copy of a payment of a regular buyer', () => {
     expect(open.world.settles).toBe(1)
   })
 
-  it('without an identifier is refused while the chain still looks', async () => {
+  it('without an identifier is refused once the chain has found the first one good', async () => {
     await makeRegular()
     const payment = present(await open.sign())
     const chain = hold()
     const first = open.gate.run(callOf({ payment, work }))
     await isClaimed()
-    expect((await refusalOf(open.gate.run(callOf({ payment, work })))).code).toBe('payment_claimed')
+    const copy = refusalOf(open.gate.run(callOf({ payment, work })))
     chain.resolve(GOOD)
-    await first
+    const { claimId } = await first
+    const error = await copy
+    expect([error.code, error.extras['claim_id']]).toEqual(['payment_claimed', claimId])
+    expect(work).toHaveBeenCalledTimes(1)
+  })
+
+  it.each<[string, ChainProbe | Error, Readonly<Record<string, unknown>>]>([
+    ['nobody answered for the first one', new ChainError('timeout', 'eip155:84532'), {}],
+    [
+      'nobody answered for the first one, with an identifier',
+      new Error('a bug'),
+      identified('again_0123456789abcdef_1'),
+    ],
+    ['the first one would have failed', { ...GOOD, revert: 'paused' }, {}],
+  ])('is looked at on its own, and paid, when %s', async (_, answer, extensions) => {
+    await makeRegular()
+    const payment = present(await open.sign({ extensions }))
+    const chain = hold()
+    const first = open.gate.run(callOf({ payment, work })).catch(() => 'refused')
+    await isClaimed()
+    const copy = open.gate.run(callOf({ payment, work }))
+    open.world.probe = GOOD
+    if (answer instanceof Error) chain.reject(answer)
+    else chain.resolve(answer)
+    expect([await first, (await copy).replayed]).toEqual(['refused', false])
+    expect(await open.states()).toEqual(['canceled', 'settled'])
+    expect([work.mock.calls.length, open.world.settles]).toEqual([1, 1])
+  })
+})
+
+describe('another payment of a regular buyer under the same identifier', () => {
+  it.each<[string, string]>([
+    ['the same request', 'digest-1'],
+    ['another request', 'digest-2'],
+  ])('for %s is paid when the first one is bad, and told nothing of that', async (_, digest) => {
+    await makeRegular()
+    const extensions = identified(`shared_0123456789abcdef_${digest}`)
+    const chain = hold()
+    const bad = refusalOf(open.gate.run(callOf({ payment: present(await open.sign({ extensions })), work })))
+    await isClaimed()
+    const good = open.gate.run(callOf({ payment: present(await open.sign({ extensions })), digest, work }))
+    open.world.probe = GOOD
+    chain.resolve(USED)
+    expect((await bad).code).toBe('payment_rejected')
+    expect((await good).replayed).toBe(false)
+    expect(await open.states()).toEqual(['canceled', 'settled'])
     expect(work).toHaveBeenCalledTimes(1)
   })
 })
