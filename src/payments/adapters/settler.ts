@@ -77,7 +77,17 @@ export async function openSettler(parts: {
     })
     const hashOf = (serialized: Hex) => curve.keccak256(bytesOf(serialized))
     const digest = hashOf(TxEnvelope.serialize(envelope))
-    const signed = Buffer.from(key.use((privateKey) => curve.sign(digest, bytesOf(privateKey))))
+    const signed = Buffer.from(
+      key.use((privateKey) => {
+        const secret = bytesOf(privateKey)
+        try {
+          return curve.sign(digest, secret)
+        } finally {
+          // Node cuts short buffers from a slab that others see.
+          secret.fill(0)
+        }
+      }),
+    )
     const signature = {
       r: hexOf(signed.subarray(0, 32)),
       s: hexOf(signed.subarray(32, 64)),

@@ -61,4 +61,23 @@ describe('a transaction of a settler', () => {
       expect(broadcast).toEqual({ state: 'sent', transaction: keccak256(expected) })
     }
   })
+
+  it('leaves no copy of the key in the slab from which Node cuts short buffers', async () => {
+    const privateKey = toHex(randomBytes(32))
+    // Not cut from it.
+    const key = Buffer.alloc(32)
+    key.write(privateKey.slice(2), 'hex')
+    const settler = await openSettler({
+      key: new Secret<string>(privateKey),
+      network,
+      rpc: openNode(0n),
+      now: Date.now,
+    })
+    const slab = () => Buffer.from(Buffer.from('a slab').buffer)
+    const before = slab()
+    const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }
+    const sent = await settler.broadcast({ to: network.asset.address, data: '0x', gas: 120_000n, fees })
+    expect(sent.state).toBe('sent')
+    for (const seen of [before, slab()]) expect(seen.includes(key)).toBe(false)
+  })
 })
