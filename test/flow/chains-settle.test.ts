@@ -127,6 +127,16 @@ describe('settle', () => {
     expect(await upstream.settle(request)).toEqual({ state: 'settled', transaction: hash })
   })
 
+  it('bears no witness when the node shows the receipt of another transaction than it was asked about', async () => {
+    const { request } = await pay(0)
+    const settled = await open({ rpcUrl: chain.rpcUrl }).settle(request)
+    const { transaction } = settled as { transaction: string }
+    const receipt = await chain.rpc('eth_getTransactionReceipt', [transaction])
+    proxy.on('eth_sendRawTransaction', () => ({ result: transaction }))
+    proxy.on('eth_getTransactionReceipt', () => ({ result: receipt }))
+    expect(await open({ keys: 1 }).settle(request)).toEqual({ state: 'settled', transaction })
+  })
+
   it('asks what it will need when it is told to get ready, sends nothing then, and does not ask again', async () => {
     const { request, question } = await pay(0)
     const upstream = open()

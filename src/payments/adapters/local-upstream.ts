@@ -113,8 +113,10 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     for (;;) {
       const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)]).catch(() => [])
       const receipt = reply?.ok ? readReceipt(reply.result) : undefined
-      if (receipt)
-        return { receipt, isOfChain: id!.ok && readQuantity(id!.result) === BigInt(network.chainId) }
+      if (receipt) {
+        const isOfChain = id!.ok && readQuantity(id!.result) === BigInt(network.chainId)
+        return { receipt, isWitness: isOfChain && receipt.transaction === transaction.toLowerCase() }
+      }
       const pause = pauseMs(performance.now() - started)
       if (performance.now() + pause >= deadline) return undefined
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
@@ -216,10 +218,10 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   }
 }
 
-/** A receipt, and whether the node said in the same breath that it is of this chain. */
+/** A receipt. A witness: of the very transaction, from a node that said in the same breath that it is of this chain. */
 interface Seen {
   readonly receipt: Receipt
-  readonly isOfChain: boolean
+  readonly isWitness: boolean
 }
 
 const ignore = () => undefined
@@ -234,11 +236,11 @@ function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamS
     : { state: 'unknown', reason: broadcast.reason, transaction }
 }
 
-function conclude({ receipt, isOfChain }: Seen, { kind }: Payment, transferred: boolean): UpstreamSettlement {
+function conclude({ receipt, isWitness }: Seen, { kind }: Payment, transferred: boolean): UpstreamSettlement {
   const { succeeded, transaction } = receipt
   if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
   if (!transferred) return { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
-  const isWitnessed = isOfChain && kind.type === 'eip3009'
+  const isWitnessed = isWitness && kind.type === 'eip3009'
   return { state: 'settled', transaction, ...(isWitnessed && { isWitnessed }) }
 }
 
