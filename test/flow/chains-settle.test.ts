@@ -137,6 +137,16 @@ describe('settle', () => {
     expect(await open({ keys: 1 }).settle(request)).toEqual({ state: 'settled', transaction })
   })
 
+  it('does not refuse because a question was lost that it asked while it got ready', async () => {
+    const { request } = await pay(0)
+    const upstream = open()
+    let lost = 0
+    proxy.on('eth_getBlockByNumber', () => (lost++ === 0 ? { drop: 'before' } : undefined))
+    upstream.prepare!(request.payment)
+    expect(await upstream.settle(request)).toMatchObject({ state: 'settled' })
+    expect(lost).toBe(2)
+  })
+
   it('asks what it will need when it is told to get ready, sends nothing then, and does not ask again', async () => {
     const { request, question } = await pay(0)
     const upstream = open()

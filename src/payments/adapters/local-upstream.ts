@@ -130,7 +130,11 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   ): Promise<UpstreamSettlement> {
     if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
     const deadline = performance.now() + request.deadlineMs
-    const fees = await chain.fees().catch(() => null)
+    // What failed may have been asked while the work was done: that the node was away then says nothing of now.
+    const fees = await chain
+      .fees()
+      .catch(() => chain.fees())
+      .catch(() => null)
     if (fees === null) return refuse('chain_unreachable')
     if (fees === undefined) return refuse('gas_price_above_cap')
     try {
