@@ -1,4 +1,5 @@
 // The claim of a regular buyer is written while the chain looks at the payment: what others see of that, and what not.
+import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
 import { buyers, callOf, type OpenGate, openGate, present, refusalOf } from '../../support/payment-gate.ts'
@@ -89,6 +90,27 @@ describe('a payment of a regular buyer, while the chain looks at it', () => {
     await expect(failed).rejects.toThrow(TypeError)
     await expect.poll(() => open.states()).toEqual(['canceled'])
     expect(work).not.toHaveBeenCalled()
+  })
+
+  it('is free again when the process dies then, and bought once', async () => {
+    await makeRegular()
+    const payment = present(await open.sign())
+    const chain = hold()
+    const dead = open.gate.run(callOf({ payment, work })).catch(() => 'dead')
+    await isClaimed()
+    const { clock, store } = open
+    expect(await store.recoverClaims({ bootId: randomUUID(), now: clock.now })).toEqual({
+      canceled: 1,
+      unknown: 0,
+    })
+    open.world.probe = GOOD
+    const paid = await open.sibling().run(callOf({ payment }))
+    expect(await open.states()).toEqual(['canceled', 'settled'])
+    // What was dead comes back to life and hears that all is well: it sells nothing.
+    chain.resolve(GOOD)
+    expect(await dead).toBe('dead')
+    expect(await store.getClaim(paid.claimId)).toMatchObject({ state: 'settled' })
+    expect(await open.states()).toEqual(['canceled', 'settled'])
   })
 
   it('is refused for what is wrong with it even when the store takes no claim', async () => {
