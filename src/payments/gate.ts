@@ -122,6 +122,8 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       // A copy may have been claimed, or even settled, since we looked.
       const taken = isMadeByCopies(verdict.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
+      // The claim in the way was given back in between.
+      if (verdict.check === 'claim' && !isRetry) return run(call, true)
       throw refuse.verdict(call, verdict)
     }
     if (earlier) return repeat(call, payment, earlier, isRetry)

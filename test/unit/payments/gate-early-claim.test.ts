@@ -208,6 +208,31 @@ describe('a copy of a payment of a regular buyer', () => {
   })
 })
 
+describe('a payment whose claim is given back between two looks at it', () => {
+  it('is paid: nobody tells its buyer to sign another', async () => {
+    const payment = present(await open.sign())
+    const gone = await open.gate.run(callOf({ payment: present(await open.sign()) }))
+    const claim = await open.store.getClaim(gone.claimId)
+    const find = vi.spyOn(open.store, 'findClaim')
+    // The gate finds none, the verifier one.
+    find.mockResolvedValueOnce(undefined).mockResolvedValueOnce(claim).mockResolvedValueOnce(undefined)
+    expect((await open.gate.run(callOf({ payment, work }))).replayed).toBe(false)
+    expect(work).toHaveBeenCalledTimes(1)
+  })
+
+  it('is refused when that happens again', async () => {
+    const payment = present(await open.sign())
+    const gone = await open.gate.run(callOf({ payment: present(await open.sign()) }))
+    const claim = await open.store.getClaim(gone.claimId)
+    const find = vi.spyOn(open.store, 'findClaim')
+    for (let look = 0; look < 2; look++)
+      find.mockResolvedValueOnce(undefined).mockResolvedValueOnce(claim).mockResolvedValueOnce(undefined)
+    const error = await refusalOf(open.gate.run(callOf({ payment, work })))
+    expect([error.code, error.extras['check']]).toEqual(['payment_rejected', 'claim'])
+    expect(work).not.toHaveBeenCalled()
+  })
+})
+
 describe('another payment of a regular buyer under the same identifier', () => {
   it.each<[string, string]>([
     ['the same request', 'digest-1'],
