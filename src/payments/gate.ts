@@ -57,6 +57,8 @@ export interface GateParts {
 /** How long a copy of a payment waits for the one that is being worked on. */
 const WAIT_MS = 20_000
 const POLL_MS = 200
+/** Claimed while the chain still looks, all at once: so many rows a regular buyer leaves behind who has spent all its money. */
+const MAX_EARLY_CLAIMS = 64
 
 /** A payment that fits the call, as far as that can be said without a signature. */
 interface Offered {
@@ -81,6 +83,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   const running = new Map<string, Promise<PaidResult>>()
   /** Claims that wait for the chain: whether it found the payment good. Of a bad one told when it is given back. */
   const looking = new Map<string, Promise<boolean>>()
+  let earlyClaims = 0
 
   async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
     if (!call.payment) throw refuse.unpaid(call)
@@ -107,13 +110,16 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
           ...options,
           onSigned() {
             isSigned = true
-            if (!regulars.has(payment)) return
+            if (!regulars.has(payment) || earlyClaims >= MAX_EARLY_CLAIMS) return
+            earlyClaims++
             begun = begin(offered, () => verifying)
             // Looked at below, when the chain has answered.
             begun.catch(ignore)
           },
         })
-    const verdict = await verifying
+    const verdict = await verifying.finally(() => {
+      if (begun) earlyClaims--
+    })
     if (isSigned) regulars.note(payment, verdict.ok)
     if (!verdict.ok) {
       // What was claimed meanwhile is given back before anybody is told.

@@ -253,6 +253,23 @@ describe('another payment of a regular buyer under the same identifier', () => {
   })
 })
 
+describe('many payments of a regular buyer who has no money left', () => {
+  it('leave a bounded number of claims behind, and are refused one and all', async () => {
+    await makeRegular()
+    const payments = await Promise.all(Array.from({ length: 80 }, () => open.sign()))
+    const chain = hold()
+    const refused = payments.map((payment) =>
+      refusalOf(open.gate.run(callOf({ payment: present(payment), work }))),
+    )
+    await expect.poll(() => open.world.probes).toBe(80)
+    chain.resolve(POOR)
+    const codes = (await Promise.all(refused)).map(({ code }) => code)
+    expect(new Set(codes)).toEqual(new Set(['payment_rejected']))
+    expect(await open.states()).toEqual(Array.from({ length: 64 }, () => 'canceled'))
+    expect(work).not.toHaveBeenCalled()
+  })
+})
+
 describe('who is no regular', () => {
   const stranger = buyers[2]!
   const offer = async (over: Parameters<OpenGate['sign']>[0] = {}) =>
