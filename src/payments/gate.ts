@@ -30,7 +30,6 @@ import type {
 } from './ports.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
-import { createRegulars } from './regulars.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, releaseJson, storeResult } from './release.ts'
 import { retryLater } from './retry.ts'
@@ -57,8 +56,6 @@ export interface GateParts {
 /** How long a copy of a payment waits for the one that is being worked on. */
 const WAIT_MS = 20_000
 const POLL_MS = 200
-/** Claimed while the chain still looks, all at once: so many rows a regular buyer leaves behind who has spent all its money. */
-const MAX_EARLY_CLAIMS = 64
 
 /** A payment that fits the call, as far as that can be said without a signature. */
 interface Offered {
@@ -68,22 +65,13 @@ interface Offered {
   readonly identifier: string | null
 }
 
-/** A payment that is ours to work on, or the claim that is in the way. */
-type Begun =
-  | { readonly ok: true; readonly claim: PaymentClaim; readonly result: Promise<PaidResult> }
-  | { readonly ok: false; readonly claim: PaymentClaim; readonly result?: undefined }
-
 export function createPaymentGate(parts: GateParts): PaymentGate {
   const { store, verifier, settlements, presentations, bootId, now, log, fault } = parts
   const offers = createOffers(parts)
   const challenges = createChallenges({ ...parts, offers })
   const refuse = createRefusals({ challenges, baseUrl: parts.baseUrl })
-  const regulars = createRegulars(now)
   /** Claims of this process, from the claim to the release. */
   const running = new Map<string, Promise<PaidResult>>()
-  /** Claims that wait for the chain: whether it found the payment good. Of a bad one told when it is given back. */
-  const looking = new Map<string, Promise<boolean>>()
-  let earlyClaims = 0
 
   async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
     if (!call.payment) throw refuse.unpaid(call)
@@ -100,31 +88,12 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       identifier === null
         ? undefined
         : await store.findIdentifiedClaim({ tool: tool.name, payer: payment.payer, identifier })
-    const offered = { call, payment, requirements, identifier }
-    let isSigned = false
-    let begun: Promise<Begun> | undefined
-    // For an answer that is paid already it is enough that the same payer asks.
-    const verifying: Promise<Verdict> = earlier
-      ? verifier.verify(payment, requirements, { ...options, skipChain: true })
-      : verifier.verify(payment, requirements, {
-          ...options,
-          onSigned() {
-            isSigned = true
-            if (!regulars.has(payment) || earlyClaims >= MAX_EARLY_CLAIMS) return
-            earlyClaims++
-            begun = begin(offered, () => verifying)
-            // Looked at below, when the chain has answered.
-            begun.catch(ignore)
-          },
-        })
-    const verdict = await verifying.finally(() => {
-      if (begun) earlyClaims--
+    const verdict = await verifier.verify(payment, requirements, {
+      ...options,
+      // For an answer that is paid already it is enough that the same payer asks.
+      skipChain: earlier !== undefined,
     })
-    if (isSigned) regulars.note(payment, verdict.ok)
     if (!verdict.ok) {
-      // What was claimed meanwhile is given back before anybody is told.
-      const early = await begun?.catch(ignore)
-      if (early?.ok) return early.result
       // A copy may have been claimed, or even settled, since we looked.
       const taken = isMadeByCopies(verdict.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
@@ -134,24 +103,14 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     }
     if (earlier) return repeat(call, payment, earlier, isRetry)
 
-    const { ok, claim, result } = await (begun ?? begin(offered, () => verifying))
-    return ok ? result : repeat(call, payment, claim, isRetry)
-  }
-
-  /** Claims a payment; the work on it starts when it is verified. */
-  async function begin(offered: Offered, verified: () => Promise<Verdict>): Promise<Begun> {
     await fault.at('before_claim')
+    const offered = { call, payment, requirements, identifier }
     const claimed = await store.claimPayment({ claim: newClaim(offered), bootId })
-    if (!claimed.ok) return claimed
+    if (!claimed.ok) return repeat(call, payment, claimed.claim, isRetry)
     const { claim } = claimed
-    const verdict = verified()
-    const result = perform(offered, claim, verdict).finally(() => running.delete(claim.id))
+    const result = perform(offered, claim).finally(() => running.delete(claim.id))
     running.set(claim.id, result)
-    const looked = isGood(verdict, result).finally(() => looking.delete(claim.id))
-    looking.set(claim.id, looked)
-    // Whoever asked for it may be gone when the verifier failed.
-    result.catch(ignore)
-    return { ok: true, claim, result }
+    return result
   }
 
   async function findOwn({ network, payer, nonce }: Payment): Promise<PaymentClaim | undefined> {
@@ -192,16 +151,10 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return requirements
   }
 
-  async function perform(
-    { call, payment, requirements }: Offered,
-    claim: PaymentClaim,
-    verified: Promise<Verdict>,
-  ): Promise<PaidResult> {
+  async function perform({ call, payment, requirements }: Offered, claim: PaymentClaim): Promise<PaidResult> {
     let result: StoredResult
     let settlement: Settlement
     try {
-      const verdict = await verified
-      if (!verdict.ok) throw refuse.verdict(call, verdict)
       await fault.at('after_claim')
       settlements.prepare?.(payment)
       result = storeResult(await call.work(claim.id))
@@ -241,8 +194,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     claim: PaymentClaim,
     isRetry: boolean,
   ): Promise<PaidResult> {
-    // What is given back because the chain found it bad was in nobody's way: a better one may go ahead.
-    if ((await looking.get(claim.id)) === false) return run(call, isRetry)
     const isSame = presentations.isSame(payment, claim)
     // The very payment was judged when it was claimed, by its payer's contract where it has one.
     if (claim.nonce === payment.nonce && !isSame) {
@@ -385,17 +336,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       skipChain: true,
     })
   }
-}
-
-const ignore = () => undefined
-
-async function isGood(verdict: Promise<Verdict>, ended: Promise<unknown>): Promise<boolean> {
-  const ok = await verdict.then(
-    (one) => one.ok,
-    () => false,
-  )
-  if (!ok) await ended.catch(ignore)
-  return ok
 }
 
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'

@@ -168,8 +168,6 @@ export interface Verifier {
    * @param options.claimId a claim that holds this payment and may (settling re-verifies)
    * @param options.isOurs our own tool's requirement: payTo and amount were set by us, so policy about them is moot
    * @param options.skipChain signature and shape only: proof of who paid, for a payment already used
-   * @param options.onSigned called once, when nothing is left but what the chain says: all else is well, and an account
-   * that is no contract has signed. Not called otherwise
    */
   verify(
     payment: Payment,
@@ -179,7 +177,6 @@ export interface Verifier {
       resourceUrl?: string | undefined
       isOurs?: boolean | undefined
       skipChain?: boolean | undefined
-      onSigned?: (() => void) | undefined
     },
   ): Promise<Verdict>
 }

@@ -111,12 +111,10 @@ export function createVerifier(parts: VerifierParts): Verifier {
     payment: Eip3009Payment,
     requirements: PaymentRequirements,
     isSigner: boolean,
-    onSigned: Options['onSigned'],
   ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
     const chain = chains.get(payment.network)
     if (!chain) return unavailable('route', `No chain answers for ${payment.network}. Try again later.`)
-    if (isSigner) onSigned?.()
     let probe: ChainProbe
     try {
       probe = await chain.probe(authorization, signature)
@@ -187,7 +185,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const isSigner = isEip3009(payment) && recoverSigner(recovery, payment) === payment.payer
     if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature()
     const verdict = isEip3009(payment)
-      ? await checkOnChain(payment, requirements, isSigner, options.onSigned)
+      ? await checkOnChain(payment, requirements, isSigner)
       : await judgeElsewhere(payment, requirements)
     // Only what its payer signed counts: otherwise anyone could use up the allowance of anyone.
     if (isSigner || verdict.ok) countVerification(payment, requirements, options)

@@ -259,46 +259,6 @@ describe('the verifier', () => {
   })
 })
 
-describe('what is left to the chain alone', () => {
-  it.each<[string, Overrides, World, { claimId?: string; skipChain?: boolean }, readonly string[]]>([
-    ['a good payment', {}, {}, {}, ['policy', 'store', 'signed', 'chain']],
-    [
-      'one that the chain refuses',
-      {},
-      { probe: { nonceUsed: true } },
-      {},
-      ['policy', 'store', 'signed', 'chain'],
-    ],
-    ['a bad amount', { value: '999' }, {}, {}, []],
-    ['a denied payer', {}, { policy: { denied_payers: [PAYER] } }, {}, ['policy']],
-    ['a payment that was used', {}, { claim: { id: 'clm_1' } }, {}, ['policy', 'store']],
-    ['a chain that is not there', {}, { noChain: true }, {}, ['policy', 'store']],
-    ['one that did its work', {}, {}, { skipChain: true }, []],
-  ])(
-    'is said of %s once it is so, and before the chain is asked',
-    async (_, overrides, world, options, seen) => {
-      const { verify, asked } = arrange(world)
-      await verify(await sign(overrides), requirements, {
-        ...options,
-        onSigned: () => void asked.push('signed'),
-      })
-      expect(asked).toEqual(seen)
-    },
-  )
-
-  it('is not said of a payment that an account without code did not sign: a contract may have', async () => {
-    const { verify, asked } = arrange({
-      probe: { payerHasCode: true },
-      upstreams: [{ ok: true, payer: PAYER }],
-    })
-    const payload = await signPayment({ account: payer, requirements })
-    const signature = `0x${'11'.repeat(64)}1b`
-    const payment = presented({ ...payload, payload: { ...payload.payload, signature } })
-    expect((await verify(payment, requirements, { onSigned: () => void asked.push('signed') })).ok).toBe(true)
-    expect(asked).not.toContain('signed')
-  })
-})
-
 describe('who paid, for a payment that did its work', () => {
   it('is shown by the signature alone, long after and with everything else gone', async () => {
     const { verify, asked } = arrange({
