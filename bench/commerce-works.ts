@@ -1,7 +1,7 @@
 // What the benchmarks of inspection and scoring measure.
 import type { Transaction } from '../schemas/commerce.ts'
 import { createCommerce } from '../src/commerce/index.ts'
-import { createLogger } from '../src/log.ts'
+import { createLogger } from '../src/lib/log.ts'
 
 const commerce = createCommerce({
   documents: { read: async ({ initial }) => ({ value: initial }) },

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTestCa } from '../test/support/ca.ts'
-import { newToken } from '../src/tokens.ts'
+import { newToken } from '../src/lib/tokens.ts'
 import { startDnsServer } from '../test/support/dns-server.ts'
 import { preload } from './preload.ts'
 import {
@@ -59,7 +59,7 @@ try {
     NODE_EXTRA_CA_CERTS: caFile,
   })
   const startGateway = (data: string, level = 'error') =>
-    start('../src/main.ts', environment(data, level), START_FLAGS)
+    start('../src/app/main.ts', environment(data, level), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({

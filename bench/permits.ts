@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { newToken } from '../src/tokens.ts'
+import { newToken } from '../src/lib/tokens.ts'
 import { createTestCa } from '../test/support/ca.ts'
 import { startDnsServer } from '../test/support/dns-server.ts'
 import { preloadPermits } from './preload.ts'
@@ -59,7 +59,7 @@ try {
   const url = `https://${HOST}:${port}/v1/orders`
   const startGateway = (data: string) =>
     start(
-      '../src/main.ts',
+      '../src/app/main.ts',
       {
         PORT: '0',
         GATEWAY_DATA_DIR: join(directory, data),

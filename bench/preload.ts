@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type IdPrefix, newId } from '../src/ids.ts'
+import { type IdPrefix, newId } from '../src/lib/ids.ts'
 import { paymentKeyOf } from '../src/store/commands/claims.ts'
 
 const ATTEMPT_COLUMNS = `id, kind, account_id, capability_id, permit_id, credential_id, credential_version, boot_id, cost,

@@ -1,7 +1,7 @@
 // Permits in the store: prepared, executed and looked for, with few and with a million of them there; and edge calls,
 // beside the debit of a fetch. Part of bench/store.ts.
 import { join } from 'node:path'
-import { newId } from '../src/ids.ts'
+import { newId } from '../src/lib/ids.ts'
 import type { NewPermit, Store } from '../src/store/ports.ts'
 import {
   addGrant,

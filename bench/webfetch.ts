@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'undici'
 import type { PaymentRequired, PaymentRequirements } from '../schemas/x402.ts'
-import { noFault } from '../src/fault.ts'
+import { noFault } from '../src/lib/fault-points.ts'
 import { createLocalUpstream } from '../src/payments/adapters/local-upstream.ts'
 import { decodePayment } from '../src/payments/wire.ts'
-import { Secret } from '../src/secret.ts'
+import { Secret } from '../src/lib/secret.ts'
 import { createTestCa } from '../test/support/ca.ts'
 import { requirementsOf, signPayment, startTestChain, toHeader } from '../test/support/chain.ts'
 import { startDnsServer } from '../test/support/dns-server.ts'
@@ -56,7 +56,7 @@ try {
   })
   const port = new URL(upstream.url).port
   const gateway = await start(
-    '../src/main.ts',
+    '../src/app/main.ts',
     {
       ...chain.env,
       PORT: '0',

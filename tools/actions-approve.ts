@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { operatorOf } from './account.ts'
 
 export const actionsApprove = defineTool({

@@ -1,6 +1,6 @@
 import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
 

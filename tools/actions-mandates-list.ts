@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { MandateRecord } from '../schemas/actions.ts'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const actionsMandatesList = defineTool({

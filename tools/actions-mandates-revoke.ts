@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { mandateId, MandateRecord } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const actionsMandatesRevoke = defineTool({

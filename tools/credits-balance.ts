@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { capabilityArgument, pageInput, pageOutput } from '../schemas/egress.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 const LedgerLine = z.object({

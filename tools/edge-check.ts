@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EdgeCheck } from '../schemas/edge.ts'
 import { AllowedHost } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 /** Says which TXT record lets the edge act for a merchant, and what is wrong with the one that is there. */

@@ -7,7 +7,7 @@ import {
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const egressCapabilitiesIssue = defineTool({

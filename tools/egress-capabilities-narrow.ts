@@ -8,8 +8,8 @@ import {
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { GatewayError } from '../src/errors.ts'
-import { defineTool } from '../src/registry.ts'
+import { GatewayError } from '../src/core/errors.ts'
+import { defineTool } from '../src/core/registry.ts'
 
 export const egressCapabilitiesNarrow = defineTool({
   name: 'gateway.egress.capabilities.narrow',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const egressCapabilitiesRevoke = defineTool({

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { CredentialMetadata, UpstreamSecret, credentialId } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/registry.ts'
-import { Secret } from '../src/secret.ts'
+import { defineTool } from '../src/core/registry.ts'
+import { Secret } from '../src/lib/secret.ts'
 import { accountOf } from './account.ts'
 
 export const egressCredentialsRotate = defineTool({

@@ -2,8 +2,8 @@ import { ExecuteRequest } from '../schemas/execute-request.ts'
 import { free, freeOr, x402 } from '../schemas/money.ts'
 import { Execution } from '../schemas/outcome.ts'
 import { type CapabilityFacts, descriptors, descriptorsIn, paidExample } from '../src/outcomes/descriptors.ts'
-import { isSpokenJob } from '../src/outcomes/spoken.ts'
-import { defineTool, type Sold } from '../src/registry.ts'
+import { isSpokenJob } from '../src/outcomes/intent-phrase.ts'
+import { defineTool, type Sold } from '../src/core/registry.ts'
 
 const examplesOf = (capabilities: readonly CapabilityFacts[]) => [
   { title: 'A labelled sample, free', input: { intent: 'demo' } },

@@ -1,5 +1,5 @@
 // Every tool of the gateway, listed by hand: what is not here is served nowhere.
-import type { AnyTool } from '../src/registry.ts'
+import type { AnyTool } from '../src/core/registry.ts'
 import { actionsApprove } from './actions-approve.ts'
 import { actionsExecute } from './actions-execute.ts'
 import { actionsMandatesCreate } from './actions-mandates-create.ts'

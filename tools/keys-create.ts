@@ -3,8 +3,8 @@ import { Label } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { GatewayError } from '../src/errors.ts'
-import { defineTool } from '../src/registry.ts'
+import { GatewayError } from '../src/core/errors.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const keysCreate = defineTool({

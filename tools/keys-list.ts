@@ -3,7 +3,7 @@ import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const keysList = defineTool({

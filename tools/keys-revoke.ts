@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { defineTool } from '../src/registry.ts'
+import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 
 export const keysRevoke = defineTool({

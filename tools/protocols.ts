@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { CALLER_KINDS, defineTool } from '../src/registry.ts'
+import { CALLER_KINDS, defineTool } from '../src/core/registry.ts'
 
 const Protocols = z.object({
   name: z.string(),

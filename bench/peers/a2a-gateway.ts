@@ -1,10 +1,10 @@
 // The gateway of the A2A benchmark: everything that production has, with two trivial tools instead of its own.
 import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
-import { loadConfig } from '../../src/config.ts'
-import { startGateway } from '../../src/gateway.ts'
-import { createLogger } from '../../src/log.ts'
-import { type AnyTool, defineTool } from '../../src/registry.ts'
+import { loadConfig } from '../../src/core/config.ts'
+import { startGateway } from '../../src/app/gateway.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { type AnyTool, defineTool } from '../../src/core/registry.ts'
 
 const shape = { text: z.string(), times: z.int().default(1), tags: z.array(z.string()).default([]) }
 const echo = (id: string, reply: 'message' | 'task') =>

@@ -1,9 +1,9 @@
 // The gateway of the MCP benchmark: everything that production has, with thirty trivial tools instead of its own.
 import { free } from '../../schemas/money.ts'
-import { loadConfig } from '../../src/config.ts'
-import { startGateway } from '../../src/gateway.ts'
-import { createLogger } from '../../src/log.ts'
-import { type AnyTool, defineTool } from '../../src/registry.ts'
+import { loadConfig } from '../../src/core/config.ts'
+import { startGateway } from '../../src/app/gateway.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { type AnyTool, defineTool } from '../../src/core/registry.ts'
 import { answer, input, output, summary, title, TOOL_COUNT, toolName } from './mcp-tools.ts'
 
 const tools = Array.from({ length: TOOL_COUNT }, (_, i) =>

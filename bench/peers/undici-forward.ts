@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { Agent, request } from 'undici'
-import { createLogger, LogField, type LogLevel } from '../../src/log.ts'
+import { createLogger, LogField, type LogLevel } from '../../src/lib/log.ts'
 import { egressFetch } from '../../tools/egress-fetch.ts'
 
 const log = createLogger(process.env['LOG_LEVEL'] as LogLevel)

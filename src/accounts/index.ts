@@ -1,11 +1,11 @@
 // Accounts, their service keys and their credits. What a key may do is decided in authenticate.ts, what a credit buys
 // in the part that debits it.
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
-import { Secret } from '../secret.ts'
-import type { Accounts } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
+import { Secret } from '../lib/secret.ts'
+import type { Accounts } from '../core/services.ts'
 import type { ServiceKey, Store } from '../store/ports.ts'
-import { hashToken, newToken } from '../tokens.ts'
+import { hashToken, newToken } from '../lib/tokens.ts'
 
 /** The ledger reference of the credits that every account is given once. */
 export const FREE_CREDITS = 'free credits'

@@ -1,15 +1,15 @@
 // Executing a permit: whose row it is, whether it still may be, and then one attempt of the engine of every fetch.
 import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Actions } from '../services.ts'
+import type { Actions } from '../core/services.ts'
 import type { Permit } from '../store/ports.ts'
-import { findRevocation, isPast, readGrounds } from './grounds.ts'
+import { findRevocation, isPast, readGrounds } from './revocation-check.ts'
 import { hashPermit, isSameHash, readClaims } from './permits.ts'
 import type { ActionParts } from './ports.ts'
-import type { ReadyPermit, ReadyPermits } from './ready.ts'
+import type { ReadyPermit, ReadyPermits } from './prepared-permit-cache.ts'
 import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
-import { findConflict, type PermitWarrant, permitWarrant } from './warrant.ts'
+import { findConflict, type PermitWarrant, permitWarrant } from './permit-grant.ts'
 
 /**
  * No signature is checked where there is a row: it holds the hash of the bytes that were signed, and nobody else can have

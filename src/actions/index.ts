@@ -1,15 +1,15 @@
 // Action permits, as the rest of the gateway sees them.
 import { checkSubset } from '../egress/scope.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
-import type { Actions } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
+import type { Actions } from '../core/services.ts'
 import type { Permit } from '../store/ports.ts'
 import { createExecute } from './execute.ts'
-import { findRevocation, isPast, readGrounds } from './grounds.ts'
+import { findRevocation, isPast, readGrounds } from './revocation-check.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
 import { createPrepare, invalidTerms } from './prepare.ts'
-import { createReadyPermits } from './ready.ts'
+import { createReadyPermits } from './prepared-permit-cache.ts'
 import {
   alreadyDecided,
   credentialNotFound,

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { checkEntries } from '../egress/scope.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import type { NewMandate } from '../store/ports.ts'
 import { MANDATE_MAX_MS } from './ports.ts'

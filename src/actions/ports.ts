@@ -1,7 +1,7 @@
 // What permits need from the rest of the gateway. A permit is prepared (request judged, mandate charged, signed) and later
 // executed: that is one attempt of the egress engine, whose warrant is the permit instead of a capability.
 import type { Forward } from '../egress/forward.ts'
-import type { Purchases, Signer } from '../services.ts'
+import type { Purchases, Signer } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 
 export interface ActionParts {

@@ -3,18 +3,18 @@
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { CheckedRequest } from '../egress/forward.ts'
-import { toTimestamp } from '../timestamp.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Actions } from '../services.ts'
+import type { Actions } from '../core/services.ts'
 import type { Mandate, NewPermit } from '../store/ports.ts'
 import { bindRequest } from './binding.ts'
-import { checkMandate } from './covers.ts'
+import { checkMandate } from './mandate-scope.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
-import type { ReadyPermits } from './ready.ts'
+import type { ReadyPermits } from './prepared-permit-cache.ts'
 import {
   credentialBusy,
   credentialNotFound,
@@ -23,7 +23,7 @@ import {
   tooManyPending,
 } from './refusals.ts'
 import { writeSummary } from './summary.ts'
-import { EXECUTION_COST } from './warrant.ts'
+import { EXECUTION_COST } from './permit-grant.ts'
 
 type PrepareInput = Parameters<Actions['prepare']>[1]
 

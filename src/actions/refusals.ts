@@ -1,10 +1,10 @@
 // What whoever prepares, decides or executes is told when it does not work: which kind of conflict it is, and what to do
 // next. Nothing of a permit, a body or a header is quoted.
-import { type ErrorCode, GatewayError } from '../errors.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { type ErrorCode, GatewayError } from '../core/errors.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import type { Permit } from '../store/ports.ts'
 import type { Part } from './binding.ts'
-import type { MandateRefusal } from './covers.ts'
+import type { MandateRefusal } from './mandate-scope.ts'
 import type { Terms } from './mandates.ts'
 
 const RETRY_PENDING_SECONDS = 5

@@ -6,7 +6,7 @@ import type { CheckedRequest } from '../egress/forward.ts'
 import type { Mandate } from '../store/ports.ts'
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
-import { showLines, showText } from './visible.ts'
+import { showLines, showText } from './sanitised-text.ts'
 
 /** As stored: text as it is, the body in base64 whatever it holds. */
 interface Facts {

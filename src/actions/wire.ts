@@ -2,10 +2,10 @@
 // changes it.
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import type { ActionCounts, Mandate, Millis, Permit } from '../store/ports.ts'
 import type { z } from 'zod'
-import { findRevocation, type Grounds, isOpen, isPast } from './grounds.ts'
+import { findRevocation, type Grounds, isOpen, isPast } from './revocation-check.ts'
 import { readSummary } from './summary.ts'
 
 const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))

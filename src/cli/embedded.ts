@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
-import type { Gateway } from '../gateway.ts'
-import { createLogger } from '../log.ts'
+import type { Config } from '../core/config.ts'
+import type { Gateway } from '../app/gateway.ts'
+import { createLogger } from '../lib/log.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from './running.ts'
 import { explainStartFailure } from './start-failure.ts'
@@ -24,7 +24,7 @@ export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSand
   const config: Config = { ...wanted, dataDir, port: 0, ...(isTemporary ? authorityIn(dataDir) : {}) }
   let gateway: Gateway
   try {
-    const { startGateway } = await import('../gateway.ts')
+    const { startGateway } = await import('../app/gateway.ts')
     gateway = await startGateway(config, createLogger(config.logLevel))
   } catch (thrown) {
     const words = explainStartFailure(thrown, config)

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import type { InspectResult } from '../../schemas/commerce.ts'
 import { createCommerce } from '../commerce/index.ts'
-import { createLogger } from '../log.ts'
+import { createLogger } from '../lib/log.ts'
 import { jsonOption } from './options.ts'
 import { formatRecord, printJson, printLine, showText } from './output.ts'
 import { readTransaction } from './transactions.ts'

@@ -1,6 +1,6 @@
 // Assembles the commands; each group of commands is in a file of its own.
 import { Command, CommanderError } from 'commander'
-import { API_VERSION, ConfigError } from '../config.ts'
+import { API_VERSION, ConfigError } from '../core/config.ts'
 import { addAttemptCommands } from './attempts.ts'
 import { addAuthorityCommands } from './authority.ts'
 import { addCapabilityCommands } from './capabilities.ts'

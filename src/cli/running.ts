@@ -2,7 +2,7 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { Config } from '../config.ts'
+import type { Config } from '../core/config.ts'
 
 const Running = z.object({ pid: z.int().min(1), url: z.url({ protocol: /^https?$/ }) })
 export type Running = z.infer<typeof Running>

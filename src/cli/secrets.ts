@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { Secret } from '../secret.ts'
+import { Secret } from '../lib/secret.ts'
 import { CommandFailure, Exit } from './exit.ts'
 
 const MAX_SECRET_BYTES = 64 * 1024

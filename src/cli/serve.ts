@@ -1,9 +1,9 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
-import { type Config, ConfigError, loadConfig } from '../config.ts'
-import { parseFault } from '../fault.ts'
-import type { Gateway } from '../gateway.ts'
-import { createLogger, type Logger } from '../log.ts'
-import { operatorKeyFile } from '../bootstrap.ts'
+import { type Config, ConfigError, loadConfig } from '../core/config.ts'
+import { parseFault } from '../lib/fault-points.ts'
+import type { Gateway } from '../app/gateway.ts'
+import { createLogger, type Logger } from '../lib/log.ts'
+import { operatorKeyFile } from '../app/bootstrap.ts'
 import { Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from './running.ts'
 import { explainStartFailure } from './start-failure.ts'
@@ -36,7 +36,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   const stopping = onSignal(log)
   let gateway: Gateway
   try {
-    const { startGateway } = await import('../gateway.ts')
+    const { startGateway } = await import('../app/gateway.ts')
     gateway = await startGateway(config, log)
   } catch (thrown) {
     // Some of the configuration is in files, which are read on the way.

@@ -1,6 +1,6 @@
 // Why a start failed, for the person at the console: one line that names the thing and what to do about it.
-import type { Config } from '../config.ts'
-import { GatewayError } from '../errors.ts'
+import type { Config } from '../core/config.ts'
+import { GatewayError } from '../core/errors.ts'
 
 type SystemError = Error & { code: string; path?: string; syscall?: string }
 

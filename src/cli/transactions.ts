@@ -3,9 +3,9 @@
 import { z } from 'zod'
 import { transactionFields } from '../../schemas/commerce.ts'
 import { testTransaction } from '../../tools/test.ts'
-import { GatewayError } from '../errors.ts'
-import { describeIssues } from '../issues.ts'
-import { parseJson } from '../json.ts'
+import { GatewayError } from '../core/errors.ts'
+import { describeIssues } from '../core/validation-issues.ts'
+import { parseJson } from '../lib/json.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
 

@@ -1,9 +1,9 @@
 // Detection -> Binding[]: statements of one message that have to agree, each compared once, for policy and rubric alike.
-import { bindAp2 } from './bindings/ap2.ts'
+import { bindAp2 } from './ap2/bind.ts'
 import { bindMcp, bindUcp } from './bindings/envelopes.ts'
 import { bindHttp } from './bindings/http.ts'
-import { bindMpp } from './bindings/mpp.ts'
-import { bindX402 } from './bindings/x402.ts'
+import { bindMpp } from './mpp/bind.ts'
+import { bindX402 } from './x402/bind.ts'
 import { rememberLast } from './decode/value.ts'
 import type { Binding, Detection, Layer, LayerName, Message } from './ports.ts'
 

@@ -1,15 +1,15 @@
 // Message -> Detection: every protocol and envelope that shows itself, and which of them the transaction is about. The
 // protocols say where they show (protocols/*); the order between them and what contradicts is decided here.
-import { countColons } from '../json.ts'
+import { countColons } from '../lib/json.ts'
 import { headersNamed } from './message.ts'
-import { factsOfAcp, readAcp, spotAcp } from './protocols/acp.ts'
-import { factsOfAp2, readAp2, spotAp2 } from './protocols/ap2.ts'
+import { factsOfAcp, readAcp, spotAcp } from './acp/read.ts'
+import { factsOfAp2, readAp2, spotAp2 } from './ap2/read.ts'
 import { readAuth, readHttp } from './protocols/http.ts'
-import { factsOfMcp, NO_FACTS, readMcp, spotMcp } from './protocols/mcp.ts'
-import { factsOfMpp, readMpp, spotMpp } from './protocols/mpp.ts'
+import { factsOfMcp, NO_FACTS, readMcp, spotMcp } from './mcp/read.ts'
+import { factsOfMpp, readMpp, spotMpp } from './mpp/read.ts'
 import { conflict, plainLayer, readEnvelopes, type Spotted } from './protocols/spot.ts'
-import { factsOfUcp, readUcp, spotUcp } from './protocols/ucp.ts'
-import { factsOfX402, readX402, spotX402 } from './protocols/x402.ts'
+import { factsOfUcp, readUcp, spotUcp } from './ucp/read.ts'
+import { factsOfX402, readX402, spotX402 } from './x402/read.ts'
 import { outlineOf } from './decode/outline.ts'
 import { rememberLast } from './decode/value.ts'
 import {

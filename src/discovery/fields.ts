@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { isLocalName } from '../egress/target.ts'
 import { copyData, isObject } from './data.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 
 const MAX_URL = 2048
 /** Of one extension or schema, in characters. */

@@ -5,21 +5,21 @@ import type {
   DiscoveryListQuery,
   DiscoverySearchQuery,
 } from '../../schemas/discovery.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '../core/config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver, Sender } from '../egress/ports.ts'
-import { GatewayError } from '../errors.ts'
-import type { Logger } from '../log.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Logger } from '../lib/log.ts'
 import type { Networks } from '../payments/ports.ts'
-import type { Registry } from '../registry.ts'
-import type { Discovery } from '../services.ts'
+import type { Registry } from '../core/registry.ts'
+import type { Discovery } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 import { readCatalogue } from './catalogue.ts'
 import { toItem } from './item.ts'
 import { probe } from './liveness.ts'
 import { OWN_SOURCE } from './merge.ts'
 import { createOutbound } from './outbound.ts'
-import { listOwn } from './own.ts'
+import { listOwn } from './own-listings.ts'
 import {
   comparePositions,
   decodeCursor,
@@ -30,7 +30,7 @@ import {
   takeFirst,
 } from './paging.ts'
 import { createProber } from './prober.ts'
-import { createShelf, type Shelved } from './shelf.ts'
+import { createShelf, type Shelved } from './resource-index.ts'
 import { createSources } from './sources.ts'
 
 export interface DiscoveryParts {

@@ -1,8 +1,8 @@
 // A shelved resource as it goes out: the members that x402 names, and ours beside them.
 import type { DiscoveryItem, SeenTerms } from '../../schemas/discovery.ts'
 import type { Entry } from './entry.ts'
-import { toTimestamp } from '../timestamp.ts'
-import type { Shelved } from './shelf.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
+import type { Shelved } from './resource-index.ts'
 
 export function toItem({ entry, claims, firstSeen, prices, look }: Shelved): DiscoveryItem {
   const { resource, type, method, x402Version, lastUpdated } = entry

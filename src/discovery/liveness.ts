@@ -2,11 +2,11 @@
 // listed. Kept apart from what catalogues say. Only safe methods: nothing else is sent to a stranger unasked.
 import type { Liveness, SeenTerms } from '../../schemas/discovery.ts'
 import type { OutboundResponse } from '../egress/ports.ts'
-import { parseJson } from '../json.ts'
+import { parseJson } from '../lib/json.ts'
 import { isObject, memberOf } from './data.ts'
 import { readAccepts, termsOf } from './accepts.ts'
 import type { Entry } from './entry.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import type { Outbound } from './outbound.ts'
 
 const TIMEOUT_MS = 5_000

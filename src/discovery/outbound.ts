@@ -4,7 +4,7 @@ import { isIP } from 'node:net'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { OutboundResponse, Resolver, Sender } from '../egress/ports.ts'
 import { parseTarget } from '../egress/target.ts'
-import { Secret } from '../secret.ts'
+import { Secret } from '../lib/secret.ts'
 
 export type OutboundResult =
   | { readonly ok: true; readonly response: OutboundResponse }

@@ -1,8 +1,8 @@
 // Filters, and cursors that stay true while entries come and go: a cursor names the last entry seen, not how many.
 import { createHash } from 'node:crypto'
 import type { DiscoveryFilters } from '../../schemas/discovery.ts'
-import { GatewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { GatewayError } from '../core/errors.ts'
+import { parseJson } from '../lib/json.ts'
 import { networkId } from './accepts.ts'
 import type { Entry } from './entry.ts'
 

@@ -3,7 +3,7 @@
 import type { DiscoverySourceState } from '../../schemas/discovery.ts'
 import type { CatalogueReading } from './catalogue.ts'
 import { nameSource } from './catalogue.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import type { Listing } from './merge.ts'
 
 export const REFRESH_MS = 10 * 60 * 1000

@@ -1,5 +1,5 @@
 // The egress manifest (1.0.0), its credit boundary and the provider presets, as plain JSON.
-import { type Config, EGRESS_VERSION } from '../config.ts'
+import { type Config, EGRESS_VERSION } from '../core/config.ts'
 import type { Addresses } from '../doors/http.ts'
 import type { Provider } from '../egress/providers.ts'
 

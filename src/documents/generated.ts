@@ -1,6 +1,6 @@
 // What of the generated documents is checked in, for readers who have the repository and no running gateway.
-import { createRegistry } from '../registry.ts'
-import type { AnyTool } from '../registry.ts'
+import { createRegistry } from '../core/registry.ts'
+import type { AnyTool } from '../core/registry.ts'
 import { agentText, schemaDocument, toolTable } from './texts.ts'
 
 /** Stands where a running gateway puts its own address. */

@@ -1,7 +1,7 @@
 // OpenAPI 3.1.0, generated from the registry: one operation per route, with examples and every error it can answer.
-import { API_VERSION } from '../config.ts'
+import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../doors/http.ts'
-import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import {
   type AnyTool,
   type JsonSchema,
@@ -9,7 +9,7 @@ import {
   type Registry,
   type RestRoute,
   takesCapabilityArgument,
-} from '../registry.ts'
+} from '../core/registry.ts'
 import {
   isPaid,
   paidHeaders,

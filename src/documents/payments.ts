@@ -1,8 +1,8 @@
 // How the OpenAPI description speaks of x402: who pays, in which headers, and what a refusal holds beside the problem.
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { ErrorCode } from '../core/errors.ts'
 import { createNetworks } from '../payments/networks.ts'
-import type { AnyTool } from '../registry.ts'
+import type { AnyTool } from '../core/registry.ts'
 
 type Json = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 // Which errors a call can end in beyond the ones its tool plans for, and what one looks like.
-import { ERRORS, type ErrorCode } from '../errors.ts'
-import type { AnyTool, RestRoute } from '../registry.ts'
+import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import type { AnyTool, RestRoute } from '../core/registry.ts'
 import { paymentSample } from './payments.ts'
 
 const INPUT: readonly ErrorCode[] = [

@@ -1,9 +1,9 @@
 // The protocol-neutral manifest: which tools there are and how each door calls them.
 import type { Price } from '../../schemas/money.ts'
 import { formatAtomic } from '../../schemas/money.ts'
-import { API_VERSION } from '../config.ts'
+import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../doors/http.ts'
-import type { AnyTool, RegisteredTool, Registry } from '../registry.ts'
+import type { AnyTool, RegisteredTool, Registry } from '../core/registry.ts'
 
 type Json = Record<string, unknown>
 

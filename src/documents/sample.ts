@@ -1,5 +1,5 @@
 // An example value made from a JSON Schema: deterministic, valid for the schemas that tools use, and readable.
-import type { JsonSchema } from '../registry.ts'
+import type { JsonSchema } from '../core/registry.ts'
 
 const MAX_DEPTH = 8
 

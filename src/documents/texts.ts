@@ -1,8 +1,8 @@
 // Documents in plain text for agents, and the two machine-readable maps of the others.
-import { API_VERSION } from '../config.ts'
+import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../doors/http.ts'
-import { ERRORS } from '../errors.ts'
-import type { AnyTool, Registry } from '../registry.ts'
+import { ERRORS } from '../core/errors.ts'
+import type { AnyTool, Registry } from '../core/registry.ts'
 import { isPaid } from './payments.ts'
 import { jobPrices, priceWords } from './protocols.ts'
 

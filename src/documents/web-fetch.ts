@@ -1,6 +1,6 @@
 // The catalogue's entry for paid web fetch: a tool with the fields of a capability.
 import type { Addresses } from '../doors/http.ts'
-import type { RegisteredTool } from '../registry.ts'
+import type { RegisteredTool } from '../core/registry.ts'
 import { priceOf } from './price.ts'
 
 export const describeWebFetch = (

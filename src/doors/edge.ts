@@ -1,9 +1,9 @@
 // The edge: a merchant's address behind ours. Nothing is parsed here, neither path nor headers nor body: the message goes to
 // the call path as it came, and the merchant's answer goes back as it came.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { neverGone } from '../call.ts'
-import { GatewayError, toGatewayError } from '../errors.ts'
-import type { EdgeReply, EdgeTransaction } from '../services.ts'
+import { neverGone } from '../core/call.ts'
+import { GatewayError, toGatewayError } from '../core/errors.ts'
+import type { EdgeReply, EdgeTransaction } from '../core/services.ts'
 import { type HttpContext, type HttpHandler, readBytes, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
 

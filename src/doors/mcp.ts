@@ -2,9 +2,9 @@
 // It guards, reads and classifies; fast-path.ts answers what is common, sdk.ts the rest.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { GatewayError, toGatewayError, toProblem } from '../errors.ts'
-import { MAX_JSON_DEPTH, parseJson } from '../json.ts'
-import { LogField } from '../log.ts'
+import { GatewayError, toGatewayError, toProblem } from '../core/errors.ts'
+import { MAX_JSON_DEPTH, parseJson } from '../lib/json.ts'
+import { LogField } from '../lib/log.ts'
 import { type HttpContext, type HttpHandler, presentedTokens } from './http.ts'
 import { createCore } from './mcp/core.ts'
 import { createExchange, createQuestions, type Exchange } from './mcp/exchange.ts'

@@ -1,10 +1,10 @@
 // What a door is given. Doors translate wire formats; every decision is in the call path behind them.
-import type { CallPath } from '../call.ts'
-import type { Config } from '../config.ts'
-import type { Logger } from '../log.ts'
+import type { CallPath } from '../core/call.ts'
+import type { Config } from '../core/config.ts'
+import type { Logger } from '../lib/log.ts'
 import type { PaymentGate } from '../payments/ports.ts'
-import type { Registry } from '../registry.ts'
-import type { Documents, Signer } from '../services.ts'
+import type { Registry } from '../core/registry.ts'
+import type { Documents, Signer } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 import type { Addresses } from './http.ts'
 

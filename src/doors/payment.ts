@@ -2,10 +2,10 @@
 // challenge is written down is each door's own.
 import { formatAtomic } from '../../schemas/money.ts'
 import { jobPrices } from '../documents/protocols.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { PresentedPayment } from '../payments/ports.ts'
-import type { AnyTool } from '../registry.ts'
-import { Secret } from '../secret.ts'
+import type { AnyTool } from '../core/registry.ts'
+import { Secret } from '../lib/secret.ts'
 
 /** A signed payment is about 1 KiB; contract wallets and extensions make it larger. */
 export const MAX_PAYMENT_BYTES = 64 * 1024

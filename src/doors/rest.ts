@@ -2,7 +2,7 @@
 // without any is one Map lookup in front of it, to the same handler.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { type HttpContext, type HttpHandler, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
 import { documentResources } from './rest/documents.ts'

@@ -1,7 +1,7 @@
 // How much of the gateway, and of its own credits, strangers can take in the name of one merchant: whoever knows the host
 // may call, from as many addresses as they like, and the merchant pays. Counted in this process, before anything is charged.
-import { GatewayError } from '../errors.ts'
-import type { RateLimiter, RateState } from '../limits.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { RateLimiter, RateState } from '../core/rate-limit.ts'
 
 export interface Admission {
   /**

@@ -2,8 +2,8 @@
 // forwarded are the bytes that came, whatever was read of them here.
 import * as zlib from 'node:zlib'
 import type { Body, Json } from '../commerce/ports.ts'
-import { GatewayError } from '../errors.ts'
-import { parseJson } from '../json.ts'
+import { GatewayError } from '../core/errors.ts'
+import { parseJson } from '../lib/json.ts'
 import { type HeaderPairs, valuesOf } from './headers.ts'
 import { block, type Finding, note } from './ports.ts'
 

@@ -3,10 +3,10 @@
 import type { EdgeCheck } from '../../schemas/edge.ts'
 import type { ResolveError } from '../egress/ports.ts'
 import { parseTarget, SANDBOX_HOST } from '../egress/target.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { consentName, type Consents, type Inquiry, isPublicSuffix } from './consent.ts'
 import type { ConsentVerdict, EdgeParts } from './ports.ts'
-import { accountToken, formatRecord, showRecord } from './record.ts'
+import { accountToken, formatRecord, showRecord } from './consent-record.ts'
 
 export type CheckParts = Pick<
   EdgeParts,

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import { getPublicSuffix } from 'tldts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
-import { type Judgement, judgeAnswers } from './judge.ts'
+import { type Judgement, judgeAnswers } from './consent-verdict.ts'
 import {
   CONSENT_LABEL,
   type ConsentSource,

@@ -3,8 +3,8 @@
 // order and repetition, because payments and signatures are made over it.
 import { isIP } from 'node:net'
 import type { OutboundResponse } from '../egress/ports.ts'
-import { GatewayError } from '../errors.ts'
-import { findToken } from '../tokens.ts'
+import { GatewayError } from '../core/errors.ts'
+import { findToken } from '../lib/tokens.ts'
 
 export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 

@@ -5,12 +5,12 @@
 import { readMessage } from '../commerce/message.ts'
 import { relateHosts } from '../commerce/policy/domains.ts'
 import type { Message } from '../commerce/ports.ts'
-import { findToken } from '../tokens.ts'
+import { findToken } from '../lib/tokens.ts'
 import { readBody, type ReadBody } from './body.ts'
 import { asServersRead, type HeaderPairs, valuesOf } from './headers.ts'
 import { findPayments, type FoundPayment, member } from './payments.ts'
 import { block, type Finding, type Inspection, note } from './ports.ts'
-import { type InspectionRules, recognise } from './recognise.ts'
+import { type InspectionRules, recognise } from './transaction-check.ts'
 
 /** As it would be sent: raw path with its query, lower-case header names. */
 export interface InspectedRequest {

@@ -1,6 +1,6 @@
 // Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
 // merchant's business, and which protocols the transaction speaks is told by recognise.ts.
-import { parseJson } from '../json.ts'
+import { parseJson } from '../lib/json.ts'
 import type { HeaderPairs } from './headers.ts'
 
 /** What a rail's payment was found in, and what could be read of it. */

@@ -1,6 +1,6 @@
 // What a buyer is told when the merchant's answer cannot be had. The account that pays is the merchant's: neither it nor its
 // balance is the buyer's business, and a credential there is none.
-import { type ErrorCode, GatewayError, type ProblemExtras } from '../errors.ts'
+import { type ErrorCode, GatewayError, type ProblemExtras } from '../core/errors.ts'
 import type { ConsentVerdict, Finding } from './ports.ts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 

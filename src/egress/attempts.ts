@@ -1,12 +1,12 @@
 // The life of an attempt's row: how each ending is written down, its receipt, and what recovery does with the rest.
 import type { AttemptRecord } from '../../schemas/egress.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
-import { LogField, type Logger } from '../log.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
+import { LogField, type Logger } from '../lib/log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Caller, Signer } from '../services.ts'
+import type { Caller, Signer } from '../core/services.ts'
 import type { Attempt, PageRequest, Store, StoredReceipt } from '../store/ports.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
 
 /** What the leak gate said; `not_run` where there was no response to search. */

@@ -1,9 +1,9 @@
 // Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
 import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
-import type { Egress, WantedScope } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
+import type { Egress, WantedScope } from '../core/services.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { isCallersHeader } from './headers.ts'
 import type { SecretBinding, Vault } from './ports.ts'

@@ -2,7 +2,7 @@
 // everything the secret is bound to, so a record whose column was changed or swapped does not open.
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { Secret } from '../secret.ts'
+import { Secret } from '../lib/secret.ts'
 import type { SecretBinding, UnwrapAuthority, Vault } from './ports.ts'
 
 const IV_BYTES = 12

@@ -1,6 +1,6 @@
 // Which headers cross the gateway. Both ways are allow-lists; a request header that is not on it is refused by name,
 // never dropped in silence, because an agent that believes it was sent would draw wrong conclusions.
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 
 const MAX_HEADER_BYTES = 8 * 1024
 const USER_AGENT = 'agent-gateway/5'

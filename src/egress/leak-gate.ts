@@ -1,9 +1,9 @@
 // Whether a response holds the secret, in any of the forms that an echo, an error page, a log or a debugger gives it.
 // Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
-import type { Secret } from '../secret.ts'
-import { encodeEveryWay } from './leak-needles.ts'
-import { findInEveryReading } from './leak-views.ts'
+import type { Secret } from '../lib/secret.ts'
+import { encodeEveryWay } from './leak-encodings.ts'
+import { findInEveryReading } from './leak-decodings.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
 import type { OutboundResponse } from './ports.ts'
 

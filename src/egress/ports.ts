@@ -1,6 +1,6 @@
 // What the egress story needs from the world. Adapters implement these; tests pass their own.
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
-import type { Secret } from '../secret.ts'
+import type { Secret } from '../lib/secret.ts'
 
 export interface Clock {
   now(): number

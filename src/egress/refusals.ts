@@ -1,5 +1,5 @@
 // What the story of an attempt tells its caller when it ends badly: what happened, what it cost, what to do next.
-import { type ErrorCode, GatewayError } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../core/errors.ts'
 import type { Attempt } from '../store/ports.ts'
 import { ATTEMPT_COST } from './wire.ts'
 

@@ -1,8 +1,8 @@
 // What a caller asked for, as the one request that may be sent: canonical target, allowed headers, bounded body.
 import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
-import { GatewayError } from '../errors.ts'
-import type { EgressRequest } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { EgressRequest } from '../core/services.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
 import { findDeniedPath } from './providers.ts'
 import { checkScope } from './scope.ts'

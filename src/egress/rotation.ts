@@ -1,6 +1,6 @@
 // Rotation of the wrapping authority: new key, publish, re-wrap every record key, retire, forget the old one.
 // Secrets stay sealed throughout, and requests go on: an old wrap opens until it has become a new one.
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { Store } from '../store/ports.ts'
 import { bindingOf } from './credentials.ts'
 import { wrapBinding } from './envelope.ts'

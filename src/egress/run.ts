@@ -2,15 +2,15 @@
 // refunded; everything after that is charged and never resent. Who may ask and who pays is decided before (forward.ts
 // for requests with a credential, src/edge for a merchant's).
 import type { ProviderId } from '../../schemas/egress.ts'
-import { GatewayError } from '../errors.ts'
-import { type Fault, noFault } from '../fault.ts'
-import { LogField, type Logger } from '../log.ts'
-import { Secret } from '../secret.ts'
+import { GatewayError } from '../core/errors.ts'
+import { type Fault, noFault } from '../lib/fault-points.ts'
+import { LogField, type Logger } from '../lib/log.ts'
+import { Secret } from '../lib/secret.ts'
 import type { Attempt, SealedCredential, Store, StoredReceipt } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { digestContent, digestResponse } from './digest.ts'
-import type { OpenedCredential, OpenedCredentials } from './opened.ts'
+import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import { type OutboundResponse, ResolveError, type Resolver, type Sender, type SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
 import {

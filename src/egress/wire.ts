@@ -8,7 +8,7 @@ import type {
 } from '../../schemas/egress.ts'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { Attempt, Capability, Credential, Millis } from '../store/ports.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 
 /** What one attempt costs, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1

@@ -1,12 +1,12 @@
 // Email verification: spelling and lists first, then DNS where it can still change the answer, then a verifier of
 // mailboxes where one is configured. What cannot be known in time is a review. No address is stored or logged.
 import type { EmailVerification } from '../../schemas/email.ts'
-import { GatewayError } from '../errors.ts'
-import type { QuotaState } from '../limits.ts'
-import { createPlaces } from '../outbound/places.ts'
-import type { Email } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { QuotaState } from '../core/rate-limit.ts'
+import { createPlaces } from '../lib/semaphore.ts'
+import type { Email } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
-import { toTimestamp } from '../timestamp.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
 import { decide, type Judgement } from './decide.ts'
 import { createFreeKeys } from './keys.ts'
 import type { Knowledge } from './lists.ts'

@@ -1,12 +1,12 @@
 // Free keys: anybody may have one, and nobody a heap of them. The store counts what a network was given, so that all
 // gateways on one database count together; its counters say the network, and are gone after two days.
 import { isIPv4, isIPv6 } from 'node:net'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
-import { Secret } from '../secret.ts'
-import type { FreeKey } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
+import { Secret } from '../lib/secret.ts'
+import type { FreeKey } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
-import { hashToken, newToken } from '../tokens.ts'
+import { hashToken, newToken } from '../lib/tokens.ts'
 
 export interface FreeKeyParts {
   readonly store: Pick<Store, 'createEmailKey'>

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { DocumentKind } from '../store/ports.ts'
 import { type DomainName, readDomain } from './domain.ts'
-import { openTable, type PackedNames } from './packed.ts'
+import { openTable, type PackedNames } from './compact-set.ts'
 import { NEVER_ASKED, PROVIDERS, RELAYS, ROLES, SPECIAL_USE } from './providers.ts'
 import { CURATED, FREE, type ListSource, type PackedLists, REFRESHED } from './sources.ts'
 

@@ -1,6 +1,6 @@
 // How many addresses a key may still verify today (UTC). The store counts; this process takes from it in portions, so that
 // not every verification is a write to disk. Portions shrink with what is left, and what was not used goes back.
-import type { QuotaState } from '../limits.ts'
+import type { QuotaState } from '../core/rate-limit.ts'
 import type { Store } from '../store/ports.ts'
 
 export interface Quota {

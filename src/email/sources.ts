@@ -1,5 +1,5 @@
 // The lists that a packed table of domains was made of, and what its values say about a name.
-import type { NameTable } from './packed.ts'
+import type { NameTable } from './compact-set.ts'
 
 /**
  * Bits of the value that a packed table keeps for a name; the rest say which of the other lists have it. A name may be

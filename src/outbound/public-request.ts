@@ -1,7 +1,7 @@
 // One request for a public page, without a credential, and what its answer says in its head: the same for everything that
 // reads the web for a caller.
 import type { OutboundResponse, Sender, SendResult } from '../egress/ports.ts'
-import { Secret } from '../secret.ts'
+import { Secret } from '../lib/secret.ts'
 import { ACCEPT_ENCODING, codingsOf, type DecodedBody, decodeBody } from './encoding.ts'
 
 export interface PublicRequest {

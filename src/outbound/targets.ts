@@ -3,7 +3,7 @@ import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { ResolveError, Resolver } from '../egress/ports.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 
 /** A canonical target, and why it may not be reached, as far as the URL itself tells. */
 export interface Target {

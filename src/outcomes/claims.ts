@@ -10,8 +10,8 @@ import {
   WrappedTask,
 } from '../../schemas/execute-request.ts'
 import { MAX_HTML_CHARACTERS, OUTCOME_IDS } from '../../schemas/outcome.ts'
-import type { ErrorCode } from '../errors.ts'
-import { describeIssues } from '../issues.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import { describeIssues } from '../core/validation-issues.ts'
 import { type CommandReason, isExecuteAddress, isReadOnly, readCommand } from './command.ts'
 import { countCharacters } from './extract/text.ts'
 import { readOperation } from './intents/operation.ts'

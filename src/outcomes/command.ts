@@ -1,6 +1,6 @@
 // A command line as data: split like a shell would, never run, no expansion of any kind.
 import { OUTCOME_IDS } from '../../schemas/outcome.ts'
-import { type ShellWord, splitCommand } from '../curl.ts'
+import { type ShellWord, splitCommand } from '../outbound/curl.ts'
 
 const METHODS_READ = new Set(['GET', 'HEAD'])
 

@@ -1,7 +1,7 @@
 // Digests that a caller can recompute from what was returned, with nothing but SHA-256 and an RFC 8785 library.
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import type { Turns } from '../turns.ts'
+import type { Turns } from '../lib/scheduler.ts'
 
 /** Lower-case hex SHA-256 of the text in UTF-8. */
 export const digestText = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')

@@ -2,7 +2,7 @@
 // unchanged, with the caller's own addresses in it where they can be shown.
 import { formatAtomic } from '../../schemas/money.ts'
 import type { OutcomeId } from '../../schemas/outcome.ts'
-import { type ErrorCode, ERRORS, GatewayError } from '../errors.ts'
+import { type ErrorCode, ERRORS, GatewayError } from '../core/errors.ts'
 import type { Claim, ClaimField } from './claims.ts'
 import type { CapabilityFacts } from './descriptors.ts'
 import type { CapabilityUse } from './ports.ts'

@@ -1,8 +1,8 @@
 // The 402: what must be paid, in the words of v2 and of v1. What does not change from call to call is put together once for
 // each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that. Only 128 random
 // bits are of one challenge alone: who pays sends them back, and nobody else can say them.
-import { GatewayError } from '../errors.ts'
-import { randomText } from '../ids.ts'
+import { GatewayError } from '../core/errors.ts'
+import { randomText } from '../lib/ids.ts'
 import type {
   PaymentRequired,
   PaymentRequirements,

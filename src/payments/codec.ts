@@ -1,6 +1,6 @@
 // Payments as text: the base64 headers of x402, and JSON that means one thing only. What it says is wire.ts's business.
-import { GatewayError } from '../errors.ts'
-import { countColons, parseJson } from '../json.ts'
+import { GatewayError } from '../core/errors.ts'
+import { countColons, parseJson } from '../lib/json.ts'
 
 /** More than any payment needs (1 to 2 kB), less than what proxies in front of us cut off. */
 export const MAX_HEADER_CHARACTERS = 8192

@@ -1,6 +1,6 @@
 // What a buyer sends back of the extensions we advertised: nothing changed, and perhaps an identifier.
 import { isDeepStrictEqual } from 'node:util'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { OFFER_RECEIPT } from './offers.ts'
 import type { Payment } from './ports.ts'
 

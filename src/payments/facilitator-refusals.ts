@@ -1,7 +1,7 @@
 // Refusals of /verify and /settle: our problem document with x402's own members in it, so that stock clients read both.
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
-import { failure } from './claim-book.ts'
+import { failure } from './claim-store.ts'
 import type { Payment, Settlement, Verdict } from './ports.ts'
 
 type Refused = Extract<Verdict, { ok: false }>

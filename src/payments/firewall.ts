@@ -11,8 +11,8 @@ import {
   X402_RULES,
   type X402Paid,
   type X402Transfer,
-} from '../commerce/bindings/x402-rules.ts'
-import { ADDRESS } from '../commerce/protocols/x402-shape.ts'
+} from '../commerce/x402/bind-rules.ts'
+import { ADDRESS } from '../commerce/x402/shape.ts'
 import { hasGoodChecksum } from './eip3009.ts'
 import type { Check, Networks, Payment, PaymentNetwork } from './ports.ts'
 

@@ -18,8 +18,8 @@ import type {
   SupportedResponse,
 } from '../../schemas/x402.ts'
 import type { Receipt } from '../../schemas/receipt.ts'
-import type { Secret } from '../secret.ts'
-import type { Caller } from '../services.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Caller } from '../core/services.ts'
 import type { Millis, PaymentClaim, StoredReceipt } from '../store/ports.ts'
 
 // networks ---------------------------------------------------------------------------------------------------------

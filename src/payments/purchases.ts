@@ -3,13 +3,13 @@
 import { createHash } from 'node:crypto'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
-import type { Config } from '../config.ts'
-import { GatewayError } from '../errors.ts'
+import type { Config } from '../core/config.ts'
+import { GatewayError } from '../core/errors.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
-import type { Caller, PurchaseRequest, Purchases, PurchaseResult, Signer } from '../services.ts'
+import type { Caller, PurchaseRequest, Purchases, PurchaseResult, Signer } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 import type { Networks } from './ports.ts'
-import { createReferences, type Reference } from './references.ts'
+import { createReferences, type Reference } from './topup-tokens.ts'
 import { toRequirements } from './requirements.ts'
 
 export interface PurchaseParts {

@@ -1,10 +1,10 @@
 // Signed quotes: what one exact request costs, for 300 seconds. They verify without a row and are stored only when
 // somebody asks for one.
 import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../ids.ts'
+import { GatewayError } from '../core/errors.ts'
+import { newId } from '../lib/ids.ts'
 import { JWS_TYPES, toCanonicalJson } from '../receipts/types.ts'
-import type { Signer } from '../services.ts'
+import type { Signer } from '../core/services.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from './networks.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */

@@ -1,9 +1,9 @@
 // Decides what nobody answered, by what the chain says. Nothing is ever sent from here.
-import { LogField, type Logger } from '../log.ts'
+import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import type { ClaimBook } from './claim-book.ts'
+import type { ClaimBook } from './claim-store.ts'
 import type { Settlement } from './ports.ts'
-import type { Prover } from './proof.ts'
+import type { Prover } from './chain-evidence.ts'
 
 export interface ReconcileParts {
   readonly store: Store

@@ -1,7 +1,7 @@
 // Which upstream facilitator takes a payment: decided from what each one says it takes, what it costs and how its last
 // calls ended. Nothing runs in the background: an upstream is asked when somebody wants to know.
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../lib/log.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { findV1Network } from './networks.ts'
 import type { Networks, Route, Router, Upstream, UpstreamState } from './ports.ts'

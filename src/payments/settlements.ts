@@ -1,11 +1,11 @@
 // One settle per claim, and what becomes of it: submitted on disk, sent once, believed when the chain says so.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
-import { GatewayError } from '../errors.ts'
-import type { Fault } from '../fault.ts'
-import { LogField, type Logger } from '../log.ts'
-import type { Signer } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Fault } from '../lib/fault-points.ts'
+import { LogField, type Logger } from '../lib/log.ts'
+import type { Signer } from '../core/services.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import { createClaimBook } from './claim-book.ts'
+import { createClaimBook } from './claim-store.ts'
 import type {
   Chain,
   Networks,
@@ -16,7 +16,7 @@ import type {
   Settlements,
   UpstreamSettlement,
 } from './ports.ts'
-import { createProver, type Proof } from './proof.ts'
+import { createProver, type Proof } from './chain-evidence.ts'
 import { createReconciler, NOT_BROADCAST } from './reconcile.ts'
 
 export interface SettlementParts {

@@ -1,6 +1,6 @@
 // The firewall and the verifier: every check in the order of CHECKS, no question to the world before the cheap ones passed.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../lib/log.ts'
 import type { DocumentStore, PaymentClaim, Store } from '../store/ports.ts'
 import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
 import { checkPayment, type Refusal } from './firewall.ts'
@@ -17,7 +17,7 @@ import {
   type Verifier,
 } from './ports.ts'
 import { createRate } from './rates.ts'
-import { loadRecovery, type Recovery } from './recover.ts'
+import { loadRecovery, type Recovery } from './ecrecover.ts'
 
 export interface VerifierParts {
   readonly networks: Networks

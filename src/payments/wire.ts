@@ -8,8 +8,8 @@ import {
   PaymentRequirements,
   PaymentRequirementsV1,
 } from '../../schemas/x402.ts'
-import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/protocols/x402-shape.ts'
-import { Secret } from '../secret.ts'
+import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/x402/shape.ts'
+import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from './networks.ts'
 import type {

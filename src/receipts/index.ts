@@ -1,6 +1,6 @@
 // Receipts: reading stored ones. Holding the 128-bit id is the right to read (contract, section 8).
-import { GatewayError } from '../errors.ts'
-import type { Receipts } from '../services.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Receipts } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 
 export { openSigner, type InstallationSigner } from './signer.ts'

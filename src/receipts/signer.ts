@@ -11,8 +11,8 @@ import {
   verify,
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
-import { ConfigError } from '../config.ts'
-import type { Signer } from '../services.ts'
+import { ConfigError } from '../core/config.ts'
+import type { Signer } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 import { createSign, type OkpKey } from './ed25519.ts'
 import { toCanonicalJson } from './types.ts'

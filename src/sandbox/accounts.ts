@@ -2,9 +2,9 @@
 import { createECDH } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../core/config.ts'
 import { createFile } from '../egress/adapters/key-file.ts'
-import { Secret } from '../secret.ts'
+import { Secret } from '../lib/secret.ts'
 
 export interface SandboxAccount {
   /** Checksummed. */

@@ -1,7 +1,7 @@
 // Embedded EVM chains that answer as 8453 and 84532, with the real USDC code; started on demand, kept across restarts.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../lib/log.ts'
 import { createNetworks } from '../payments/networks.ts'
 import { openSandboxAccounts, type SandboxAccount } from './accounts.ts'
 import { openEmbeddedChain } from './embedded-chain.ts'

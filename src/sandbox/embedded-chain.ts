@@ -2,7 +2,7 @@
 // the directory or the last one was killed.
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '../log.ts'
+import type { Logger } from '../lib/log.ts'
 import { createJsonRpc, type JsonRpc } from '../payments/adapters/json-rpc.ts'
 import type { PaymentNetwork } from '../payments/ports.ts'
 import type { SandboxAccounts } from './accounts.ts'

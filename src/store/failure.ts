@@ -1,6 +1,6 @@
 // What went wrong in an engine, in words that may leave the store. A driver's text can quote rows, hosts and
 // passwords, so it goes no further than `cause`, of which the log prints the stack only.
-import { type ErrorCode, GatewayError } from '../errors.ts'
+import { type ErrorCode, GatewayError } from '../core/errors.ts'
 
 /** A failure as data: what the SQLite worker posts to the main thread. */
 export interface Failure {

@@ -1,6 +1,6 @@
 // Which engine keeps what: PostgreSQL when GATEWAY_DATABASE_URL is set, else SQLite and files in the data directory.
-import type { Config } from '../config.ts'
-import type { Logger } from '../log.ts'
+import type { Config } from '../core/config.ts'
+import type { Logger } from '../lib/log.ts'
 import { openFileDocuments } from './documents/files.ts'
 import type { DocumentStore, Store } from './ports.ts'
 import { openSqliteStore } from './sqlite/store.ts'

@@ -1,8 +1,8 @@
 // The tables, as versioned steps that both engines run at open. A released step is never edited: add another.
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import type { Dialect } from './dialects.ts'
-import { listLater, unclusterTexts, widenLedgerKinds } from './rebuilds.ts'
+import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
 const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
   // A payment buys credits once, whatever else goes wrong.

@@ -6,9 +6,9 @@ import { type CommandName, reads, singleStatements } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
-import { createPlacing } from './sqlite/arrivals.ts'
+import { createPlacing } from './sqlite/write-behind.ts'
 import { openDatabase } from './sqlite/database.ts'
-import { sqliteCommands } from './sqlite/hot.ts'
+import { sqliteCommands } from './sqlite/fused.ts'
 
 export interface WorkerInput {
   readonly port: MessagePort

@@ -1,7 +1,7 @@
 // The body as content, by the mode that was asked for. A complete answer is always delivered: where the wish cannot be
 // met, the bytes come another way and `parse_error` says why.
-import { parseJson } from '../json.ts'
-import { GatewayError } from '../errors.ts'
+import { parseJson } from '../lib/json.ts'
+import { GatewayError } from '../core/errors.ts'
 import { type Decoded, decodeText, isUtf8 } from '../outbound/charset.ts'
 import { type ContentType, isJson, isTextual, parseContentType } from '../outbound/media-type.ts'
 import { hasInexactNumber } from '../outbound/numbers.ts'

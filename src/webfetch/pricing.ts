@@ -9,7 +9,7 @@ import {
   URL_ALIASES,
   WEB_FETCH,
 } from '../../schemas/web-fetch.ts'
-import { CATALOGUE_VERSION } from '../config.ts'
+import { CATALOGUE_VERSION } from '../core/config.ts'
 import { type Economics, FORMULA, LEGACY_MARGIN } from './economics.ts'
 import {
   type FetchNetworkId,

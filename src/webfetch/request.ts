@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { NormalisedFetch } from '../../schemas/web-fetch.ts'
 import { parseTarget, type TargetOptions } from '../egress/target.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../core/errors.ts'
 import { toCanonicalJson } from '../receipts/types.ts'
 import { readShape } from './shapes.ts'
 

@@ -1,10 +1,10 @@
 // One parser for every shape in which a fetch is asked for. Reads the request, with whatever is wrapped inside it, into
 // claims: which field, which value, where it stood. Two claims that differ are refused with both places named.
 import { MAX_BYTES, TIMEOUT_MS, URL_ALIASES, WEB_FETCH, WebFetchFields } from '../../schemas/web-fetch.ts'
-import { readCurlCommand } from '../curl.ts'
-import { type ErrorCode, GatewayError } from '../errors.ts'
-import { describeIssues } from '../issues.ts'
-import { parseJson } from '../json.ts'
+import { readCurlCommand } from '../outbound/curl.ts'
+import { type ErrorCode, GatewayError } from '../core/errors.ts'
+import { describeIssues } from '../core/validation-issues.ts'
+import { parseJson } from '../lib/json.ts'
 import { findDuplicateMember } from './duplicates.ts'
 
 export const PRODUCTION = 'eip155:8453'

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
-import { createLogger } from '../../src/log.ts'
+import { loadConfig } from '../../src/core/config.ts'
+import { createLogger } from '../../src/lib/log.ts'
 import { openStore } from '../../src/store/index.ts'
 import type { Store } from '../../src/store/ports.ts'
-import { hashToken } from '../../src/tokens.ts'
+import { hashToken } from '../../src/lib/tokens.ts'
 import {
   bearer,
   type DoorUnderTest,

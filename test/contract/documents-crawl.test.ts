@@ -1,6 +1,6 @@
 // Every address that any generated document names is asked, and must answer what was claimed of it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
+import { ERRORS } from '../../src/core/errors.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { at, type Json, keysAt } from '../support/tree.ts'
 

@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRegistry, type DoorName, type RegisteredTool } from '../../src/registry.ts'
+import { createRegistry, type DoorName, type RegisteredTool } from '../../src/core/registry.ts'
 import { tools } from '../../tools/index.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'

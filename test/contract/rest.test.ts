@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
-import { defineTool } from '../../src/registry.ts'
+import { defineTool } from '../../src/core/registry.ts'
 import type { Capability } from '../../src/store/ports.ts'
-import { hashToken, newToken } from '../../src/tokens.ts'
+import { hashToken, newToken } from '../../src/lib/tokens.ts'
 import { type Harness, startRestHarness } from '../support/door-harness.ts'
 
 const common = {

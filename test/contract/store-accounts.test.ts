@@ -1,7 +1,7 @@
 // Accounts, keys and the ledger, held to the same behaviour on every engine.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { ServiceKey, Store } from '../../src/store/ports.ts'
 import { addAccount, createPlace, ENGINES, NOW, type Place, sumOfLedger, times } from '../support/store.ts'
 

@@ -1,6 +1,6 @@
 // What the sweep does with permits and mandates; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { commands } from '../../src/store/commands/index.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openDirectStore } from '../support/direct-store.ts'

@@ -1,6 +1,6 @@
 // Attempts: reserve, send, finish, refund, recover; on every engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addCapability,

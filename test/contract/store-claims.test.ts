@@ -1,6 +1,6 @@
 // Payment claims: claim, submit, settle, move, cancel, recover; on every engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { MAX_BALANCE } from '../../src/store/migrations.ts'
 import type { ClaimState, NewPaymentClaim, PaymentClaim, Store } from '../../src/store/ports.ts'
 import {

@@ -183,7 +183,7 @@ describe('the store thread', () => {
          workerData.port.postMessage({ ready: true })`,
       )
       const storeModule = new URL('../../src/store/sqlite/store.ts', import.meta.url).href
-      const logModule = new URL('../../src/log.ts', import.meta.url).href
+      const logModule = new URL('../../src/lib/log.ts', import.meta.url).href
       const program = `
         import { openSqliteStore } from ${JSON.stringify(storeModule)}
         import { createLogger } from ${JSON.stringify(logModule)}

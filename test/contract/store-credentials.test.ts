@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { Credential, SealedCredential, Store } from '../../src/store/ports.ts'
 import {
   addAccount,

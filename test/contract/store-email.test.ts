@@ -1,7 +1,7 @@
 // Keys of email verification and their days, on every engine.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { EmailKey, KeyLimit, Store } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 

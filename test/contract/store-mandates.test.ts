@@ -1,6 +1,6 @@
 // Mandates: one row for the same terms, its limits taken atomically, its revocation final; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { addAccount, addCredential, createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 import {

@@ -2,7 +2,7 @@
 // payment is used twice.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { AttemptState, ClaimState, Store } from '../../src/store/ports.ts'
 import {
   addSetting,

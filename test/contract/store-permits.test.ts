@@ -1,6 +1,6 @@
 // Permits: prepared against a mandate, decided once, expired, listed; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { NewPermit, PermitState, PrepareResult, Store } from '../../src/store/ports.ts'
 import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
 import {

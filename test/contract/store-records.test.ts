@@ -1,8 +1,8 @@
 // Published keys, A2A tasks, retention, opening and closing; on every engine.
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GatewayError } from '../../src/errors.ts'
-import { newId } from '../../src/ids.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { TABLE_VERSION } from '../../src/store/migrations.ts'
 import type { Store, StoredTask } from '../../src/store/ports.ts'
 import {
@@ -255,7 +255,7 @@ describe('several processes that open one empty PostgreSQL database at once', ()
 
   it('names host and port, never the password, when the server is not there', async () => {
     const { openStore } = await import('../../src/store/index.ts')
-    const { loadConfig } = await import('../../src/config.ts')
+    const { loadConfig } = await import('../../src/core/config.ts')
     const { log } = await import('../support/store.ts')
     const config = loadConfig({ GATEWAY_DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none' })
     const opening = openStore({ config, log, bootId: 'boot' })

@@ -1,6 +1,6 @@
 // What settlements for other sellers cost, quotes, and their sweep; on every engine.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { Store } from '../../src/store/ports.ts'
 import {
   addAccount,

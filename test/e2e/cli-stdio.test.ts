@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { newToken } from '../../src/tokens.ts'
+import { newToken } from '../../src/lib/tokens.ts'
 import { runCli, startCli, startGatewayProcess } from '../support/cli.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 

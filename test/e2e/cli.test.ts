@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { newToken } from '../../src/tokens.ts'
+import { newToken } from '../../src/lib/tokens.ts'
 import { type GatewayProcess, runCli, startGatewayProcess } from '../support/cli.ts'
 import { createWorld, UPSTREAM_HOST, type World } from '../support/gateway.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSigner } from '../../src/receipts/index.ts'
 import { decodeJws, JWS_TYPES, toCanonicalJson } from '../../src/receipts/types.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { type ActionsClient, type Body, createActionsClient } from '../support/actions.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 

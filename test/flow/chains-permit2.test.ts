@@ -3,10 +3,10 @@
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
-import { noFault } from '../../src/fault.ts'
+import { noFault } from '../../src/lib/fault-points.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
 import type { Payment, Permit2Authorization, Upstream } from '../../src/payments/ports.ts'
-import { Secret } from '../../src/secret.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import { requirementsOf, startTestChain, type TestChain } from '../support/chain.ts'
 import { type ChainProxy, startChainProxy } from '../support/chain-proxy.ts'
 

@@ -1,10 +1,10 @@
 // The in-process facilitator against a real node: what it says of a settlement is what happened on the chain.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { noFault, parseFault } from '../../src/fault.ts'
+import { noFault, parseFault } from '../../src/lib/fault-points.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createLocalUpstream } from '../../src/payments/adapters/local-upstream.ts'
 import type { Chain, Payment, Upstream } from '../../src/payments/ports.ts'
-import { Secret } from '../../src/secret.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import {
   type ExactPayload,
   requirementsOf,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { packTransfer } from '../../src/payments/adapters/usdc-abi.ts'
 import type { Chain, Eip3009Authorization } from '../../src/payments/ports.ts'
-import { Secret } from '../../src/secret.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import {
   type ExactPayload,
   requirementsOf,

@@ -2,7 +2,7 @@
 // for is what the merchant's own log says, and nothing is sent again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AttemptRecord } from '../../schemas/egress.ts'
-import { EGRESS_POINTS } from '../../src/fault.ts'
+import { EGRESS_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { type CrashCase, crashCases, faultOf, isCharged, labelOf } from '../support/crash-cases.ts'
 import { createWorld, ENGINES, UPSTREAM_HOST, type World } from '../support/gateway.ts'

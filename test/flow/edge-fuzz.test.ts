@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { errorsOf } from '../../src/documents/problems.ts'
-import type { AnyTool } from '../../src/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
 import { edgeForward } from '../../tools/edge-forward.ts'
 import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'
 

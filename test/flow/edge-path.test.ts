@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { errorsOf } from '../../src/documents/problems.ts'
 import { edgeForward } from '../../tools/edge-forward.ts'
-import type { AnyTool } from '../../src/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
 import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'
 import { UPSTREAM_HOST } from '../support/gateway.ts'
 

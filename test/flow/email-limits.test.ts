@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
-import { hashToken } from '../../src/tokens.ts'
+import { hashToken } from '../../src/lib/tokens.ts'
 import { emailVerify } from '../../tools/email-verify.ts'
 import { emailVerifyBatch } from '../../tools/email-verify-batch.ts'
 import {

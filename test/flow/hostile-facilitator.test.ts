@@ -2,8 +2,8 @@
 // chain says, nothing is sent to anybody a second time, and nothing is settled twice.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
-import { noFault } from '../../src/fault.ts'
-import { createLogger } from '../../src/log.ts'
+import { noFault } from '../../src/lib/fault-points.ts'
+import { createLogger } from '../../src/lib/log.ts'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { createHttpUpstream } from '../../src/payments/adapters/http-upstream.ts'
 import { createNetworks } from '../../src/payments/networks.ts'

@@ -2,7 +2,7 @@
 // retrievable by its payer, or not charged. Nothing is submitted twice, and the chain is the witness.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentPayloadV2 } from '../../schemas/x402.ts'
-import { type FaultPoint, PAYMENT_POINTS } from '../../src/fault.ts'
+import { type FaultPoint, PAYMENT_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { createWorld, ENGINES, type World } from '../support/gateway.ts'

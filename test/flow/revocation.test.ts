@@ -1,7 +1,7 @@
 // What ends a key, a capability or a credential ends it for the very next call, whoever ended it and however many calls are
 // under way with it: rows that every call reads are remembered.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AnyTool } from '../../src/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
 import { egressCapabilitiesRevoke } from '../../tools/egress-capabilities-revoke.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'

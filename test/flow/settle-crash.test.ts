@@ -1,7 +1,7 @@
 // kill -9 of the real server at every step of a settlement, then restarts: every payment ends settled once with its
 // receipt, or nothing was charged; and nothing is ever submitted a second time.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { PAYMENT_POINTS } from '../../src/fault.ts'
+import { PAYMENT_POINTS } from '../../src/lib/fault-points.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain } from '../support/chain.ts'
 import { createWorld, ENGINES, type RestAnswer, type World } from '../support/gateway.ts'

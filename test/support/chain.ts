@@ -16,7 +16,7 @@ import type {
 import { createJsonRpc, type JsonRpc } from '../../src/payments/adapters/json-rpc.ts'
 import { createNetworks } from '../../src/payments/networks.ts'
 import type { Eip3009Authorization, Payment, PaymentNetwork } from '../../src/payments/ports.ts'
-import { Secret } from '../../src/secret.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { giveGas, installUsdc } from '../../src/sandbox/usdc.ts'
 import { removeFolder } from './remove-folder.ts'

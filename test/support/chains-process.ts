@@ -1,5 +1,5 @@
 // A gateway's share of the sandbox chains in a process of its own, to be killed: prints where its chain listens.
-import { createLogger } from '../../src/log.ts'
+import { createLogger } from '../../src/lib/log.ts'
 import { openSandboxChains } from '../../src/sandbox/chains.ts'
 
 const [dataDir] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 // Every place in an attempt where the process may die, and what must be found afterwards. One engine sends fetches,
 // permits and edge calls, so one table holds for all of them.
-import { EGRESS_POINTS } from '../../src/fault.ts'
+import { EGRESS_POINTS } from '../../src/lib/fault-points.ts'
 
 export type EgressPoint = (typeof EGRESS_POINTS)[number]
 

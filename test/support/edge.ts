@@ -2,7 +2,7 @@
 // written as bytes, because no HTTP library sends the targets and headers that have to be refused.
 import { connect } from 'node:net'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST, type WorldOptions } from './gateway.ts'
-import type { GatewayOptions } from '../../src/gateway.ts'
+import type { GatewayOptions } from '../../src/app/gateway.ts'
 
 export const EDGE_NAME = 'gw.example.net'
 export const CONSENT_NAME = `_agent-gateway.${UPSTREAM_HOST}`

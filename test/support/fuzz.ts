@@ -1,6 +1,6 @@
 // Input for fuzzing a tool: anything at all, values of its own schema, and its examples with something broken in them.
 import fc from 'fast-check'
-import type { JsonSchema } from '../../src/registry.ts'
+import type { JsonSchema } from '../../src/core/registry.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 

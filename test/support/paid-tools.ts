@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { x402 } from '../../schemas/money.ts'
 import { Receipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
-import { type AnyTool, defineTool } from '../../src/registry.ts'
+import { type AnyTool, defineTool } from '../../src/core/registry.ts'
 import { paymentsGet } from '../../tools/payments-get.ts'
 import { receiptsGet } from '../../tools/receipts-get.ts'
 

@@ -1,7 +1,7 @@
 // Chain, facilitator and payment without a network, for tests of the payment rules.
 import { randomBytes } from 'node:crypto'
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import { createNetworks } from '../../src/payments/networks.ts'
 import {
   type AuthorizationFate,
@@ -15,7 +15,7 @@ import {
   type Verdict,
 } from '../../src/payments/ports.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
-import { Secret } from '../../src/secret.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import type { NewPaymentClaim, PaymentClaim, Store } from '../../src/store/ports.ts'
 
 export const networks = createNetworks([84532, 8453])

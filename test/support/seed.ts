@@ -1,7 +1,7 @@
 // Rows that tests of one layer need from the layers around it.
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type { Capability, SealedCredential, Store } from '../../src/store/ports.ts'
-import { hashToken, newToken } from '../../src/tokens.ts'
+import { hashToken, newToken } from '../../src/lib/tokens.ts'
 
 const scope: Capability['scope'] = {
   hosts: ['api.example.com'],

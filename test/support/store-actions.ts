@@ -1,6 +1,6 @@
 // Mandates, permits and their executions to put into a store, and what must be true of them at every moment.
 import { createHash, randomBytes } from 'node:crypto'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/lib/ids.ts'
 import type {
   ActionCounts,
   Attempt,

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { type Config, loadConfig } from '../../src/config.ts'
-import { newId } from '../../src/ids.ts'
-import { createLogger } from '../../src/log.ts'
+import { type Config, loadConfig } from '../../src/core/config.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { createLogger } from '../../src/lib/log.ts'
 import { openStore } from '../../src/store/index.ts'
-import { LEDGER } from '../../src/store/sqlite/arrivals.ts'
+import { LEDGER } from '../../src/store/sqlite/write-behind.ts'
 import type {
   Attempt,
   Capability,

@@ -1,6 +1,6 @@
 // The store's task commands in memory, to the contract of src/store/ports.ts, for tests of the A2A door alone.
 import type { Store, StoredTask } from '../../src/store/ports.ts'
-import { hashToken } from '../../src/tokens.ts'
+import { hashToken } from '../../src/lib/tokens.ts'
 import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 
 export interface MemoryTaskStore {

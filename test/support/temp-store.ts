@@ -2,7 +2,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '../../src/log.ts'
+import { createLogger } from '../../src/lib/log.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { removeFolder } from './remove-folder.ts'

@@ -1,5 +1,5 @@
 // One call of a tool through each door, as raw wire JSON, brought to one form: the code, and the output if there is one.
-import type { AnyTool } from '../../src/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
 import { at, type Json } from './tree.ts'
 
 export interface Outcome {

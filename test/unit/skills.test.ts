@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
-import { parseInput } from '../../src/input.ts'
-import { createRegistry } from '../../src/registry.ts'
+import { ERRORS } from '../../src/core/errors.ts'
+import { parseInput } from '../../src/core/input.ts'
+import { createRegistry } from '../../src/core/registry.ts'
 import { tools } from '../../tools/index.ts'
 
 const root = new URL('../../skills/', import.meta.url)

@@ -4,7 +4,7 @@ import { x402Client, x402HTTPClient } from '@x402/core/client'
 import type { PaymentRequired } from '@x402/core/types'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Secret } from '../../secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 
 export interface PaidStep {

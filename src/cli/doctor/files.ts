@@ -4,8 +4,8 @@ import { access, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createPrivateKey } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK_EC_Private } from 'jose'
-import { operatorKeyFile } from '../../bootstrap.ts'
-import { parseToken } from '../../tokens.ts'
+import { operatorKeyFile } from '../../app/bootstrap.ts'
+import { parseToken } from '../../lib/tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
 const LOW_SPACE_BYTES = 256 * 1024 * 1024

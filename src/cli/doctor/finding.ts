@@ -1,5 +1,5 @@
 // One line of the doctor: what was looked at, how it is, and what to do when it is not well.
-import type { Config } from '../../config.ts'
+import type { Config } from '../../core/config.ts'
 import type { Running } from '../running.ts'
 
 export interface Finding {

@@ -1,6 +1,6 @@
 // `doctor`: looks at everything a start or a call needs, says how it is, and what to do. Never prints a secret.
 import type { Command } from 'commander'
-import { type Config, ConfigError, loadConfig } from '../../config.ts'
+import { type Config, ConfigError, loadConfig } from '../../core/config.ts'
 import { Exit } from '../exit.ts'
 import { jsonOption } from '../options.ts'
 import { printJson, printLine } from '../output.ts'

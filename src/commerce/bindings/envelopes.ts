@@ -3,8 +3,8 @@ import { decodeBase64Text } from '../decode/json.ts'
 import { pickText } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message } from '../ports.ts'
-import { readMcp } from '../protocols/mcp.ts'
-import { readUcp } from '../protocols/ucp.ts'
+import { readMcp } from '../mcp/read.ts'
+import { readUcp } from '../ucp/read.ts'
 import { bind } from './compare.ts'
 
 export function bindMcp(layer: Layer, message: Message): Binding[] {

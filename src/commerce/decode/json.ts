@@ -1,5 +1,5 @@
 // JSON and base64 from strangers, as states and never as exceptions.
-import { hasRepeatedMember, parseJson } from '../../json.ts'
+import { hasRepeatedMember, parseJson } from '../../lib/json.ts'
 import { MAX_BODY_CHARS, MAX_DEPTH, type Json, type JsonObject } from '../ports.ts'
 
 export type Unreadable = 'malformed' | 'too_deep' | 'oversize'

@@ -1,6 +1,6 @@
 // Bindings -> reasons: what was compared once for everybody, in the words of the policy.
 import type { Binding } from '../ports.ts'
-import { readAp2 } from '../protocols/ap2.ts'
+import { readAp2 } from '../ap2/read.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason, type Reason, type ReasonCode, type Severity } from './reasons.ts'
 

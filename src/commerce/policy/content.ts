@@ -1,7 +1,7 @@
 // Secrets and card data where nobody expects them. The payment itself, and Authorization to the target, are expected: they are
 // redacted and no reason.
 import { rememberLast } from '../decode/value.ts'
-import { readAcp } from '../protocols/acp.ts'
+import { readAcp } from '../acp/read.ts'
 import type { CardFound } from '../secrets/cards.ts'
 import { holderOf, listBeside, type Text } from '../secrets/texts.ts'
 import type { Rule, Subject } from './model.ts'

@@ -1,10 +1,10 @@
 // Hosts that a transaction names, where one is of another registrable domain than the target: not a neighbour, somebody else.
 import { parse } from 'tldts'
 import { readHostName } from '../bindings/compare.ts'
-import { readAp2 } from '../protocols/ap2.ts'
+import { readAp2 } from '../ap2/read.ts'
 import { readHttp } from '../protocols/http.ts'
-import { readMpp } from '../protocols/mpp.ts'
-import { readX402 } from '../protocols/x402.ts'
+import { readMpp } from '../mpp/read.ts'
+import { readX402 } from '../x402/read.ts'
 import type { Found } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
 import { isArguable } from './bindings.ts'

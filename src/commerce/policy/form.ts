@@ -1,9 +1,9 @@
 // What cannot be read, contradicts itself, or is nothing that is known.
 import { isOversize } from '../message.ts'
-import { isUnsigned, readAp2 } from '../protocols/ap2.ts'
+import { isUnsigned, readAp2 } from '../ap2/read.ts'
 import { readHttp } from '../protocols/http.ts'
 import type { X402Authorization } from '../protocols/types.ts'
-import { readX402 } from '../protocols/x402.ts'
+import { readX402 } from '../x402/read.ts'
 import { isObject, member } from '../decode/value.ts'
 import type { Found, Json, JsonObject } from '../ports.ts'
 import type { Rule } from './model.ts'

@@ -1,5 +1,5 @@
 // Whether the transaction may be sent again after a lost answer.
-import { readAcp } from '../protocols/acp.ts'
+import { readAcp } from '../acp/read.ts'
 import { isAnswer, type Rule, type Subject } from './model.ts'
 import { reason } from './reasons.ts'
 

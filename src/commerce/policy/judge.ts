@@ -1,7 +1,7 @@
 // One message held against one policy: what /v1/inspect answers with, and what the edge asks before it forwards. Pure.
 import { findBindings } from '../bindings.ts'
 import { detect } from '../detect.ts'
-import { readMpp } from '../protocols/mpp.ts'
+import { readMpp } from '../mpp/read.ts'
 import type { Detection, Message, Place } from '../ports.ts'
 import { findCards } from '../secrets/cards.ts'
 import { scanSecrets } from '../secrets/scan.ts'

@@ -2,7 +2,7 @@
 // are addresses as well, which a server will open.
 import { createAddressPolicy } from '../../egress/address.ts'
 import { isLocalName } from '../../egress/target.ts'
-import { readUcp } from '../protocols/ucp.ts'
+import { readUcp } from '../ucp/read.ts'
 import type { Found, Place } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason, type Reason } from './reasons.ts'

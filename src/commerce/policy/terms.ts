@@ -1,7 +1,7 @@
 // What is paid to whom, in one form for every protocol: one set of terms of a payment, several of an offer to choose from.
-import { readMpp } from '../protocols/mpp.ts'
+import { readMpp } from '../mpp/read.ts'
 import type { MppChallenge, X402Requirement } from '../protocols/types.ts'
-import { readX402 } from '../protocols/x402.ts'
+import { readX402 } from '../x402/read.ts'
 import type { Found, Place, TransactionFacts } from '../ports.ts'
 import { toNetwork } from './assets.ts'
 import type { Subject } from './model.ts'

@@ -1,9 +1,9 @@
 // From when until when a transaction holds, against the clock: what has expired is refused here, while a test never asks what
 // time it is.
-import { findWindowProblems } from '../bindings/x402-rules.ts'
-import { readAcp } from '../protocols/acp.ts'
-import { readAp2 } from '../protocols/ap2.ts'
-import { readX402 } from '../protocols/x402.ts'
+import { findWindowProblems } from '../x402/bind-rules.ts'
+import { readAcp } from '../acp/read.ts'
+import { readAp2 } from '../ap2/read.ts'
+import { readX402 } from '../x402/read.ts'
 import type { Found, Place } from '../ports.ts'
 import { isAnswer, type Rule, type Subject } from './model.ts'
 import { reason, type Reason } from './reasons.ts'

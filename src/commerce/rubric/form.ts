@@ -1,7 +1,7 @@
 // Whether a value has the form that its job needs. Form only: nothing here verifies a signature or knows a key.
 import type { Binding, Found, Place } from '../ports.ts'
 import type { Credential, HttpSignature, Numeral } from '../protocols/types.ts'
-import { ADDRESS, WORD } from '../protocols/x402-shape.ts'
+import { ADDRESS, WORD } from '../x402/shape.ts'
 import { all, none, type Sample, some, type Verdict } from './model.ts'
 
 /** Shorter than this, an identifier can be guessed. */

@@ -1,6 +1,6 @@
 // Public formats of credentials: how each begins, and what follows. Every pattern is anchored at a literal, has bounded
 // counts and no alternatives that overlap, so each character is looked at a fixed number of times.
-import { PERMIT_HEADER_END } from '../../tokens.ts'
+import { PERMIT_HEADER_END } from '../../lib/tokens.ts'
 
 export interface SecretPattern {
   readonly kind: string

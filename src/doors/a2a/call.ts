@@ -1,6 +1,6 @@
 // What the engine knows of one request, whichever binding it came through.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { PresentedTokens } from '../../authenticate.ts'
+import type { PresentedTokens } from '../../core/authenticate.ts'
 import { type HttpContext, presentedTokens } from '../http.ts'
 
 export interface A2aCall {

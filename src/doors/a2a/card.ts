@@ -2,10 +2,10 @@
 // 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../../schemas/money.ts'
-import { API_VERSION } from '../../config.ts'
-import type { Signer } from '../../services.ts'
+import { API_VERSION } from '../../core/config.ts'
+import type { Signer } from '../../core/services.ts'
 import type { Addresses } from '../http.ts'
-import { exampleInput, isForAgents } from './greeting.ts'
+import { exampleInput, isForAgents } from './help-message.ts'
 import { isPaid } from '../../documents/payments.ts'
 import { priceSentence } from '../payment.ts'
 import { X402_EXTENSIONS } from './payment.ts'

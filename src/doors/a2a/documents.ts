@@ -1,7 +1,7 @@
 // Serves documents whose bytes never change while the process runs: cards and the skills document.
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { sendBytes } from '../http.ts'
 
 export interface FixedDocument {

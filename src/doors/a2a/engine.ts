@@ -7,8 +7,8 @@ import {
   TaskNotCancelableError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
-import type { Logger } from '../../log.ts'
-import type { Caller } from '../../services.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { Caller } from '../../core/services.ts'
 import {
   createBook,
   HEARTBEAT_MS,
@@ -17,7 +17,7 @@ import {
   type ListQuery,
   ownerIdOf,
   type TaskStore,
-} from './book.ts'
+} from './task-store.ts'
 import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
 import { follow, type LiveTask } from './live.ts'

@@ -1,6 +1,6 @@
 // The shape of a SendMessage request, checked before anything else happens. Unknown fields are ignored (5.7).
 import { z } from 'zod'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Json, WireMessage } from './wire.ts'
 
 const MAX_FIELDS = 20

@@ -1,7 +1,7 @@
 // This door's column of the error table: what a thrown error looks like over JSON-RPC, HTTP+JSON and in a task.
 // A2A's own errors are the SDK's classes; everything else is a GatewayError. No other text reaches a client.
 import { A2AError, A2A_ERROR_CODE, restStatusFor, toJsonRpcError, toRestErrorBody } from '@a2a-js/sdk/errors'
-import { type GatewayError, type Problem, toGatewayError, toProblem } from '../../errors.ts'
+import { type GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
 import type { Json } from './wire.ts'
 
 /** Spec 9.5 keeps -32001 and below for A2A itself; this is the one code left for "refused before any work". */

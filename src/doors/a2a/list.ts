@@ -1,7 +1,7 @@
 // ListTasks: its parameters checked, and its answer trimmed to what was asked for (3.1.4).
 import { z } from 'zod'
 import { invalidFields } from './envelope.ts'
-import type { ListPage } from './book.ts'
+import type { ListPage } from './task-store.ts'
 import type { A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type TaskStateName, type WireTask, withHistory } from './wire.ts'

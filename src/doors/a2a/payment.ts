@@ -1,7 +1,7 @@
 // x402 over A2A (x402 transports-v2, a2a-x402 v0.1 and v0.2): what a message's metadata says about a payment, and what ours do.
 import { formatAtomic } from '../../../schemas/money.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Challenge } from '../../payments/ports.ts'
 import { readPayment, type ReadPayment } from '../payment.ts'
 import type { SendRequest } from './envelope.ts'

@@ -1,5 +1,5 @@
 // What must not be in a stored task: tokens anywhere, and the inputs that are secrets or personal by name.
-import { PERMIT_HEADER_END } from '../../tokens.ts'
+import { PERMIT_HEADER_END } from '../../lib/tokens.ts'
 import type { WireMessage, WirePart } from './wire.ts'
 
 const REDACTED = '[redacted]'

@@ -5,7 +5,7 @@ import {
   RequestMalformedError,
   VersionNotSupportedError,
 } from '@a2a-js/sdk/errors'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { type HttpContext, readJson, sendBytes } from '../http.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'

@@ -1,10 +1,10 @@
 // One task from acceptance to its end. What is told is on disk first, and only one of "it ended" and "it was canceled" is
 // ever written.
 import { randomUUID } from 'node:crypto'
-import { GatewayError } from '../../errors.ts'
-import { newId } from '../../ids.ts'
-import type { Logger } from '../../log.ts'
-import { type Book, type Kept, ownerIdOf, type SaveAs } from './book.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Logger } from '../../lib/log.ts'
+import { type Book, type Kept, ownerIdOf, type SaveAs } from './task-store.ts'
 import type { A2aCall } from './call.ts'
 import type { SendRequest } from './envelope.ts'
 import {

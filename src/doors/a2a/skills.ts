@@ -1,8 +1,8 @@
 // Which skill a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
 // a data part, message metadata, request metadata, one JSON object in the text. Words that a tool understands are a request
 // for it; any others get a list of skills.
-import { GatewayError } from '../../errors.ts'
-import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../registry.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../core/registry.ts'
 import type { SendRequest } from './envelope.ts'
 import type { Json, WireMessage } from './wire.ts'
 

@@ -1,7 +1,7 @@
 // A paid task whose settlement is not known yet: nobody works on it any more, and it stays at work until its claim is decided.
 // Whoever reads it asks.
 import { randomUUID } from 'node:crypto'
-import { LogField, type Logger } from '../../log.ts'
+import { LogField, type Logger } from '../../lib/log.ts'
 import type { PaymentGate } from '../../payments/ports.ts'
 import { paymentMetadata, receiptsOf } from './payment.ts'
 import {

@@ -1,7 +1,7 @@
 // What a task that waits for its payment remembers of the call, and what a follow-up to it means.
 import { isDeepStrictEqual } from 'node:util'
-import { GatewayError } from '../../errors.ts'
-import { takesCapabilityArgument } from '../../registry.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { takesCapabilityArgument } from '../../core/registry.ts'
 import { redactTokens, redactValue } from './redact.ts'
 import type { Choice, Skill, SkillTable } from './skills.ts'
 import type { Json } from './wire.ts'

@@ -1,8 +1,8 @@
 // What a message sets in motion: a tool through the call path, or (conformance runs only) a fixture.
 import { randomUUID } from 'node:crypto'
-import type { CallPath } from '../../call.ts'
-import type { GatewayError, Problem } from '../../errors.ts'
-import type { Caller } from '../../services.ts'
+import type { CallPath } from '../../core/call.ts'
+import type { GatewayError, Problem } from '../../core/errors.ts'
+import type { Caller } from '../../core/services.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { Undecided } from './undecided.ts'

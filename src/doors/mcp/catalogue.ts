@@ -1,6 +1,6 @@
 // What a connection is shown, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
-import { API_VERSION } from '../../config.ts'
-import type { JsonSchema, RegisteredTool, Registry } from '../../registry.ts'
+import { API_VERSION } from '../../core/config.ts'
+import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../http.ts'
 import { isPaid } from '../../documents/payments.ts'
 import { priceSentence } from '../payment.ts'

@@ -1,6 +1,6 @@
 // What the fast path, the SDK and stdio share: the catalogue, and who sees which part of it.
 import { createHash } from 'node:crypto'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
 import { createFixtures, type Fixtures } from './fixtures.ts'

@@ -1,6 +1,6 @@
 // Which Host and Origin headers /mcp accepts: a page in somebody's browser must not reach a gateway on loopback
 // through a name that it made resolve there (DNS rebinding).
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Addresses } from '../http.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']

@@ -1,5 +1,5 @@
 // A few lines that tell a model how to use the gateway; they name only tools that exist.
-import { portableName, type Registry } from '../../registry.ts'
+import { portableName, type Registry } from '../../core/registry.ts'
 import type { Spelling } from './names.ts'
 
 const LINES: readonly { readonly needs: readonly string[]; readonly text: string }[] = [

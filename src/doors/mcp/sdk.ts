@@ -10,7 +10,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { newId } from '../../ids.ts'
+import { newId } from '../../lib/ids.ts'
 import type { McpCore } from './core.ts'
 import { createLineTransport } from './line-transport.ts'
 import { resultJson } from './result.ts'

@@ -1,8 +1,8 @@
 // tools/call: from JSON-RPC params to the call path and back, the same for the fast path, the SDK and stdio.
-import type { PresentedTokens } from '../../authenticate.ts'
-import { toProblem } from '../../errors.ts'
-import type { CallResult } from '../../call.ts'
-import type { HandlerContext } from '../../services.ts'
+import type { PresentedTokens } from '../../core/authenticate.ts'
+import { toProblem } from '../../core/errors.ts'
+import type { CallResult } from '../../core/call.ts'
+import type { HandlerContext } from '../../core/services.ts'
 import type { DoorParts } from '../parts.ts'
 import { readPayment } from '../payment.ts'
 import type { Spelling } from './names.ts'

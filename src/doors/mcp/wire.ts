@@ -1,7 +1,7 @@
 // JSON-RPC over HTTP as the MCP door speaks it: message shapes, error codes, body reading and reply writing.
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 
 export type RpcId = string | number
 export type JsonObject = Record<string, unknown>

@@ -1,6 +1,6 @@
 // One HTTP exchange as the REST door's handlers see it, and the resource table that picks a handler by method.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { HttpContext } from '../http.ts'
 
 export interface Exchange {

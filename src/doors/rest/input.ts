@@ -1,11 +1,11 @@
 // Where a tool's input is in an HTTP request: path, then query (GET) or JSON body (POST). One value, one place.
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import {
   type JsonSchema,
   type RegisteredTool,
   type RestRoute,
   takesCapabilityArgument,
-} from '../../registry.ts'
+} from '../../core/registry.ts'
 import { readJson } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'

@@ -2,7 +2,7 @@
 import { HELP } from '../../documents/problems.ts'
 import { priceWords } from '../../documents/protocols.ts'
 import { sampleOf } from '../../documents/sample.ts'
-import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
 import { html, type Markup, prose } from './html.ts'
 

@@ -1,7 +1,7 @@
 // The 402 for people: what is sold, what it costs, where and how to pay. No script, nothing loaded from elsewhere.
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { formatAtomic } from '../../../schemas/money.ts'
-import type { Problem } from '../../errors.ts'
+import type { Problem } from '../../core/errors.ts'
 import { createNetworks } from '../../payments/networks.ts'
 import type { Challenge } from '../../payments/ports.ts'
 import type { DoorParts } from '../parts.ts'

@@ -1,9 +1,9 @@
 // x402 over HTTP: payments found in requests, challenges and settlements put into answers. Header of v2, body of v1.
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../payments/ports.ts'
-import { Secret } from '../../secret.ts'
+import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'

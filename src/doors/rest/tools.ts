@@ -1,8 +1,8 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
-import { type GatewayError, toGatewayError } from '../../errors.ts'
+import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../payments/ports.ts'
-import type { RegisteredTool, RestRoute } from '../../registry.ts'
-import { watchDeparture } from '../departure.ts'
+import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
+import { watchDeparture } from '../disconnect.ts'
 import { presentedTokens, rateHeaders, sendText } from '../http.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'

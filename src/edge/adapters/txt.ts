@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { ask, type DnsServer, listServers, nameOf } from '../../outbound/adapters/dns-exchange.ts'
 import { createQuestion, type DnsReply, TXT } from '../../outbound/dns-message.ts'
-import { createPlaces } from '../../outbound/places.ts'
+import { createPlaces } from '../../lib/semaphore.ts'
 import type { TxtAnswer, TxtResolver } from '../ports.ts'
 
 const TRY_MS = 2_000

@@ -2,7 +2,7 @@
 // host name is only what the certificate must be for.
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { createTurns } from '../../turns.ts'
+import { createTurns } from '../../lib/scheduler.ts'
 
 export interface DialRequest {
   readonly host: string

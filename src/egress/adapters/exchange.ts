@@ -2,7 +2,7 @@
 // the story bills by; nothing it says goes further.
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import type { Dispatcher } from 'undici'
-import { type Fault, noFault } from '../../fault.ts'
+import { type Fault, noFault } from '../../lib/fault-points.ts'
 import type { OutboundRequest, OutboundResponse, SendFailure, SendResult } from '../ports.ts'
 import type { Connection } from './connections.ts'
 import type { Deadline } from './deadline.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, link, mkdir, open, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 
 /** A lock older than this was left by a process that died: writing a key file takes milliseconds. */
 const STALE_LOCK_MS = 30_000

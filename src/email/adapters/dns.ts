@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { ask, listServers } from '../../outbound/adapters/dns-exchange.ts'
 import { A, AAAA, createQuestion, type DnsReply, MX, type RecordKind } from '../../outbound/dns-message.ts'
-import { createPlaces } from '../../outbound/places.ts'
+import { createPlaces } from '../../lib/semaphore.ts'
 import type { DnsAnswer, MailDns } from '../ports.ts'
 
 const ATTEMPT_MS = 800

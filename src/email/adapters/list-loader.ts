@@ -3,8 +3,8 @@
 // message ends the process that it is sent to.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { GatewayError } from '../../errors.ts'
-import { fromBytes } from '../handover.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { fromBytes } from '../list-codec.ts'
 import { type DomainLists, openLists } from '../lists.ts'
 
 export interface ListLoader {

@@ -2,7 +2,7 @@
 // waits for it. The gateway imports this file too, for its place: a bundle gives it a name of its own.
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { toBytes } from '../handover.ts'
+import { toBytes } from '../list-codec.ts'
 import { packLists } from './lists.ts'
 import { readRefreshedList } from './refreshed.ts'
 

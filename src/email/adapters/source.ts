@@ -1,7 +1,7 @@
 // Where the operator says a new list comes from: a file, or a URL that is downloaded once. Run by the command line, on the
 // operator's word; no caller of the gateway reaches this.
 import { readFile, stat } from 'node:fs/promises'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { MAX_LIST_BYTES, type RefreshReport, REFRESH_URL, storeRefreshedList } from './refreshed.ts'
 
 const DOWNLOAD_MS = 60_000

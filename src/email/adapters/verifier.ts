@@ -4,7 +4,7 @@
 import type { AddressPolicy } from '../../egress/address.ts'
 import type { Resolver, Sender } from '../../egress/ports.ts'
 import { parseTarget } from '../../egress/target.ts'
-import { Secret } from '../../secret.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { MailboxVerifier } from '../ports.ts'
 
 const TIMEOUT_MS = 1_500

@@ -2,7 +2,7 @@
 // A process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole process.
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { AnalysisResult } from '../ports.ts'
 import { BYTES_FD, type ChildMessage, type ChildRequest } from './serve.ts'
 

@@ -1,6 +1,6 @@
 // Processes that run the analyses: started when needed, ended when idle, replaced when one is cut off.
 import { availableParallelism } from 'node:os'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { Analyser, AnalyserLoad } from '../ports.ts'
 import { type Child, type Job, startChild } from './child.ts'
 

@@ -1,7 +1,7 @@
 // Which blocks of a page are its main text: the good ones in the part that holds most of them, and what belongs to them.
 // Where that finds little, other places that carry the text are tried; the answer names the one that did.
 import { type Block, readBlocks } from './blocks.ts'
-import { createFurnitureRules } from './furniture.ts'
+import { createFurnitureRules } from './boilerplate.ts'
 import { markedRoot, smallestRoot } from './root.ts'
 import { type Element, estimateWords, type ParsedPage } from './tree.ts'
 

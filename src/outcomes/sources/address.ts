@@ -1,7 +1,7 @@
 // Whether an address could be read at all, as far as it tells by itself: who may go where is not asked here.
 import type { SourceReason } from '../../../schemas/sources.ts'
 import { parseTarget, type TargetOptions, type TargetVerdict } from '../../egress/target.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { SourceFailure, SourceRequest } from '../ports.ts'
 
 const MAX_SUGGESTED_CHARACTERS = 500

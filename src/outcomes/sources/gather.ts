@@ -6,7 +6,7 @@ import type {
   SourceCoverage,
   SourceReason,
 } from '../../../schemas/sources.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type {
   FetchedSource,
   Gather,
@@ -16,7 +16,7 @@ import type {
   SourceReader,
   SourceRequest,
 } from '../ports.ts'
-import { createBrake } from './brake.ts'
+import { createBrake } from './circuit-breaker.ts'
 import { failure } from './failure.ts'
 
 export interface GatherParts {

@@ -1,6 +1,6 @@
 // One public address -> bytes, through the gateway's safe outbound path, or a reason.
 import type { OutboundResponse, Sender } from '../../egress/ports.ts'
-import { createLane } from '../../turns.ts'
+import { createLane } from '../../lib/scheduler.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
@@ -10,7 +10,7 @@ import { toFailure } from './address.ts'
 import { conditionsOf, freshen, readAnswer, toSource } from './answer.ts'
 import { type CachedAnswer, createSourceCache, isFresh } from './cache.ts'
 import { failure, fromObstacle, fromSend, fromStatus } from './failure.ts'
-import { createFlights } from './flights.ts'
+import { createFlights } from './single-flight.ts'
 
 export interface ReaderParts {
   readonly targets: Pick<Targets, 'inspect'>

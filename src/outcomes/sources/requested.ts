@@ -2,7 +2,7 @@
 // words of the request are in `urls` by then (resolve.ts). Whether an address is any good is found out when it is read.
 import { toUSVString } from 'node:util'
 import { parseTarget } from '../../egress/target.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import type { ClaimField } from '../claims.ts'
 import type { SourceRequest } from '../ports.ts'
 

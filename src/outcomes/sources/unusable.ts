@@ -1,6 +1,6 @@
 // What an outcome ends in when there is nothing to deliver: nothing is charged, and everybody is told why.
 import type { Coverage, SourceReason } from '../../../schemas/sources.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 
 /**
  * @param detail for the caller; the log gets the reasons, which are words of ours

@@ -1,7 +1,7 @@
 // One EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
 import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
-import { findFate } from './fate.ts'
+import { findFate } from './authorization-status.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
   packAuthorizationState,

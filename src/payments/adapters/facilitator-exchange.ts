@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { buildConnector, Client } from 'undici'
-import { parseJson } from '../../json.ts'
+import { parseJson } from '../../lib/json.ts'
 
 export type ExchangeResult =
   /** `body` is undefined where it is not JSON. */

@@ -1,8 +1,8 @@
 // The in-process facilitator: settles EIP-3009 payments with accounts of the operator. Says of every settlement whether
 // anything may have left, because that decides whether another facilitator may try.
 import type { SupportedKind } from '../../../schemas/x402.ts'
-import type { Fault } from '../../fault.ts'
-import type { Secret } from '../../secret.ts'
+import type { Fault } from '../../lib/fault-points.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type {
   Payment,
   PaymentNetwork,
@@ -13,7 +13,7 @@ import type {
 } from '../ports.ts'
 import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
 import { createFees, type Fees } from './fees.ts'
-import { receiptOf } from './fate.ts'
+import { receiptOf } from './authorization-status.ts'
 import { createSdkScheme, type SdkScheme } from './sdk-scheme.ts'
 import { type Broadcast, openSettler, type Settler } from './settler.ts'
 import {

@@ -1,9 +1,9 @@
 // One account that submits on one chain. Its transactions leave one after the other, each with the next nonce; what
 // happens to them afterwards holds nobody up.
 import type { Hex } from 'ox/Hex'
-import type { Secret } from '../../secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import { ChainError, type PaymentNetwork } from '../ports.ts'
-import { loadRecovery } from '../recover.ts'
+import { loadRecovery } from '../ecrecover.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
 import type { RpcReply } from './json-rpc.ts'

@@ -1,5 +1,5 @@
 // The few calls and events of FiatTokenV2_2 that payments need, packed by hand: no ABI library on the fast path.
-import type { Secret } from '../../secret.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { Eip3009Authorization } from '../ports.ts'
 import type { RpcReply } from './json-rpc.ts'
 

@@ -1,5 +1,5 @@
 // Accounts, their keys, and the double-entry ledger of credits.
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
 import { selectPage } from '../page.ts'

@@ -1,6 +1,6 @@
 // One attempt is one row: reserved -> sending -> settled | ambiguous | refunded. Every step compares state and boot
 // id before it sets, so that a process that was given up for dead can finish nothing.
-import { newId } from '../../ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {

@@ -1,8 +1,8 @@
 // One payment claim is one row: claimed -> submitted -> settled | pending | unknown | failed, or claimed -> canceled.
 // Every step compares the state before it sets, so that a payment is submitted once and settled once.
 import { hash } from 'node:crypto'
-import { GatewayError } from '../../errors.ts'
-import { newId } from '../../ids.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
 import type { Millis, NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'

@@ -1,7 +1,7 @@
 // Sealed credentials and the capabilities cut from them. Scopes are stored as JSON and judged elsewhere.
 // Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
 import type { Scope } from '../../../schemas/http.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {

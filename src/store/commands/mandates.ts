@@ -1,6 +1,6 @@
 // What an operator allows to be asked for. Its counters say how much of it permits hold; whoever changes them has
 // locked the row. Lock order of every command: credential, capability or mandate, permit, account, counts.
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type { Mandate, NewMandate, Page, PageRequest, Store } from '../ports.ts'

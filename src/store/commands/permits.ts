@@ -1,6 +1,6 @@
 // Permits: prepared against a mandate, decided once where a person is asked, executed once or expired. What was taken
 // of the mandate is given back where nothing was sent and nothing will be.
-import { newId } from '../../ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type {

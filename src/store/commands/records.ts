@@ -1,5 +1,5 @@
 // Published keys, A2A tasks, and the sweep that retention allows (contract, section 10).
-import { newId } from '../../ids.ts'
+import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, where } from '../command.ts'
 import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
 import { sweepEmail } from './email.ts'

@@ -1,6 +1,6 @@
 // The operator's documents when PostgreSQL is set: one row each, changed by compare-and-set on its revision.
-import { GatewayError } from '../../errors.ts'
-import type { Logger } from '../../log.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Logger } from '../../lib/log.ts'
 import { type Command, first } from '../command.ts'
 import { storeClosed } from '../failure.ts'
 import type { DocumentKind, DocumentStore } from '../ports.ts'

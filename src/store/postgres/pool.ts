@@ -1,7 +1,7 @@
 // Connections to PostgreSQL, and how a command runs on one: statements prepared by name, a transaction around what
 // needs one, and a repeat only where the server has said that nothing happened.
 import pg from 'pg'
-import type { Logger } from '../../log.ts'
+import type { Logger } from '../../lib/log.ts'
 import { type Command, type Row, type Statement, Undo } from '../command.ts'
 import { toFailure, toStoreError } from '../failure.ts'
 

@@ -1,17 +1,23 @@
 // PostgreSQL: any number of gateway processes on one database.
-import type { Logger } from '../../log.ts'
-import { GatewayError } from '../../errors.ts'
+import type { Logger } from '../../lib/log.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, commands, reads, singleStatements } from '../commands/index.ts'
-import { storeOf } from '../facade.ts'
+import { storeOf } from '../engine-store.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import type { FinishAttempt, PaymentClaim, Store } from '../ports.ts'
-import { holdLiveness, type Liveness, LOCK_MIGRATIONS, recoverDeadBoots, recoverDeadClaims } from './boots.ts'
-import { settleAtOnce, submitAtOnce } from './hot-claims.ts'
-import { reserveActionAtOnce, reserveEdgeCallAtOnce } from './hot-actions.ts'
-import { finishAtOnce, isRefusedReservation, reserveAtOnce } from './hot.ts'
+import {
+  holdLiveness,
+  type Liveness,
+  LOCK_MIGRATIONS,
+  recoverDeadBoots,
+  recoverDeadClaims,
+} from './leases.ts'
+import { settleAtOnce, submitAtOnce } from './fused-claims.ts'
+import { reserveActionAtOnce, reserveEdgeCallAtOnce } from './fused-actions.ts'
+import { finishAtOnce, isRefusedReservation, reserveAtOnce } from './fused.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>

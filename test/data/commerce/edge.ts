@@ -2,7 +2,7 @@
 // what it only notes as long as nobody wrote a policy.
 import { gzipSync } from 'node:zlib'
 import type { ReasonCode } from '../../../src/commerce/policy/reasons.ts'
-import { PERMIT_HEADER_END } from '../../../src/tokens.ts'
+import { PERMIT_HEADER_END } from '../../../src/lib/tokens.ts'
 import { change, wire, type Change, type Plain, type SampleSource } from '../../support/commerce.ts'
 import { KINDS } from './kinds.ts'
 import { SAMPLES } from './samples.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../src/accounts/index.ts'
-import type { Accounts } from '../../../src/services.ts'
-import { hashToken } from '../../../src/tokens.ts'
+import type { Accounts } from '../../../src/core/services.ts'
+import { hashToken } from '../../../src/lib/tokens.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 let temp: TempStore

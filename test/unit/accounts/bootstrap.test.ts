@@ -1,8 +1,8 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { bootstrapOperator, operatorKeyFile } from '../../../src/bootstrap.ts'
-import { createLogger } from '../../../src/log.ts'
-import { hashToken, newToken } from '../../../src/tokens.ts'
+import { bootstrapOperator, operatorKeyFile } from '../../../src/app/bootstrap.ts'
+import { createLogger } from '../../../src/lib/log.ts'
+import { hashToken, newToken } from '../../../src/lib/tokens.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 let temp: TempStore

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { createExecute } from '../../../src/actions/execute.ts'
 import { hashPermit } from '../../../src/actions/permits.ts'
 import type { ActionParts } from '../../../src/actions/ports.ts'
-import { createReadyPermits } from '../../../src/actions/ready.ts'
+import { createReadyPermits } from '../../../src/actions/prepared-permit-cache.ts'
 import type { Warrant } from '../../../src/egress/forward.ts'
-import { GatewayError } from '../../../src/errors.ts'
-import { newId } from '../../../src/ids.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { newId } from '../../../src/lib/ids.ts'
 import type { ActionResult, Permit } from '../../../src/store/ports.ts'
 
 const NOW = 1_800_000_000_000

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { hashPermit, isSameHash, lifetimeOf, readClaims, toSeconds } from '../../../src/actions/permits.ts'
 import { APPROVAL_WINDOW_MS, PERMIT_TTL_MS } from '../../../src/actions/ports.ts'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/lib/ids.ts'
 
 const NOW = Date.UTC(2026, 5, 1) + 789
 

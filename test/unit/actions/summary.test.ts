@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PermitSummary } from '../../../schemas/actions.ts'
 import { MAX_LISTED_BODY_BYTES, readSummary, writeSummary } from '../../../src/actions/summary.ts'
-import { showLines, showText } from '../../../src/actions/visible.ts'
+import { showLines, showText } from '../../../src/actions/sanitised-text.ts'
 import { prepareRequest } from '../../../src/egress/request.ts'
 import { sealedCredential } from '../../support/store.ts'
 

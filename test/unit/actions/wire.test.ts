@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findConflict } from '../../../src/actions/warrant.ts'
-import type { Grounds } from '../../../src/actions/grounds.ts'
+import { findConflict } from '../../../src/actions/permit-grant.ts'
+import type { Grounds } from '../../../src/actions/revocation-check.ts'
 import { stateOf, toActionStats } from '../../../src/actions/wire.ts'
 import type { Permit } from '../../../src/store/ports.ts'
 

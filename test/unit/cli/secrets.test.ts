@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandFailure, Exit } from '../../../src/cli/exit.ts'
 import { readSecret, refuseSecretArguments } from '../../../src/cli/secrets.ts'
-import { newToken } from '../../../src/tokens.ts'
+import { newToken } from '../../../src/lib/tokens.ts'
 
 describe('refuseSecretArguments', () => {
   const token = newToken('sk')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { explainStartFailure } from '../../../src/cli/start-failure.ts'
-import { loadConfig } from '../../../src/config.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { loadConfig } from '../../../src/core/config.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 
 const config = loadConfig({ PORT: '80', GATEWAY_DATA_DIR: '/var/lib/gateway' })
 const systemError = (code: string, more: object) =>

@@ -11,7 +11,7 @@ import {
   type X402Rule,
   type X402Terms,
   type X402Window,
-} from '../../../src/commerce/bindings/x402-rules.ts'
+} from '../../../src/commerce/x402/bind-rules.ts'
 
 const SELLER = '0x52908400098527886E0F7030069857D2E4169EE7'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'

@@ -5,7 +5,7 @@ import {
   readX402Shape,
   toCaip2,
   type X402Shape,
-} from '../../../src/commerce/protocols/x402-shape.ts'
+} from '../../../src/commerce/x402/shape.ts'
 
 const accepted = { scheme: 'exact', network: 'eip155:8453' }
 

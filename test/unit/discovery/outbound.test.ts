@@ -5,7 +5,7 @@ import { createPlainSender } from '../../../src/discovery/adapters/plain-http.ts
 import { createOutbound, type OutboundGet } from '../../../src/discovery/outbound.ts'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import { type OutboundRequest, ResolveError, type SendResult } from '../../../src/egress/ports.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const signal = new AbortController().signal
 

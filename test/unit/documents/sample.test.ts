@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { sampleOf } from '../../../src/documents/sample.ts'
-import { createRegistry } from '../../../src/registry.ts'
+import { createRegistry } from '../../../src/core/registry.ts'
 import { tools } from '../../../tools/index.ts'
 
 const ajv = new Ajv2020({ strict: false })

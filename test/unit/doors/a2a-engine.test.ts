@@ -4,7 +4,7 @@ import { createEngine } from '../../../src/doors/a2a/engine.ts'
 import { createLiveTask, deferred, follow, publishStatus } from '../../../src/doors/a2a/live.ts'
 import type { Outcome, Work } from '../../../src/doors/a2a/work.ts'
 import type { WireEvent, WireTask } from '../../../src/doors/a2a/wire.ts'
-import { createLogger } from '../../../src/log.ts'
+import { createLogger } from '../../../src/lib/log.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from '../../support/task-store.ts'
 
 const call: A2aCall = {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { CallPath, CallRequest } from '../../../src/call.ts'
+import type { CallPath, CallRequest } from '../../../src/core/call.ts'
 import { readSubmission } from '../../../src/doors/a2a/payment.ts'
 import { paidWork } from '../../../src/doors/a2a/paid-work.ts'
 import { createSkillTable } from '../../../src/doors/a2a/skills.ts'
 import type { WorkContext } from '../../../src/doors/a2a/work.ts'
-import { toGatewayError } from '../../../src/errors.ts'
-import { createRegistry } from '../../../src/registry.ts'
+import { toGatewayError } from '../../../src/core/errors.ts'
+import { createRegistry } from '../../../src/core/registry.ts'
 import { paidTool, payment } from '../../support/paid-door.ts'
 
 const skill = createSkillTable(createRegistry([paidTool])).find('buy')!

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { redactMessage, redactTokens, redactValue } from '../../../src/doors/a2a/redact.ts'
 import { JWS_TYPES, toCanonicalJson } from '../../../src/receipts/types.ts'
 import type { WirePart } from '../../../src/doors/a2a/wire.ts'
-import { newToken } from '../../../src/tokens.ts'
+import { newToken } from '../../../src/lib/tokens.ts'
 
 const redactPart = (part: WirePart) =>
   redactMessage({ messageId: 'm', role: 'ROLE_USER', parts: [part] }).parts[0]

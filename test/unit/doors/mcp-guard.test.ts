@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createGuard } from '../../../src/doors/mcp/guard.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 
 const guard = createGuard(
   {

@@ -1,7 +1,7 @@
 // What a model reads first over MCP, of the product's own tools: short, and every name in it can be called.
 import { describe, expect, it } from 'vitest'
 import { instructions } from '../../../src/doors/mcp/instructions.ts'
-import { createRegistry } from '../../../src/registry.ts'
+import { createRegistry } from '../../../src/core/registry.ts'
 import { tools } from '../../../tools/index.ts'
 
 const registry = createRegistry(tools)

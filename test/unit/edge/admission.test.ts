@@ -6,8 +6,8 @@ import {
   MERCHANT_IN_FLIGHT,
   MERCHANT_PER_MINUTE,
 } from '../../../src/edge/admission.ts'
-import { GatewayError } from '../../../src/errors.ts'
-import { createRateLimiter } from '../../../src/limits.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { createRateLimiter } from '../../../src/core/rate-limit.ts'
 
 let admission: Admission
 beforeEach(() => {

@@ -7,10 +7,10 @@ import { createEdgeForward, type ForwardParts } from '../../../src/edge/forward.
 import { type ConsentVerdict, note } from '../../../src/edge/ports.ts'
 import type { PreparedRequest } from '../../../src/egress/request.ts'
 import type { Paid } from '../../../src/egress/run.ts'
-import { GatewayError } from '../../../src/errors.ts'
-import { parseFault } from '../../../src/fault.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { parseFault } from '../../../src/lib/fault-points.ts'
 import { toCanonicalJson } from '../../../src/receipts/types.ts'
-import type { EdgeTransaction } from '../../../src/services.ts'
+import type { EdgeTransaction } from '../../../src/core/services.ts'
 
 const HOST = 'shop.example.com'
 const consentOf = (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from '../../../src/edge/headers.ts'
-import { GatewayError } from '../../../src/errors.ts'
-import { newToken, PERMIT_HEADER_END } from '../../../src/tokens.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { newToken, PERMIT_HEADER_END } from '../../../src/lib/tokens.ts'
 
 const HOP = { client: '198.51.100.7', baseUrl: 'https://gw.example.net', name: 'gw.example.net' }
 /** What is added to every request. */

@@ -7,7 +7,7 @@ import { inspectTransaction } from '../../../src/edge/inspect.ts'
 import type { HeaderPairs } from '../../../src/edge/headers.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { wire } from '../../support/commerce.ts'
-import { newToken, PERMIT_HEADER_END } from '../../../src/tokens.ts'
+import { newToken, PERMIT_HEADER_END } from '../../../src/lib/tokens.ts'
 
 interface Given {
   readonly path?: string

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { createVault, wrapBinding } from '../../../src/egress/envelope.ts'
 import type { Authority, SecretBinding, Vault } from '../../../src/egress/ports.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedSecret } from '../../../src/store/ports.ts'
 
 let directory: string

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Connection } from '../../../src/egress/adapters/connections.ts'
 import { startDeadline } from '../../../src/egress/adapters/deadline.ts'
 import { exchange } from '../../../src/egress/adapters/exchange.ts'
-import { noFault } from '../../../src/fault.ts'
+import { noFault } from '../../../src/lib/fault-points.ts'
 import type { OutboundRequest } from '../../../src/egress/ports.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const request: OutboundRequest = {
   method: 'GET',

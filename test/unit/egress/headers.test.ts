@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { pickRequestHeaders, pickResponseHeaders } from '../../../src/egress/headers.ts'
 
 test('sends what is allowed in lower case and sorted, with defaults that the caller can override', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createFreeKeys, networkOf } from '../../../src/email/keys.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import type { EmailKey } from '../../../src/store/ports.ts'
-import { hashToken, parseToken } from '../../../src/tokens.ts'
+import { hashToken, parseToken } from '../../../src/lib/tokens.ts'
 
 describe('the network of an address', () => {
   it.each<[string, string]>([

@@ -8,7 +8,7 @@ import {
   emailDomainsDocument,
   openLists,
 } from '../../../src/email/lists.ts'
-import { packNames } from '../../../src/email/packed.ts'
+import { packNames } from '../../../src/email/compact-set.ts'
 import { PROVIDERS, RELAYS, ROLES } from '../../../src/email/providers.ts'
 import { CURATED, FREE, OTHERS, REFRESHED } from '../../../src/email/sources.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FeedDigestResult } from '../../../schemas/feed-digest.ts'
-import type { GatewayError } from '../../../src/errors.ts'
+import type { GatewayError } from '../../../src/core/errors.ts'
 import { createFeedDigest, MAX_ENTRIES } from '../../../src/outcomes/capabilities/feed-digest.ts'
 import type { ClaimField } from '../../../src/outcomes/claims.ts'
 import { findDescriptor } from '../../../src/outcomes/descriptors.ts'

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { createAnalyserPool, type PoolOptions } from '../../../src/outcomes/adapters/pool.ts'
 import { analyses } from '../../../src/outcomes/analyses.ts'
 import type { Analyser, AnalysisResult } from '../../../src/outcomes/ports.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { createTestOutcomes } from '../../support/outcomes.ts'
 import { resolve } from '../../support/uses.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import type { ClaimField } from '../../../src/outcomes/claims.ts'
 import { requestedSources } from '../../../src/outcomes/sources/requested.ts'
 

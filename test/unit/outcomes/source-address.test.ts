@@ -1,6 +1,6 @@
 // Which addresses could ever be read, and what is said about the others before anybody pays.
 import { describe, expect, it } from 'vitest'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { checkSources, findFault } from '../../../src/outcomes/sources/address.ts'
 
 const rules = { ports: [443], allowSandboxName: false }

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Coverage } from '../../../schemas/sources.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import type { Gather, PageInput, Reading, SourceReader } from '../../../src/outcomes/ports.ts'
 import { createGather, type GatherLimits } from '../../../src/outcomes/sources/gather.ts'
 

@@ -8,7 +8,7 @@ import {
   packTransfer,
   readRevert,
 } from '../../../src/payments/adapters/usdc-abi.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const abi = parseAbi([
   'function transferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce,uint8 v,bytes32 r,bytes32 s)',

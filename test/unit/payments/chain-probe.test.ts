@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import { ChainError } from '../../../src/payments/ports.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import { type ChainProxy, type Interception, startChainProxy } from '../../support/chain-proxy.ts'
 
 const network = createNetworks([84532]).all[0]!

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { createEip3009Hasher, type Eip3009Hasher, hasGoodChecksum } from '../../../src/payments/eip3009.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import type { Eip3009Authorization, PaymentNetwork } from '../../../src/payments/ports.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/recover.ts'
+import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
 
 const networks = createNetworks([1, 10, 137, 8453, 42161, 43114, 84532]).all
 let recovery: Recovery

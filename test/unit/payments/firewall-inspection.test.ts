@@ -6,7 +6,7 @@ import { findBindings } from '../../../src/commerce/bindings.ts'
 import { detect } from '../../../src/commerce/detect.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Binding } from '../../../src/commerce/ports.ts'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import {
   type Case,
   checkAccepted,
@@ -19,9 +19,9 @@ import {
   toPaid,
 } from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/recover.ts'
+import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const networks = createNetworks([8453, 84532])
 const NOW = 1_800_000_000

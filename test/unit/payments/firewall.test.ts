@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
-import { compareResourceTexts, findDifference } from '../../../src/commerce/bindings/x402-rules.ts'
+import { compareResourceTexts, findDifference } from '../../../src/commerce/x402/bind-rules.ts'
 import { type Case, checkPayment } from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/recover.ts'
-import { Secret } from '../../../src/secret.ts'
+import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const networks = createNetworks([8453, 84532])
 const NOW = 1_800_000_000n

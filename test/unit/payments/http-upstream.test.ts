@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { toRequestBody } from '../../../src/payments/adapters/facilitator-wire.ts'
 import { createHttpUpstream } from '../../../src/payments/adapters/http-upstream.ts'
 import type { Payment, Upstream, UpstreamSettlement } from '../../../src/payments/ports.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import { createTestCa } from '../../support/ca.ts'
 import {
   type FacilitatorBehaviour,

@@ -3,7 +3,7 @@ import { PaymentRequired } from '../../../schemas/x402.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
 import { toCanonicalJson } from '../../../src/receipts/types.ts'
-import type { Caller, Purchases } from '../../../src/services.ts'
+import type { Caller, Purchases } from '../../../src/core/services.ts'
 
 const START = Date.parse('2026-11-21T12:00:00.000Z')
 const BASE = 'https://gateway.example'

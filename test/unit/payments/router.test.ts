@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger } from '../../../src/log.ts'
+import { createLogger } from '../../../src/lib/log.ts'
 import type { Upstream } from '../../../src/payments/ports.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { exactKind, fakeUpstream, networks, sepolia, SOLANA } from '../../support/payment-fakes.ts'

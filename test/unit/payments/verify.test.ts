@@ -1,8 +1,8 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
-import { GatewayError } from '../../../src/errors.ts'
-import { createLogger } from '../../../src/log.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
+import { createLogger } from '../../../src/lib/log.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import type { PaymentPolicyDocument } from '../../../src/payments/policy.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from '../../../src/payments/ports.ts'
 import { claimKeyOf, createVerifier, type VerifierParts } from '../../../src/payments/verify.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import { requirementsOf, type SignOptions, signPayment, signPaymentV1 } from '../../support/chain.ts'
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { GatewayError } from '../../../src/errors.ts'
+import { GatewayError } from '../../../src/core/errors.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import type { Payment, PresentedPayment } from '../../../src/payments/ports.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
-import { Secret } from '../../../src/secret.ts'
+import { Secret } from '../../../src/lib/secret.ts'
 
 const networks = createNetworks([8453, 84532])
 const FROM = '0x9D8A62f656a8d1615C1294fd71e9CFb3E4855A4F'

@@ -1,7 +1,7 @@
 // A process that starts while another looks for dead ones is not taken for dead.
 import { describe, expect, it } from 'vitest'
 import type { Command, Row } from '../../../src/store/command.ts'
-import { recoverDeadBoots, recoverDeadClaims } from '../../../src/store/postgres/boots.ts'
+import { recoverDeadBoots, recoverDeadClaims } from '../../../src/store/postgres/leases.ts'
 
 /** Answers every statement from a table of boots and one of unfinished work; `between` runs after the first. */
 function drive<T>(

@@ -1,10 +1,10 @@
 // A remembered row is right as long as nothing changed it: what the commands that forget nothing really write.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/lib/ids.ts'
 import type { Command } from '../../../src/store/command.ts'
 import type { CommandName, Commands } from '../../../src/store/commands/index.ts'
-import { sqliteCommands } from '../../../src/store/sqlite/hot.ts'
-import { HARMLESS } from '../../../src/store/sqlite/remembered.ts'
+import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
+import { HARMLESS } from '../../../src/store/sqlite/row-cache.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
 import {

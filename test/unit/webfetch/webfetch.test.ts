@@ -10,7 +10,7 @@ import {
   type SendFailure,
   type SendResult,
 } from '../../../src/egress/ports.ts'
-import type { GatewayError } from '../../../src/errors.ts'
+import type { GatewayError } from '../../../src/core/errors.ts'
 import { createNetworks } from '../../../src/payments/networks.ts'
 import type { Route } from '../../../src/payments/ports.ts'
 import { openSigner } from '../../../src/receipts/index.ts'

@@ -1,0 +1,40 @@
+// What a database was begun as. Sandbox credits, receipts and keys must never count in production, nor the reverse.
+import { z } from 'zod'
+import { type Config, ConfigError } from '../core/config.ts'
+import type { DocumentKind, DocumentStore } from '../store/ports.ts'
+
+const Installation = z.strictObject({ mode: z.enum(['sandbox', 'production']).nullable() })
+type Installation = z.infer<typeof Installation>
+
+const installationDocument: DocumentKind<Installation> = {
+  name: 'installation',
+  parse: (value) => Installation.parse(value),
+  initial: { mode: null },
+}
+
+/** Notes the mode at the first start. @throws {ConfigError} when the data was begun in the other mode */
+export async function claimInstallation(
+  documents: Pick<DocumentStore, 'read' | 'update'>,
+  { mode }: Pick<Config, 'mode'>,
+): Promise<void> {
+  const kept = (await documents.read(installationDocument)).value.mode
+  const begunAs = kept ?? (await note(documents, mode))
+  if (begunAs === mode) return
+  throw new ConfigError([
+    `GATEWAY_MODE is ${mode}, but this data was begun in ${begunAs} mode: its keys, credits and receipts are of that mode. ` +
+      'Set GATEWAY_DATA_DIR to a new directory (and GATEWAY_DATABASE_URL, where it is set, to a new database)',
+  ])
+}
+
+async function note(
+  documents: Pick<DocumentStore, 'read' | 'update'>,
+  mode: Config['mode'],
+): Promise<Config['mode']> {
+  try {
+    const noted = await documents.update(installationDocument, (value) => ({ mode: value.mode ?? mode }))
+    return noted.mode ?? mode
+  } catch {
+    // Another replica noted it at the same moment: what it wrote is what counts.
+    return (await documents.read(installationDocument)).value.mode ?? mode
+  }
+}

@@ -1,0 +1,268 @@
+// AP2: the mandate chain of 0.2 and the A2A data parts of 0.1, field by field.
+import { judgeCredential, readJws } from '../decode/jws.ts'
+import {
+  instantSeconds,
+  member,
+  pick,
+  pickBoolean,
+  pickList,
+  pickNumber,
+  pickNumeral,
+  pickObject,
+  pickText,
+  pointer,
+  rememberLast,
+} from '../decode/value.ts'
+import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
+import { findCheckoutJwt, isOpenVct, leading, readAp2Sights, type ChainToken } from './detect.ts'
+import { readHttp } from '../protocols/http.ts'
+import { readMetaKey } from '../mcp/read.ts'
+import { envelopeOf, findTaskId } from '../protocols/spot.ts'
+import type { Ap2Constraint, Ap2Facts, Ap2Token } from '../protocols/types.ts'
+
+export { spotAp2 } from './detect.ts'
+
+export const readAp2: (layer: Layer, message: Message) => Ap2Facts = rememberLast(read)
+
+function read(layer: Layer, message: Message): Ap2Facts {
+  const sights = readAp2Sights(message)
+  const [chain] = sights.chains
+  const envelope = envelopeOf(message, layer.document?.at)
+  const shared = {
+    taskId: findTaskId(envelope),
+    transportKey: (envelope && readMetaKey(envelope)) ?? readHttp(message).idempotencyKey,
+  }
+  if (chain === undefined) return { ...NOTHING, ...readV01(sights.mandates[0]), ...shared }
+
+  const tokens = chain.tokens.map(readToken)
+  const lead = leading(chain)
+  const closed = tokens.findLast(({ isOpen }) => !isOpen) ?? null
+  const kind = lead?.vct?.value.startsWith('mandate.checkout') === true ? 'checkout' : 'payment'
+  const open =
+    tokens.find(({ isOpen }) => isOpen) ??
+    findOpen(
+      sights.chains.flatMap((other) => other.tokens),
+      kind,
+    )
+  const mandate = closed?.mandate ?? null
+  const payee = pickObject(mandate, 'payee')
+  const checkoutJwt = findCheckoutJwt(message)
+  const checkout = checkoutJwt === undefined ? undefined : readJws(checkoutJwt.value, checkoutJwt.at)?.payload
+  const merchant = pickObject(checkout ?? null, 'merchant')
+  return {
+    version: '0.2',
+    kind,
+    chain: tokens,
+    open,
+    closed,
+    constraints: pickList(open?.mandate ?? null, 'constraints').map(readConstraint),
+    transactionId: pickText(mandate, 'transaction_id') ?? pickText(mandate, 'checkout_hash'),
+    checkoutJwt: judgeCredential(checkoutJwt ?? null),
+    payee:
+      (payee ?? merchant) === null
+        ? null
+        : {
+            id: pickText(payee ?? merchant, 'id'),
+            name: pickText(payee ?? merchant, 'name'),
+            website: pickText(payee ?? merchant, 'website'),
+          },
+    amount: pickNumeral(mandate, 'payment_amount', 'amount') ?? readTotal(checkout ?? null),
+    currency: pickText(mandate, 'payment_amount', 'currency') ?? pickText(checkout ?? null, 'currency'),
+    instrumentAt: pickObject(mandate, 'payment_instrument')?.at ?? null,
+    v01: null,
+    ...shared,
+  }
+}
+
+/** Minor units, as UCP writes them: the entry of `totals` with the type total. */
+export function readTotal(checkout: Found<JsonObject> | null) {
+  const total = pickList(checkout, 'totals').findLast((entry) => member(entry.value, 'type') === 'total')
+  return total === undefined ? null : pickNumeral(total, 'amount')
+}
+
+function findOpen(tokens: readonly ChainToken[], kind: 'payment' | 'checkout'): Ap2Token | null {
+  const found = tokens.find(
+    ({ vct }) => vct !== null && isOpenVct(vct.value) && vct.value.startsWith(`mandate.${kind}.`),
+  )
+  return found === undefined ? null : readToken(found)
+}
+
+function readToken({ token, mandate, vct, undisclosed, unmatched }: ChainToken): Ap2Token {
+  const { payload } = token
+  const binding = token.keyBinding
+  const claim = <T>(pickOne: (from: Found<Json> | null, key: string) => T | null, key: string): T | null =>
+    pickOne(binding, key) ?? pickOne(payload, key) ?? pickOne(mandate, key)
+  return {
+    at: token.at,
+    isOpen: vct !== null && isOpenVct(vct.value),
+    vct,
+    mandate,
+    signature: judgeCredential({ value: token.signature, at: pointer(token.at, 'signature') }),
+    alg: pickText(token.header, 'alg'),
+    issuedAt: claim(pickNumber, 'iat'),
+    expiresAt: claim(pickNumber, 'exp'),
+    aud: claim(pickText, 'aud'),
+    nonce: claim(pickText, 'nonce'),
+    jti: claim(pickText, 'jti'),
+    sdHash: claim(pickText, 'sd_hash'),
+    disclosuresAt: pointer(token.at, 'disclosures'),
+    disclosures: token.disclosures.length,
+    unmatchedDisclosures: unmatched,
+    unreadableDisclosures: token.unreadableDisclosures,
+    undisclosed,
+  }
+}
+
+function readConstraint(from: Found<Json>): Ap2Constraint {
+  const allowed = pickList(from, 'allowed')
+  return {
+    at: from.at,
+    type: pickText(from, 'type'),
+    min: pickNumeral(from, 'min'),
+    max: pickNumeral(from, 'max'),
+    currency: pickText(from, 'currency'),
+    allowed: allowed.flatMap((item) => {
+      const object = pickObject(item)
+      return object === null || member(object.value, '...') !== undefined ? [] : [object]
+    }),
+    undisclosed: allowed.filter((item) => member(item.value, '...') !== undefined).length,
+    conditionalTransactionId: pickText(from, 'conditional_transaction_id'),
+  }
+}
+
+const NOTHING: Omit<Ap2Facts, 'taskId' | 'transportKey'> = {
+  version: null,
+  kind: null,
+  chain: [],
+  open: null,
+  closed: null,
+  constraints: [],
+  transactionId: null,
+  checkoutJwt: null,
+  payee: null,
+  amount: null,
+  currency: null,
+  instrumentAt: null,
+  v01: null,
+}
+
+const TOTALS = [
+  ['payment_mandate_contents', 'payment_details_total', 'amount'],
+  ['payment_mandate_contents', 'payment_details', 'total', 'amount'],
+  ['contents', 'payment_request', 'details', 'total', 'amount'],
+  ['payment_details', 'total', 'amount'],
+  ['payment_details', 'amount'],
+]
+
+/** 0.1 carries what pays (a card token, a signed transfer) in the clear. */
+const PAYMENT_METHODS = [
+  ['payment_details', 'payment_method', 'data'],
+  ['payment_mandate_contents', 'payment_response', 'details'],
+]
+
+/** Detected by the key: two releases of 0.1 disagree about what is inside. */
+function readV01(
+  sight: { readonly kind: 'intent' | 'cart' | 'payment'; readonly found: Found<Json> } | undefined,
+): Partial<Ap2Facts> {
+  const document = pickObject(sight?.found ?? null)
+  if (sight === undefined || document === null)
+    return sight === undefined ? {} : { version: '0.1', kind: sight.kind }
+  const contents =
+    pickObject(document, 'payment_mandate_contents') ?? pickObject(document, 'contents') ?? document
+  const authorization =
+    pickText(document, 'user_authorization') ??
+    pickText(document, 'merchant_authorization') ??
+    pickText(document, 'merchant_signature')
+  const claims = authorization === null ? undefined : readJws(authorization.value, authorization.at)?.payload
+  const total = TOTALS.map((path) => pick(document, ...path)).find((found) => found !== null) ?? null
+  const merchant =
+    pickText(contents, 'merchant_agent') ??
+    pickText(contents, 'merchant_name') ??
+    pickText(document, 'payment_details', 'merchant_agent_card', 'name')
+  return {
+    version: '0.1',
+    kind: sight.kind,
+    payee: merchant === null ? null : { id: null, name: merchant, website: null },
+    amount: pickNumeral(total, 'value') ?? pickNumeral(total),
+    currency: pickText(total, 'currency'),
+    v01: {
+      document,
+      mandateId: pickText(contents, 'payment_mandate_id') ?? pickText(contents, 'id'),
+      reference:
+        pickText(contents, 'payment_details_id') ??
+        pickText(document, 'payment_details', 'cart_mandate') ??
+        pickText(document, 'payment_details', 'payment_request_id') ??
+        pickText(contents, 'payment_request', 'details', 'id'),
+      authorization: judgeCredential(authorization),
+      jti: pickText(claims ?? null, 'jti'),
+      expiry:
+        pickText(document, 'intent_expiry') ??
+        pickText(contents, 'cart_expiry') ??
+        claimInstant(claims?.value, 'exp', claims),
+      createdAt:
+        pickText(contents, 'timestamp') ??
+        pickText(document, 'timestamp') ??
+        pickText(document, 'creation_time') ??
+        claimInstant(claims?.value, 'iat', claims),
+      confirmationRequired: pickBoolean(document, 'user_cart_confirmation_required'),
+      merchants: pick(document, 'merchants'),
+      skus: pick(document, 'skus'),
+      total: pickNumeral(total, 'value') ?? pickNumeral(total),
+    },
+  }
+}
+
+/** A claim in seconds as the text that the rest of 0.1 uses. */
+function claimInstant(
+  claims: JsonObject | undefined,
+  name: string,
+  found: Found<JsonObject> | null | undefined,
+): Found<string> | null {
+  const seconds = member(claims, name)
+  if (typeof seconds !== 'number' || !(seconds >= 0 && seconds < 8.64e12) || found == null) return null
+  return { value: new Date(Math.floor(seconds) * 1000).toISOString(), at: pointer(found.at, name) }
+}
+
+export function factsOfAp2(facts: Ap2Facts, message: Message): TransactionFacts {
+  const { closed, open, amount, currency, payee, v01 } = facts
+  const sights = readAp2Sights(message)
+  return {
+    amount,
+    // 0.1 writes major units as decimals.
+    amountIsInteger: v01 === null && amount?.isInteger === true,
+    currency: currency && { value: currency.value.toUpperCase(), at: currency.at },
+    asset: null,
+    network: null,
+    scheme: null,
+    payee: payee?.id ?? payee?.name ?? null,
+    payer: null,
+    resource: null,
+    notBefore: null,
+    expiresAt: closed?.expiresAt ?? open?.expiresAt ?? instantSeconds(v01?.expiry ?? null),
+    nonce: closed?.nonce ?? closed?.jti ?? v01?.jti ?? null,
+    idempotencyKey: facts.transportKey,
+    credentials: [
+      ...sights.chains.map(({ at }) => at),
+      ...sights.undecodable,
+      ...(v01?.authorization == null ? [] : [v01.authorization.at]),
+      ...PAYMENT_METHODS.flatMap((path) => pick(v01?.document ?? null, ...path)?.at ?? []),
+      ...(sights.merchantAuthorization === null ? [] : [sights.merchantAuthorization.at]),
+    ],
+  }
+}
+
+/** Whether a value is a mandate of 0.1 that nobody signed. */
+export const isUnsigned = ({ v01, closed }: Ap2Facts): boolean =>
+  v01 !== null ? v01.authorization === null : closed !== null && (closed.signature?.length ?? 0) === 0
+
+/** Whether all that two descriptions of a payee have in common is the same; they have to share something. */
+export function isSamePayee(one: Found<JsonObject>, other: NonNullable<Ap2Facts['payee']>): boolean {
+  let shared = 0
+  for (const key of ['id', 'website', 'name'] as const) {
+    const value = member(one.value, key)
+    if (typeof value !== 'string' || other[key] === null) continue
+    if (value !== other[key].value) return false
+    shared++
+  }
+  return shared > 0
+}

@@ -1,0 +1,73 @@
+// MPP: the realm against the target, the digest against the body, the splits against the amount.
+import type { Binding, Layer, Message } from '../ports.ts'
+import { readDigestText } from '../protocols/http.ts'
+import { readMpp } from './read.ts'
+import type { MppChallenge } from '../protocols/types.ts'
+import { bind, compareHosts, readHostName } from '../bindings/compare.ts'
+import { bindDigest } from '../bindings/http.ts'
+
+// A server that offers more ways to pay than this has its first ones read.
+const MAX_CHALLENGES = 32
+
+export function bindMpp(layer: Layer, message: Message): Binding[] {
+  return readMpp(layer, message)
+    .challenges.slice(0, MAX_CHALLENGES)
+    .flatMap((challenge) => [
+      ...bindRealm(challenge, message),
+      ...bindChallengeDigest(challenge, message),
+      ...bindSplits(challenge),
+    ])
+}
+
+function bindRealm({ realm }: MppChallenge, message: Message): Binding[] {
+  const target = message.target.url
+  if (realm === null || target === undefined) return []
+  const host = readHostName(realm.value, target.protocol)
+  if (host === undefined)
+    return [
+      bind(
+        'host',
+        'unverifiable',
+        realm.at,
+        '/target',
+        'The realm is a name, not a host: nothing to compare.',
+      ),
+    ]
+  const verdict = compareHosts(target, host)
+  return [
+    bind(
+      'host',
+      verdict,
+      realm.at,
+      '/target',
+      verdict === 'match'
+        ? 'The realm is the host of the target.'
+        : verdict === 'partial'
+          ? 'The realm is wider than the host of the target, or another port of it.'
+          : 'The challenge was made for another host than the target.',
+    ),
+  ]
+}
+
+function bindChallengeDigest({ digest }: MppChallenge, message: Message): Binding[] {
+  if (digest === null) return []
+  const parsed = readDigestText(digest.value)
+  if (parsed === undefined)
+    return [bind('digest', 'mismatch', digest.at, '/body', 'The digest of the challenge cannot be read.')]
+  return parsed.map(({ algorithm, value }) => bindDigest(message, algorithm, value, digest.at))
+}
+
+const MAX_SPLITS = 10
+
+function bindSplits({ splits, splitsAt, amount }: MppChallenge): Binding[] {
+  if (splitsAt === null || amount === null) return []
+  const result = (verdict: Binding['verdict'], text: string) =>
+    bind('constraint', verdict, splitsAt, amount.at, text)
+  if (splits.length > MAX_SPLITS) return [result('mismatch', `More than ${MAX_SPLITS} splits.`)]
+  if (!amount.isInteger || splits.some((split) => split.amount?.isInteger !== true))
+    return [result('mismatch', 'A split or the amount is no integer of the smallest unit.')]
+  const sum = splits.reduce((total, split) => total + BigInt(split.amount!.value), 0n)
+  return sum < BigInt(amount.value)
+    ? [result('match', 'The splits leave something of the amount to the recipient.')]
+    : [result('mismatch', 'The splits take all of the amount or more.')]
+}

@@ -1,0 +1,219 @@
+// x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. x402-spot.ts finds the document; this reads it.
+import { judgeCredential, readJws } from '../decode/jws.ts'
+import {
+  isObject,
+  pick,
+  pickBoolean,
+  pickList,
+  pickNumber,
+  pickNumeral,
+  pickObject,
+  pickText,
+  rememberLast,
+  toSeconds,
+} from '../decode/value.ts'
+import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
+import { readMetaKey } from '../mcp/read.ts'
+import { readHttp } from '../protocols/http.ts'
+import { envelopeOf, findTaskId } from '../protocols/spot.ts'
+import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
+import { readX402Shape, toCaip2, type X402Method, type X402Shape } from './shape.ts'
+
+export { spotX402 } from './detect.ts'
+
+export const readX402: (layer: Layer, message: Message) => X402Facts = rememberLast(read)
+
+function read(layer: Layer, message: Message): X402Facts {
+  const document: Found<JsonObject> | null = layer.document ?? null
+  const stage =
+    layer.stage === 'challenge' || layer.stage === 'settlement'
+      ? (layer.stage as X402Facts['stage'])
+      : 'payment'
+  const version = pickNumber(document, 'x402Version')
+  const accepts =
+    stage === 'challenge'
+      ? pickList(document, 'accepts').map((one) => readRequirement(one, version?.value))
+      : []
+  const shape = readX402Shape(document?.value)
+  const accepted = stage === 'payment' ? readAccepted(document, shape) : null
+  const payload = pickObject(document, 'payload')
+  const envelope = envelopeOf(message, document?.at)
+  const identifier = pickObject(document, 'extensions', 'payment-identifier')
+  const offerReceipt = pickObject(document, 'extensions', 'offer-receipt')
+  return {
+    stage,
+    version,
+    resource:
+      pickText(document, 'resource', 'url') ?? pickText(document, 'resource') ?? accepts[0]?.resource ?? null,
+    accepted,
+    accepts,
+    signature: judgeCredential(pick(payload, 'signature') ?? pick(payload, 'transaction')),
+    authorization: stage === 'payment' ? readAuthorization(payload, shape.method) : null,
+    identifier: identifier && {
+      at: identifier.at,
+      id: pickText(identifier, 'info', 'id'),
+      required: pickBoolean(identifier, 'info', 'required'),
+      hasInfo: pickObject(identifier, 'info') !== null,
+    },
+    offerReceipt,
+    offers: pickList(offerReceipt, 'info', 'offers').map(readOffer),
+    settlement: stage === 'settlement' ? readSettlement(document, offerReceipt) : null,
+    toolName: layer.transport === 'mcp' ? pickText(envelope?.params ?? null, 'name') : null,
+    taskId: layer.transport === 'a2a' ? findTaskId(envelope) : null,
+  }
+}
+
+/** v2 says `accepted`; v1 has its scheme and network at the top. */
+function readAccepted(
+  document: Found<JsonObject> | null,
+  { choiceIn, version }: X402Shape,
+): X402Requirement | null {
+  if (choiceIn === 'accepted') return readRequirement(pickObject(document, 'accepted')!, version)
+  return pickText(document, 'scheme') !== null || pickText(document, 'network') !== null
+    ? readRequirement(document!, version)
+    : null
+}
+
+/** @param version of the document: the amount of the other version counts only where its own is not there */
+export function readRequirement(from: Found<Json>, version: number | null | undefined): X402Requirement {
+  const [own, other] = version === 1 ? ['maxAmountRequired', 'amount'] : ['amount', 'maxAmountRequired']
+  const network = pickText(from, 'network')
+  const caip2 = network === null ? null : toCaip2(network.value)
+  return {
+    at: from.at,
+    scheme: pickText(from, 'scheme'),
+    network,
+    isCaip2: network !== null && caip2 === network.value,
+    caip2,
+    amount: pickNumeral(from, own!) ?? pickNumeral(from, other!),
+    asset: pickText(from, 'asset'),
+    payTo: pickText(from, 'payTo'),
+    maxTimeoutSeconds: pickNumeral(from, 'maxTimeoutSeconds'),
+    resource: pickText(from, 'resource'),
+    extra: pickObject(from, 'extra'),
+  }
+}
+
+function readAuthorization(
+  payload: Found<JsonObject> | null,
+  method: X402Method | null,
+): X402Authorization | null {
+  const eip3009 = method === 'eip3009' || method === 'several' ? pickObject(payload, 'authorization') : null
+  if (eip3009 !== null)
+    return {
+      kind: 'eip3009',
+      at: eip3009.at,
+      from: pickText(eip3009, 'from'),
+      to: pickText(eip3009, 'to'),
+      amount: pickNumeral(eip3009, 'value'),
+      asset: null,
+      nonce: readNonce(eip3009),
+      notBefore: pickNumeral(eip3009, 'validAfter'),
+      expiresAt: pickNumeral(eip3009, 'validBefore'),
+    }
+  const permit2 = method === 'permit2' ? pickObject(payload, 'permit2Authorization') : null
+  if (permit2 !== null)
+    return {
+      kind: 'permit2',
+      at: permit2.at,
+      from: pickText(permit2, 'from'),
+      to: pickText(permit2, 'witness', 'to'),
+      amount: pickNumeral(permit2, 'permitted', 'amount'),
+      asset: pickText(permit2, 'permitted', 'token'),
+      nonce: readNonce(permit2),
+      notBefore: pickNumeral(permit2, 'witness', 'validAfter'),
+      expiresAt: pickNumeral(permit2, 'deadline'),
+    }
+  const transaction = method === 'transaction' ? pickText(payload, 'transaction') : null
+  if (transaction === null) return null
+  const nothing = {
+    from: null,
+    to: null,
+    amount: null,
+    asset: null,
+    nonce: null,
+    notBefore: null,
+    expiresAt: null,
+  }
+  return { kind: 'transaction', at: transaction.at, ...nothing }
+}
+
+/** Hex text, or a uint256 as text or number. */
+function readNonce(from: Found<JsonObject>): Found<string> | null {
+  const numeral = pickNumeral(from, 'nonce')
+  return numeral && { value: numeral.value, at: numeral.at }
+}
+
+function readOffer(from: Found<Json>): X402Offer {
+  const format = pickText(from, 'format')
+  const signature = pickText(from, 'signature')
+  const jws =
+    format?.value === 'eip712' || signature === null ? undefined : readJws(signature.value, signature.at)
+  const terms = format?.value === 'eip712' ? pickObject(from, 'payload') : (jws?.payload ?? null)
+  return {
+    at: from.at,
+    format,
+    acceptIndex: pickNumber(from, 'acceptIndex'),
+    signature: judgeCredential(signature),
+    terms: terms && {
+      at: terms.at,
+      resourceUrl: pickText(terms, 'resourceUrl'),
+      scheme: pickText(terms, 'scheme'),
+      network: pickText(terms, 'network'),
+      asset: pickText(terms, 'asset'),
+      payTo: pickText(terms, 'payTo'),
+      amount: pickNumeral(terms, 'amount'),
+      validUntil: pickNumeral(terms, 'validUntil'),
+    },
+  }
+}
+
+function readSettlement(
+  document: Found<JsonObject> | null,
+  offerReceipt: Found<JsonObject> | null,
+): X402Facts['settlement'] {
+  return {
+    success: pickBoolean(document, 'success'),
+    transaction: pickText(document, 'transaction'),
+    network: pickText(document, 'network'),
+    payer: pickText(document, 'payer'),
+    hasReceipt: isObject(pick(offerReceipt, 'info', 'receipt')?.value),
+  }
+}
+
+/** What was signed comes before what was asked for: it is what can be taken. */
+export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): TransactionFacts {
+  const { authorization, settlement } = facts
+  const requirement = facts.accepted ?? facts.accepts[0] ?? null
+  const amount =
+    authorization?.amount ??
+    requirement?.amount ??
+    (settlement && pickNumeral(layer.document ?? null, 'amount'))
+  const network = requirement?.network ?? settlement?.network ?? null
+  const envelope = layer.transport === 'http' ? undefined : envelopeOf(message, layer.document?.at)
+  return {
+    amount,
+    amountIsInteger: amount?.isInteger === true,
+    currency: null,
+    asset: authorization?.asset ?? requirement?.asset ?? null,
+    network: network && {
+      at: network.at,
+      value: requirement?.caip2 ?? toCaip2(network.value) ?? network.value,
+    },
+    scheme: requirement?.scheme ?? null,
+    payee: authorization?.to ?? requirement?.payTo ?? null,
+    payer: authorization?.from ?? settlement?.payer ?? null,
+    resource: facts.resource,
+    notBefore: toSeconds(authorization?.notBefore ?? null),
+    expiresAt: toSeconds(authorization?.expiresAt ?? null),
+    nonce: authorization?.nonce ?? null,
+    idempotencyKey:
+      facts.identifier?.id ?? (envelope && readMetaKey(envelope)) ?? readHttp(message).idempotencyKey ?? null,
+    credentials: [
+      ...(facts.stage === 'payment' && layer.document?.at.startsWith('/headers/') === true
+        ? [layer.document.at.slice(0, -1)]
+        : []),
+      ...(facts.signature === null ? [] : [facts.signature.at]),
+    ],
+  }
+}

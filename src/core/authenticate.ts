@@ -1,0 +1,121 @@
+// Decides who is calling from the tokens a door found. A door only finds tokens; it never judges them.
+import { GatewayError } from './errors.ts'
+import type { CallerKind } from './registry.ts'
+import type { Caller } from './services.ts'
+import type { Store } from '../store/ports.ts'
+import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
+
+/** Tokens as carried (contract, section 4). */
+export interface PresentedTokens {
+  /** From `Authorization: Bearer`. */
+  readonly bearer?: string | undefined
+  /** From `X-Gateway-Capability`. */
+  readonly capabilityHeader?: string | undefined
+  /** From the tool argument `capability`. */
+  readonly capabilityArgument?: string | undefined
+}
+
+export type AuthenticationStore = Pick<Store, 'findKey' | 'findCapability' | 'findEmailKey'>
+
+const NO_CAPABILITY =
+  'Send the capability the operator issued to you (agw_cap_…) as `Authorization: Bearer`, as `X-Gateway-Capability`, ' +
+  'or as the tool argument `capability`.'
+const NO_KEY = 'Send a service key (agw_sk_…) as `Authorization: Bearer`.'
+const NO_EMAIL_KEY =
+  'Send an email key (agw_ek_…) as `Authorization: Bearer`: POST /v1/keys/free makes one. A service key is accepted too.'
+const ONLY_EMAIL = 'An email key (agw_ek_…) is for email verification only.'
+
+/**
+ * @throws {GatewayError} 401 key_required, key_invalid, capability_required, capability_invalid; 403 admin_required
+ */
+export async function authenticate(
+  required: CallerKind,
+  tokens: PresentedTokens,
+  context: { store: AuthenticationStore; now: number; address: string },
+): Promise<Caller> {
+  const bearerKind = kindOfBearer(tokens.bearer)
+  const capability =
+    tokens.capabilityArgument ?? tokens.capabilityHeader ?? (bearerKind === 'cap' ? tokens.bearer : undefined)
+  const key = bearerKind === 'sk' ? tokens.bearer : undefined
+
+  const emailKey = bearerKind === 'ek' ? tokens.bearer : undefined
+  // A capability beside it is what counts; alone, it opens nothing but email verification.
+  const instead = emailKey !== undefined && required !== 'email' ? `${ONLY_EMAIL} ` : ''
+
+  switch (required) {
+    case 'email':
+      if (key !== undefined) return operator(key, context)
+      if (emailKey === undefined) throw new GatewayError('key_required', NO_EMAIL_KEY)
+      return emailUser(emailKey, context)
+    case 'capability':
+      if (capability === undefined) throw new GatewayError('capability_required', instead + NO_CAPABILITY)
+      return await agent(capability, context)
+    case 'operator':
+    case 'admin': {
+      if (key === undefined) throw new GatewayError('key_required', instead + NO_KEY)
+      const caller = await operator(key, context)
+      if (required === 'admin' && !caller.admin)
+        throw new GatewayError('admin_required', "Use the service key of the installation's first account.")
+      return caller
+    }
+    case 'account':
+      if (key !== undefined) return operator(key, context)
+      if (capability !== undefined) return agent(capability, context)
+      throw new GatewayError('key_required', `${instead}${NO_KEY} A capability is accepted here too.`)
+    case 'anyone':
+      if (key !== undefined) return operator(key, context)
+      if (capability !== undefined) return agent(capability, context)
+      // Of no account, so it is nobody here; but a wrong one is told so.
+      if (emailKey !== undefined) await emailUser(emailKey, context)
+      return { kind: 'anonymous', id: 'anonymous', address: context.address }
+  }
+}
+
+/** Judged by prefix, so that a mistyped key is told it is mistyped and not that it is missing. */
+function kindOfBearer(bearer: string | undefined): TokenKind | undefined {
+  if (bearer?.startsWith('agw_sk_')) return 'sk'
+  if (bearer?.startsWith('agw_cap_')) return 'cap'
+  if (bearer?.startsWith('agw_ek_')) return 'ek'
+  return undefined
+}
+
+async function operator(
+  token: string,
+  { store, address }: { store: AuthenticationStore; address: string },
+): Promise<Caller & { kind: 'operator' }> {
+  const key = parseToken(token)?.kind === 'sk' ? await store.findKey(hashToken(token)) : undefined
+  if (!key)
+    throw new GatewayError('key_invalid', 'This service key is mistyped, revoked or of another installation.')
+  return { kind: 'operator', id: key.id, accountId: key.accountId, admin: key.admin, address }
+}
+
+async function emailUser(
+  token: string,
+  { store, address }: { store: AuthenticationStore; address: string },
+): Promise<Caller> {
+  const key = parseToken(token)?.kind === 'ek' ? await store.findEmailKey(hashToken(token)) : undefined
+  if (!key)
+    throw new GatewayError('key_invalid', 'This email key is mistyped, revoked or of another installation.')
+  return { kind: 'email', id: key.id, address }
+}
+
+async function agent(
+  token: string,
+  { store, now, address }: { store: AuthenticationStore; now: number; address: string },
+): Promise<Caller> {
+  const capability =
+    parseToken(token)?.kind === 'cap' ? await store.findCapability(hashToken(token)) : undefined
+  if (!capability)
+    throw new GatewayError('capability_invalid', 'This capability is mistyped or was never issued here.')
+  if (capability.revokedAt !== null)
+    throw new GatewayError(
+      'capability_invalid',
+      'This capability was revoked. Ask the operator for a new one.',
+    )
+  if (capability.expiresAt <= now)
+    throw new GatewayError(
+      'capability_invalid',
+      `This capability expired at ${new Date(capability.expiresAt).toISOString()}. Ask the operator for a new one.`,
+    )
+  return { kind: 'agent', id: capability.id, accountId: capability.accountId, capability, address }
+}

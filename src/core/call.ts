@@ -1,0 +1,254 @@
+// The one path that every door takes: authenticate, limit, parse, pay, handle, settle, record.
+// (Credits are debited inside the handler's own transaction, because a debit and its attempt must appear together.)
+import type { Price } from '../../schemas/money.ts'
+import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
+import { GatewayError, toGatewayError } from './errors.ts'
+import { parseInput, underOwnCode } from './input.ts'
+import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
+import { LogField, type Logger } from '../lib/log.ts'
+import type { PaidResult, PaymentGate, PresentedPayment } from '../payments/ports.ts'
+import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
+import type { Caller, EdgeTransaction, HandlerContext, Services } from './services.ts'
+
+export interface CallRequest {
+  readonly tool: AnyTool
+  readonly input: unknown
+  /** Why a door could not read the input; refused here, so that 401 and 429 come first. */
+  readonly inputError?: GatewayError | undefined
+  readonly door: DoorName
+  readonly tokens: PresentedTokens
+  readonly address: string
+  readonly requestId: string
+  /** W3C trace context, passed through to the log. */
+  readonly traceparent?: string | undefined
+  readonly signal: () => AbortSignal
+  readonly progress?: HandlerContext['progress'] | undefined
+  /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
+  readonly resource?: { readonly url: string; readonly method: string } | undefined
+  readonly payment?: PresentedPayment | undefined
+  /** Of a tool that passes HTTP messages on. */
+  readonly message?: EdgeTransaction | undefined
+  /** `X-Gateway-Quote` as sent. */
+  readonly quote?: string | undefined
+  /**
+   * Called once the caller is known, within limits and the input valid, before the handler runs: from here on there is
+   * work. What it throws refuses the call.
+   */
+  readonly onAccepted?: ((caller: Caller) => void | Promise<void>) | undefined
+}
+
+export type CallResult =
+  | {
+      readonly ok: true
+      readonly output: unknown
+      /** Of a call that was paid with x402: the exact bytes to send, and how it was settled. */
+      readonly paid?: PaidResult | undefined
+      readonly caller: Caller
+      readonly rate?: RateState | undefined
+      readonly quota?: QuotaState | undefined
+    }
+  | {
+      readonly ok: false
+      readonly error: GatewayError
+      readonly caller?: Caller | undefined
+      readonly rate?: RateState | undefined
+      readonly quota?: QuotaState | undefined
+    }
+
+export interface CallPath {
+  call(request: CallRequest): Promise<CallResult>
+  /**
+   * Who asks for something that a door answers itself, such as a list: within the same limits as a call.
+   * @param what names the limit
+   * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
+   */
+  admit(what: string, tokens: PresentedTokens, address: string): Promise<Caller>
+  /** Calls being handled now; what a drain waits for. */
+  readonly inFlight: number
+  /** From here on every call is refused with `draining`. */
+  drain(): void
+}
+
+export interface CallPathParts {
+  readonly services: Services
+  readonly gate: PaymentGate
+  readonly store: AuthenticationStore
+  readonly limiter: RateLimiter
+  readonly log: Logger
+  readonly now: () => number
+  readonly maxInFlight?: number
+}
+
+/** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
+const PER_MINUTE = { anonymous: 300, known: 3000 } as const
+const noProgress = () => {}
+/** For work that nobody can call off. */
+export const neverGone = () => new AbortController().signal
+
+export function createCallPath(parts: CallPathParts): CallPath {
+  const maxInFlight = parts.maxInFlight ?? 512
+  let inFlight = 0
+  let draining = false
+
+  /** A refused token belongs to nobody, so what it costs to refuse it is counted on the address it came from. */
+  async function identify(wanted: CallerKind, tokens: PresentedTokens, address: string): Promise<Caller> {
+    try {
+      return await authenticate(wanted, tokens, {
+        store: parts.store,
+        now: parts.now(),
+        address,
+      })
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || thrown.status !== 401) throw thrown
+      const rate = await parts.limiter.take('refused tokens', address, PER_MINUTE.anonymous)
+      throw rate?.exceeded ? rateLimited(rate) : thrown
+    }
+  }
+
+  const count = (what: string, caller: Caller) =>
+    caller.kind === 'anonymous'
+      ? parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
+      : parts.limiter.take(what, caller.id, PER_MINUTE.known)
+
+  async function run(request: CallRequest, seen: Seen): Promise<unknown> {
+    const { tool } = request
+    if (draining)
+      throw new GatewayError(
+        'draining',
+        'This gateway is shutting down. Try again in a few seconds.',
+        RETRY_SOON,
+      )
+    if (inFlight > maxInFlight)
+      throw new GatewayError('overloaded', 'Too many calls are being handled. Try again shortly.', RETRY_SOON)
+
+    const caller = await identify(tool.caller, withArgument(request), request.address)
+    seen.caller = caller
+    const rate = await count(tool.name, caller)
+    if (rate) seen.rate = rate
+    if (rate?.exceeded) throw rateLimited(rate)
+
+    if (request.inputError) throw underOwnCode(tool, request.inputError)
+    const context: HandlerContext = {
+      ...parts.services,
+      caller,
+      signal: request.signal,
+      requestId: request.requestId,
+      payment: request.payment,
+      message: request.message,
+      progress: request.progress ?? noProgress,
+      quota: (state) => void (seen.quota = state),
+    }
+    const input = parseInput(tool, request.input, tool.repair && (() => tool.repair!(request.input, context)))
+    const accept = () => request.onAccepted?.(caller)
+    const terms = tool.terms ? await tool.terms(input, context) : null
+    if (!terms) {
+      const accepting = accept()
+      if (accepting) await accepting
+      return await tool.handle(input, context)
+    }
+    seen.paid = await parts.gate.run({
+      tool,
+      terms,
+      resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
+      payment: request.payment,
+      quote: request.quote,
+      caller,
+      requestId: request.requestId,
+      async work(claimId) {
+        await accept()
+        // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
+        return tool.handle(input, { ...context, claimId, signal: neverGone })
+      },
+    })
+    return seen.paid.output
+  }
+
+  return {
+    get inFlight() {
+      return inFlight
+    },
+    drain() {
+      draining = true
+    },
+    async admit(what, tokens, address) {
+      const caller = await identify('anyone', tokens, address)
+      const rate = await count(what, caller)
+      if (rate?.exceeded) throw rateLimited(rate)
+      return caller
+    },
+    async call(request) {
+      const started = performance.now()
+      const seen: Seen = {}
+      inFlight++
+      let result: CallResult
+      try {
+        const output = await run(request, seen)
+        const { paid, rate, quota } = seen
+        result = { ok: true, output, paid, caller: seen.caller!, rate, quota }
+      } catch (thrown) {
+        const { caller, rate, quota } = seen
+        result = { ok: false, error: toGatewayError(thrown), caller, rate, quota }
+      } finally {
+        inFlight--
+      }
+      record(parts.log, request, result, performance.now() - started)
+      return result
+    },
+  }
+}
+
+/** What is known of a call by the time it ends. */
+interface Seen {
+  caller?: Caller
+  rate?: RateState
+  quota?: QuotaState
+  paid?: PaidResult
+}
+
+const rateLimited = ({ limit, resetSeconds }: RateState) =>
+  new GatewayError('rate_limited', `At most ${limit} calls a minute. Try again in ${resetSeconds} s.`, {
+    extras: { retry_after_seconds: resetSeconds },
+  })
+
+const RETRY_SOON = { extras: { retry_after_seconds: 1 } }
+
+/** The capability may come as an argument of the tool (contract, section 4); over REST in a JSON body only. */
+function withArgument(request: CallRequest): PresentedTokens {
+  const input = request.input
+  if (typeof input !== 'object' || input === null || !('capability' in input)) return request.tokens
+  if (!takesCapabilityArgument(request.tool)) return request.tokens
+  const { capability } = input
+  return typeof capability === 'string'
+    ? { ...request.tokens, capabilityArgument: capability }
+    : request.tokens
+}
+
+const settledPrice = ({ replayed, settlement: { amount, network } }: PaidResult) =>
+  replayed ? 'replayed' : `${amount} ${network}`
+
+const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
+
+function record(log: Logger, request: CallRequest, result: CallResult, ms: number): void {
+  const error = result.ok ? undefined : result.error
+  const level = error?.code === 'internal' ? 'error' : 'info'
+  if (!log.isLevelEnabled(level)) return
+  const paid = result.ok ? result.paid : undefined
+  log[level](
+    {
+      [LogField.requestId]: request.requestId,
+      [LogField.door]: request.door,
+      [LogField.tool]: request.tool.name,
+      [LogField.caller]: result.caller?.id,
+      [LogField.account]: result.caller && 'accountId' in result.caller ? result.caller.accountId : undefined,
+      [LogField.code]: error?.code ?? 'ok',
+      [LogField.reason]: error?.reason,
+      [LogField.attempt]: error?.extras.attempt_id,
+      [LogField.claim]: paid?.claimId ?? error?.extras['claim_id'],
+      [LogField.price]: paid ? settledPrice(paid) : listPrice(request.tool.price),
+      [LogField.ms]: Math.round(ms * 10) / 10,
+      [LogField.trace]: request.traceparent,
+      err: error?.code === 'internal' ? error.cause : undefined,
+    },
+    'call',
+  )
+}

@@ -1,0 +1,46 @@
+// Parses a tool's input and says what is wrong with it, field by field, without quoting any value back.
+import { hideNames } from '../commerce/secrets/places.ts'
+import { GatewayError } from './errors.ts'
+import { describeIssues } from './validation-issues.ts'
+import type { AnyTool } from './registry.ts'
+
+const MAX_FIELDS = 20
+
+/**
+ * @param repair asked only where the input is refused
+ * @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid; the tool's own
+ * code where it has one
+ */
+export function parseInput(
+  tool: AnyTool,
+  input: unknown,
+  repair?: (() => Record<string, unknown>) | undefined,
+): unknown {
+  const parsed = tool.input.safeParse(input)
+  if (parsed.success) return parsed.data
+  const problems = describeIssues(parsed.error.issues, input)
+  // Callers choose the names of members that are unknown, and of headers: some of them are secrets.
+  const fields = problems
+    .slice(0, MAX_FIELDS)
+    .map(({ pointer, message }) => ({ pointer: hideNames(pointer), message }))
+  const first = fields[0]!
+  throw new GatewayError(
+    tool.invalidInput ?? problems[0]!.code,
+    `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}${repair ? ` ${REPAIR}` : ''}`,
+    {
+      extras: {
+        fields,
+        ...(repair && { repair: repair() }),
+      },
+    },
+  )
+}
+
+const REPAIR = '`repair.example` is a request that works as it stands.'
+const hint = (tool: AnyTool) => `The schema of ${tool.name} is in /openapi.json and in the MCP tool list.`
+
+/** What a door could not read, under the tool's own code where it has one. */
+export function underOwnCode({ invalidInput }: AnyTool, error: GatewayError): GatewayError {
+  if (!invalidInput || error.status !== 400) return error
+  return new GatewayError(invalidInput, error.message, { cause: error, extras: error.extras })
+}

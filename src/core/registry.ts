@@ -1,0 +1,227 @@
+// What a tool is. Types and two pure functions; every door, document and client command is derived from this.
+import { z } from 'zod'
+import type { Price } from '../../schemas/money.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Terms } from '../payments/ports.ts'
+import type { HandlerContext } from './services.ts'
+
+export type DoorName = 'rest' | 'mcp' | 'a2a'
+
+/**
+ * Who may call a tool.
+ * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
+ * `admin`: the service key of the installation's first account; `account`: service key or capability;
+ * `email`: a free key of email verification, or a service key.
+ */
+export const CALLER_KINDS = ['anyone', 'capability', 'operator', 'admin', 'account', 'email'] as const
+export type CallerKind = (typeof CALLER_KINDS)[number]
+
+export interface RestRoute {
+  readonly method: 'GET' | 'POST'
+  /** OpenAPI style; `{name}` is filled into the input property of that name. */
+  readonly path: string
+  readonly operationId: string
+  /** Status of success; 200 unless something was created. */
+  readonly status?: 200 | 201
+  /** Members that this route sets, e.g. `{testnet: true}`; a caller may repeat but not change them. */
+  readonly fixed?: Readonly<Record<string, unknown>>
+}
+
+export interface SkillCard {
+  readonly id: string
+  readonly name?: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  /** Sentences a person would say. */
+  readonly examples: readonly string[]
+  /** Where the skills of one tool cost differently; else the tool's. */
+  readonly price?: Price
+}
+
+/** One thing that is sold at an address which sells several. */
+export interface Sold {
+  readonly name: string
+  readonly amountAtomic: bigint
+  readonly description: string
+  readonly tags: readonly string[]
+  /** A request that is answered with this price. */
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+export interface Effects {
+  readonly readOnly: boolean
+  readonly destructive?: boolean
+  readonly idempotent: boolean
+  readonly openWorld: boolean
+}
+
+export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+  /** Dotted name; the portable spelling with underscores is derived. */
+  readonly name: string
+  readonly title: string
+  /** For a model deciding whether to call it: what it does, what it needs, what it never does. */
+  readonly summary: string
+  readonly input: I
+  readonly output: O
+  readonly price: Price
+  /** The price where the operator's configuration decides it; `price` is that of the defaults. */
+  priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
+  readonly caller: CallerKind
+  readonly effects: Effects
+  readonly rest: readonly RestRoute[]
+  readonly skills: readonly SkillCard[]
+  /** Doors that serve it; all three unless said otherwise. */
+  readonly doors: readonly DoorName[]
+  /** What the caller should plan for, beyond the codes that every call can end in. */
+  readonly errors: readonly ErrorCode[]
+  /** Input that works when sent unchanged (placeholders only where a token or an id must stand). */
+  readonly examples: readonly {
+    readonly title: string
+    readonly input: z.input<I>
+    readonly output?: z.output<O>
+  }[]
+  /**
+   * `examples` that name a time, as they are right for a process that starts at `now` (milliseconds): one that is written
+   * down is over some day.
+   */
+  examplesAt?(now: number): Tool<I, O>['examples']
+  /** What catalogues list in place of the tool, in the order of the list. */
+  readonly sold?: readonly Sold[]
+  /** What of it is said differently where there is no sandbox with a site of its own. */
+  inProduction?(): Partial<Pick<Tool<I, O>, 'examples' | 'sold'>>
+  /** Largest request body in bytes; 256 KiB unless the specification says less. */
+  readonly maxBodyBytes: number
+  /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
+  readonly invalidInput?: ErrorCode
+  /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
+  readonly reply: 'task' | 'message'
+  /**
+   * The HTTP message itself is what it takes and gives, at a door of its own: `rest` says where, its input is in the path, and
+   * its output is the answer. Described like every other route, served by none of the others' means.
+   */
+  readonly passes?: 'message'
+  /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
+  repair?(input: unknown, context: HandlerContext): Record<string, unknown>
+  /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
+  understands?(words: string): boolean
+  /**
+   * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
+   * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.
+   */
+  terms?(input: z.output<I>, context: HandlerContext): Promise<Terms | null> | Terms | null
+  /** Where `terms` asked for payment: the output's `receipt` is null here, and filled in once the payment settled. */
+  handle(input: z.output<I>, context: HandlerContext): Promise<z.output<O>>
+}
+
+export type AnyTool = Tool
+
+const MAX_BODY_BYTES = 256 * 1024
+
+type Given<I extends z.ZodType, O extends z.ZodType> = Omit<
+  Tool<I, O>,
+  'rest' | 'skills' | 'doors' | 'maxBodyBytes' | 'reply' | 'examples' | 'examplesAt'
+> & {
+  readonly rest: RestRoute | readonly RestRoute[]
+  readonly skill?: SkillCard | readonly SkillCard[]
+  readonly doors?: readonly DoorName[]
+  readonly maxBodyBytes?: number
+  readonly reply?: 'task' | 'message'
+} & (
+    | { readonly examples: Tool<I, O>['examples'] }
+    | { readonly examplesAt: NonNullable<Tool<I, O>['examplesAt']> }
+  )
+
+/** Fills the defaults in and checks what types cannot. */
+export function defineTool<I extends z.ZodType, O extends z.ZodType>(given: Given<I, O>): Tool<I, O> {
+  const { skill, ...rest } = given
+  if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(given.name)) throw new Error(`bad tool name: ${given.name}`)
+  const skills = skill === undefined ? [] : Array.isArray(skill) ? skill : [skill as SkillCard]
+  const doors = given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp'])
+  if (doors.includes('a2a') !== skills.length > 0) throw new Error(`${given.name}: skills and doors disagree`)
+  return Object.freeze({
+    ...rest,
+    rest: Array.isArray(given.rest) ? given.rest : [given.rest as RestRoute],
+    skills,
+    doors,
+    maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
+    reply: given.reply ?? 'task',
+    // Those of a registry are of its time.
+    examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
+  }) as Tool<I, O>
+}
+
+/** `gateway.egress.fetch` -> `gateway_egress_fetch`: the spelling that every MCP client accepts. */
+export const portableName = (name: string) => name.replaceAll('.', '_')
+
+/** Whether the input's `capability` is the caller's token, which some clients cannot send as a header. */
+export const takesCapabilityArgument = ({ caller }: Pick<AnyTool, 'caller'>): boolean =>
+  caller === 'capability' || caller === 'account'
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A tool with everything derived from it once, at start. */
+export interface RegisteredTool {
+  readonly tool: AnyTool
+  readonly portableName: string
+  /** JSON Schema 2020-12 of what a caller sends (defaults optional) and of what it gets. */
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema
+}
+
+export interface Registry {
+  readonly tools: readonly RegisteredTool[]
+  /** By either spelling. */
+  find(name: string): RegisteredTool | undefined
+}
+
+export interface RegistryConfig {
+  readonly creditPriceAtomic: bigint
+  readonly mode?: 'sandbox' | 'production'
+}
+
+/**
+ * @param config whose prices are said; without one those of the defaults
+ * @param now milliseconds; when the process starts that shows the examples
+ * @throws when two tools share a name, a skill id, an operationId or a route
+ */
+export function createRegistry(
+  tools: readonly AnyTool[],
+  config?: RegistryConfig,
+  now: number = Date.now(),
+): Registry {
+  const registered = tools.map((tool) => ({
+    tool: toolUnder(tool, config, now),
+    portableName: portableName(tool.name),
+    inputSchema: jsonSchema(tool.input, 'input'),
+    outputSchema: jsonSchema(tool.output, 'output'),
+  }))
+  const byName = new Map<string, RegisteredTool>()
+  const taken = new Set<string>()
+  const claim = (what: string) => {
+    if (taken.has(what)) throw new Error(`two tools claim ${what}`)
+    taken.add(what)
+  }
+  for (const entry of registered) {
+    const { tool } = entry
+    claim(`name ${entry.portableName}`)
+    for (const route of tool.rest) {
+      claim(`route ${route.method} ${route.path}`)
+      claim(`operation ${route.operationId}`)
+    }
+    for (const skill of tool.skills) claim(`skill ${skill.id}`)
+    byName.set(tool.name, entry).set(entry.portableName, entry)
+  }
+  return { tools: registered, find: (name) => byName.get(name) }
+}
+
+const toolUnder = (tool: AnyTool, config: RegistryConfig | undefined, now: number): AnyTool => ({
+  ...tool,
+  ...(tool.examplesAt && { examples: tool.examplesAt(now) }),
+  ...(config && tool.priceUnder && { price: tool.priceUnder(config) }),
+  ...(config?.mode === 'production' && tool.inProduction?.()),
+})
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io }) as Record<string, unknown>
+  return rest
+}

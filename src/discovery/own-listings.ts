@@ -1,0 +1,109 @@
+// Our own paid tools as a catalogue lists them.
+import type { PaymentNetwork } from '../payments/ports.ts'
+import { toRequirements } from '../payments/requirements.ts'
+import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../core/registry.ts'
+import { type Entry, makeEntry } from './entry.ts'
+import { toTimestamp } from '../lib/timestamp.ts'
+
+export interface OwnParts {
+  readonly registry: Registry
+  readonly networks: readonly PaymentNetwork[]
+  readonly payTo: string | undefined
+  readonly baseUrl: string
+  readonly startedAt: number
+}
+
+const SERVICE_NAME = 'Agent Gateway'
+
+/** Paid calls that anyone can make: what may ask for a key is not for strangers. */
+export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
+  return registry.tools
+    .filter(({ tool }) => tool.doors.includes('rest') && !tool.errors.includes('key_required'))
+    .flatMap((registered) =>
+      registered.tool.rest
+        // A template names many resources, each with a listing of its own.
+        .filter(({ path }) => !path.includes('{'))
+        .flatMap((route) =>
+          soldBy(registered.tool).flatMap(
+            (sold, at) => entryOf(registered, route, { ...parts, sold, at }) ?? [],
+          ),
+        ),
+    )
+}
+
+/** Most tools sell one thing. */
+const soldBy = ({ sold, price, title, summary, skills, examples }: AnyTool): readonly Sold[] =>
+  sold ??
+  (price.kind === 'x402'
+    ? [
+        {
+          name: title,
+          amountAtomic: price.amountAtomic,
+          description: summary,
+          tags: skills[0]?.tags ?? [],
+          input: (examples[0]?.input ?? {}) as Sold['input'],
+        },
+      ]
+    : [])
+
+function entryOf(
+  { inputSchema }: RegisteredTool,
+  route: RestRoute,
+  { networks, payTo, baseUrl, startedAt, sold, at }: Omit<OwnParts, 'registry'> & { sold: Sold; at: number },
+): Entry | undefined {
+  if (payTo === undefined) return undefined
+  const { amountAtomic } = sold
+  const isTest = route.fixed?.['testnet'] === true
+  const accepts = networks
+    .filter(({ revenue }) => revenue !== isTest)
+    .map((network) => toRequirements({ network, amountAtomic, payTo }))
+  if (accepts.length === 0) return undefined
+  return makeEntry({
+    resource: baseUrl + route.path,
+    // The first one stands for the address: what others say of that is held against it.
+    variant: at === 0 ? undefined : String(at),
+    type: 'http',
+    method: route.method,
+    x402Version: 2,
+    accepts,
+    lastUpdated: toTimestamp(startedAt),
+    description: sold.description,
+    mimeType: 'application/json',
+    serviceName: SERVICE_NAME,
+    tags: sold.tags.slice(0, 5),
+    extensions: {
+      bazaar: {
+        info: {
+          input: {
+            type: 'http',
+            method: route.method,
+            bodyType: 'json',
+            body: { ...sold.input, ...route.fixed },
+          },
+          output: { type: 'json' },
+        },
+        schema: bodySchema(route.method, inputSchema),
+      },
+    },
+  })
+}
+
+const bodySchema = (method: string, body: unknown) => ({
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    input: {
+      type: 'object',
+      properties: {
+        type: { type: 'string', const: 'http' },
+        method: { type: 'string', enum: [method] },
+        bodyType: { type: 'string', enum: ['json'] },
+        body,
+      },
+      required: ['type', 'method', 'bodyType', 'body'],
+      additionalProperties: false,
+    },
+    output: { type: 'object', properties: { type: { type: 'string' } } },
+  },
+  required: ['input'],
+})

@@ -1,0 +1,202 @@
+// The tasks as the store keeps them: who may see one, how long it lives, and what became of those a dead process left.
+import { randomUUID } from 'node:crypto'
+import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
+import type { Caller } from '../../core/services.ts'
+import type { Store, StoredTask } from '../../store/ports.ts'
+import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
+import { redactTokens } from './redact.ts'
+import type { Decide, Decided, Undecided } from './undecided.ts'
+import type { Waiting } from './waiting.ts'
+import {
+  agentMessage,
+  isAtRest,
+  isInterrupted,
+  type Json,
+  textPart,
+  type TaskStateName,
+  type WireTask,
+} from './wire.ts'
+
+const RESULT_MS = 24 * 3_600_000
+const WAITING_MS = 5 * 60_000
+/** With replicas: a task at work whose process has not been heard of for this long is taken for dead. */
+export const HEARTBEAT_MS = 30_000
+const SILENT_MS = 4 * HEARTBEAT_MS
+/** Metadata key, in the store only, that names the process at work on a task. */
+const WORKER = 'gateway.worker'
+/** The same for the call that a task goes on with once it is paid. */
+const WAITING = 'gateway.waiting'
+/** The same for the claim that a task at work waits for, when nobody works on it. */
+const UNDECIDED = 'gateway.undecided'
+
+export type TaskStore = Pick<Store, 'engine' | 'saveTask' | 'getTask' | 'listTasks'>
+
+export interface Book {
+  /** False when somebody else wrote first. */
+  save(task: WireTask, owner: string | null, revision: number, as?: SaveAs): Promise<boolean>
+  /** @throws {TaskNotFoundError} also when the task is another caller's */
+  read(id: string, owner: string | null): Promise<Kept>
+  list(owner: string | null, query: ListQuery): Promise<ListPage>
+}
+
+export interface SaveAs {
+  /** The task as stored, when already serialised. */
+  readonly json?: string | undefined
+  /** Kept beside the task and never shown. */
+  readonly waiting?: Waiting | undefined
+  readonly undecided?: Undecided | undefined
+}
+
+export interface Kept {
+  readonly task: WireTask
+  readonly revision: number
+  readonly owner: string | null
+  readonly waiting?: Waiting | undefined
+  readonly undecided?: Undecided | undefined
+}
+
+export interface ListQuery {
+  readonly contextId: string | undefined
+  readonly state: TaskStateName | undefined
+  readonly pageSize: number | undefined
+  readonly pageToken: string | undefined
+  readonly since: number | undefined
+}
+
+export interface ListPage {
+  readonly tasks: readonly WireTask[]
+  readonly nextPageToken: string
+  readonly pageSize: number
+  readonly totalSize: number
+}
+
+/** Null for an anonymous caller, who must hold the task id. */
+export const ownerIdOf = (caller: Caller): string | null =>
+  caller.kind === 'operator' ? caller.accountId : caller.kind === 'agent' ? caller.id : null
+
+const DEFAULT_PAGE = 50
+
+/** @param isLive whether this process is at work on a task */
+export function createBook(
+  store: TaskStore,
+  now: () => number,
+  isLive: (id: string) => boolean,
+  decide: Decide,
+): Book {
+  const worker = randomUUID()
+
+  function toRow(task: WireTask, owner: string | null, revision: number, as: SaveAs = {}): StoredTask {
+    const { state } = task.status
+    const at = now()
+    const mark = as.waiting
+      ? { [WAITING]: as.waiting }
+      : as.undecided
+        ? { [UNDECIDED]: as.undecided }
+        : isAtRest(state)
+          ? undefined
+          : { [WORKER]: worker }
+    const json = (!mark && as.json) || JSON.stringify(withMetadata(task, mark))
+    return {
+      id: task.id,
+      contextId: task.contextId,
+      owner,
+      state,
+      revision,
+      json: redactTokens(json),
+      updatedAt: at,
+      expiresAt: at + (isInterrupted(state) ? WAITING_MS : RESULT_MS),
+    }
+  }
+
+  /** A task at work that nobody works on ends with the first read that can tell how. */
+  async function settleAbandoned(row: StoredTask): Promise<StoredTask> {
+    if (isAtRest(row.state)) return row
+    const stored = JSON.parse(row.json) as WireTask
+    const { task, undecided } = unmarked(stored)
+    if (undecided) {
+      const decided = await decide(task, undecided)
+      return decided ? end(row, task, decided) : row
+    }
+    const isOurs = stored.metadata?.[WORKER] === worker
+    // One process owns an embedded store, so any other worker is an earlier one.
+    const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
+    return mayLive ? row : end(row, task, abandoned(task))
+  }
+
+  async function end(row: StoredTask, task: WireTask, how: Ending): Promise<StoredTask> {
+    const { id, contextId } = task
+    const message = withExtensions(agentMessage(how.parts, { contextId, taskId: id }), how.metadata)
+    const ended: WireTask = {
+      ...task,
+      status: { state: how.state, timestamp: new Date(now()).toISOString(), message },
+      ...(how.artifacts && { artifacts: [...(task.artifacts ?? []), ...how.artifacts] }),
+    }
+    const next = toRow(ended, row.owner, row.revision + 1)
+    return (await store.saveTask(next)) ? next : ((await store.getTask(row.id)) ?? next)
+  }
+
+  return {
+    save: (task, owner, revision, as) => store.saveTask(toRow(task, owner, revision, as)),
+    async read(id, owner) {
+      const found = /^task_[0-9a-z]{35}$/.test(id) ? await store.getTask(id) : undefined
+      if (!found || found.expiresAt <= now() || (found.owner !== null && found.owner !== owner))
+        throw new TaskNotFoundError('There is no such task, or it is not yours.')
+      const row = await settleAbandoned(found)
+      return { ...unmarked(JSON.parse(row.json) as WireTask), revision: row.revision, owner: row.owner }
+    },
+    async list(owner, query) {
+      const pageSize = query.pageSize ?? DEFAULT_PAGE
+      if (owner === null) return { tasks: [], nextPageToken: '', pageSize: 0, totalSize: 0 }
+      if (query.pageToken !== undefined && !/^\d{1,15}~task_[0-9a-z]{35}$/.test(query.pageToken))
+        throw new RequestMalformedError('pageToken must be the nextPageToken of an earlier answer.')
+      const page = await store.listTasks(
+        { owner, contextId: query.contextId, state: query.state, since: query.since },
+        { limit: pageSize, before: query.pageToken },
+      )
+      // The sweep comes once a minute; what is past its time is gone before.
+      const kept = page.items.filter((row) => row.expiresAt > now())
+      const rows = await Promise.all(kept.map(settleAbandoned))
+      return {
+        tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask).task),
+        nextPageToken: page.next ?? '',
+        pageSize: rows.length,
+        totalSize: page.total,
+      }
+    },
+  }
+}
+
+type Ending = Omit<Decided, 'metadata'> & { readonly metadata: Json | undefined }
+
+function abandoned(task: WireTask): Ending {
+  const isPaid = statusOf(task) !== undefined
+  return {
+    state: 'TASK_STATE_FAILED',
+    parts: [textPart(isPaid ? ABANDONED_PAYMENT : ABANDONED)],
+    // Submitted and not failed: nobody knows yet, and that must not invite a second payment.
+    metadata: isPaid ? paymentMetadata('payment-submitted', { receipts: receiptsOf(task) }) : undefined,
+  }
+}
+
+const ABANDONED =
+  'The gateway stopped while it worked on this task. What it had already done is not undone: look at what it was to ' +
+  'change (for egress, at GET /v1/egress/attempts) before you send the message again.'
+
+const ABANDONED_PAYMENT =
+  'The gateway stopped while it worked on this task. Do not sign another payment yet: send the same one again with skill and ' +
+  'input, in a message without taskId. If it was not charged, the work is done now; if it was, the answer names the claim ' +
+  'with which the result can be read at GET /v1/payments/{claim_id}.'
+
+const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
+  mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task
+
+function unmarked(task: WireTask): Pick<Kept, 'task' | 'waiting' | 'undecided'> {
+  const { metadata, ...rest } = task
+  if (!metadata || ![WORKER, WAITING, UNDECIDED].some((mark) => mark in metadata)) return { task }
+  const { [WORKER]: _worker, [WAITING]: waiting, [UNDECIDED]: undecided, ...kept } = metadata
+  return {
+    task: Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept },
+    waiting: waiting as Waiting | undefined,
+    undecided: undecided as Undecided | undefined,
+  }
+}

@@ -1,0 +1,85 @@
+// Credentials in use: the secret, opened, and the leak gate made of it. Opening costs as much as the rest of an attempt,
+// and preparing a gate ten times what searching a small response with it does. A gate is the secret in forty disguises,
+// so the secret itself beside it gives nothing more away; neither is kept for long.
+import type { Secret } from '../lib/secret.ts'
+import type { SealedCredential } from '../store/ports.ts'
+import { bindingOf } from './credentials.ts'
+import type { createLeakGate, LeakGate } from './leak-gate.ts'
+import type { Vault } from './ports.ts'
+
+/** From when it was opened, however often it is used meanwhile. */
+const LIFETIME_MS = 2_000
+const MAX_KEPT = 256
+
+export interface OpenedCredential {
+  readonly secret: Secret<string>
+  /** Made when the first response is there to be searched. */
+  gate(): LeakGate
+}
+
+export interface OpenedParts {
+  readonly vault: Pick<Vault, 'open'>
+  readonly createLeakGate: typeof createLeakGate
+}
+
+export interface OpenedCredentials {
+  /** One that was opened a moment ago from a row that says the same. */
+  recallOpened(credential: SealedCredential): OpenedCredential | undefined
+  /** Throws as the vault does when a column of the row is not what was sealed. */
+  open(credential: SealedCredential): Promise<OpenedCredential>
+}
+
+export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
+  const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
+
+  // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
+  function recallOpened(credential: SealedCredential): OpenedCredential | undefined {
+    const known = kept.get(credential.id)
+    return known && isSealedAlike(known.row, credential) ? known.opened : undefined
+  }
+
+  return {
+    recallOpened,
+    async open(credential) {
+      const known = recallOpened(credential)
+      if (known) return known
+      const secret = await parts.vault.open(credential.sealed, bindingOf(credential))
+      let gate: LeakGate | undefined
+      const opened: OpenedCredential = {
+        secret,
+        gate: () => (gate ??= parts.createLeakGate(secret, credential)),
+      }
+      const { id } = credential
+      if (kept.size < MAX_KEPT || kept.has(id)) {
+        const entry = { row: credential, opened }
+        kept.set(id, entry)
+        setTimeout(() => kept.get(id) === entry && kept.delete(id), LIFETIME_MS).unref()
+      }
+      return opened
+    },
+  }
+}
+
+/** Every column that the seal covers, and the seal. */
+function isSealedAlike(a: SealedCredential, b: SealedCredential): boolean {
+  return (
+    a.id === b.id &&
+    a.accountId === b.accountId &&
+    a.provider === b.provider &&
+    a.version === b.version &&
+    a.header === b.header &&
+    a.scheme === b.scheme &&
+    isSameList(a.scope.hosts, b.scope.hosts) &&
+    isSameList(a.scope.path_prefixes, b.scope.path_prefixes) &&
+    isSameList(a.scope.methods, b.scope.methods) &&
+    a.sealed.ciphertext === b.sealed.ciphertext &&
+    a.sealed.iv === b.sealed.iv &&
+    a.sealed.tag === b.sealed.tag &&
+    a.sealed.wrap.kid === b.sealed.wrap.kid &&
+    a.sealed.wrap.enc === b.sealed.wrap.enc &&
+    a.sealed.wrap.wrapped === b.sealed.wrap.wrapped
+  )
+}
+
+const isSameList = (a: readonly string[], b: readonly string[]) =>
+  a === b || (a.length === b.length && a.every((entry, i) => entry === b[i]))

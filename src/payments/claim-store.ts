@@ -1,0 +1,132 @@
+// How the ending of a claim is written down. Money that has moved is not forgotten when the store does not answer.
+import { newId } from '../lib/ids.ts'
+import { LogField, type Logger } from '../lib/log.ts'
+import type { PaymentClaim, Store } from '../store/ports.ts'
+import type { Settlement } from './ports.ts'
+import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
+
+export interface ClaimBookParts extends ReceiptParts {
+  readonly store: Store
+  readonly log: Logger
+}
+
+/** None of it throws: what could not be written is answered as not known, and looked at again by the reconciler. */
+export interface ClaimBook {
+  /** With its receipt, once. Whoever comes second gets the first one's. */
+  settled(claim: PaymentClaim, by: { transaction: string; upstream: string }): Promise<Settlement>
+  /** Final. What /settle took for it is given back. */
+  failed(claim: PaymentClaim, reason: string, upstream?: string): Promise<Settlement>
+  doubtful(
+    claim: PaymentClaim,
+    to: 'pending' | 'unknown',
+    why: { reason: string | null; transaction: string | null; upstream?: string | undefined },
+  ): Promise<Settlement>
+  /** As it stands now. */
+  standing(claim: PaymentClaim): Promise<Settlement>
+  /** Claims of this process whose ending the store would not take; `isUnsent`: nothing was sent for it. */
+  unwritten(): readonly { readonly claimId: string; readonly isUnsent: boolean }[]
+  /** The store did not say whether it is submitted; it was not sent. */
+  rememberUnsent(claimId: string): void
+  forget(claimId: string): void
+}
+
+export function createClaimBook(parts: ClaimBookParts): ClaimBook {
+  const { store, now, log } = parts
+  const unwritten = new Map<string, { isUnsent: boolean }>()
+
+  async function write(
+    claim: PaymentClaim,
+    ending: string,
+    command: () => Promise<Settlement>,
+  ): Promise<Settlement> {
+    try {
+      return await command()
+    } catch (thrown) {
+      unwritten.set(claim.id, { isUnsent: false })
+      log.error({ [LogField.claim]: claim.id, ending, err: thrown }, 'an ending could not be written')
+      return { state: 'unknown', claim }
+    }
+  }
+
+  async function standingOf(claim: PaymentClaim): Promise<Settlement> {
+    const current = (await store.getClaim(claim.id)) ?? claim
+    const { state } = current
+    if (state === 'settled') {
+      const receipt = await store.getReceipt(current.receiptId!)
+      if (!receipt) throw new Error('a settled claim has lost its receipt')
+      return { state, claim: current, receipt }
+    }
+    if (state === 'failed' || state === 'canceled') return failure(current)
+    return { state: state === 'pending' ? 'pending' : 'unknown', claim: current }
+  }
+
+  return {
+    settled(claim, by) {
+      return write(claim, 'settled', async () => {
+        const receipt = signPaymentReceipt(parts, claim, by)
+        const settled = await store.settleClaim({
+          id: claim.id,
+          transaction: by.transaction,
+          receipt,
+          transactionId: newId('txn', receipt.createdAt),
+          upstream: by.upstream,
+          now: receipt.createdAt,
+        })
+        return settled ? { state: 'settled', claim: settled, receipt } : standingOf(claim)
+      })
+    },
+
+    failed(claim, reason, upstream) {
+      return write(claim, 'failed', async () => {
+        const at = now()
+        // Before the row is final: a crash in between leaves it doubtful, and the reconciler gives back once.
+        if (claim.origin === 'settle')
+          await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
+        const failed = await store.moveClaim({
+          id: claim.id,
+          to: 'failed',
+          reason,
+          transaction: null,
+          upstream,
+          now: at,
+        })
+        return failed ? failure(failed) : standingOf(claim)
+      })
+    },
+
+    doubtful(claim, to, { reason, transaction, upstream }) {
+      return write(claim, to, async () => {
+        const moved = await store.moveClaim({ id: claim.id, to, reason, transaction, upstream, now: now() })
+        return moved ? { state: to, claim: moved } : standingOf(claim)
+      })
+    },
+
+    standing: (claim) => write(claim, 'read', () => standingOf(claim)),
+    unwritten: () => [...unwritten].map(([claimId, { isUnsent }]) => ({ claimId, isUnsent })),
+    rememberUnsent: (claimId) => void unwritten.set(claimId, { isUnsent: true }),
+    forget: (claimId) => void unwritten.delete(claimId),
+  }
+}
+
+/** For people, by stable word; words of upstreams that are not here are named as they are. */
+const WORDS = new Map(
+  Object.entries({
+    authorization_canceled: 'The payer took the authorization back before it was settled.',
+    authorization_used_otherwise: 'The nonce of the authorization was used for another transfer.',
+    authorization_expired: 'The authorization expired before it was settled.',
+    insufficient_funds: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_insufficient_balance: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_nonce_already_used: 'The nonce of the authorization is used up.',
+  }),
+)
+
+export function failure(claim: PaymentClaim): Settlement & { state: 'failed' } {
+  const reason = claim.reason ?? 'unexpected_settle_error'
+  const why = WORDS.get(reason) ?? `The payment could not be settled: ${reason}.`
+  return {
+    state: 'failed',
+    claim,
+    reason,
+    message: `${why} Nothing was charged. Sign a new payment and try again.`,
+  }
+}

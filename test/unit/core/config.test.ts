@@ -1,0 +1,201 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, isLoopbackHost, loadConfig } from '../../../src/core/config.ts'
+import { newToken } from '../../../src/lib/tokens.ts'
+
+type Env = Record<string, string>
+
+function problemsOf(env: Env): readonly string[] {
+  try {
+    loadConfig(env)
+    return []
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return thrown.problems
+    throw thrown
+  }
+}
+
+const mistyped = (token: string) => token.slice(0, -1) + (token.endsWith('0') ? '1' : '0')
+const PRODUCTION: Env = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gw.example' }
+
+describe('loadConfig', () => {
+  it('has the defaults of the contract and is frozen', () => {
+    const config = loadConfig({})
+    expect(config).toMatchObject({
+      mode: 'sandbox',
+      host: '127.0.0.1',
+      port: 8402,
+      baseUrl: undefined,
+      dataDir: resolve('./data'),
+      authorityKeyFile: resolve('./data/authority.jwk'),
+      databaseUrl: undefined,
+      egressPorts: [443],
+      allowPrivateCidrs: [],
+      serviceKeyCredits: 100,
+      mcpNames: 'auto',
+      rateLimit: undefined,
+      trustProxy: 0,
+      creditPriceAtomic: 1000n,
+      logLevel: 'info',
+    })
+    expect(Object.isFrozen(config)).toBe(true)
+  })
+
+  it('takes an empty variable for an unset one', () => {
+    expect(loadConfig({ PORT: '', GATEWAY_MODE: '', GATEWAY_OPERATOR_KEY: '' })).toEqual(loadConfig({}))
+  })
+
+  it('reads lists, numbers and URLs', () => {
+    const config = loadConfig({
+      PORT: '0',
+      GATEWAY_BASE_URL: 'https://gw.example/base//',
+      GATEWAY_DNS_SERVERS: ' 127.0.0.1:5353 , [::1]:53,9.9.9.9,::1 ',
+      GATEWAY_EGRESS_PORTS: '443,8443',
+      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/8,fd00::/8',
+      GATEWAY_RATE_LIMIT: '0',
+      GATEWAY_TRUST_PROXY: 'off',
+    })
+    expect(config).toMatchObject({
+      port: 0,
+      baseUrl: 'https://gw.example/base',
+      dnsServers: ['127.0.0.1:5353', '[::1]:53', '9.9.9.9', '::1'],
+      egressPorts: [443, 8443],
+      allowPrivateCidrs: ['10.0.0.0/8', 'fd00::/8'],
+      rateLimit: 0,
+      trustProxy: 0,
+    })
+  })
+
+  it.each<[string, Env]>([
+    ['PORT', { PORT: '65536' }],
+    ['PORT', { PORT: '80a' }],
+    ['PORT', { PORT: '-1' }],
+    ['GATEWAY_MODE', { GATEWAY_MODE: 'prod' }],
+    ['GATEWAY_BASE_URL', { GATEWAY_BASE_URL: 'ftp://x' }],
+    ['GATEWAY_DATABASE_URL', { GATEWAY_DATABASE_URL: 'mysql://x' }],
+    ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: 'agw_sk_short' }],
+    ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: newToken('cap') }],
+    ['GATEWAY_OPERATOR_KEY', { GATEWAY_OPERATOR_KEY: mistyped(newToken('sk')) }],
+    ['GATEWAY_PAY_TO', { GATEWAY_PAY_TO: '0x12' }],
+    ['GATEWAY_DNS_SERVERS', { GATEWAY_DNS_SERVERS: 'dns.example' }],
+    ['GATEWAY_DNS_SERVERS', { GATEWAY_DNS_SERVERS: '127.0.0.1:70000' }],
+    ['GATEWAY_EGRESS_PORTS', { GATEWAY_EGRESS_PORTS: '443,0' }],
+    ['GATEWAY_EGRESS_PORTS', { GATEWAY_EGRESS_PORTS: 'https' }],
+    ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0' }],
+    ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/33' }],
+    ['GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS', { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '10.0.0.0/8/8' }],
+    ['GATEWAY_MCP_NAMES', { GATEWAY_MCP_NAMES: 'short' }],
+    ['GATEWAY_RATE_LIMIT', { GATEWAY_RATE_LIMIT: 'none' }],
+    ['GATEWAY_TRUST_PROXY', { GATEWAY_TRUST_PROXY: 'on' }],
+    ['GATEWAY_TRUST_PROXY', { GATEWAY_TRUST_PROXY: '11' }],
+    ['GATEWAY_CREDIT_PRICE_ATOMIC', { GATEWAY_CREDIT_PRICE_ATOMIC: '0.5' }],
+    ['GATEWAY_LOG_LEVEL', { GATEWAY_LOG_LEVEL: 'loud' }],
+    ['GATEWAY_UNSAFE_PUBLIC_SANDBOX', { GATEWAY_UNSAFE_PUBLIC_SANDBOX: 'yes' }],
+    ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,facilitator' }],
+    ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,http://b.example' }],
+    ['HOST', { HOST: '0.0.0.0' }],
+    ['GATEWAY_BASE_URL', { GATEWAY_MODE: 'production' }],
+    ['GATEWAY_BASE_URL', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://gw.example' }],
+    ['GATEWAY_FAULT', { ...PRODUCTION, GATEWAY_FAULT: 'before_reply:kill' }],
+    ['GATEWAY_CONFORMANCE_FIXTURES', { ...PRODUCTION, GATEWAY_CONFORMANCE_FIXTURES: '1' }],
+  ])('says in words what is wrong with %s: %j', (name, env) => {
+    const problems = problemsOf(env)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toContain(name)
+    expect(problems[0]).not.toMatch(/Invalid input|undefined|NaN/)
+  })
+
+  it.each<[string, Env]>([
+    ['loopback sandbox', { HOST: '::1' }],
+    ['public sandbox on request', { HOST: '0.0.0.0', GATEWAY_UNSAFE_PUBLIC_SANDBOX: '1' }],
+    ['production', { ...PRODUCTION, HOST: '0.0.0.0' }],
+    ['production behind a local proxy', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://127.0.0.1:8402' }],
+    ['production on IPv6 loopback', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://[::1]:8402' }],
+    ['faults in the sandbox', { GATEWAY_FAULT: 'before_reply:kill', GATEWAY_CONFORMANCE_FIXTURES: '1' }],
+    [
+      'facilitators',
+      { GATEWAY_FACILITATORS: 'https://a.example/x402, http://127.0.0.1:4020,http://localhost' },
+    ],
+    ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
+  ])('accepts %s', (_, env) => {
+    expect(problemsOf(env)).toEqual([])
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['plain http', 'https://a.example.com/x,http://b.example.com/y', /entry 2 .*https/],
+    ['no URL', 'news', /entry 1 .*https/],
+    ['a password in it', 'https://user:hunter2@a.example.com/x', /entry 1 .*password/],
+    ['an address instead of a name', 'https://10.0.0.1/x', /entry 1 .*Name the host/],
+    ['a name of this machine', 'https://localhost/x', /entry 1 .*public internet/],
+    ['a port that is not allowed', 'https://a.example.com:8443/x', /entry 1 .*port/],
+    ['spaces for commas', 'https://a.example.com/x https://b.example.com/y', /entry 1 /],
+    ['one of them twice', 'https://a.example.com/x,https://a.example.com/x', /entry 2 .*twice/],
+    [
+      'more than a digest reads',
+      'https://a.example.com/1,https://a.example.com/2,https://a.example.com/3,https://a.example.com/4',
+      /at most 3/,
+    ],
+  ])('refuses feeds that no digest could read: %s', (_, value, problem) => {
+    const problems = problemsOf({ GATEWAY_FEED_SOURCES: value })
+    expect(problems).toEqual([expect.stringMatching(problem)])
+    expect(problems[0]).not.toContain('hunter2')
+  })
+
+  it('lets feeds be on the ports that outbound requests may use, and on the sample site of a sandbox', () => {
+    const other = 'https://a.example.com:8443/x'
+    const sample = 'https://sandbox.agent-gateway.test/feeds/hardware.xml'
+    expect(loadConfig({ GATEWAY_FEED_SOURCES: other, GATEWAY_EGRESS_PORTS: '443,8443' }).feedSources).toEqual(
+      [other],
+    )
+    expect(loadConfig({ GATEWAY_FEED_SOURCES: sample }).feedSources).toEqual([sample])
+    expect(problemsOf({ ...PRODUCTION, GATEWAY_FEED_SOURCES: sample })).toEqual([
+      expect.stringMatching(/FEED_SOURCES: entry 1 /),
+    ])
+    for (const url of loadConfig(PRODUCTION).feedSources)
+      expect(problemsOf({ ...PRODUCTION, GATEWAY_FEED_SOURCES: url })).toEqual([])
+  })
+
+  it('reports every problem at once, those across variables too', () => {
+    const problems = problemsOf({
+      PORT: 'x',
+      HOST: '0.0.0.0',
+      GATEWAY_EGRESS_PORTS: 'y',
+      GATEWAY_PAY_TO: 'z',
+    })
+    expect(problems.map((problem) => /^[A-Z_]+/.exec(problem)![0]).sort()).toEqual([
+      'GATEWAY_EGRESS_PORTS',
+      'GATEWAY_PAY_TO',
+      'HOST',
+      'PORT',
+    ])
+    expect(() => loadConfig({ PORT: 'x' })).toThrow(/1 problem.*\n- PORT/)
+  })
+
+  it('never quotes a key pasted into the wrong variable', () => {
+    const key = newToken('sk')
+    const names =
+      'PORT GATEWAY_MODE GATEWAY_BASE_URL GATEWAY_PAY_TO GATEWAY_DATABASE_URL GATEWAY_RATE_LIMIT GATEWAY_LOG_LEVEL GATEWAY_DNS_SERVERS GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS GATEWAY_EGRESS_PORTS HOST'
+    for (const name of names.split(' ')) {
+      const problems = problemsOf({ [name]: key })
+      expect(problems, name).not.toHaveLength(0)
+      expect(problems.join(), name).not.toContain(key)
+    }
+  })
+})
+
+describe('isLoopbackHost', () => {
+  it.each<[string, boolean]>([
+    ['localhost', true],
+    ['127.0.0.1', true],
+    ['127.1.2.3', true],
+    ['::1', true],
+    ['[::1]', true],
+    ['0.0.0.0', false],
+    ['::', false],
+    ['128.0.0.1', false],
+    ['127.0.0.1.example.com', false],
+    ['localhost.example.com', false],
+  ])('%s: %s', (host, isLoopback) => {
+    expect(isLoopbackHost(host)).toBe(isLoopback)
+  })
+})

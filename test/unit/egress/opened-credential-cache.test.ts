@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createLeakGate } from '../../../src/egress/leak-gate.ts'
+import { createOpenedCredentials } from '../../../src/egress/opened-credential-cache.ts'
+import { Secret } from '../../../src/lib/secret.ts'
+import type { SealedCredential } from '../../../src/store/ports.ts'
+
+const credential: SealedCredential = {
+  id: 'cred_1',
+  accountId: 'acct_1',
+  provider: 'custom',
+  label: 'test',
+  version: 1,
+  header: 'authorization',
+  scheme: 'Bearer',
+  scope: { hosts: ['api.example.com'], path_prefixes: ['/v1'], methods: ['GET'] },
+  createdAt: 0,
+  rotatedAt: null,
+  revokedAt: null,
+  sealed: {
+    ciphertext: 'first-secret',
+    iv: 'iv',
+    tag: 'tag',
+    wrap: { kid: 'k1', enc: 'enc', wrapped: 'wrapped' },
+  },
+}
+const echo = (text: string) => ({ statusText: 'OK', headers: [], body: Buffer.from(text) })
+const reveal = (secret: Secret<string>) => secret.use((text) => text)
+
+describe('an opened credential', () => {
+  // What a vault does, without the cryptography: the seal is the secret.
+  const vault = { open: vi.fn(async (sealed: SealedCredential['sealed']) => new Secret(sealed.ciphertext)) }
+  const made = vi.fn(createLeakGate)
+  const create = () => createOpenedCredentials({ vault, createLeakGate: made }).open
+  beforeEach(() => void vi.useFakeTimers())
+  afterEach(() => {
+    vi.clearAllMocks()
+    vi.useRealTimers()
+  })
+
+  it('is opened once for a burst of attempts, and its gate made once, for the first response', async () => {
+    const open = create()
+    const first = await open(credential)
+    expect(made).not.toHaveBeenCalled()
+    const second = await open({ ...credential })
+    expect(second.gate()).toBe(first.gate())
+    expect(reveal(second.secret)).toBe('first-secret')
+    expect(vault.open).toHaveBeenCalledTimes(1)
+    expect(made).toHaveBeenCalledTimes(1)
+  })
+
+  it('is gone two seconds after it was opened, used or not', async () => {
+    const open = create()
+    await open(credential)
+    vi.advanceTimersByTime(1_999)
+    await open(credential)
+    expect(vault.open).toHaveBeenCalledTimes(1)
+    vi.advanceTimersByTime(1)
+    await open(credential)
+    expect(vault.open).toHaveBeenCalledTimes(2)
+  })
+
+  it.each<[string, Partial<SealedCredential>]>([
+    ['a rotated secret', { version: 2, sealed: { ...credential.sealed, ciphertext: 'second-secret' } }],
+    ['another credential', { id: 'cred_2' }],
+    ['another account', { accountId: 'acct_2' }],
+    ['another provider', { provider: 'github' }],
+    ['another header', { header: 'x-api-key' }],
+    ['another scheme', { scheme: 'Token' }],
+    ['another host', { scope: { ...credential.scope, hosts: ['evil.example.com'] } }],
+    ['a wider path', { scope: { ...credential.scope, path_prefixes: ['/'] } }],
+    ['another method', { scope: { ...credential.scope, methods: ['GET', 'POST'] } }],
+    ['another nonce', { sealed: { ...credential.sealed, iv: 'vi' } }],
+    ['another tag', { sealed: { ...credential.sealed, tag: 'gat' } }],
+    [
+      'a re-wrapped key',
+      { sealed: { ...credential.sealed, wrap: { ...credential.sealed.wrap, kid: 'k2' } } },
+    ],
+    ['another wrap', { sealed: { ...credential.sealed, wrap: { ...credential.sealed.wrap, wrapped: 'x' } } }],
+    [
+      'another encapsulation',
+      { sealed: { ...credential.sealed, wrap: { ...credential.sealed.wrap, enc: 'x' } } },
+    ],
+  ])('is opened anew for %s: what the seal covers is judged by the vault', async (_, over) => {
+    const open = create()
+    await open(credential)
+    await open({ ...credential, ...over })
+    expect(vault.open).toHaveBeenCalledTimes(2)
+  })
+
+  it('that was rotated looks for the new secret at once', async () => {
+    const open = create()
+    await (await open(credential)).gate()
+    const rotated = {
+      ...credential,
+      version: 2,
+      sealed: { ...credential.sealed, ciphertext: 'second-secret' },
+    }
+    const gate = (await open(rotated)).gate()
+    expect(gate.inspect(echo('second-secret')).ok).toBe(false)
+    expect(gate.inspect(echo('first-secret')).ok).toBe(true)
+  })
+
+  it('that does not open is not remembered', async () => {
+    const open = create()
+    vault.open.mockRejectedValueOnce(new Error('sealed record: tampered with'))
+    await expect(open(credential)).rejects.toThrow()
+    expect(reveal((await open(credential)).secret)).toBe('first-secret')
+  })
+
+  it('beyond the first 256 is opened for one attempt and not kept', async () => {
+    const open = create()
+    for (let i = 0; i < 256; i++) await open({ ...credential, id: `cred_${i}` })
+    const extra = { ...credential, id: 'cred_extra' }
+    expect(await open(extra)).not.toBe(await open(extra))
+  })
+})

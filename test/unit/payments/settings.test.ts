@@ -1,0 +1,128 @@
+// What an operator configured about money: every fault is said before anything listens, and no key is ever quoted.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from '../../../src/core/config.ts'
+import { readPaymentSetup } from '../../../src/payments/settings.ts'
+
+const KEY = `0x${'5a'.repeat(32)}`
+/** The first account of every development chain. */
+const PUBLISHED_KEY = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const PRODUCTION = { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' }
+const RPC = { GATEWAY_RPC_8453: 'https://rpc.example' }
+
+let folder: string
+let file: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'payment-setup-'))
+  file = join(folder, 'settler.key')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const read = (env: Record<string, string>) => readPaymentSetup(loadConfig(env))
+const readWith = (env: Record<string, string>) => read({ GATEWAY_SETTLER_KEY_FILE: file, ...env })
+async function problemsOf(env: Record<string, string>): Promise<readonly string[]> {
+  const thrown = await read(env).catch((error: unknown) => error)
+  expect(thrown).toBeInstanceOf(ConfigError)
+  return (thrown as ConfigError).problems
+}
+const keyProblems = (more: Record<string, string> = {}) =>
+  problemsOf({ GATEWAY_SETTLER_KEY_FILE: file, ...more })
+
+describe('the settler key file', () => {
+  it('is read once, as a secret', async () => {
+    writeFileSync(file, `${KEY}\n`, { mode: 0o600 })
+    const { settlerKey, warnings } = await readWith({})
+    expect(settlerKey!.use((key) => key)).toBe(KEY)
+    expect(JSON.stringify({ settlerKey, warnings })).not.toContain(KEY)
+  })
+
+  it('must be there, a file, and private', async () => {
+    expect(await keyProblems()).toEqual([expect.stringContaining(`${file} does not exist`)])
+    writeFileSync(file, KEY, { mode: 0o600 })
+    chmodSync(file, 0o640)
+    expect(await keyProblems()).toEqual([expect.stringContaining(`chmod 600 ${file}`)])
+    rmSync(file)
+    mkdirSync(file, { mode: 0o700 })
+    expect(await keyProblems()).toEqual([expect.stringContaining('is not a file')])
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['no prefix', KEY.slice(2)],
+    ['too few digits', KEY.slice(0, -1)],
+    ['two keys', `${KEY}\n${KEY}`],
+    ['zero', `0x${'0'.repeat(64)}`],
+    ['a number beyond the curve', `0x${'f'.repeat(64)}`],
+  ])('is refused with %s in it, without a word of it', async (_, content) => {
+    writeFileSync(file, content, { mode: 0o600 })
+    const problems = await keyProblems()
+    expect(problems).toEqual([expect.stringContaining('must hold one private key')])
+    if (content !== '') expect(problems[0]).not.toContain(content.slice(2, 40))
+  })
+
+  it('may hold a development key in the sandbox only', async () => {
+    writeFileSync(file, PUBLISHED_KEY.toUpperCase().replace('0X', '0x'), { mode: 0o600 })
+    await expect(readWith({})).resolves.toBeDefined()
+    expect(await keyProblems({ ...PRODUCTION, ...RPC })).toEqual([
+      expect.stringContaining('development key that everybody knows'),
+    ])
+  })
+
+  it('needs a chain in production', async () => {
+    writeFileSync(file, KEY, { mode: 0o600 })
+    expect(await keyProblems(PRODUCTION)).toEqual([expect.stringContaining('has no chain to settle on')])
+  })
+})
+
+describe('addresses and chains', () => {
+  it.each([
+    ['with a wrong capital', '0x833589fcD6eDb6E08f4c7C32D4f71b54bdA02913', 'mistyped'],
+    ['of a development account', '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', 'development account'],
+    ['zero', `0x${'0'.repeat(40)}`, 'development account'],
+  ])('refuses a payee %s in production', async (_, address, words) => {
+    expect(await problemsOf({ ...PRODUCTION, GATEWAY_PAY_TO: address })).toEqual([
+      expect.stringContaining(words),
+    ])
+  })
+
+  it('takes a payee with its checksum, and one without any', async () => {
+    for (const address of [
+      '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+    ])
+      await expect(read({ ...PRODUCTION, GATEWAY_PAY_TO: address })).resolves.toBeDefined()
+  })
+
+  it('names a chain that no USDC is known on, beside every other problem', async () => {
+    expect(await keyProblems({ GATEWAY_RPC_8543: 'https://rpc.example' })).toEqual([
+      expect.stringMatching(/^GATEWAY_RPC_8543: .* known are 8453, 84532/),
+      expect.stringContaining('does not exist'),
+    ])
+  })
+})
+
+describe('what will not work, but keeps nothing from starting', () => {
+  it('is nothing in a sandbox', async () => {
+    expect((await read({})).warnings).toEqual([])
+  })
+
+  it('is said in production: who is paid, what proves a payment, who settles', async () => {
+    const { warnings } = await read(PRODUCTION)
+    expect(warnings.map((warning) => /GATEWAY_[A-Z_]+/.exec(warning)![0])).toEqual([
+      'GATEWAY_PAY_TO',
+      'GATEWAY_RPC_',
+      'GATEWAY_FACILITATORS',
+    ])
+    writeFileSync(file, KEY, { mode: 0o600 })
+    const whole = { ...PRODUCTION, ...RPC, GATEWAY_PAY_TO: `0x${'1'.repeat(40)}` }
+    expect((await readWith(whole)).warnings).toEqual([])
+  })
+
+  it('is said of a settler key beside facilitators', async () => {
+    writeFileSync(file, KEY, { mode: 0o600 })
+    const { warnings } = await readWith({ GATEWAY_FACILITATORS: 'https://facilitator.example' })
+    expect(warnings).toEqual([expect.stringContaining('GATEWAY_SETTLER_KEY_FILE is not used')])
+  })
+})
