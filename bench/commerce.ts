@@ -63,7 +63,7 @@ const sample = samples.find(([name]) => name === middle)![1]
 
 const directory = await mkdtemp(join(tmpdir(), 'gateway-bench-'))
 const server = await startServer(
-  new URL('../src/app/main.ts', import.meta.url).pathname,
+  new URL('../src/cli/main.ts', import.meta.url).pathname,
   {
     PORT: '0',
     GATEWAY_DATA_DIR: join(directory, 'data'),

@@ -59,7 +59,7 @@ try {
     NODE_EXTRA_CA_CERTS: caFile,
   })
   const startGateway = (data: string, level = 'error') =>
-    start('../src/app/main.ts', environment(data, level), START_FLAGS)
+    start('../src/cli/main.ts', environment(data, level), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({

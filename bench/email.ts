@@ -74,7 +74,7 @@ const start = async (file: string, env: Record<string, string> = {}, flags: read
 
 try {
   const gateway = await start(
-    '../src/app/main.ts',
+    '../src/cli/main.ts',
     {
       PORT: '0',
       GATEWAY_DATA_DIR: join(directory, 'data'),

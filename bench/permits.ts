@@ -59,7 +59,7 @@ try {
   const url = `https://${HOST}:${port}/v1/orders`
   const startGateway = (data: string) =>
     start(
-      '../src/app/main.ts',
+      '../src/cli/main.ts',
       {
         PORT: '0',
         GATEWAY_DATA_DIR: join(directory, data),

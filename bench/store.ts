@@ -4,7 +4,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../src/core/config.ts'
+import { loadConfig } from '../src/app/config.ts'
 import { newId } from '../src/lib/ids.ts'
 import { createLogger } from '../src/lib/log.ts'
 import { Undo } from '../src/store/command.ts'

@@ -59,7 +59,7 @@ try {
     GATEWAY_LOG_LEVEL: 'error',
     GATEWAY_RATE_LIMIT: '0',
   })
-  const startGateway = (data: string) => start('../src/app/main.ts', environment(data), START_FLAGS)
+  const startGateway = (data: string) => start('../src/cli/main.ts', environment(data), START_FLAGS)
 
   const gateway = { name: 'gateway POST /verify', server: await startGateway('data') }
   const sdk = {

@@ -56,7 +56,7 @@ try {
   })
   const port = new URL(upstream.url).port
   const gateway = await start(
-    '../src/app/main.ts',
+    '../src/cli/main.ts',
     {
       ...chain.env,
       PORT: '0',

@@ -1,6 +1,6 @@
 // Whose rows a call touches.
 import { GatewayError } from '../src/core/errors.ts'
-import type { Caller } from '../src/core/services.ts'
+import type { Caller } from '../src/core/caller.ts'
 
 /** @throws {GatewayError} key_required for callers without an account */
 export function accountOf(caller: Caller): string {

@@ -1,7 +1,7 @@
 // The gateway of the challenge benchmark: everything that a sandbox has, and one more paid tool without a quote.
 import { z } from 'zod'
 import { x402 } from '../../schemas/money.ts'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { type AnyTool, defineTool } from '../../src/core/registry.ts'

@@ -1,6 +1,6 @@
 // The gateway of the MCP benchmark: everything that production has, with thirty trivial tools instead of its own.
 import { free } from '../../schemas/money.ts'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { type AnyTool, defineTool } from '../../src/core/registry.ts'

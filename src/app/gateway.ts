@@ -12,17 +12,13 @@ import { createCallPath } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import { createA2aDoor } from '../doors/a2a.ts'
 import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge.ts'
-import {
-  type Addresses,
-  type HttpContext,
-  type HttpHandler,
-  httpContext,
-  sendProblem,
-} from '../doors/http.ts'
+import { type HttpContext, type HttpHandler, httpContext, sendProblem } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import { refuseMalformed } from '../doors/malformed.ts'
 import { createMcpDoor, type McpDoor } from '../doors/mcp.ts'
 import { createRestDoor } from '../doors/rest.ts'
 import { createCommerce } from '../commerce/index.ts'
+import { hideNames } from '../commerce/secrets/places.ts'
 import { createDocuments } from '../documents/index.ts'
 import { createAddressPolicy } from '../egress/address.ts'
 import { openAuthority } from '../egress/adapters/authority.ts'
@@ -53,9 +49,10 @@ import { createTargets } from '../outbound/targets.ts'
 import { createQuotes } from '../payments/quotes.ts'
 import { createPlainSender } from '../discovery/adapters/plain-http.ts'
 import { createDiscovery } from '../discovery/index.ts'
-import { createPayments } from '../payments/compose.ts'
-import { readPaymentSetup } from '../payments/settings.ts'
-import { createReceipts, openSigner } from '../receipts/index.ts'
+import { createPayments } from './payments.ts'
+import { readPaymentSetup } from './payment-settings.ts'
+import { createReceipts } from '../receipts/index.ts'
+import { openSigner } from '../receipts/adapters/signer.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
 import { openSandboxChains } from '../sandbox/chains.ts'
 import { withSampleSite } from '../sandbox/sender.ts'
@@ -336,6 +333,7 @@ export async function startGateway(
       findEmailKey: emailKeys.find,
     },
     limiter: createRateLimiter(config.rateLimit),
+    hideNames,
     log,
     now,
   })

@@ -1,6 +1,7 @@
 // What a database was begun as. Sandbox credits, receipts and keys must never count in production, nor the reverse.
 import { z } from 'zod'
-import { type Config, ConfigError } from '../core/config.ts'
+import { ConfigError } from '../core/errors.ts'
+import type { Config } from '../core/config.ts'
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'
 
 const Installation = z.strictObject({ mode: z.enum(['sandbox', 'production']).nullable() })

@@ -1,6 +1,6 @@
 // `attempts`: what became of outbound requests.
 import { type Command, Option } from 'commander'
-import type { AttemptState } from '../store/ports.ts'
+import type { AttemptState } from '../store/model.ts'
 import { egressAttemptsGet } from '../../tools/egress-attempts-get.ts'
 import { egressAttemptsList } from '../../tools/egress-attempts-list.ts'
 import { connect } from './client.ts'

@@ -1,5 +1,5 @@
 // Exit codes of every command. Scripts depend on them: add, never renumber.
-import { EXIT_CONFIG } from '../core/config.ts'
+import { EXIT_CONFIG } from '../app/config.ts'
 
 export const Exit = {
   ok: 0,

@@ -1,6 +1,7 @@
 // Assembles the commands; each group of commands is in a file of its own.
 import { Command, CommanderError } from 'commander'
-import { API_VERSION, ConfigError } from '../core/config.ts'
+import { ConfigError } from '../core/errors.ts'
+import { API_VERSION } from '../core/config.ts'
 import { addAttemptCommands } from './attempts.ts'
 import { addAuthorityCommands } from './authority.ts'
 import { addCapabilityCommands } from './capabilities.ts'

@@ -1,5 +1,7 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
-import { type Config, ConfigError, loadConfig } from '../core/config.ts'
+import { loadConfig } from '../app/config.ts'
+import { ConfigError } from '../core/errors.ts'
+import type { Config } from '../core/config.ts'
 import { parseFault } from '../lib/fault-points.ts'
 import type { Gateway } from '../app/gateway.ts'
 import { createLogger, type Logger } from '../lib/log.ts'

@@ -6,9 +6,10 @@ import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput, underOwnCode } from './input.ts'
 import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import type { PaidResult, PaymentGate, PresentedPayment } from '../payments/ports.ts'
+import type { PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
 import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
-import type { Caller, EdgeTransaction, HandlerContext, Services } from './services.ts'
+import type { EdgeTransaction, HandlerContext, Services } from './services.ts'
+import type { Caller } from './caller.ts'
 
 export interface CallRequest {
   readonly tool: AnyTool
@@ -74,6 +75,8 @@ export interface CallPathParts {
   readonly gate: PaymentGate
   readonly store: AuthenticationStore
   readonly limiter: RateLimiter
+  /** What of a JSON pointer may be said back (commerce/secrets/places.ts). */
+  readonly hideNames: (pointer: string) => string
   readonly log: Logger
   readonly now: () => number
   readonly maxInFlight?: number
@@ -138,7 +141,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
       progress: request.progress ?? noProgress,
       quota: (state) => void (seen.quota = state),
     }
-    const input = parseInput(tool, request.input, tool.repair && (() => tool.repair!(request.input, context)))
+    const input = parseInput(tool, request.input, {
+      hideNames: parts.hideNames,
+      repair: tool.repair && (() => tool.repair!(request.input, context)),
+    })
     const accept = () => request.onAccepted?.(caller)
     const terms = tool.terms ? await tool.terms(input, context) : null
     if (!terms) {

@@ -1,7 +1,7 @@
 // Every refusal of the gateway: one class, one table. The key is the wire code: add freely, rename never.
 // What a code looks like on the wire is each door's business (toX functions); what it means is decided here.
 import type { SettleResponse } from '../../schemas/x402.ts'
-import type { Challenge } from '../payments/ports.ts'
+import type { Challenge } from './charging.ts'
 
 export const ERRORS = {
   // 400: the request itself
@@ -174,4 +174,14 @@ export function toGatewayError(thrown: unknown): GatewayError {
     'The gateway failed to handle this request. Try again; if it keeps failing, give the operator the request_id.',
     { cause: thrown },
   )
+}
+
+/** What an operator has to mend before anything starts: every problem at once, each in words that say how. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length} problem(s):\n- ${problems.join('\n- ')}`)
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
 }

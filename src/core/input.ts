@@ -1,5 +1,4 @@
 // Parses a tool's input and says what is wrong with it, field by field, without quoting any value back.
-import { hideNames } from '../commerce/secrets/places.ts'
 import { GatewayError } from './errors.ts'
 import { describeIssues } from './validation-issues.ts'
 import type { AnyTool } from './registry.ts'
@@ -7,19 +6,23 @@ import type { AnyTool } from './registry.ts'
 const MAX_FIELDS = 20
 
 /**
- * @param repair asked only where the input is refused
+ * @param options.repair asked only where the input is refused
  * @throws {GatewayError} input_missing_field, input_wrong_type, input_unknown_property or input_invalid; the tool's own
  * code where it has one
  */
 export function parseInput(
   tool: AnyTool,
   input: unknown,
-  repair?: (() => Record<string, unknown>) | undefined,
+  options: {
+    /** Leaves out of a pointer every name that could be a secret: callers choose the names of members and headers. */
+    readonly hideNames: (pointer: string) => string
+    readonly repair?: (() => Record<string, unknown>) | undefined
+  },
 ): unknown {
+  const { hideNames, repair } = options
   const parsed = tool.input.safeParse(input)
   if (parsed.success) return parsed.data
   const problems = describeIssues(parsed.error.issues, input)
-  // Callers choose the names of members that are unknown, and of headers: some of them are secrets.
   const fields = problems
     .slice(0, MAX_FIELDS)
     .map(({ pointer, message }) => ({ pointer: hideNames(pointer), message }))

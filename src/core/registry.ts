@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Price } from '../../schemas/money.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Terms } from '../payments/ports.ts'
+import type { Terms } from './charging.ts'
 import type { HandlerContext } from './services.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'

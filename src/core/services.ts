@@ -30,41 +30,20 @@ import type { Scope } from '../../schemas/http.ts'
 import type { Execution } from '../../schemas/outcome.ts'
 import type { WebFetchResult } from '../../schemas/web-fetch.ts'
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '../../schemas/x402.ts'
+import type { Caller } from './caller.ts'
 import type { GatewayError } from './errors.ts'
 import type { QuotaState } from './rate-limit.ts'
-import type { PaymentGate, PresentedPayment, Terms } from '../payments/ports.ts'
+import type { PaymentGate, PresentedPayment, Terms } from './charging.ts'
 import type { Secret } from '../lib/secret.ts'
 import type {
   Account,
-  AttemptState,
   EmailKey,
   HeldCapability,
   LedgerEntry,
-  Page,
-  PageRequest,
   ServiceKey,
   StoredReceipt,
 } from '../store/ports.ts'
-
-/** Who is calling, as established before the input is parsed. */
-export type Caller =
-  | { readonly kind: 'anonymous'; readonly id: 'anonymous'; readonly address: string }
-  | {
-      readonly kind: 'operator'
-      readonly id: string
-      readonly accountId: string
-      readonly admin: boolean
-      readonly address: string
-    }
-  | {
-      readonly kind: 'agent'
-      readonly id: string
-      readonly accountId: string
-      readonly capability: HeldCapability
-      readonly address: string
-    }
-  /** Holder of a free key of email verification: of no account. */
-  | { readonly kind: 'email'; readonly id: string; readonly address: string }
+import type { AttemptState, Page, PageRequest } from '../store/model.ts'
 
 /** What of a scope was asked for; the rest stays as the outer scope has it. */
 export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }

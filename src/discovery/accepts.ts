@@ -1,7 +1,7 @@
 // Ways to pay as a listing or a 402 names them, v1 and v2, and what of them is compared.
 import type { SeenTerms } from '../../schemas/discovery.ts'
 import { PaymentRequirements, PaymentRequirementsV1 } from '../../schemas/x402.ts'
-import { createNetworks } from '../payments/networks.ts'
+import { createNetworks } from '../core/networks.ts'
 import { cleanText, copyData, isObject } from './data.ts'
 import { MAX_DATA, readMimeType, readUrl } from './fields.ts'
 

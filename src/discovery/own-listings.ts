@@ -1,5 +1,5 @@
 // Our own paid tools as a catalogue lists them.
-import type { PaymentNetwork } from '../payments/ports.ts'
+import type { PaymentNetwork } from '../core/networks.ts'
 import { toRequirements } from '../payments/requirements.ts'
 import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../core/registry.ts'
 import { type Entry, makeEntry } from './entry.ts'

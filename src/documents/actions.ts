@@ -3,7 +3,7 @@
 import { PermitState } from '../../schemas/actions.ts'
 import { APPROVAL_WINDOW_MS, MANDATE_MAX_MS, PERMIT_TTL_MS } from '../actions/ports.ts'
 import { type Config, EGRESS_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import type { JsonSchema, Registry } from '../core/registry.ts'
 import { CREDITS_PER_ATTEMPT } from './egress.ts'

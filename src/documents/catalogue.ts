@@ -1,6 +1,6 @@
 // The capability catalogue (5.1.0), to the field tables of the specification. Data in, plain JSON out.
 import { CATALOGUE_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { RegisteredTool } from '../core/registry.ts'
 import { priceOf } from './price.ts'

@@ -1,6 +1,6 @@
 // The egress manifest (1.0.0), its credit boundary and the provider presets, as plain JSON.
 import { type Config, EGRESS_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import type { Provider } from '../egress/providers.ts'
 
 type Json = Record<string, unknown>

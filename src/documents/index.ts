@@ -1,7 +1,7 @@
 // Documents about the gateway, generated from the registry: what a tool file says is what every document says.
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Provider } from '../egress/providers.ts'
 import type { CapabilityFacts } from '../outcomes/descriptors.ts'

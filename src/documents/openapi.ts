@@ -1,6 +1,6 @@
 // OpenAPI 3.1.0, generated from the registry: one operation per route, with examples and every error it can answer.
 import { API_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import {
   type AnyTool,

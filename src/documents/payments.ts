@@ -1,7 +1,7 @@
 // How the OpenAPI description speaks of x402: who pays, in which headers, and what a refusal holds beside the problem.
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import { createNetworks } from '../payments/networks.ts'
+import { createNetworks } from '../core/networks.ts'
 import type { AnyTool } from '../core/registry.ts'
 
 type Json = Record<string, unknown>

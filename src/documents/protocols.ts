@@ -2,7 +2,7 @@
 import type { Price } from '../../schemas/money.ts'
 import { formatAtomic } from '../../schemas/money.ts'
 import { API_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import type { AnyTool, RegisteredTool, Registry } from '../core/registry.ts'
 
 type Json = Record<string, unknown>

@@ -1,6 +1,6 @@
 // Documents in plain text for agents, and the two machine-readable maps of the others.
 import { API_VERSION } from '../core/config.ts'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import { ERRORS } from '../core/errors.ts'
 import type { AnyTool, Registry } from '../core/registry.ts'
 import { isPaid } from './payments.ts'

@@ -1,5 +1,5 @@
 // The catalogue's entry for paid web fetch: a tool with the fields of a capability.
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import type { RegisteredTool } from '../core/registry.ts'
 import { priceOf } from './price.ts'
 

@@ -1,17 +1,11 @@
 // What every HTTP door shares: request identity, token finding, body reading and problem documents.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Addresses } from '../core/config.ts'
 import type { PresentedTokens } from '../core/authenticate.ts'
 import { GatewayError, type Problem, toGatewayError, toProblem } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { parseJson } from '../lib/json.ts'
 import type { QuotaState, RateState } from '../core/rate-limit.ts'
-
-/** The addresses the specification calls {base_url}, {site_url} and {mcp_url}; no trailing slash. */
-export interface Addresses {
-  readonly baseUrl: string
-  readonly siteUrl: string
-  readonly mcpUrl: string
-}
 
 export interface HttpContext {
   readonly requestId: string

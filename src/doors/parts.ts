@@ -2,11 +2,11 @@
 import type { CallPath } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
-import type { PaymentGate } from '../payments/ports.ts'
+import type { PaymentGate } from '../core/charging.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Documents, Signer } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
-import type { Addresses } from './http.ts'
+import type { Addresses } from '../core/config.ts'
 
 export interface DoorParts {
   readonly registry: Registry

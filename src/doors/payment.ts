@@ -3,7 +3,7 @@
 import { formatAtomic } from '../../schemas/money.ts'
 import { jobPrices } from '../documents/protocols.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { PresentedPayment } from '../payments/ports.ts'
+import type { PresentedPayment } from '../core/charging.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { Secret } from '../lib/secret.ts'
 

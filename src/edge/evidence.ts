@@ -6,7 +6,7 @@ import type { Completed } from '../egress/run.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Attempt } from '../store/ports.ts'
+import type { Attempt } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { Consent, EdgeParts, Inspection } from './ports.ts'
 

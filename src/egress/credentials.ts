@@ -1,4 +1,5 @@
 // Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
+import { bindingOf } from './sealing.ts'
 import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -6,9 +7,9 @@ import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from '../core/services.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { isCallersHeader } from './headers.ts'
-import type { SecretBinding, Vault } from './ports.ts'
+import type { Vault } from './ports.ts'
 import { providers } from './providers.ts'
-import type { SealGate } from './rotation.ts'
+import type { SealGate } from './sealing.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
 
@@ -27,19 +28,6 @@ export type Credentials = Pick<
   Egress,
   'createCredential' | 'listCredentials' | 'rotateCredential' | 'revokeCredential'
 >
-
-/** Everything the secret is bound to at rest, as the row has it. */
-export const bindingOf = (credential: Credential): SecretBinding => ({
-  credentialId: credential.id,
-  accountId: credential.accountId,
-  provider: credential.provider,
-  hosts: credential.scope.hosts,
-  pathPrefixes: credential.scope.path_prefixes,
-  methods: credential.scope.methods,
-  header: credential.header,
-  scheme: credential.scheme,
-  version: credential.version,
-})
 
 /** Headers that frame the message or that the gateway sets: a secret in one of them would collide. */
 const NOT_FOR_SECRETS = new Set(

@@ -1,6 +1,6 @@
 // Credential broker and controlled egress, as the rest of the gateway sees it.
 import type { KeyObject } from 'node:crypto'
-import type { Addresses } from '../doors/http.ts'
+import type { Addresses } from '../core/config.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Egress, Purchases, Signer } from '../core/services.ts'
@@ -15,7 +15,8 @@ import { createLeakGate } from './leak-gate.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
-import { createSealGate, publishAuthority, rotateAuthority } from './rotation.ts'
+import { publishAuthority, rotateAuthority } from './rotation.ts'
+import { createSealGate } from './sealing.ts'
 import type { PreparedRequest } from './request.ts'
 import { createRunner, type Runner } from './run.ts'
 

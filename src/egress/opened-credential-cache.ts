@@ -3,7 +3,7 @@
 // so the secret itself beside it gives nothing more away; neither is kept for long.
 import type { Secret } from '../lib/secret.ts'
 import type { SealedCredential } from '../store/ports.ts'
-import { bindingOf } from './credentials.ts'
+import { bindingOf } from './sealing.ts'
 import type { createLeakGate, LeakGate } from './leak-gate.ts'
 import type { Vault } from './ports.ts'
 

@@ -1,6 +1,6 @@
 // What the story of an attempt tells its caller when it ends badly: what happened, what it cost, what to do next.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
-import type { Attempt } from '../store/ports.ts'
+import type { Attempt } from '../store/model.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
 /** Raised before anything left: names the outcome of the attempt and what the caller is told. */

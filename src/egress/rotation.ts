@@ -1,35 +1,11 @@
 // Rotation of the wrapping authority: new key, publish, re-wrap every record key, retire, forget the old one.
 // Secrets stay sealed throughout, and requests go on: an old wrap opens until it has become a new one.
+import type { SealGate } from './sealing.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Store } from '../store/ports.ts'
-import { bindingOf } from './credentials.ts'
+import { bindingOf } from './sealing.ts'
 import { wrapBinding } from './envelope.ts'
 import type { Authority } from './ports.ts'
-
-/** Lets a rotation wait for wraps that were begun under the old key but are not stored yet. */
-export interface SealGate {
-  run<T>(seal: () => Promise<T>): Promise<T>
-  /** Resolves when everything begun before this call is stored or has failed. */
-  settled(): Promise<void>
-}
-
-export function createSealGate(): SealGate {
-  const running = new Set<Promise<unknown>>()
-  return {
-    async run(seal) {
-      const sealing = seal()
-      running.add(sealing)
-      try {
-        return await sealing
-      } finally {
-        running.delete(sealing)
-      }
-    },
-    async settled() {
-      await Promise.allSettled(running)
-    },
-  }
-}
 
 const SAMPLED_WRAPS = 100
 

@@ -7,7 +7,8 @@ import type {
   ProviderId,
 } from '../../schemas/egress.ts'
 import type { Receipt } from '../../schemas/receipt.ts'
-import type { Attempt, Capability, Credential, Millis } from '../store/ports.ts'
+import type { Capability, Credential } from '../store/ports.ts'
+import type { Attempt, Millis } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 
 /** What one attempt costs, in credits (specification, Limits). */

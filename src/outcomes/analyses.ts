@@ -3,7 +3,7 @@ import { readPage } from './extract/page.ts'
 import { digestFeeds, type FeedSource } from './feeds/digest.ts'
 import { readFeed } from './feeds/feed.ts'
 import { readProducts } from './products/page.ts'
-import type { PageInput } from './ports.ts'
+import type { PageInput } from './reading.ts'
 import { fitPage } from './text/fit.ts'
 import { relate } from './text/relate.ts'
 

@@ -15,7 +15,7 @@ import { describeIssues } from '../core/validation-issues.ts'
 import { type CommandReason, isExecuteAddress, isReadOnly, readCommand } from './command.ts'
 import { countCharacters } from './extract/text.ts'
 import { readOperation } from './intents/operation.ts'
-import { MAX_SOURCES } from './sources/requested.ts'
+import { MAX_SOURCES } from './limits.ts'
 
 export const SOURCE_FIELDS = ['html', 'url', 'urls', 'sources'] as const
 export const OPTION_FIELDS = ['limit', 'max_age_seconds', 'query', 'testnet'] as const

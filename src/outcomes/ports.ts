@@ -6,6 +6,7 @@
 //                     analyser: bytes -> data, in a process of its own with a budget, or a reason
 //                -> the capability puts the readings together: duplicates, groups, digest
 //                -> result, digests, cost; without one usable source it throws and nothing is charged
+import type { PageInput, Reading } from './reading.ts'
 import type { OutcomeId, OutcomeResult } from '../../schemas/outcome.ts'
 import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sources.ts'
 import type { ClaimField } from './claims.ts'
@@ -129,30 +130,6 @@ export type Gather = <T>(
 ) => Promise<{ readonly coverage: Coverage; readonly usable: readonly Gathered<T>[] }>
 
 // analysis ---------------------------------------------------------------------------------------------------------
-
-/** Everything an analysis may look at: no clock, no network. */
-export interface PageInput {
-  readonly body: Uint8Array
-  readonly isCut: boolean
-  /** As sent. */
-  readonly contentType: string | null
-  readonly contentLanguage: string | null
-  readonly url: string
-}
-
-export type Charset = NonNullable<RetrievedSource['charset']>
-
-/** What bytes turned out to be. */
-export type Reading<T> =
-  | {
-      readonly ok: true
-      readonly format: RetrievedSource['format']
-      readonly charset: Charset | null
-      /** Of the normalised text; null where there is none. */
-      readonly textSha256: string | null
-      readonly value: T
-    }
-  | { readonly ok: false; readonly reason: SourceReason; readonly detail: string }
 
 export type AnalysisResult<T> =
   | { readonly ok: true; readonly value: T }

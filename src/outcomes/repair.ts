@@ -8,7 +8,8 @@ import type { CapabilityFacts } from './descriptors.ts'
 import type { CapabilityUse } from './ports.ts'
 import type { Resolution, Understood } from './resolve.ts'
 import { isShowable } from './showable.ts'
-import { MAX_SOURCES, requestedSources } from './sources/requested.ts'
+import { requestedSources } from './sources/requested.ts'
+import { MAX_SOURCES } from './limits.ts'
 
 const SEND =
   'Send `repair.example` unchanged as the body of POST /v1/execute, as the arguments of the tool gateway_execute, or over ' +

@@ -5,7 +5,8 @@ import { type Claim, type ClaimField, OPTION_FIELDS, SOURCE_FIELDS } from './cla
 import { judgeWords } from './intents/judge.ts'
 import { MAX_UNITS, readSentence, type Sentence } from './phrases.ts'
 import type { CapabilityUse } from './ports.ts'
-import { MAX_SOURCES, readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
+import { readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
+import { MAX_SOURCES } from './limits.ts'
 
 /** What was understood, whether or not it is enough: a refusal shows it. */
 export interface Understood {

@@ -1,7 +1,7 @@
 // The x402 extension `bazaar`: how to call what is sold, for catalogues and buyers. It travels in a header that stock
 // clients send back, so it is told in as many words as there is room for.
 import { z } from 'zod'
-import type { PaidCall } from './ports.ts'
+import type { PaidCall } from '../core/charging.ts'
 
 type Json = Readonly<Record<string, unknown>>
 

@@ -12,7 +12,9 @@ import type {
 import { bazaarVariants } from './bazaar.ts'
 import { IDENTIFIER_EXTENSION, PAYMENT_IDENTIFIER } from './extensions.ts'
 import { OFFER_RECEIPT, type Offers } from './offers.ts'
-import type { Challenge, Networks, PaidCall, PaymentNetwork, Router, UpstreamState } from './ports.ts'
+import type { Router, UpstreamState } from './ports.ts'
+import type { Networks, PaymentNetwork } from '../core/networks.ts'
+import type { Challenge, PaidCall } from '../core/charging.ts'
 import { toRequirements } from './requirements.ts'
 
 /** Of the JSON, before base64: a stock client sends most of it back in a header that may have 8 KiB. */

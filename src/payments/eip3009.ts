@@ -1,6 +1,7 @@
 // What the payer of an EIP-3009 transfer signs: the EIP-712 digest of TransferWithAuthorization.
 // A fixed structure, so it is written into one buffer; nothing general is built or parsed.
-import type { Eip3009Authorization, PaymentNetwork } from './ports.ts'
+import type { Eip3009Authorization } from './ports.ts'
+import type { PaymentNetwork } from '../core/networks.ts'
 
 /** keccak-256 of "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)". */
 const TRANSFER_TYPE_HASH = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267'

@@ -2,8 +2,9 @@
 import { API_VERSION, type Config } from '../core/config.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Facilitator } from '../core/services.ts'
-import { findV1Network } from './networks.ts'
-import type { Networks, Route, Router } from './ports.ts'
+import { findV1Network } from '../core/networks.ts'
+import type { Route, Router } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { noRoute } from './settlements.ts'
 

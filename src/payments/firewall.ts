@@ -14,7 +14,8 @@ import {
 } from '../commerce/x402/bind-rules.ts'
 import { ADDRESS } from '../commerce/x402/shape.ts'
 import { hasGoodChecksum } from './eip3009.ts'
-import type { Check, Networks, Payment, PaymentNetwork } from './ports.ts'
+import type { Check, Payment } from './ports.ts'
+import type { Networks, PaymentNetwork } from '../core/networks.ts'
 
 export interface Refusal {
   readonly ok: false

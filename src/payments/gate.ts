@@ -15,19 +15,9 @@ import { createChallenges } from './challenge.ts'
 import { findChangedEcho, readIdentifier } from './extensions.ts'
 import { isMadeByCopies, toPaid } from './firewall.ts'
 import { createOffers } from './offers.ts'
-import type {
-  Networks,
-  PaidCall,
-  PaidResult,
-  Payment,
-  PaymentGate,
-  Router,
-  Settlement,
-  Settlements,
-  StoredResult,
-  Verdict,
-  Verifier,
-} from './ports.ts'
+import type { Payment, Router, Settlement, Settlements, StoredResult, Verdict, Verifier } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
+import type { PaidCall, PaidResult, PaymentGate } from '../core/charging.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'

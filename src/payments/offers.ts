@@ -3,7 +3,8 @@
 import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
-import type { Millis, PaymentClaim } from '../store/ports.ts'
+import type { PaymentClaim } from '../store/ports.ts'
+import type { Millis } from '../store/model.ts'
 import { didOf } from './did.ts'
 
 export const OFFER_RECEIPT = 'offer-receipt'

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES, toCanonicalJson } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
-import { createNetworks, KNOWN_CHAIN_IDS } from './networks.ts'
+import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */
 const MAX_QUOTED_REQUEST_CHARS = 2560

@@ -3,7 +3,7 @@ import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
 import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
-import type { Networks } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
 
 export interface ReceiptParts {
   readonly signer: Signer

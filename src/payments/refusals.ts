@@ -3,7 +3,8 @@
 import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { type Challenges, unsettled } from './challenge.ts'
-import type { Challenge, Check, PaidCall, Verdict } from './ports.ts'
+import type { Check, Verdict } from './ports.ts'
+import type { Challenge, PaidCall } from '../core/charging.ts'
 
 const ASK_AGAIN_SECONDS = 5
 

@@ -1,6 +1,6 @@
 // A price as the requirement that a buyer signs for.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
-import type { PaymentNetwork } from './ports.ts'
+import type { PaymentNetwork } from '../core/networks.ts'
 
 /** How long a payment may stay valid: time for the work and its settlement. */
 export const MAX_TIMEOUT_SECONDS = 300

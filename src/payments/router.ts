@@ -3,8 +3,9 @@
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
-import { findV1Network } from './networks.ts'
-import type { Networks, Route, Router, Upstream, UpstreamState } from './ports.ts'
+import { findV1Network } from '../core/networks.ts'
+import type { Route, Router, Upstream, UpstreamState } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
 
 export interface RouterParts {
   readonly upstreams: readonly Upstream[]

@@ -6,16 +6,8 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../core/services.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { createClaimBook } from './claim-store.ts'
-import type {
-  Chain,
-  Networks,
-  Payment,
-  Route,
-  Router,
-  Settlement,
-  Settlements,
-  UpstreamSettlement,
-} from './ports.ts'
+import type { Chain, Payment, Route, Router, Settlement, Settlements, UpstreamSettlement } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
 import { createProver, type Proof } from './chain-evidence.ts'
 import { createReconciler, NOT_BROADCAST } from './reconcile.ts'
 

@@ -10,12 +10,12 @@ import {
   ChainError,
   type ChainProbe,
   type Check,
-  type Networks,
   type Payment,
   type Router,
   type Verdict,
   type Verifier,
 } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
 import { createRate } from './rates.ts'
 import { loadRecovery, type Recovery } from './ecrecover.ts'
 

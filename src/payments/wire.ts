@@ -11,14 +11,10 @@ import {
 import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/x402/shape.ts'
 import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
-import { findV1Network } from './networks.ts'
-import type {
-  Eip3009Authorization,
-  Networks,
-  Payment,
-  Permit2Authorization,
-  PresentedPayment,
-} from './ports.ts'
+import { findV1Network } from '../core/networks.ts'
+import type { Eip3009Authorization, Payment, Permit2Authorization } from './ports.ts'
+import type { Networks } from '../core/networks.ts'
+import type { PresentedPayment } from '../core/charging.ts'
 
 const MAX_UINT256 = (1n << 256n) - 1n
 /** What a Date can hold: later than that is "never", which the firewall refuses anyway. */

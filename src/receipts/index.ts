@@ -3,8 +3,6 @@ import { GatewayError } from '../core/errors.ts'
 import type { Receipts } from '../core/services.ts'
 import type { Store } from '../store/ports.ts'
 
-export { openSigner, type InstallationSigner } from './signer.ts'
-
 export function createReceipts({ store }: { store: Pick<Store, 'getReceipt'> }): Receipts {
   return {
     async get(receiptId) {

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
-import { createNetworks } from '../payments/networks.ts'
+import { createNetworks } from '../core/networks.ts'
 import { openSandboxAccounts, type SandboxAccount } from './accounts.ts'
 import { openEmbeddedChain } from './embedded-chain.ts'
 

@@ -2,7 +2,7 @@
 // accounts. One recipe for the sandbox and the tests.
 import { createRequire } from 'node:module'
 import type { JsonRpc, RpcCall, RpcReply } from '../payments/adapters/json-rpc.ts'
-import type { PaymentNetwork } from '../payments/ports.ts'
+import type { PaymentNetwork } from '../core/networks.ts'
 
 export interface Funding {
   /** Address -> atomic units of USDC. */

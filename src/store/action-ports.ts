@@ -1,5 +1,5 @@
 // What the action permits and the edge ask of a store. Part of ports.ts, which everybody imports.
-import type { Attempt, Millis, Page, PageRequest } from './ports.ts'
+import type { Attempt, Millis, Page, PageRequest } from './model.ts'
 
 /**
  * What an operator allows to be asked for, and how often. Known by its digest too: the same mandate given again is the

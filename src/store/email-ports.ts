@@ -1,5 +1,5 @@
 // Keys of email verification and what they have used of a day. Of what is verified nothing is stored.
-import type { Millis, Page, PageRequest } from './ports.ts'
+import type { Millis, Page, PageRequest } from './model.ts'
 
 export interface EmailKey {
   readonly id: string

@@ -1,16 +1,21 @@
 // Which engine keeps what: PostgreSQL when GATEWAY_DATABASE_URL is set, else SQLite and files in the data directory.
-import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
 import { openFileDocuments } from './documents/files.ts'
 import type { DocumentStore, Store } from './ports.ts'
 import { openSqliteStore } from './sqlite/store.ts'
+
+/** Which engine, and where: PostgreSQL at `databaseUrl`, else SQLite in `dataDir`. */
+export interface StoreConfig {
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+}
 
 /**
  * Migrated and ready.
  * @throws {ConfigError} when another process owns the data directory
  * @throws {GatewayError} store_unavailable when the database server cannot be reached
  */
-export async function openStore(parts: { config: Config; log: Logger; bootId: string }): Promise<Store> {
+export async function openStore(parts: { config: StoreConfig; log: Logger; bootId: string }): Promise<Store> {
   const { config, log, bootId } = parts
   if (config.databaseUrl === undefined) return openSqliteStore({ dataDir: config.dataDir, log })
   // Loaded on demand: an embedded gateway starts without the driver.
@@ -19,7 +24,7 @@ export async function openStore(parts: { config: Config; log: Logger; bootId: st
 }
 
 /** To be opened after the store, which makes the tables. */
-export async function openDocumentStore(parts: { config: Config; log: Logger }): Promise<DocumentStore> {
+export async function openDocumentStore(parts: { config: StoreConfig; log: Logger }): Promise<DocumentStore> {
   const { config, log } = parts
   if (config.databaseUrl === undefined) return openFileDocuments(config.dataDir)
   const { openTableDocuments } = await import('./documents/table.ts')

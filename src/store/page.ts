@@ -1,6 +1,6 @@
 // Keyset paging: ids are time-ordered, so a page is `id < before order by id desc` and costs the same at any depth.
 import { all, type Command, type SqlValue, where } from './command.ts'
-import type { Page, PageRequest } from './ports.ts'
+import type { Page, PageRequest } from './model.ts'
 
 export function* selectPage<R, T>(
   select: { columns: string; from: string; id: string },

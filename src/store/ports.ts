@@ -1,15 +1,13 @@
 // What the gateway asks of a store: domain commands, each one atomic and durable when its promise resolves.
 // No SQL, no engine and no policy here; `test/contract/store.test.ts` holds every engine to the same behaviour.
 
+import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from './model.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { ActionStore, EdgeStore } from './action-ports.ts'
 import type { EmailStore } from './email-ports.ts'
 
 export type * from './action-ports.ts'
 export type * from './email-ports.ts'
-
-/** Milliseconds since the epoch. */
-export type Millis = number
 
 export interface Account {
   readonly id: string
@@ -79,39 +77,6 @@ export interface Capability {
 
 /** What was issued, without the counter that every attempt moves. */
 export type HeldCapability = Omit<Capability, 'uses'>
-
-export type AttemptState = 'reserved' | 'sending' | 'settled' | 'ambiguous' | 'refunded'
-
-/** `fetch`: with a capability; `action`: the execution of a permit; `edge`: a merchant's transaction passed on. */
-export type AttemptKind = 'fetch' | 'action' | 'edge'
-
-export interface Attempt {
-  readonly id: string
-  readonly kind: AttemptKind
-  readonly accountId: string
-  /** Of a `fetch`. */
-  readonly capabilityId: string | null
-  /** Of an `action`: no two attempts have the same. */
-  readonly permitId: string | null
-  /** Null at the edge, which adds no credential. */
-  readonly credentialId: string | null
-  readonly credentialVersion: number | null
-  readonly state: AttemptState
-  readonly method: string
-  readonly host: string
-  /** base64url SHA-256 over the canonical request (see egress/digest.ts). */
-  readonly requestDigest: string
-  /** What was sent as Idempotency-Key; null for safe methods. */
-  readonly idempotencyKey: string | null
-  readonly createdAt: Millis
-  readonly sendingAt: Millis | null
-  readonly finishedAt: Millis | null
-  readonly upstreamStatus: number | null
-  readonly responseDigest: string | null
-  /** Stable word for how it ended: `delivered`, `secret_reflected`, `dns_refused`, `connect_failed`, `crashed` … */
-  readonly outcome: string | null
-  readonly receiptId: string | null
-}
 
 export interface StoredReceipt {
   readonly id: string
@@ -241,16 +206,6 @@ export interface FinishAttempt {
   readonly responseDigest: string | null
   readonly receipt: StoredReceipt
   readonly now: Millis
-}
-
-/** A page of rows, newest first; `next` goes back in as `before`. */
-export interface Page<T> {
-  readonly items: readonly T[]
-  readonly next: string | null
-}
-export interface PageRequest {
-  readonly limit: number
-  readonly before?: string | undefined
 }
 
 export interface PublishedKey {

@@ -1,6 +1,7 @@
 // Where a fetch can be paid, and whether it can right now: somebody to pay, a chain to look at, a route that settles.
-import { createNetworks } from '../payments/networks.ts'
-import type { Networks, PaymentNetwork, Router } from '../payments/ports.ts'
+import { createNetworks } from '../core/networks.ts'
+import type { Router } from '../payments/ports.ts'
+import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import { PRODUCTION, TESTNET } from './shapes.ts'
 
 export type FetchNetworkId = typeof PRODUCTION | typeof TESTNET

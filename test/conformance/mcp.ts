@@ -1,5 +1,5 @@
 // Runs the official MCP suite against the real server, for both requirement sets, and prints `N passed, N failed`.
-// `node test/conformance/mcp.ts [file of the server]`: src/app/main.ts unless another is named, e.g. dist/main.js.
+// `node test/conformance/mcp.ts [file of the server]`: src/cli/main.ts unless another is named, e.g. dist/main.js.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ let failed = 0
 let server: ChildProcess | undefined
 try {
   await checkExpectedFailures()
-  const started = await startServer(process.argv[2] ?? join(root, 'src/app/main.ts'))
+  const started = await startServer(process.argv[2] ?? join(root, 'src/cli/main.ts'))
   server = started.server
   for (const revision of REVISIONS) await runSuite(revision, `${started.url}/mcp`)
 } catch (thrown) {

@@ -1,7 +1,8 @@
 // How executions end: what their refund gives back, what is counted, what recovery does; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { commands } from '../../src/store/commands/index.ts'
-import type { Attempt, Store } from '../../src/store/ports.ts'
+import type { Store } from '../../src/store/ports.ts'
+import type { Attempt } from '../../src/store/model.ts'
 import { openDirectStore } from '../support/direct-store.ts'
 import { expectSound } from '../support/sound.ts'
 import {

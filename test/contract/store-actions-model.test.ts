@@ -2,7 +2,8 @@
 // permit is executed twice, no limit is exceeded and no share of a mandate is lost.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AttemptState, PermitState, Store } from '../../src/store/ports.ts'
+import type { PermitState, Store } from '../../src/store/ports.ts'
+import type { AttemptState } from '../../src/store/model.ts'
 import { createPlace, ending, ENGINES, NOW, type Place } from '../support/store.ts'
 import { expectSound } from '../support/sound.ts'
 import {

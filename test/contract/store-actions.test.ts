@@ -1,6 +1,7 @@
 // Executions of permits: one debit, one attempt, once; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { ActionResult, Attempt, Store } from '../../src/store/ports.ts'
+import type { ActionResult, Store } from '../../src/store/ports.ts'
+import type { Attempt } from '../../src/store/model.ts'
 import { expectSound } from '../support/sound.ts'
 import { createPlace, ending, ENGINES, nextTransaction, NOW, type Place, times } from '../support/store.ts'
 import {

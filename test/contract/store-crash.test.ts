@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { AttemptState, ClaimState, PermitState, Store } from '../../src/store/ports.ts'
+import type { ClaimState, PermitState, Store } from '../../src/store/ports.ts'
+import type { AttemptState } from '../../src/store/model.ts'
 import {
   addAccount,
   addSetting,

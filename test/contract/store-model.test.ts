@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/lib/ids.ts'
-import type { AttemptState, ClaimState, Store } from '../../src/store/ports.ts'
+import type { ClaimState, Store } from '../../src/store/ports.ts'
+import type { AttemptState } from '../../src/store/model.ts'
 import {
   addSetting,
   createPlace,

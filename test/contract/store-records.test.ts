@@ -255,7 +255,7 @@ describe('several processes that open one empty PostgreSQL database at once', ()
 
   it('names host and port, never the password, when the server is not there', async () => {
     const { openStore } = await import('../../src/store/index.ts')
-    const { loadConfig } = await import('../../src/core/config.ts')
+    const { loadConfig } = await import('../../src/app/config.ts')
     const { log } = await import('../support/store.ts')
     const config = loadConfig({ GATEWAY_DATABASE_URL: 'postgres://user:hunter2@127.0.0.1:1/none' })
     const opening = openStore({ config, log, bootId: 'boot' })

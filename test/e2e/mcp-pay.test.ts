@@ -14,7 +14,7 @@ import { createWorld, type World } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
 const PRICE = 1000n
-const launcher = new URL('../../src/app/launcher.ts', import.meta.url).pathname
+const launcher = new URL('../../src/cli/launcher.ts', import.meta.url).pathname
 const info = { name: 'buyer', version: '1.0.0' }
 
 let chain: TestChain

@@ -12,7 +12,7 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { removeFolder } from '../support/remove-folder.ts'
 
 const SECRET = 'upstream secret/with+awkward="chars"'
-const launcher = new URL('../../src/app/launcher.ts', import.meta.url).pathname
+const launcher = new URL('../../src/cli/launcher.ts', import.meta.url).pathname
 
 let world: World
 let gateway: GatewayProcess

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSigner } from '../../src/receipts/index.ts'
+import { openSigner } from '../../src/receipts/adapters/signer.ts'
 import { decodeJws, JWS_TYPES, toCanonicalJson } from '../../src/receipts/types.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { type ActionsClient, type Body, createActionsClient } from '../support/actions.ts'

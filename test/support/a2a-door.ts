@@ -1,4 +1,5 @@
 // The A2A door on a real listener, with tools of its own and an in-memory store: no other part of the gateway runs.
+import { hideNames } from '../../src/commerce/secrets/places.ts'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
@@ -6,7 +7,7 @@ import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
 import { createCallPath } from '../../src/core/call.ts'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { createA2aDoor } from '../../src/doors/a2a.ts'
 import { httpContext } from '../../src/doors/http.ts'
 import { GatewayError } from '../../src/core/errors.ts'
@@ -18,7 +19,7 @@ import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
-import type { PaymentGate } from '../../src/payments/ports.ts'
+import type { PaymentGate } from '../../src/core/charging.ts'
 import { noGate } from './no-gate.ts'
 
 export interface DoorUnderTest {
@@ -207,6 +208,7 @@ export async function startA2aDoor(
     gate: options.gate ?? noGate,
     store,
     limiter: createRateLimiter(options.rateLimit ?? 0),
+    hideNames,
     log,
     now,
   })

@@ -14,8 +14,9 @@ import type {
   ResourceInfo,
 } from '../../schemas/x402.ts'
 import { createJsonRpc, type JsonRpc } from '../../src/payments/adapters/json-rpc.ts'
-import { createNetworks } from '../../src/payments/networks.ts'
-import type { Eip3009Authorization, Payment, PaymentNetwork } from '../../src/payments/ports.ts'
+import { createNetworks } from '../../src/core/networks.ts'
+import type { Eip3009Authorization, Payment } from '../../src/payments/ports.ts'
+import type { PaymentNetwork } from '../../src/core/networks.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { startAnvil } from '../../src/sandbox/anvil.ts'
 import { giveGas, installUsdc } from '../../src/sandbox/usdc.ts'

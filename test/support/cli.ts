@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { finish, type Finished, start, type Started } from './process.ts'
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
-const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
 /** From source there is no launcher in front that hides what Node 22 says of node:sqlite. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
@@ -33,7 +33,7 @@ export interface GatewayProcess extends Started {
   readonly listening: Promise<string>
 }
 
-/** `node src/app/main.ts`. The test that starts it ends it. */
+/** `node src/cli/main.ts`. The test that starts it ends it. */
 export function startGatewayProcess(env: Readonly<Record<string, string>>): GatewayProcess {
   const started = start(process.execPath, [...NODE_FLAGS, MAIN], { env: bareEnv(env) })
   const listening = started.until('stdout', /^listening on (\S+)$/m).then((match) => match[1]!)

@@ -1,8 +1,9 @@
 // The REST door on a real socket, over services that a test chooses: for what the door itself decides.
+import { hideNames } from '../../src/commerce/secrets/places.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createCallPath } from '../../src/core/call.ts'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { createDocuments } from '../../src/documents/index.ts'
 import { httpContext } from '../../src/doors/http.ts'
 import { createRestDoor } from '../../src/doors/rest.ts'
@@ -61,6 +62,7 @@ export async function startRestHarness(
     gate: noGate,
     store,
     limiter: createRateLimiter(config.rateLimit),
+    hideNames,
     log,
     now: Date.now,
   })

@@ -1,6 +1,6 @@
 // Feeds as tests write them.
 import { readFeed } from '../../src/outcomes/feeds/feed.ts'
-import type { PageInput } from '../../src/outcomes/ports.ts'
+import type { PageInput } from '../../src/outcomes/reading.ts'
 
 export const FEED_URL = 'https://feeds.example/feed.xml'
 

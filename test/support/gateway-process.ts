@@ -13,7 +13,7 @@ export interface GatewayProcess extends ReturnType<typeof createClient> {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-const MAIN = new URL('../../src/app/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
 /** Resolves when the gateway listens, which is after it has settled what an earlier process left behind. */
 export async function startGatewayProcess(

@@ -3,7 +3,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { type Gateway, type GatewayOptions, startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { newToken } from '../../src/lib/tokens.ts'

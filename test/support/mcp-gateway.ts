@@ -1,11 +1,13 @@
 // The MCP door behind a bare listener, with a store of two tokens and tools made for its tests.
+import { hideNames } from '../../src/commerce/secrets/places.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
 import type { AuthenticationStore } from '../../src/core/authenticate.ts'
 import { createCallPath } from '../../src/core/call.ts'
-import { type Config, loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
+import type { Config } from '../../src/core/config.ts'
 import { type HttpHandler, httpContext } from '../../src/doors/http.ts'
 import { createMcpDoor, type McpDoor } from '../../src/doors/mcp.ts'
 import type { DoorParts } from '../../src/doors/parts.ts'
@@ -16,7 +18,7 @@ import type { Services } from '../../src/core/services.ts'
 import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/lib/tokens.ts'
 import { GatewayError } from '../../src/core/errors.ts'
-import type { PaymentGate } from '../../src/payments/ports.ts'
+import type { PaymentGate } from '../../src/core/charging.ts'
 import { noGate } from './no-gate.ts'
 
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
@@ -202,6 +204,7 @@ export async function startMcpGateway(
     gate: options.gate ?? noGate,
     store: testStore,
     limiter: createRateLimiter(config.rateLimit),
+    hideNames,
     log,
     now,
   })

@@ -1,5 +1,5 @@
 // For doors under test with tools that are not paid.
-import type { PaymentGate } from '../../src/payments/ports.ts'
+import type { PaymentGate } from '../../src/core/charging.ts'
 
 export const noGate: PaymentGate = {
   run: () => Promise.reject(new Error('no tool of this test is paid')),

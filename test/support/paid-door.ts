@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { x402 } from '../../schemas/money.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { GatewayError, type ProblemExtras } from '../../src/core/errors.ts'
-import type { Challenge, PaidCall, PaidResult, PaymentGate } from '../../src/payments/ports.ts'
+import type { Challenge, PaidCall, PaidResult, PaymentGate } from '../../src/core/charging.ts'
 import { type AnyTool, defineTool } from '../../src/core/registry.ts'
 import type { PaymentClaim } from '../../src/store/ports.ts'
 

@@ -2,18 +2,18 @@
 import { randomBytes } from 'node:crypto'
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import { newId } from '../../src/lib/ids.ts'
-import { createNetworks } from '../../src/payments/networks.ts'
+import { createNetworks } from '../../src/core/networks.ts'
 import {
   type AuthorizationFate,
   type Chain,
   ChainError,
   type Payment,
-  type PaymentNetwork,
   type Upstream,
   type UpstreamRequest,
   type UpstreamSettlement,
   type Verdict,
 } from '../../src/payments/ports.ts'
+import type { PaymentNetwork } from '../../src/core/networks.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import type { NewPaymentClaim, PaymentClaim, Store } from '../../src/store/ports.ts'

@@ -9,21 +9,13 @@ import { GatewayError } from '../../src/core/errors.ts'
 import { type FaultPoint, noFault } from '../../src/lib/fault-points.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { createPaymentGate } from '../../src/payments/gate.ts'
-import { createNetworks } from '../../src/payments/networks.ts'
-import type {
-  Chain,
-  ChainProbe,
-  PaidCall,
-  PaidResult,
-  PaymentGate,
-  PresentedPayment,
-  Settlements,
-  UpstreamState,
-} from '../../src/payments/ports.ts'
+import { createNetworks } from '../../src/core/networks.ts'
+import type { Chain, ChainProbe, Settlements, UpstreamState } from '../../src/payments/ports.ts'
+import type { PaidCall, PaidResult, PaymentGate, PresentedPayment } from '../../src/core/charging.ts'
 import { createPresentations } from '../../src/payments/presentation.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
 import { createVerifier } from '../../src/payments/verify.ts'
-import { openSigner } from '../../src/receipts/index.ts'
+import { openSigner } from '../../src/receipts/adapters/signer.ts'
 import { JWS_TYPES } from '../../src/receipts/types.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import type { PaymentClaim, Store } from '../../src/store/ports.ts'

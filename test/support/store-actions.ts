@@ -1,15 +1,8 @@
 // Mandates, permits and their executions to put into a store, and what must be true of them at every moment.
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '../../src/lib/ids.ts'
-import type {
-  ActionCounts,
-  Attempt,
-  Mandate,
-  NewMandate,
-  NewPermit,
-  Permit,
-  Store,
-} from '../../src/store/ports.ts'
+import type { ActionCounts, Mandate, NewMandate, NewPermit, Permit, Store } from '../../src/store/ports.ts'
+import type { Attempt } from '../../src/store/model.ts'
 import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation, times } from './store.ts'
 
 export const BOOT = 'boot-1'

@@ -1,7 +1,7 @@
 // A process that uses a store until it is killed and says what it was told: one line for every acknowledged step.
 // Started by the crash suite: node store-writer.ts <json of {dataDir, databaseUrl, setting, grant, buyerId}>
 import { randomUUID } from 'node:crypto'
-import { loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
 import { openStore } from '../../src/store/index.ts'
 import { addPermit, edgeCall, execution, type Grant } from './store-actions.ts'
 import { ending, log, newClaim, reservation, type Setting, settling, submission } from './store.ts'

@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
-import { type Config, loadConfig } from '../../src/core/config.ts'
+import { loadConfig } from '../../src/app/config.ts'
+import type { Config } from '../../src/core/config.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { openStore } from '../../src/store/index.ts'
 import { LEDGER } from '../../src/store/sqlite/write-behind.ts'
 import type {
-  Attempt,
   Capability,
   NewPaymentClaim,
   PaymentClaim,
@@ -19,6 +19,7 @@ import type {
   Store,
   StoredReceipt,
 } from '../../src/store/ports.ts'
+import type { Attempt } from '../../src/store/model.ts'
 import { databaseFor } from './postgres.ts'
 import { removeFolder } from './remove-folder.ts'
 

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { hideNames } from '../../src/commerce/secrets/places.ts'
 import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/core/errors.ts'
 import { parseInput } from '../../src/core/input.ts'
@@ -61,7 +62,7 @@ describe.each(folders.map(({ name }) => name))('skill %s', (folder) => {
       if (named !== undefined) tool = named
       else {
         expect(
-          () => parseInput(registry.find(tool!)!.tool, JSON.parse(json!)),
+          () => parseInput(registry.find(tool!)!.tool, JSON.parse(json!), { hideNames }),
           `${tool}: ${json}`,
         ).not.toThrow()
         examples++

@@ -1,5 +1,5 @@
 // USDC balances as the chain states them.
-import type { PaymentNetwork } from '../../payments/ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import type { SandboxChains } from '../../sandbox/chains.ts'
 import { CommandFailure, Exit } from '../exit.ts'
 

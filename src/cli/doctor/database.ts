@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ConfigError } from '../../core/config.ts'
+import { ConfigError } from '../../core/errors.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import { lockDirectory } from '../../store/sqlite/lock.ts'
 import { keyIdsIn } from './files.ts'

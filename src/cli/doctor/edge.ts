@@ -1,7 +1,7 @@
 // Whether consent records can be trusted, and what they have to name.
 import { getServers } from 'node:dns'
 import { isIP } from 'node:net'
-import { isLoopbackHost } from '../../core/config.ts'
+import { isLoopbackHost } from '../../app/config.ts'
 import { type Check, ok, warn } from './finding.ts'
 
 export const checkEdge: Check = async ({ config, running }) => {

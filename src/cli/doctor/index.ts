@@ -1,6 +1,8 @@
 // `doctor`: looks at everything a start or a call needs, says how it is, and what to do. Never prints a secret.
 import type { Command } from 'commander'
-import { type Config, ConfigError, loadConfig } from '../../core/config.ts'
+import { loadConfig } from '../../app/config.ts'
+import { ConfigError } from '../../core/errors.ts'
+import type { Config } from '../../core/config.ts'
 import { Exit } from '../exit.ts'
 import { jsonOption } from '../options.ts'
 import { printJson, printLine } from '../output.ts'

@@ -1,13 +1,14 @@
 // Money: who is paid, the chains that prove it, who settles, and whether the settling account can still pay its gas.
 // Addresses of nodes are not shown: providers put their keys into them.
 import type { Hex } from 'ox/Hex'
-import { type Config, ConfigError } from '../../core/config.ts'
+import { ConfigError } from '../../core/errors.ts'
+import type { Config } from '../../core/config.ts'
 import { createChainRpc } from '../../payments/adapters/chain-rpc.ts'
 import { createHttpUpstream } from '../../payments/adapters/http-upstream.ts'
 import { readQuantity } from '../../payments/adapters/usdc-abi.ts'
-import { createNetworks } from '../../payments/networks.ts'
-import type { PaymentNetwork } from '../../payments/ports.ts'
-import { listWarnings, readPaymentSetup } from '../../payments/settings.ts'
+import { createNetworks } from '../../core/networks.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
+import { listWarnings, readPaymentSetup } from '../../app/payment-settings.ts'
 import { findAnvil } from '../../sandbox/anvil.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { type Check, fail, type Finding, ok, warn } from './finding.ts'

@@ -1,6 +1,6 @@
 // Stablecoins that the default policy takes for what they say they are, pinned: issues of Circle, Tether, PayPal and Tempo, and the
 // networks they are on.
-import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../payments/networks.ts'
+import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
 
 export interface AssetOnNetwork {
   readonly asset: string

@@ -1,6 +1,6 @@
 // x402: what was signed against what was asked for, the resource against the target, signed offers against the terms beside them.
 // What agrees with what is decided by x402-rules.ts, for the payment firewall as well; here it gets places and words.
-import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../payments/networks.ts'
+import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
 import { pickObject } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'

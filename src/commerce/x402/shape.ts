@@ -2,7 +2,7 @@
 // scoring, the edge and the payment firewall recognise payments here and nowhere else. Where a document stands and whether its
 // values are well-formed is decided by who decoded it.
 import { CAIP_2 } from '../../../schemas/x402.ts'
-import { findV1Network } from '../../payments/networks.ts'
+import { findV1Network } from '../../core/networks.ts'
 import { isObject, member } from '../decode/value.ts'
 
 export type X402Stage = 'challenge' | 'payment' | 'settlement'

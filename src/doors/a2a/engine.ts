@@ -8,7 +8,7 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors'
 import type { Logger } from '../../lib/log.ts'
-import type { Caller } from '../../core/services.ts'
+import type { Caller } from '../../core/caller.ts'
 import {
   createBook,
   HEARTBEAT_MS,

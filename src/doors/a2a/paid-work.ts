@@ -1,8 +1,8 @@
 // A paid skill as a task: asks for the payment, keeps the task while it is not paid, and lets the result go once it is settled.
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { PaidResult } from '../../payments/ports.ts'
-import type { Caller } from '../../core/services.ts'
+import type { PaidResult } from '../../core/charging.ts'
+import type { Caller } from '../../core/caller.ts'
 import type { Kept } from './task-store.ts'
 import {
   challengeText,

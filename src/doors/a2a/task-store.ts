@@ -1,7 +1,7 @@
 // The tasks as the store keeps them: who may see one, how long it lives, and what became of those a dead process left.
 import { randomUUID } from 'node:crypto'
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
-import type { Caller } from '../../core/services.ts'
+import type { Caller } from '../../core/caller.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
 import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
 import { redactTokens } from './redact.ts'

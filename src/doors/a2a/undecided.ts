@@ -2,7 +2,7 @@
 // Whoever reads it asks.
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
-import type { PaymentGate } from '../../payments/ports.ts'
+import type { PaymentGate } from '../../core/charging.ts'
 import { paymentMetadata, receiptsOf } from './payment.ts'
 import {
   dataPart,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { CallPath } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
-import type { Caller } from '../../core/services.ts'
+import type { Caller } from '../../core/caller.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
 import type { Undecided } from './undecided.ts'

@@ -1,7 +1,7 @@
 // What a connection is shown, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
 import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
-import type { Addresses } from '../http.ts'
+import type { Addresses } from '../../core/config.ts'
 import { isPaid } from '../../documents/payments.ts'
 import { priceSentence } from '../payment.ts'
 import { instructions } from './instructions.ts'

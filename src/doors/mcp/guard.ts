@@ -1,7 +1,7 @@
 // Which Host and Origin headers /mcp accepts: a page in somebody's browser must not reach a gateway on loopback
 // through a name that it made resolve there (DNS rebinding).
 import { GatewayError } from '../../core/errors.ts'
-import type { Addresses } from '../http.ts'
+import type { Addresses } from '../../core/config.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 const MAX_REMEMBERED = 256

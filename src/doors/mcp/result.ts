@@ -1,7 +1,7 @@
 // The answer of a tool call as a CallToolResult: an output, a problem document or a price, and the x402 metadata beside it.
 import type { CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
-import type { Challenge } from '../../payments/ports.ts'
+import type { Challenge } from '../../core/charging.ts'
 import { isObject, type JsonObject } from './wire.ts'
 
 /** In the request's `_meta`: the payment. */

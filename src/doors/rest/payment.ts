@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { PresentedPayment } from '../../payments/ports.ts'
+import type { PresentedPayment } from '../../core/charging.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http.ts'
 import type { Exchange } from './exchange.ts'

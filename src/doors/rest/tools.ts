@@ -1,6 +1,6 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
-import type { PresentedPayment } from '../../payments/ports.ts'
+import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
 import { watchDeparture } from '../disconnect.ts'
 import { presentedTokens, rateHeaders, sendText } from '../http.ts'

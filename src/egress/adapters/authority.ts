@@ -10,7 +10,7 @@ import {
 import { readFile, stat } from 'node:fs/promises'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
-import { ConfigError } from '../../core/config.ts'
+import { ConfigError } from '../../core/errors.ts'
 import type { WrappedKey } from '../../store/ports.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'

@@ -1,9 +1,9 @@
 // Brings the lists of the installed packages and the one that the operator refreshed together in one compact table. Half a
 // second of work and fifty megabytes on the way: lists-process.ts does it in a process of its own.
+import { toAscii } from '../domain.ts'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { isPlainDomain, readDomain } from '../domain.ts'
 import { packTable } from '../compact-set.ts'
 import { MISSPELT_PROVIDERS } from '../providers.ts'
 import { CURATED, FREE, type ListSource, OTHERS, type PackedLists, REFRESHED } from '../sources.ts'
@@ -103,11 +103,4 @@ function toNames(list: unknown): string[] {
     if (name !== undefined) names.push(name)
   }
   return names
-}
-
-/** Most entries are as they have to be: a hundred thousand of them are read at once. */
-export function toAscii(entry: string): string | undefined {
-  if (isPlainDomain(entry)) return entry
-  const read = readDomain(entry.trim())
-  return read.ok ? read.name.ascii : undefined
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { GatewayError } from '../../core/errors.ts'
-import { toAscii } from './lists.ts'
+import { toAscii } from '../domain.ts'
 import { PROVIDERS, RELAYS } from '../providers.ts'
 
 export interface RefreshedList {

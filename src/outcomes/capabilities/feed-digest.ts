@@ -2,7 +2,8 @@
 import { SAMPLE_NOTICE } from '../sample.ts'
 import { digestText } from '../digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
-import type { Capability, Delivered, PreparedJob, Reading, RunContext, SourceRequest } from '../ports.ts'
+import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
+import type { Reading } from '../reading.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 

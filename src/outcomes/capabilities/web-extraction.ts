@@ -2,7 +2,7 @@
 import type { Coverage } from '../../../schemas/sources.ts'
 import type { WebExtractionResult } from '../../../schemas/web-extraction.ts'
 import { digestText } from '../digest.ts'
-import type { PageReading } from '../extract/page.ts'
+import type { PageReading } from '../reading.ts'
 import { cleanText, collapseSpaces } from '../extract/text.ts'
 import type {
   Analyser,

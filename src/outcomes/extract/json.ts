@@ -1,10 +1,10 @@
 // JSON source -> its value where it is small, and a linear form of it that people and models can read: one line a value.
 import { hasInexactNumber } from '../../outbound/numbers.ts'
-import type { PageInput } from '../ports.ts'
+import type { PageInput } from '../reading.ts'
 import { emptyDocument } from './empty.ts'
 import { PAGE_LIMITS } from './limits.ts'
 import { toMarkdown } from './markdown.ts'
-import type { PageReading } from './page.ts'
+import type { PageReading } from '../reading.ts'
 import { cleanText, collapseSpaces, countWords, cutText } from './text.ts'
 import { findTextWarnings } from './warnings.ts'
 

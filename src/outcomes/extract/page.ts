@@ -1,24 +1,13 @@
 // Bytes of a public source -> normalised document, whatever form they are in.
-import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
+import type { PageReading } from '../reading.ts'
 import { decodeText } from '../../outbound/charset.ts'
 import { digestText } from '../digest.ts'
-import type { PageInput, Reading } from '../ports.ts'
+import type { PageInput, Reading } from '../reading.ts'
 import { extractDocument } from './document.ts'
 import { readJson } from './json.ts'
 import { PAGE_LIMITS } from './limits.ts'
 import { readPlainText } from './plain-text.ts'
 import { sniffKind } from './sniff.ts'
-
-export interface PageReading {
-  readonly document: ExtractedDocument
-  /** The value of a JSON source, where it is small enough to be sent along. */
-  readonly json?: unknown
-  /** How the main text was found. */
-  readonly mode: string
-  /** Names of what reached a limit. */
-  readonly truncated: readonly string[]
-  readonly warnings: readonly ContentWarning[]
-}
 
 /**
  * @returns the page as a document, or `empty`, `binary`, `type_unsupported`, `invalid_json`, `no_content`

@@ -1,10 +1,10 @@
 // Plain text -> normalised document: paragraphs apart by blank lines, nothing taken for markup.
-import type { PageInput } from '../ports.ts'
+import type { PageInput } from '../reading.ts'
 import { emptyDocument } from './empty.ts'
 import { detectLanguage } from './language.ts'
 import { PAGE_LIMITS } from './limits.ts'
 import { toMarkdown } from './markdown.ts'
-import type { PageReading } from './page.ts'
+import type { PageReading } from '../reading.ts'
 import { cleanText, countWords, cutText } from './text.ts'
 import { findTextWarnings } from './warnings.ts'
 

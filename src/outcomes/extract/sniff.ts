@@ -1,6 +1,6 @@
 // Decides what bytes are: by the Content-Type where it can be true, by the first bytes where it is missing or wrong.
 import { isJson, isTextual, parseContentType } from '../../outbound/media-type.ts'
-import type { PageInput } from '../ports.ts'
+import type { PageInput } from '../reading.ts'
 
 export type Kind =
   | { readonly ok: true; readonly format: 'html' | 'json' | 'text'; readonly label: string | undefined }

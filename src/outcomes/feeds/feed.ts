@@ -3,7 +3,7 @@
 import type { ContentWarning } from '../../../schemas/document.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
 import { findWarnings } from '../extract/warnings.ts'
-import type { PageInput, Reading } from '../ports.ts'
+import type { PageInput, Reading } from '../reading.ts'
 import type { FeedDate } from './dates.ts'
 import { cutSentences } from './excerpt.ts'
 import { readVisible, type VisibleText } from './html-text.ts'

@@ -1,7 +1,7 @@
 // Bytes -> a feed as it says itself, or the reason why they are none.
 import { decodeText } from '../../outbound/charset.ts'
 import { isJson, parseContentType } from '../../outbound/media-type.ts'
-import type { Charset, PageInput, Reading } from '../ports.ts'
+import type { Charset, PageInput, Reading } from '../reading.ts'
 import { dropDoctype } from './doctype.ts'
 import { mapJsonFeed } from './json-feed.ts'
 import type { ParsedFeed } from './model.ts'

@@ -2,7 +2,7 @@
 import { decodeText } from '../../outbound/charset.ts'
 import { sniffKind } from '../extract/sniff.ts'
 import { resolveLink } from '../extract/links.ts'
-import type { PageInput, Reading } from '../ports.ts'
+import type { PageInput, Reading } from '../reading.ts'
 import { readCurrency } from './currencies.ts'
 import { parseLoosely } from './loose-json.ts'
 import { mergeDrafts } from './merge.ts'

@@ -7,15 +7,8 @@ import type {
   SourceReason,
 } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type {
-  FetchedSource,
-  Gather,
-  PageInput,
-  Reading,
-  SourceFailure,
-  SourceReader,
-  SourceRequest,
-} from '../ports.ts'
+import type { FetchedSource, Gather, SourceFailure, SourceReader, SourceRequest } from '../ports.ts'
+import type { PageInput, Reading } from '../reading.ts'
 import { createBrake } from './circuit-breaker.ts'
 import { failure } from './failure.ts'
 

@@ -1,12 +1,11 @@
 // Which sources a request names, however it names them: `url`, `urls` and `sources` are one list. URLs that stand in the
 // words of the request are in `urls` by then (resolve.ts). Whether an address is any good is found out when it is read.
+import { MAX_SOURCES } from '../limits.ts'
 import { toUSVString } from 'node:util'
 import { parseTarget } from '../../egress/target.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { ClaimField } from '../claims.ts'
 import type { SourceRequest } from '../ports.ts'
-
-export const MAX_SOURCES = 3
 
 export type SourcesReading =
   | { readonly ok: true; readonly sources: readonly SourceRequest[] }

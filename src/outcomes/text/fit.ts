@@ -3,8 +3,8 @@
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { digestText } from '../digest.ts'
 import { countWords } from '../extract/text.ts'
-import type { PageReading } from '../extract/page.ts'
-import type { Reading } from '../ports.ts'
+import type { PageReading } from '../reading.ts'
+import type { Reading } from '../reading.ts'
 
 /** What the lists of a document may take of its size at most; text and Markdown share the rest. */
 const SHARES = { json: 0.15, tables: 0.15, links: 0.1, headings: 0.05, products: 0.05 } as const

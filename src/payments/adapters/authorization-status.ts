@@ -1,6 +1,7 @@
 // What became of one authorization, by the token's own events. A used nonce alone says nothing: it is also used up by a
 // cancellation, and by another authorization that the payer signed under the same nonce.
-import { type AuthorizationFate, ChainError, type PaymentNetwork } from '../ports.ts'
+import { type AuthorizationFate, ChainError } from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
   AUTHORIZATION_CANCELED,

@@ -1,7 +1,8 @@
 // A node that is known to be of the right chain: asked for its id at first use, now and then, and after every trouble.
 // Questions that come together travel in one HTTP request.
 import { createGathering } from '../../lib/batcher.ts'
-import { ChainError, type PaymentNetwork } from '../ports.ts'
+import { ChainError } from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
 
 export interface ChainRpcOptions {

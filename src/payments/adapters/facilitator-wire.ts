@@ -7,7 +7,7 @@ import {
   SupportedKind,
   type SupportedResponse,
 } from '../../../schemas/x402.ts'
-import { findV1Network } from '../networks.ts'
+import { findV1Network } from '../../core/networks.ts'
 import type { Payment, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
 import type { ExchangeResult } from './facilitator-exchange.ts'
 

@@ -1,7 +1,8 @@
 // Somebody else's facilitator over HTTP.
 import type { SupportedKind } from '../../../schemas/x402.ts'
-import { findV1Network } from '../networks.ts'
-import type { Networks, Upstream, UpstreamRequest } from '../ports.ts'
+import { findV1Network } from '../../core/networks.ts'
+import type { Upstream, UpstreamRequest } from '../ports.ts'
+import type { Networks } from '../../core/networks.ts'
 import { createExchanger } from './facilitator-exchange.ts'
 import { quirksOf, readSettlement, readSupported, readVerdict, toRequestBody } from './facilitator-wire.ts'
 

@@ -3,14 +3,8 @@
 import type { SupportedKind } from '../../../schemas/x402.ts'
 import type { Fault } from '../../lib/fault-points.ts'
 import type { Secret } from '../../lib/secret.ts'
-import type {
-  Payment,
-  PaymentNetwork,
-  Upstream,
-  UpstreamRequest,
-  UpstreamSettlement,
-  Verdict,
-} from '../ports.ts'
+import type { Payment, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
 import { createFees, type Fees } from './fees.ts'
 import { receiptOf } from './authorization-status.ts'

@@ -1,7 +1,8 @@
 // Permit2 through the reference implementation, which reads and sends over our connection: one broadcast at most, under
 // our nonces and gas cap. Loaded when the first such payment comes.
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
-import { ChainError, type Payment, type PaymentNetwork, type Verdict } from '../ports.ts'
+import { ChainError, type Payment, type Verdict } from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Broadcast } from './settler.ts'
 

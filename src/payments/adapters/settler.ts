@@ -2,7 +2,8 @@
 // happens to them afterwards holds nobody up.
 import type { Hex } from 'ox/Hex'
 import type { Secret } from '../../lib/secret.ts'
-import { ChainError, type PaymentNetwork } from '../ports.ts'
+import { ChainError } from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
 import { loadRecovery } from '../ecrecover.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'

@@ -1,6 +1,7 @@
 // Transaction A of an execution: the permit becomes this attempt, and the attempt is paid for.
 import { all, type Command, first } from '../command.ts'
-import type { ActionResult, Millis, Permit, Store } from '../ports.ts'
+import type { ActionResult, Permit, Store } from '../ports.ts'
+import type { Millis } from '../model.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { findCredential, insertAttempt, pay } from './attempts.ts'
 import { addCounts } from './counts.ts'

@@ -3,17 +3,8 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type {
-  Attempt,
-  AttemptKind,
-  AttemptState,
-  Millis,
-  Page,
-  PageRequest,
-  ReserveResult,
-  Store,
-  StoredReceipt,
-} from '../ports.ts'
+import type { ReserveResult, Store, StoredReceipt } from '../ports.ts'
+import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'

@@ -1,7 +1,8 @@
 // Published keys, A2A tasks, and the sweep that retention allows (contract, section 10).
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, where } from '../command.ts'
-import type { Millis, Page, PageRequest, PublishedKey, StoredTask } from '../ports.ts'
+import type { PublishedKey, StoredTask } from '../ports.ts'
+import type { Millis, Page, PageRequest } from '../model.ts'
 import { sweepEmail } from './email.ts'
 import { sweepPermits } from './permits.ts'
 

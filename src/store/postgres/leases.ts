@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/log.ts'
 import { all, type Command } from '../command.ts'
 import { recoverBoots, UNFINISHED_BOOTS } from '../commands/attempts.ts'
 import { recoverClaimsOf, UNFINISHED_CLAIM_BOOTS } from '../commands/claims.ts'
-import type { Attempt, Millis } from '../ports.ts'
+import type { Attempt, Millis } from '../model.ts'
 import { connectionConfig } from './pool.ts'
 
 /** First key of every advisory lock of the gateway, so that other users of the database stay out of the way. */

@@ -7,7 +7,8 @@ import { finishAttempt, INSERT_RECEIPT, reserveAttempt } from '../commands/attem
 import { addCounts } from '../commands/counts.ts'
 import { type Commands, commands } from '../commands/index.ts'
 import { ledger, listAttempts } from './write-behind.ts'
-import type { ActionResult, Attempt, FinishAttempt, ReserveResult, Store } from '../ports.ts'
+import type { ActionResult, FinishAttempt, ReserveResult, Store } from '../ports.ts'
+import type { Attempt } from '../model.ts'
 
 type Reservation = Parameters<Store['reserveAttempt']>[0]
 type Execution = Parameters<Store['reserveAction']>[0]

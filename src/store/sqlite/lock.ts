@@ -2,7 +2,7 @@
 // that ends; there is no stale lock file to remove.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { ConfigError } from '../../core/config.ts'
+import { ConfigError } from '../../core/errors.ts'
 
 /** @throws {ConfigError} when another process owns the directory */
 export function lockDirectory(dataDir: string): { release(): void } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { explainStartFailure } from '../../../src/cli/start-failure.ts'
-import { loadConfig } from '../../../src/core/config.ts'
+import { loadConfig } from '../../../src/app/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 
 const config = loadConfig({ PORT: '80', GATEWAY_DATA_DIR: '/var/lib/gateway' })

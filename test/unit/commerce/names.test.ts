@@ -55,7 +55,7 @@ describe('a refusal of input', () => {
       { target: 'https://shop.example/', [name]: 1 },
       { target: 'https://shop.example/', headers: { [name]: 1 } },
     ]) {
-      const refusal = refusalOf(() => parseInput(inspectTool as unknown as AnyTool, input))
+      const refusal = refusalOf(() => parseInput(inspectTool as unknown as AnyTool, input, { hideNames }))
       expect(refusal.extras['fields']).toEqual([
         expect.objectContaining({ pointer: expect.stringMatching(/^(?:\/headers)?\/\*$/) }),
       ])
@@ -65,7 +65,11 @@ describe('a refusal of input', () => {
 
   it('names the others', () => {
     const refusal = refusalOf(() =>
-      parseInput(inspectTool as unknown as AnyTool, { target: 'https://shop.example/', url: '' }),
+      parseInput(
+        inspectTool as unknown as AnyTool,
+        { target: 'https://shop.example/', url: '' },
+        { hideNames },
+      ),
     )
     expect(refusal.message).toContain('/url: Unknown property')
   })

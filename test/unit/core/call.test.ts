@@ -1,9 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
+import { hideNames } from '../../../src/commerce/secrets/places.ts'
 import { z } from 'zod'
 import { credits, free, type Price, x402 } from '../../../schemas/money.ts'
 import { type CallRequest, createCallPath, neverGone } from '../../../src/core/call.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import type { PaidCall, PaymentGate, PresentedPayment } from '../../../src/payments/ports.ts'
+import type { PaidCall, PaymentGate, PresentedPayment } from '../../../src/core/charging.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createRateLimiter } from '../../../src/core/rate-limit.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -56,6 +57,7 @@ function setUp(options: { rateLimit?: number; maxInFlight?: number; gate?: Payme
       findEmailKey: async () => undefined,
     },
     limiter: createRateLimiter(options.rateLimit ?? 0),
+    hideNames,
     log: createLogger('info', { write: (line: string) => void lines.push(line) }),
     now: () => 0,
     ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),

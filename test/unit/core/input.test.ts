@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { hideNames } from '../../../src/commerce/secrets/places.ts'
 import { z } from 'zod'
 import { free } from '../../../schemas/money.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
@@ -33,7 +34,7 @@ const tool = defineTool({
 
 function refusalOf(input: unknown): GatewayError {
   try {
-    parseInput(tool, input)
+    parseInput(tool, input, { hideNames })
   } catch (thrown) {
     if (thrown instanceof GatewayError) return thrown
     throw thrown
@@ -43,7 +44,7 @@ function refusalOf(input: unknown): GatewayError {
 
 describe('parseInput', () => {
   it('fills defaults in', () => {
-    expect(parseInput(tool, { text: 'abc' })).toEqual({ text: 'abc', word: 'a' })
+    expect(parseInput(tool, { text: 'abc' }, { hideNames })).toEqual({ text: 'abc', word: 'a' })
   })
 
   it.each<[string, unknown, string, string]>([
@@ -113,7 +114,7 @@ describe('parseInput', () => {
     expect(refusalOf(JSON.parse('{"__proto__":{"text":"a"}}')).code).toBe('input_missing_field')
     expect(refusalOf(JSON.parse('{"text":"a","constructor":1}')).code).toBe('input_unknown_property')
     expect(
-      parseInput(tool, JSON.parse('{"text":"a","either":{"__proto__":{"text":"b"}}}')),
+      parseInput(tool, JSON.parse('{"text":"a","either":{"__proto__":{"text":"b"}}}'), { hideNames }),
     ).not.toHaveProperty('either.text')
   })
 })

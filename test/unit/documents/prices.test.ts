@@ -1,7 +1,7 @@
 // A price is said once, by the registry: in no summary, and in every generated text the one that is configured.
 import { describe, expect, it } from 'vitest'
 import { WEB_FETCH } from '../../../schemas/web-fetch.ts'
-import { loadConfig } from '../../../src/core/config.ts'
+import { loadConfig } from '../../../src/app/config.ts'
 import { openApiOf } from '../../../src/documents/openapi.ts'
 import { protocolManifest } from '../../../src/documents/protocols.ts'
 import { agentText } from '../../../src/documents/texts.ts'

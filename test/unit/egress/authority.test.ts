@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ConfigError } from '../../../src/core/config.ts'
+import { ConfigError } from '../../../src/core/errors.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 
 let directory: string

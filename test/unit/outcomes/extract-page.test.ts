@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { digestJson } from '../../../src/outcomes/digest.ts'
 import { readPage } from '../../../src/outcomes/extract/page.ts'
 import { cleanText } from '../../../src/outcomes/extract/text.ts'
-import type { PageInput } from '../../../src/outcomes/ports.ts'
+import type { PageInput } from '../../../src/outcomes/reading.ts'
 
 const read = (body: string | Uint8Array, contentType: string | null = null, over: Partial<PageInput> = {}) =>
   readPage({

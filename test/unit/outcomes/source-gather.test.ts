@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Coverage } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import type { Gather, PageInput, Reading, SourceReader } from '../../../src/outcomes/ports.ts'
+import type { Gather, SourceReader } from '../../../src/outcomes/ports.ts'
+import type { PageInput, Reading } from '../../../src/outcomes/reading.ts'
 import { createGather, type GatherLimits } from '../../../src/outcomes/sources/gather.ts'
 
 const START = 1_790_000_000_000

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
 import { AUTHORIZATION_USED, topic, TRANSFER } from '../../../src/payments/adapters/usdc-abi.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import type { Chain } from '../../../src/payments/ports.ts'
 import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
 

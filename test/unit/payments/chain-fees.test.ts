@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createFees } from '../../../src/payments/adapters/fees.ts'
 import type { RpcReply } from '../../../src/payments/adapters/json-rpc.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 
 const GWEI = 1_000_000_000n
 const hex = (value: bigint) => `0x${value.toString(16)}`

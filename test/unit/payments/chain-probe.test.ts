@@ -1,7 +1,7 @@
 // A payment is looked at while the chain goes on: a node may have no answer for a block that it just left behind.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createChain } from '../../../src/payments/adapters/chain.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import { ChainError } from '../../../src/payments/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { type ChainProxy, type Interception, startChainProxy } from '../../support/chain-proxy.ts'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ChainRpcOptions, createChainRpc } from '../../../src/payments/adapters/chain-rpc.ts'
 import { createJsonRpc } from '../../../src/payments/adapters/json-rpc.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import { type ChainProxy, startChainProxy } from '../../support/chain-proxy.ts'
 
 const network = createNetworks([84532]).all[0]!

@@ -14,7 +14,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { z } from 'zod'
 import { PaymentRequired, PaymentRequirementsV1 } from '../../../schemas/x402.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
-import type { Challenge, PaidCall, UpstreamState } from '../../../src/payments/ports.ts'
+import type { UpstreamState } from '../../../src/payments/ports.ts'
+import type { Challenge, PaidCall } from '../../../src/core/charging.ts'
 import { JWS_TYPES, decodeJws } from '../../../src/receipts/types.ts'
 import { toHeader } from '../../support/chain.ts'
 import {

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { type Hex, checksumAddress, hashTypedData, keccak256 as viemKeccak256 } from 'viem'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createEip3009Hasher, type Eip3009Hasher, hasGoodChecksum } from '../../../src/payments/eip3009.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
-import type { Eip3009Authorization, PaymentNetwork } from '../../../src/payments/ports.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
+import type { Eip3009Authorization } from '../../../src/payments/ports.ts'
+import type { PaymentNetwork } from '../../../src/core/networks.ts'
 import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
 
 const networks = createNetworks([1, 10, 137, 8453, 42161, 43114, 84532]).all

@@ -18,7 +18,7 @@ import {
   checkScheme,
   toPaid,
 } from '../../../src/payments/firewall.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'

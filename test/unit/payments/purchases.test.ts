@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PaymentRequired } from '../../../schemas/x402.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
 import { toCanonicalJson } from '../../../src/receipts/types.ts'
-import type { Caller, Purchases } from '../../../src/core/services.ts'
+import type { Purchases } from '../../../src/core/services.ts'
+import type { Caller } from '../../../src/core/caller.ts'
 
 const START = Date.parse('2026-11-21T12:00:00.000Z')
 const BASE = 'https://gateway.example'

@@ -3,7 +3,7 @@ import { keccak256, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import { openSettler } from '../../../src/payments/adapters/settler.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 
 const network = createNetworks([8453]).all[0]!

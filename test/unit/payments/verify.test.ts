@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { createLogger } from '../../../src/lib/log.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import type { PaymentPolicyDocument } from '../../../src/payments/policy.ts'
 import {
   type Chain,

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
-import type { Payment, PresentedPayment } from '../../../src/payments/ports.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
+import type { Payment } from '../../../src/payments/ports.ts'
+import type { PresentedPayment } from '../../../src/core/charging.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 

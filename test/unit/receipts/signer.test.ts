@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { compactVerify, importJWK } from 'jose'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openSigner } from '../../../src/receipts/index.ts'
+import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
 import type { PublishedKey } from '../../../src/store/ports.ts'
 

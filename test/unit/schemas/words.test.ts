@@ -1,4 +1,5 @@
 // What a caller reads who wrote a field in the wrong form: how to write it, not the pattern it was held against.
+import { hideNames } from '../../../src/commerce/secrets/places.ts'
 import { describe, expect, it } from 'vitest'
 import { parseInput } from '../../../src/core/input.ts'
 import { createRegistry } from '../../../src/core/registry.ts'
@@ -23,7 +24,7 @@ describe('a field in the wrong form', () => {
     ],
     ['gateway.actions.approve', { permit_id: 'pmt one' }, /must be an id as the gateway gave it/],
   ])('of %s is refused in words: %j', (name, input, words) => {
-    const parse = () => parseInput(registry.find(name)!.tool, input)
+    const parse = () => parseInput(registry.find(name)!.tool, input, { hideNames })
     expect(parse).toThrow(words)
     expect(parse).not.toThrow(/pattern/)
   })

@@ -11,9 +11,9 @@ import {
   type SendResult,
 } from '../../../src/egress/ports.ts'
 import type { GatewayError } from '../../../src/core/errors.ts'
-import { createNetworks } from '../../../src/payments/networks.ts'
+import { createNetworks } from '../../../src/core/networks.ts'
 import type { Route } from '../../../src/payments/ports.ts'
-import { openSigner } from '../../../src/receipts/index.ts'
+import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { decodeJws, JWS_TYPES } from '../../../src/receipts/types.ts'
 import { DEFAULT_ECONOMICS } from '../../../src/webfetch/economics.ts'
 import { createWebFetch, type WebFetchParts } from '../../../src/webfetch/index.ts'

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { ConfigError, isLoopbackHost, loadConfig } from '../../../src/core/config.ts'
+import { isLoopbackHost, loadConfig } from '../../../src/app/config.ts'
+import { ConfigError } from '../../../src/core/errors.ts'
 import { newToken } from '../../../src/lib/tokens.ts'
 
 type Env = Record<string, string>

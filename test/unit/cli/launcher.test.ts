@@ -30,12 +30,12 @@ let pretender: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'launcher-'))
-  const source = readFileSync(new URL('../../../src/app/launcher.ts', import.meta.url), 'utf8')
+  const source = readFileSync(new URL('../../../src/cli/launcher.ts', import.meta.url), 'utf8')
   const { outputText } = ts.transpileModule(source, {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ES2022 },
   })
   launcher = join(folder, 'launcher.js')
-  writeFileSync(launcher, outputText.replace('../cli/index.ts', './cli.js'))
+  writeFileSync(launcher, outputText.replace('./index.ts', './cli.js'))
   writeFileSync(join(folder, 'cli.js'), COMMAND_LINE)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   pretender = join(folder, 'pretend.cjs')

@@ -2,8 +2,9 @@
 // otherwise show when the first payment is to be settled, which is the worst moment.
 import { createECDH, createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { type Config, ConfigError } from '../core/config.ts'
-import { KNOWN_CHAIN_IDS } from './networks.ts'
+import { ConfigError } from '../core/errors.ts'
+import type { Config } from '../core/config.ts'
+import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { Secret } from '../lib/secret.ts'
 
 type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFile'>

@@ -1,5 +1,31 @@
 // Which networks and assets we take, pinned: what a buyer says about a token is never believed.
-import type { Networks, PaymentNetwork } from './ports.ts'
+
+/** A pinned asset: what a buyer claims about it is never believed. */
+export interface PaymentNetwork {
+  /** CAIP-2, e.g. `eip155:8453`. */
+  readonly network: string
+  readonly chainId: number
+  /** Name of v1, e.g. `base`; undefined where v1 has none. */
+  readonly v1Name: string | undefined
+  readonly name: string
+  /** False on test networks: marked `revenue: false` in cost and receipt. */
+  readonly revenue: boolean
+  readonly asset: {
+    /** Checksummed address. */
+    readonly address: string
+    /** EIP-712 domain of the token. */
+    readonly name: string
+    readonly version: string
+    readonly decimals: number
+  }
+}
+
+export interface Networks {
+  /** Those with a chain behind them (GATEWAY_RPC_<chain id>, or the sandbox). */
+  readonly all: readonly PaymentNetwork[]
+  /** By CAIP-2 id or v1 name. */
+  find(network: string): PaymentNetwork | undefined
+}
 
 const usdc = (
   chainId: number,

@@ -3,8 +3,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ConfigError, loadConfig } from '../../../src/core/config.ts'
-import { readPaymentSetup } from '../../../src/payments/settings.ts'
+import { loadConfig } from '../../../src/app/config.ts'
+import { ConfigError } from '../../../src/core/errors.ts'
+import { readPaymentSetup } from '../../../src/app/payment-settings.ts'
 
 const KEY = `0x${'5a'.repeat(32)}`
 /** The first account of every development chain. */

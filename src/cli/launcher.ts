@@ -19,7 +19,7 @@ const HEAP = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) {
   silenceSqliteWarning()
-  await import('../cli/index.ts')
+  await import('./index.ts')
 } else runOnBundledNode()
 
 /** Node 22 warns of node:sqlite at every command; nobody who reads the warning can do anything about it. */

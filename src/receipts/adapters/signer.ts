@@ -11,11 +11,11 @@ import {
   verify,
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
-import { ConfigError } from '../core/config.ts'
-import type { Signer } from '../core/services.ts'
-import type { Store } from '../store/ports.ts'
-import { createSign, type OkpKey } from './ed25519.ts'
-import { toCanonicalJson } from './types.ts'
+import { ConfigError } from '../../core/errors.ts'
+import type { Signer } from '../../core/services.ts'
+import type { Store } from '../../store/ports.ts'
+import { createSign, type OkpKey } from '../ed25519.ts'
+import { toCanonicalJson } from '../types.ts'
 
 /** A signer that also yields keys for uses inside the gateway, each bound to its purpose. */
 export interface InstallationSigner extends Signer {

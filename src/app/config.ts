@@ -1,0 +1,268 @@
+// Environment -> frozen Config. Pure, reports every problem at once, and the only reader of environment variables.
+import { BlockList, isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
+import { parseTarget } from '../egress/target.ts'
+import type { Config } from '../core/config.ts'
+import { ConfigError } from '../core/errors.ts'
+import { parseToken } from '../lib/tokens.ts'
+
+/** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
+export const EXIT_CONFIG = 78
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  )
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+const flag = z
+  .enum(['0', '1'], { error: 'must be 0 or 1' })
+  .default('0')
+  .transform((value) => value === '1')
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .transform((text) => text.replace(/\/+$/, ''))
+
+/** As it stands in consent records: a host name without a port. */
+const AllowedName = z
+  .string()
+  .max(253)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+    'must be a host name in lower-case ASCII, without a port',
+  )
+
+/** In a sandbox nothing needs the internet: its own site has two. */
+const DEFAULT_FEEDS = {
+  sandbox: [
+    'https://sandbox.agent-gateway.test/feeds/hardware.xml',
+    'https://sandbox.agent-gateway.test/feeds/software.xml',
+  ],
+  production: ['https://news.ycombinator.com/rss', 'https://feeds.arstechnica.com/arstechnica/index'],
+} as const
+
+const Environment = z.object({
+  PORT: integer(0, 65535).default(8402),
+  HOST: z.string().default('127.0.0.1'),
+  GATEWAY_MODE: z
+    .enum(['sandbox', 'production'], { error: 'must be sandbox or production' })
+    .default('sandbox'),
+  GATEWAY_BASE_URL: httpUrl.optional(),
+  GATEWAY_SITE_URL: httpUrl.optional(),
+  GATEWAY_MCP_URL: httpUrl.optional(),
+  GATEWAY_DATA_DIR: z.string().default('./data'),
+  GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+  GATEWAY_OPERATOR_KEY: z
+    .string()
+    // With its checksum: a mistyped key would be stored, and then refused on every call.
+    .refine(
+      (text) => parseToken(text)?.kind === 'sk',
+      'must be a service key (agw_sk_…), as `keys create` prints it',
+    )
+    .optional(),
+  GATEWAY_AUTHORITY_KEY_FILE: z.string().optional(),
+  GATEWAY_PAY_TO: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
+    .optional(),
+  GATEWAY_FACILITATORS: list,
+  GATEWAY_SETTLER_KEY_FILE: z.string().optional(),
+  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000),
+  GATEWAY_DISCOVERY_SOURCES: list,
+  GATEWAY_FEED_SOURCES: list,
+  GATEWAY_DNS_SERVERS: list,
+  GATEWAY_EDGE_NAME: AllowedName.optional(),
+  GATEWAY_EGRESS_PORTS: list,
+  GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
+  GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000).default(100),
+  GATEWAY_MCP_NAMES: z
+    .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
+    .default('auto'),
+  GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional(),
+  GATEWAY_TRUST_PROXY: z
+    .union([z.literal('off').transform(() => 0), integer(0, 10)], {
+      error: 'must be off or the number of proxies in front, at most 10',
+    })
+    .default(0),
+  GATEWAY_CREDIT_PRICE_ATOMIC: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a whole number')
+    .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString()),
+  GATEWAY_EMAIL_DAILY_QUOTA: integer(0, 1_000_000_000).default(1000),
+  // An address is personal: it is never sent in the clear.
+  GATEWAY_EMAIL_VERIFIER_URL: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .refine((text) => !hasUserinfo(text), 'must not hold a user name or password')
+    .optional(),
+  GATEWAY_TOKEN_FILE: z.string().optional(),
+  GATEWAY_LOG_LEVEL: z
+    .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+      error: 'must be fatal, error, warn, info, debug, trace or silent',
+    })
+    .default('info'),
+  GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag,
+  GATEWAY_FAULT: z.string().optional(),
+  GATEWAY_CONFORMANCE_FIXTURES: flag,
+})
+
+function hasUserinfo(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.username !== '' || url.password !== '')
+}
+
+/** @param host a name or address, IPv6 also in the brackets of a URL */
+export const isLoopbackHost = (host: string) =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
+
+/**
+ * @param env the process environment; empty strings count as unset
+ * @throws {ConfigError} listing every problem in words
+ */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const issues = Environment.safeParse(present).error?.issues ?? []
+  // Values are not quoted back: one of them may be a key pasted into the wrong variable.
+  const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+  // The checks across variables still run on what is left, so that one run names everything.
+  const broken = new Set(issues.map((issue) => String(issue.path[0])))
+  const e = Environment.parse(
+    Object.fromEntries(Object.entries(present).filter(([name]) => !broken.has(name))),
+  )
+
+  e.GATEWAY_DNS_SERVERS.forEach((server, i) => {
+    if (!isSocketAddress(server)) problems.push(`GATEWAY_DNS_SERVERS: entry ${i + 1} is not ip or ip:port`)
+  })
+  const egressPorts = e.GATEWAY_EGRESS_PORTS.map(Number)
+  if (egressPorts.some((port) => !Number.isInteger(port) || port < 1 || port > 65535))
+    problems.push('GATEWAY_EGRESS_PORTS must be comma-separated port numbers from 1 to 65535')
+  e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS.forEach((cidr, i) => {
+    if (!isCidr(cidr))
+      problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
+  })
+
+  const rpc = readRpcUrls(present)
+  problems.push(...rpc.problems)
+  for (const name of ['GATEWAY_FACILITATORS', 'GATEWAY_DISCOVERY_SOURCES'] as const)
+    e[name].forEach((url, i) => {
+      if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
+    })
+  // What no digest could ever read is said here, to the operator, and not to every caller.
+  const sourceRules = {
+    ports: egressPorts.length > 0 ? egressPorts : [443],
+    allowSandboxName: e.GATEWAY_MODE === 'sandbox',
+  }
+  e.GATEWAY_FEED_SOURCES.forEach((url, i, urls) => {
+    const target = parseTarget(url, sourceRules)
+    if (!target.ok) problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} cannot be read. ${target.detail}`)
+    else if (urls.indexOf(url) < i)
+      problems.push(`GATEWAY_FEED_SOURCES: entry ${i + 1} is there twice. Keep one.`)
+  })
+  if (e.GATEWAY_FEED_SOURCES.length > 3) problems.push('GATEWAY_FEED_SOURCES: at most 3 feeds')
+  // A signed payment is money to whoever reads it on the way.
+  e.GATEWAY_FACILITATORS.forEach((url, i) => {
+    if (isHttpUrl(url) && url.startsWith('http:') && !isLoopbackHost(new URL(url).hostname))
+      problems.push(`GATEWAY_FACILITATORS: entry ${i + 1} must be https; plain http is for loopback only`)
+  })
+
+  if (e.GATEWAY_MODE === 'production') {
+    if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
+    if (e.GATEWAY_CONFORMANCE_FIXTURES)
+      problems.push('GATEWAY_CONFORMANCE_FIXTURES: fixture tools are refused in production mode')
+    if (!e.GATEWAY_BASE_URL && !broken.has('GATEWAY_BASE_URL'))
+      problems.push('GATEWAY_BASE_URL is required in production: it is what receipts and documents point to')
+    else if (
+      e.GATEWAY_BASE_URL &&
+      !e.GATEWAY_BASE_URL.startsWith('https://') &&
+      !isLoopbackHost(new URL(e.GATEWAY_BASE_URL).hostname)
+    )
+      problems.push('GATEWAY_BASE_URL must be https in production')
+  } else if (!isLoopbackHost(e.HOST) && !e.GATEWAY_UNSAFE_PUBLIC_SANDBOX && !broken.has('GATEWAY_MODE')) {
+    problems.push(
+      'HOST: sandbox mode listens on loopback only, because a test payment signed for chain 8453 would be ' +
+        'valid on the real chain. Use HOST=127.0.0.1, GATEWAY_MODE=production, or GATEWAY_UNSAFE_PUBLIC_SANDBOX=1',
+    )
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const dataDir = resolve(e.GATEWAY_DATA_DIR)
+  return Object.freeze({
+    mode: e.GATEWAY_MODE,
+    host: e.HOST,
+    port: e.PORT,
+    baseUrl: e.GATEWAY_BASE_URL,
+    siteUrl: e.GATEWAY_SITE_URL,
+    mcpUrl: e.GATEWAY_MCP_URL,
+    dataDir,
+    databaseUrl: e.GATEWAY_DATABASE_URL,
+    operatorKey: e.GATEWAY_OPERATOR_KEY,
+    authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),
+    payTo: e.GATEWAY_PAY_TO,
+    facilitators: e.GATEWAY_FACILITATORS,
+    rpcUrls: rpc.urls,
+    settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
+    settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
+    feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
+    discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
+    dnsServers: e.GATEWAY_DNS_SERVERS,
+    edgeName: e.GATEWAY_EDGE_NAME,
+    egressPorts: egressPorts.length > 0 ? egressPorts : [443],
+    allowPrivateCidrs: e.GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS,
+    serviceKeyCredits: e.GATEWAY_SERVICE_KEY_CREDITS,
+    mcpNames: e.GATEWAY_MCP_NAMES,
+    rateLimit: e.GATEWAY_RATE_LIMIT,
+    trustProxy: e.GATEWAY_TRUST_PROXY,
+    creditPriceAtomic: BigInt(e.GATEWAY_CREDIT_PRICE_ATOMIC),
+    emailDailyQuota: e.GATEWAY_EMAIL_DAILY_QUOTA,
+    emailVerifierUrl: e.GATEWAY_EMAIL_VERIFIER_URL,
+    tokenFile: e.GATEWAY_TOKEN_FILE,
+    logLevel: e.GATEWAY_LOG_LEVEL,
+    unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
+    fault: e.GATEWAY_FAULT,
+    conformanceFixtures: e.GATEWAY_CONFORMANCE_FIXTURES,
+  })
+}
+
+/** `GATEWAY_RPC_<chain id>`: any number of them, so they are not part of the fixed list. */
+function readRpcUrls(present: Readonly<Record<string, string | undefined>>) {
+  const urls: Record<number, string> = {}
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(present)) {
+    if (!name.startsWith('GATEWAY_RPC_')) continue
+    const chainId = /^GATEWAY_RPC_([1-9]\d{0,9})$/.exec(name)?.[1]
+    if (chainId === undefined) problems.push(`${name}: name it GATEWAY_RPC_<chain id>, e.g. GATEWAY_RPC_8453`)
+    else if (!isHttpUrl(value!)) problems.push(`${name} must be an http or https URL`)
+    else urls[Number(chainId)] = value!
+  }
+  return { urls, problems }
+}
+
+const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
+
+function isSocketAddress(text: string): boolean {
+  if (isIP(text)) return true
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
+  return match !== null && isIP(match[1] ?? match[2]!) !== 0 && Number(match[3]) <= 65535
+}
+
+function isCidr(text: string): boolean {
+  const [address, bits, ...rest] = text.split('/')
+  const family = isIP(address ?? '')
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? '')) return false
+  try {
+    new BlockList().addSubnet(address!, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,112 @@
+// The contract of charging: what a call costs, what a buyer presents, and what becomes of both. Types only; the payments
+// part implements it, and no other room needs to know how.
+import type { z } from 'zod'
+import type { Receipt } from '../../schemas/receipt.ts'
+import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { PaymentClaim } from '../store/ports.ts'
+import type { Millis } from '../store/model.ts'
+import type { Caller } from './caller.ts'
+
+/** A payment as a door found it: still text, or already JSON; not judged. */
+export type PresentedPayment =
+  | {
+      readonly form: 'header'
+      readonly name: 'payment-signature' | 'x-payment'
+      readonly value: Secret<string>
+    }
+  | { readonly form: 'object'; readonly value: Secret<unknown> }
+
+/** What this very call costs and what it is bound to. From the tool's `terms`. */
+export interface Terms {
+  readonly amountAtomic: bigint
+  /** CAIP-2 ids on which it may be paid; `eip155:84532` alone for test calls, never beside a production network. */
+  readonly networks: readonly string[]
+  /** base64url SHA-256 over the normalised request: same digest, same request. */
+  readonly requestDigest: string
+  /**
+   * A signed quote over the request; made only when a challenge is. `presented` is what came in `X-Gateway-Quote`:
+   * @throws {GatewayError} quote_invalid when it is of another request; an expired one is replaced
+   */
+  readonly quote?: ((presented: string | undefined) => { jws: string; expiresAt: Millis }) | undefined
+  /** How a challenge speaks of this very job, where one tool sells several; else of the tool and its first example. */
+  readonly shown?:
+    | {
+        /** The same key, the same words: put together once. */
+        readonly key: string
+        readonly description: string
+        readonly example: Readonly<Record<string, unknown>>
+      }
+    | undefined
+  /** Credits that the payment buys, granted in the transaction that settles it. */
+  readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
+}
+
+/** What a 402 carries, whatever door encodes it. */
+export interface Challenge {
+  /** `Payment required`, or the x402 reason why what was presented is not enough. */
+  readonly error: string
+  readonly required: PaymentRequired
+  /** JSON text of `required`, and its base64 for the HTTP header. */
+  readonly json: string
+  readonly header: string
+  readonly quote: string | undefined
+  /** `accepts` for v1 buyers. */
+  readonly acceptsV1: readonly Readonly<Record<string, unknown>>[]
+}
+
+export interface PaidCall {
+  readonly tool: {
+    readonly name: string
+    readonly title: string
+    readonly summary: string
+    /** What `bazaar` tells buyers about it; left out where there is nothing to tell. */
+    readonly input?: z.ZodType
+    readonly examples?: readonly { readonly input: unknown; readonly output?: unknown }[]
+  }
+  readonly terms: Terms
+  /** How the resource is named to the buyer: a URL, and the HTTP method where there is one. */
+  readonly resource: { readonly url: string; readonly method: string }
+  readonly payment: PresentedPayment | undefined
+  /** `Idempotency-Key` and `X-Gateway-Quote` as sent. */
+  readonly quote: string | undefined
+  readonly caller: Caller
+  readonly requestId: string
+  /** The work. Its output's `receipt` member is null; the gate fills it in before it stores the result. */
+  readonly work: (claimId: string) => Promise<unknown>
+}
+
+export interface PaidResult {
+  readonly output: unknown
+  /** Exactly what is stored and sent, byte for byte. */
+  readonly json: string
+  readonly settlement: SettleResponse
+  readonly claimId: string
+  /** Answered from the stored result: nothing was run and nothing was charged. */
+  readonly replayed: boolean
+}
+
+export interface PaymentGate {
+  /**
+   * @throws {GatewayError} payment_required (extras.challenge holds the Challenge), payment_invalid, payment_rejected,
+   * payment_claimed, payment_identifier_conflict, settlement_failed, settlement_unknown, payments_unavailable,
+   * and whatever the work throws (then nothing is charged)
+   */
+  run(call: PaidCall): Promise<PaidResult>
+  /** Claim by id for whoever shows the payment that made it. @throws {GatewayError} payment_not_found */
+  claim(
+    claimId: string,
+    payment: PresentedPayment | undefined,
+  ): Promise<{
+    claim: PaymentClaim
+    /** Of a settled claim: exactly what was, or would have been, released. */
+    result: string | null
+    receipt: Receipt | null
+  }>
+  /**
+   * What became of a call that ended in `settlement_unknown`, for the door that answers for it: looks at the chain while
+   * that is in doubt. `paid`: of a settled claim, as long as its result is kept.
+   * @throws {GatewayError} payment_not_found
+   */
+  outcome(claimId: string): Promise<{ claim: PaymentClaim; paid: PaidResult | null }>
+}

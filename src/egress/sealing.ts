@@ -1,0 +1,41 @@
+// What a secret is bound to while it is sealed, and who waits for whom while the wrapping key changes.
+import type { Credential } from '../store/ports.ts'
+import type { SecretBinding } from './ports.ts'
+
+/** Everything the secret is bound to at rest, as the row has it. */
+export const bindingOf = (credential: Credential): SecretBinding => ({
+  credentialId: credential.id,
+  accountId: credential.accountId,
+  provider: credential.provider,
+  hosts: credential.scope.hosts,
+  pathPrefixes: credential.scope.path_prefixes,
+  methods: credential.scope.methods,
+  header: credential.header,
+  scheme: credential.scheme,
+  version: credential.version,
+})
+
+/** Lets a rotation wait for wraps that were begun under the old key but are not stored yet. */
+export interface SealGate {
+  run<T>(seal: () => Promise<T>): Promise<T>
+  /** Resolves when everything begun before this call is stored or has failed. */
+  settled(): Promise<void>
+}
+
+export function createSealGate(): SealGate {
+  const running = new Set<Promise<unknown>>()
+  return {
+    async run(seal) {
+      const sealing = seal()
+      running.add(sealing)
+      try {
+        return await sealing
+      } finally {
+        running.delete(sealing)
+      }
+    },
+    async settled() {
+      await Promise.allSettled(running)
+    },
+  }
+}
