@@ -37,9 +37,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 }
 const MOST_EXCEPTIONS = 5
 
-// Files of a part that touch the world outside its adapters folder.
-const ADAPTERS = ['src/receipts/adapters/signer.ts']
-
 /** `src/egress/adapters/dns.ts` -> `src/egress`; `tools/execute.ts` -> `tools`. */
 function roomOf(path: string): string {
   const [top, second = ''] = path.split('/')
