@@ -1,8 +1,9 @@
-// What became of a payment according to its chain: the only witness that is believed. Sends nothing.
+// Decides what became of a payment from the events of its chain, the only witness that is believed. It sends nothing; how a
+// chain is asked is the adapters' business.
 import type { PaymentClaim } from '../store/ports.ts'
-import type { AuthorizationFate, Chain } from './ports.ts'
+import type { AuthorizationStatus, Chain } from './ports.ts'
 
-export type Proof =
+export type Evidence =
   /** The money moved, whoever submitted it. */
   | { readonly state: 'paid'; readonly transaction: string }
   /** The authorization is spent and the money did not move, nor can it any more. */
@@ -12,6 +13,7 @@ export type Proof =
     }
   /** It could still be used. */
   | { readonly state: 'unused' }
+  /** The chain did not answer. */
   | { readonly state: 'unanswered' }
   /** No chain of ours, or nothing on it tells this payment from another. */
   | { readonly state: 'unprovable' }
@@ -23,14 +25,21 @@ const IDLE_CHAIN_MS = 6 * 3600_000
 /** Clocks of chains differ from ours, and a stranger may have submitted the payment before it was shown to us. */
 const LOOK_BACK_MS = 10 * 60_000
 
-export interface Prover {
-  /** @param transaction where somebody says it is: one question instead of five when that is true */
-  prove(claim: PaymentClaim, transaction?: string): Promise<Proof>
-  /** Whether a chain can say anything about it. */
-  isProvable(claim: PaymentClaim): boolean
+export interface EvidenceReader {
+  /**
+   * Asks the chain of the claim; never throws.
+   * @param transaction where somebody says the payment is: one question instead of five when that is true
+   */
+  read(claim: PaymentClaim, transaction?: string): Promise<Evidence>
+  /** Whether a chain can say anything about the claim at all. */
+  canRead(claim: PaymentClaim): boolean
 }
 
-export function createProver(parts: { chains: ReadonlyMap<string, Chain>; now: () => number }): Prover {
+/** @param parts.chains by CAIP-2 id */
+export function createEvidenceReader(parts: {
+  chains: ReadonlyMap<string, Chain>
+  now: () => number
+}): EvidenceReader {
   const { chains, now } = parts
 
   function chainOf({ network, asset, nonce }: PaymentClaim): Chain | undefined {
@@ -39,10 +48,16 @@ export function createProver(parts: { chains: ReadonlyMap<string, Chain>; now: (
     return isPinned && /^0x[0-9a-f]{64}$/.test(nonce) ? chain : undefined
   }
 
-  return {
-    isProvable: (claim) => chainOf(claim) !== undefined,
+  async function hasExpired({ validBefore }: PaymentClaim, chain: Chain): Promise<boolean> {
+    if (validBefore === null) return false
+    const { time } = await chain.head()
+    return time > validBefore + REORG_MARGIN_MS || now() > validBefore + IDLE_CHAIN_MS
+  }
 
-    async prove(claim, transaction) {
+  return {
+    canRead: (claim) => chainOf(claim) !== undefined,
+
+    async read(claim, transaction) {
       const chain = chainOf(claim)
       if (!chain) return { state: 'unprovable' }
       const question = {
@@ -53,39 +68,32 @@ export function createProver(parts: { chains: ReadonlyMap<string, Chain>; now: (
         since: claim.createdAt - LOOK_BACK_MS,
       }
       try {
-        // Fresh from its settlement: what matters is whether it is there, not whether it could still come.
+        // Right after a settlement it only matters whether the payment is there, not whether it could still come.
         if (transaction !== undefined) {
-          const proof = judge(await chain.fateOf({ ...question, transaction }))
-          if (proof.state === 'paid') return proof
+          const named = toEvidence(await chain.authorizationStatus({ ...question, transaction }))
+          if (named.state === 'paid') return named
         }
-        // The time first: a payment that is unused after its last block can never be used.
+        // The time is asked first: a payment that is unused after its last block can never be used.
         const isOver = await hasExpired(claim, chain)
-        const fate = await chain.fateOf(question)
-        const proof = judge(fate)
-        return proof.state === 'unused' && isOver ? { state: 'void', reason: 'authorization_expired' } : proof
+        const found = toEvidence(await chain.authorizationStatus(question))
+        return found.state === 'unused' && isOver ? { state: 'void', reason: 'authorization_expired' } : found
       } catch {
-        // Whatever it was, the chain has not answered.
+        // Any failure means the same: the chain has not answered.
         return { state: 'unanswered' }
       }
     },
   }
-
-  async function hasExpired({ validBefore }: PaymentClaim, chain: Chain): Promise<boolean> {
-    if (validBefore === null) return false
-    const { time } = await chain.head()
-    return time > validBefore + REORG_MARGIN_MS || now() > validBefore + IDLE_CHAIN_MS
-  }
 }
 
-function judge(fate: AuthorizationFate): Proof {
-  switch (fate.state) {
+function toEvidence(status: AuthorizationStatus): Evidence {
+  switch (status.state) {
     case 'unused':
       return { state: 'unused' }
     case 'canceled':
       return { state: 'void', reason: 'authorization_canceled' }
     case 'used':
-      return fate.transferred
-        ? { state: 'paid', transaction: fate.transaction }
+      return status.transferred
+        ? { state: 'paid', transaction: status.transaction }
         : { state: 'void', reason: 'authorization_used_otherwise' }
   }
 }

@@ -1,36 +1,37 @@
-// How the ending of a claim is written down. Money that has moved is not forgotten when the store does not answer.
+// Writes the ending of a claim. Money that has moved is not forgotten when the store does not answer.
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import type { Settlement } from './ports.ts'
 import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 
-export interface ClaimBookParts extends ReceiptParts {
+export interface ClaimStoreParts extends ReceiptParts {
   readonly store: Store
   readonly log: Logger
 }
 
-/** None of it throws: what could not be written is answered as not known, and looked at again by the reconciler. */
-export interface ClaimBook {
-  /** With its receipt, once. Whoever comes second gets the first one's. */
+/** None of it throws: an ending that could not be written is answered as `unknown`, and the reconciler decides it again. */
+export interface ClaimStore {
+  /** Writes the settlement with its receipt, once: a second writer is given the first one's. */
   settled(claim: PaymentClaim, by: { transaction: string; upstream: string }): Promise<Settlement>
-  /** Final. What /settle took for it is given back. */
+  /** Writes the final failure; the price that /settle took is given back first. */
   failed(claim: PaymentClaim, reason: string, upstream?: string): Promise<Settlement>
+  /** Writes an ending that is not known yet: the transaction waits for its block, or nobody answered. */
   doubtful(
     claim: PaymentClaim,
     to: 'pending' | 'unknown',
     why: { reason: string | null; transaction: string | null; upstream?: string | undefined },
   ): Promise<Settlement>
-  /** As it stands now. */
+  /** Reads the claim as it stands now. */
   standing(claim: PaymentClaim): Promise<Settlement>
   /** Claims of this process whose ending the store would not take; `isUnsent`: nothing was sent for it. */
   unwritten(): readonly { readonly claimId: string; readonly isUnsent: boolean }[]
-  /** The store did not say whether it is submitted; it was not sent. */
+  /** Notes a claim that was not sent, while the store did not say whether it is submitted. */
   rememberUnsent(claimId: string): void
   forget(claimId: string): void
 }
 
-export function createClaimBook(parts: ClaimBookParts): ClaimBook {
+export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
   const { store, now, log } = parts
   const unwritten = new Map<string, { isUnsent: boolean }>()
 
@@ -50,9 +51,9 @@ export function createClaimBook(parts: ClaimBookParts): ClaimBook {
 
   async function standingOf(claim: PaymentClaim): Promise<Settlement> {
     const current = (await store.getClaim(claim.id)) ?? claim
-    const { state } = current
+    const { state, receiptId } = current
     if (state === 'settled') {
-      const receipt = await store.getReceipt(current.receiptId!)
+      const receipt = receiptId === null ? undefined : await store.getReceipt(receiptId)
       if (!receipt) throw new Error('a settled claim has lost its receipt')
       return { state, claim: current, receipt }
     }
@@ -79,7 +80,8 @@ export function createClaimBook(parts: ClaimBookParts): ClaimBook {
     failed(claim, reason, upstream) {
       return write(claim, 'failed', async () => {
         const at = now()
-        // Before the row is final: a crash in between leaves it doubtful, and the reconciler gives back once.
+        // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
+        // reconciler gives back once.
         if (claim.origin === 'settle')
           await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
         const failed = await store.moveClaim({
@@ -108,7 +110,7 @@ export function createClaimBook(parts: ClaimBookParts): ClaimBook {
   }
 }
 
-/** For people, by stable word; words of upstreams that are not here are named as they are. */
+/** Sentences for people, by stable reason; a reason of an upstream that is not here is shown as it is. */
 const WORDS = new Map(
   Object.entries({
     authorization_canceled: 'The payer took the authorization back before it was settled.',
@@ -120,6 +122,7 @@ const WORDS = new Map(
   }),
 )
 
+/** A failed claim as a settlement: its reason, and the sentence for whoever paid. */
 export function failure(claim: PaymentClaim): Settlement & { state: 'failed' } {
   const reason = claim.reason ?? 'unexpected_settle_error'
   const why = WORDS.get(reason) ?? `The payment could not be settled: ${reason}.`

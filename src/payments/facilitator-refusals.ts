@@ -98,7 +98,7 @@ export function failedSettle(
 }
 
 /** Not known yet, and never an invitation to sign another payment. */
-export function undecided(claim: PaymentClaim, payment: Payment, baseUrl: string): GatewayError {
+export function pendingSettlement(claim: PaymentClaim, payment: Payment, baseUrl: string): GatewayError {
   const isPending = claim.state === 'pending' && claim.transaction !== null
   const detail =
     `The settlement is not decided yet. Do not sign another payment: send this one again, or ask ` +

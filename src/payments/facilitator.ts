@@ -18,7 +18,7 @@ import {
   blockedVerify,
   failedSettle,
   replayed,
-  undecided,
+  pendingSettlement,
 } from './facilitator-refusals.ts'
 import { isMadeByCopies } from './firewall.ts'
 import type { Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
@@ -173,7 +173,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   function answer(settlement: Settlement, { payment }: Asked): SettleResponse {
     const { claim: held } = settlement
     if (settlement.state === 'failed') throw failedSettle(settlement, payment)
-    if (settlement.state !== 'settled') throw undecided(held, payment, baseUrl)
+    if (settlement.state !== 'settled') throw pendingSettlement(held, payment, baseUrl)
     return {
       success: true,
       payer: held.payer,
@@ -221,7 +221,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       case 'failed':
         throw failedSettle({ claim: current }, payment)
       default:
-        throw undecided(current, payment, baseUrl)
+        throw pendingSettlement(current, payment, baseUrl)
     }
   }
 

@@ -21,7 +21,7 @@ import type { PaidCall, PaidResult, PaymentGate } from '../core/charging.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
-import { receiptOf, releaseJson, storeResult } from './stored-result.ts'
+import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
 import { retryLater } from './retry.ts'
 import { decodePayment } from './wire.ts'
 
@@ -152,11 +152,11 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       settlement = await settlements.settle({ claim, payment, requirements, result })
     } catch (thrown) {
       const isFree = await giveBack(claim, thrown)
-      throw isFree === false ? refuse.undecided(claim) : thrown
+      throw isFree === false ? refuse.pendingSettlement(claim) : thrown
     }
     if (settlement.state === 'failed')
       throw refuse.settlementFailed(call, settlement.claim, settlement.reason, settlement.message)
-    if (settlement.state !== 'settled') throw refuse.undecided(settlement.claim)
+    if (settlement.state !== 'settled') throw refuse.pendingSettlement(settlement.claim)
     await fault.at('before_release')
     return release(settlement.claim, result.json, settlement.receipt, false)
   }
@@ -204,7 +204,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     if (ended.state === 'failed') throw refuse.settlementFailed(call, ended)
     // What was given back may be paid with again; once is enough for one request.
     if (ended.state === 'canceled' && !isRetry) return run(call, true)
-    throw ended.state === 'canceled' ? refuse.claimed(ended) : refuse.undecided(ended)
+    throw ended.state === 'canceled' ? refuse.claimed(ended) : refuse.pendingSettlement(ended)
   }
 
   /** @returns the result itself where this process makes it, else the claim as it stands in the end */
@@ -249,7 +249,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     receipt: StoredReceipt,
     replayed: boolean,
   ): PaidResult {
-    const json = releaseJson(stored, receiptOf(receipt))
+    const json = withReceipt(stored, receiptOf(receipt))
     return {
       output: JSON.parse(json),
       json,
@@ -271,7 +271,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       if (claim.state !== 'settled') return { claim, result: null, receipt: null }
       const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
       const shown = receipt ? receiptOf(receipt) : null
-      return { claim, result: stored && shown ? releaseJson(stored.json, shown) : null, receipt: shown }
+      return { claim, result: stored && shown ? withReceipt(stored.json, shown) : null, receipt: shown }
     },
 
     async outcome(claimId) {

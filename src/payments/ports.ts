@@ -143,7 +143,7 @@ export interface Verifier {
 // chains -----------------------------------------------------------------------------------------------------------
 
 /** What a chain knows of one authorization (research x402.md, "Reconcile result table"). */
-export type AuthorizationFate =
+export type AuthorizationStatus =
   | { readonly state: 'unused' }
   /** `transferred`: the Transfer that this very authorization caused, and no other's, is (from, to, value) as asked. */
   | {
@@ -166,7 +166,7 @@ export interface Chain {
    * By event log, never by authorizationState alone: a canceled nonce is not a paid one.
    * @throws {ChainError}
    */
-  fateOf(input: {
+  authorizationStatus(input: {
     from: string
     to: string
     value: bigint
@@ -175,7 +175,7 @@ export interface Chain {
     since: Millis
     /** A transaction that is said to hold it: looked at first, believed only when it does. */
     transaction?: string | undefined
-  }): Promise<AuthorizationFate>
+  }): Promise<AuthorizationStatus>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>
   state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }

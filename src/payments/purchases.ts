@@ -10,7 +10,7 @@ import type { PurchaseRequest, Purchases, PurchaseResult, Signer } from '../core
 import type { Caller } from '../core/caller.ts'
 import type { Store } from '../store/ports.ts'
 import type { Networks } from '../core/networks.ts'
-import { createReferences, type Reference } from './topup-tokens.ts'
+import { createTopUpTokens, type TopUpToken } from './topup-tokens.ts'
 import { toRequirements } from './requirements.ts'
 
 export interface PurchaseParts {
@@ -36,7 +36,7 @@ const MAX_CREDITS = 100_000
 export function createPurchases(parts: PurchaseParts): Purchases {
   const { store, payTo, baseUrl, now } = parts
   const price = parts.config.creditPriceAtomic
-  const references = createReferences(parts)
+  const topUpTokens = createTopUpTokens(parts)
   // Test money buys nothing that real money buys; the embedded chain of a sandbox answers as the real network.
   const networks = parts.networks.all.filter(({ revenue }) => revenue)
   const whyNot = whyNotForSale()
@@ -52,9 +52,9 @@ export function createPurchases(parts: PurchaseParts): Purchases {
   function accountFor(
     { credits, account_reference }: PurchaseRequest,
     caller: Caller,
-  ): { accountId: string; reference: Reference | undefined } {
+  ): { accountId: string; reference: TopUpToken | undefined } {
     const own = 'accountId' in caller ? caller.accountId : undefined
-    const reference = account_reference === undefined ? undefined : references.open(account_reference)
+    const reference = account_reference === undefined ? undefined : topUpTokens.open(account_reference)
     if (reference !== undefined && own !== undefined && reference.accountId !== own)
       throw new GatewayError(
         'input_conflict',
@@ -155,7 +155,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
 
   /** In the body only: in a header, a stock client would pay it to the address that refused. */
   function makeOffer(accountId: string, minimum: number, credits: number) {
-    const { jws, expiresAt } = references.issue(accountId, minimum)
+    const { jws, expiresAt } = topUpTokens.issue(accountId, minimum)
     const url = baseUrl + PURCHASE_PATH
     const required: PaymentRequired = {
       x402Version: 2,

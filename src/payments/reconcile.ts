@@ -1,23 +1,25 @@
-// Decides what nobody answered, by what the chain says. Nothing is ever sent from here.
+// Decides claims whose ending nobody answered, by the evidence of their chain. Nothing is ever sent from here.
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import type { ClaimBook } from './claim-store.ts'
+import type { ClaimStore } from './claim-store.ts'
 import type { Settlement } from './ports.ts'
-import type { Prover } from './chain-evidence.ts'
+import type { EvidenceReader } from './chain-evidence.ts'
 
 export interface ReconcileParts {
   readonly store: Store
-  readonly book: ClaimBook
-  readonly prover: Prover
+  readonly claims: ClaimStore
+  readonly evidence: EvidenceReader
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
 }
 
 export interface Reconciler {
+  /** One round over every claim whose ending nobody knows; a round that is under way is joined. Counts are claims. */
   reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
+  /** @returns the claim as it stands after its chain was asked; one that is not doubtful is returned as it is */
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
-  /** Looks at a claim a few times soon, instead of at the next round. */
+  /** Asks about a claim a few times soon, instead of in the next round. */
   watch(claimId: string): void
   close(): Promise<void>
 }
@@ -26,48 +28,48 @@ export interface Reconciler {
 export const NOT_BROADCAST = 'not_broadcast'
 
 const BATCH = 50
-/** Chains are asked for so many claims at once. */
+/** Claims that chains are asked about at the same time. */
 const PARALLEL = 4
 const SOON_MS = [1_000, 3_000, 10_000] as const
 
 export function createReconciler(parts: ReconcileParts): Reconciler {
-  const { store, book, prover, bootId, now, log } = parts
+  const { store, claims, evidence, bootId, now, log } = parts
   const timers = new Set<NodeJS.Timeout>()
-  const looks = new Set<Promise<unknown>>()
+  const probes = new Set<Promise<unknown>>()
   let running: ReturnType<typeof round> | undefined
   let isClosed = false
 
   /** @param silent networks whose chain did not answer in this round: one time-out for each is enough */
-  async function look(claim: PaymentClaim, silent: Set<string>): Promise<Settlement> {
-    if (silent.has(claim.network)) return book.standing(claim)
-    const proof = await prover.prove(claim)
+  async function decide(claim: PaymentClaim, silent: Set<string>): Promise<Settlement> {
+    if (silent.has(claim.network)) return claims.standing(claim)
+    const found = await evidence.read(claim)
     const upstream = claim.upstream ?? 'unknown'
-    switch (proof.state) {
+    switch (found.state) {
       case 'paid':
-        return book.settled(claim, { transaction: proof.transaction, upstream })
+        return claims.settled(claim, { transaction: found.transaction, upstream })
       case 'void':
-        return book.failed(claim, proof.reason)
+        return claims.failed(claim, found.reason)
       case 'unused':
-        if (claim.reason === NOT_BROADCAST) return book.failed(claim, 'settlement_refused')
+        if (claim.reason === NOT_BROADCAST) return claims.failed(claim, 'settlement_refused')
         break
       case 'unanswered':
         silent.add(claim.network)
         break
       case 'unprovable':
     }
-    // This process submitted it and could not write what became of it.
+    // A claim that is still `submitted` was sent by this process, which could not write its ending.
     return claim.state === 'submitted'
-      ? book.doubtful(claim, 'unknown', { reason: claim.reason ?? 'interrupted', transaction: null })
-      : book.standing(claim)
+      ? claims.doubtful(claim, 'unknown', { reason: claim.reason ?? 'interrupted', transaction: null })
+      : claims.standing(claim)
   }
 
   /** Endings that the store refused to this very process: nobody else's recovery takes them for dead. */
   async function takeUnwritten(): Promise<PaymentClaim[]> {
     const found: PaymentClaim[] = []
-    for (const { claimId, isUnsent } of book.unwritten()) {
+    for (const { claimId, isUnsent } of claims.unwritten()) {
       const claim = await store.getClaim(claimId)
-      // Forgotten before the look: if that cannot be written either, it is remembered again.
-      book.forget(claimId)
+      // The claim is forgotten first: if its ending cannot be written this time either, it is remembered again.
+      claims.forget(claimId)
       if (claim?.state === 'claimed' && isUnsent)
         await store.cancelClaim({ id: claimId, bootId, reason: 'not_submitted', now: now() })
       if (claim && ['submitted', 'pending', 'unknown'].includes(claim.state))
@@ -83,10 +85,10 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     const recovered = await store.recoverClaims({ bootId, now: at })
     if (recovered.canceled + recovered.unknown > 0)
       log.warn(recovered, 'payments that a crash left behind: canceled what was not submitted')
-    for (let claims: readonly PaymentClaim[] = await takeUnwritten(); ;) {
-      for (let i = 0; i < claims.length; i += PARALLEL) {
-        const group = claims.slice(i, i + PARALLEL)
-        for (const settlement of await Promise.all(group.map((claim) => look(claim, silent)))) {
+    for (let doubtful: readonly PaymentClaim[] = await takeUnwritten(); ;) {
+      for (let i = 0; i < doubtful.length; i += PARALLEL) {
+        const group = doubtful.slice(i, i + PARALLEL)
+        for (const settlement of await Promise.all(group.map((claim) => decide(claim, silent)))) {
           result.looked++
           if (settlement.state === 'settled') result.settled++
           else if (settlement.state === 'failed') result.failed++
@@ -94,17 +96,25 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
         }
       }
       if (isClosed) break
-      claims = await store.takeDoubtfulClaims({ limit: BATCH, now: at })
-      if (claims.length === 0) break
+      doubtful = await store.takeDoubtfulClaims({ limit: BATCH, now: at })
+      if (doubtful.length === 0) break
     }
     if (result.settled + result.failed > 0) log.info(result, 'payments reconciled')
     return result
   }
 
-  /** @returns the claim after the look */
   async function reconcileOne(claim: PaymentClaim): Promise<PaymentClaim> {
     if (claim.state !== 'pending' && claim.state !== 'unknown') return claim
-    return (await look(claim, new Set())).claim
+    return (await decide(claim, new Set())).claim
+  }
+
+  async function reconcileById(claimId: string): Promise<void> {
+    try {
+      const claim = await store.getClaim(claimId)
+      if (claim) await reconcileOne(claim)
+    } catch (thrown) {
+      log.error({ [LogField.claim]: claimId, err: thrown }, 'a payment could not be reconciled')
+    }
   }
 
   return {
@@ -116,16 +126,9 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
       for (const ms of SOON_MS) {
         const timer = setTimeout(() => {
           timers.delete(timer)
-          const seen = (async () => {
-            try {
-              const claim = await store.getClaim(claimId)
-              if (claim) await reconcileOne(claim)
-            } catch (thrown) {
-              log.error({ [LogField.claim]: claimId, err: thrown }, 'a payment could not be looked at')
-            }
-          })()
-          looks.add(seen)
-          void seen.finally(() => looks.delete(seen))
+          const probe = reconcileById(claimId)
+          probes.add(probe)
+          void probe.finally(() => probes.delete(probe))
         }, ms)
         timer.unref()
         timers.add(timer)
@@ -135,7 +138,7 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     async close() {
       isClosed = true
       for (const timer of timers) clearTimeout(timer)
-      await Promise.allSettled([...looks, running])
+      await Promise.allSettled([...probes, running])
     },
   }
 }

@@ -103,7 +103,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
     },
 
     /** Pending or unknown, or still being worked on elsewhere. */
-    undecided(claim: PaymentClaim): GatewayError {
+    pendingSettlement(claim: PaymentClaim): GatewayError {
       const isBroadcast = claim.state === 'pending' && claim.transaction !== null
       return new GatewayError(
         'settlement_unknown',

@@ -2,7 +2,7 @@
 // calls ended. Nothing runs in the background: an upstream is asked when somebody wants to know.
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { findV1Network } from '../core/networks.ts'
 import type { Route, Router, Upstream, UpstreamState } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
@@ -24,8 +24,8 @@ const WEIGHT = 0.3
 interface Known {
   readonly upstream: Upstream
   /** Of the upstream as a whole, and by `scheme network`. */
-  readonly breaker: Breaker
-  readonly kindBreakers: Map<string, Breaker>
+  readonly breaker: CircuitBreaker
+  readonly kindBreakers: Map<string, CircuitBreaker>
   answer: { readonly at: number; readonly supported: SupportedResponse | undefined } | undefined
   asking: Promise<SupportedResponse | undefined> | undefined
   observedAt: number | undefined
@@ -35,7 +35,7 @@ interface Known {
 export function createRouter({ upstreams, networks, now, log }: RouterParts): Router {
   const all: Known[] = upstreams.map((upstream) => ({
     upstream,
-    breaker: createBreaker(),
+    breaker: createCircuitBreaker(),
     kindBreakers: new Map(),
     answer: undefined,
     asking: undefined,
@@ -79,10 +79,10 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return answer?.supported && age < FRESH_MS * 2 ? Promise.resolve(answer.supported) : known.asking
   }
 
-  function breakerOf(known: Known, scheme: string, network: string): Breaker {
+  function breakerOf(known: Known, scheme: string, network: string): CircuitBreaker {
     const key = `${scheme} ${network}`
     let breaker = known.kindBreakers.get(key)
-    if (!breaker) known.kindBreakers.set(key, (breaker = createBreaker()))
+    if (!breaker) known.kindBreakers.set(key, (breaker = createCircuitBreaker()))
     return breaker
   }
   /** Health of a kind: the worse of its own and of its upstream's. */

@@ -1,14 +1,16 @@
-// One settle per claim, and what becomes of it: submitted on disk, sent once, believed when the chain says so.
+// Settles each claim once: it is written as submitted, sent to one upstream, and believed when its chain says so. Decides which
+// ending is written; how endings are written is claim-store.ts's, and what a chain says is chain-evidence.ts's business.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { GatewayError } from '../core/errors.ts'
+import { deleteOldest } from '../lib/bounded.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../core/services.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import { createClaimBook } from './claim-store.ts'
+import { createClaimStore } from './claim-store.ts'
 import type { Chain, Payment, Route, Router, Settlement, Settlements, UpstreamSettlement } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
-import { createProver, type Proof } from './chain-evidence.ts'
+import { createEvidenceReader, type Evidence } from './chain-evidence.ts'
 import { createReconciler, NOT_BROADCAST } from './reconcile.ts'
 
 export interface SettlementParts {
@@ -22,21 +24,23 @@ export interface SettlementParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
-  /** For tests: waits between two looks at a chain, and how long an upstream has for its answer. */
+  /** For tests: waits between two questions to a chain, and how long an upstream has for its answer. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
   readonly upstreamMs?: number | undefined
 }
 
-/** For the upstream's answer; what is left of the whole is for the chain. */
+/** The upstream's answer may take this long; what is left of SETTLE_MS is for the chain. */
 const UPSTREAM_MS = 20_000
 const SETTLE_MS = 25_000
-/** Between looks at a chain that should know by now: its nodes are not all equally fast. */
-const LOOKS_MS = [100, 200, 400, 800, 1_500] as const
-/** Between looks while a transaction waits for its block. */
+/** Pauses between questions to a chain that should know by now: its nodes are not all equally fast. */
+const RETRY_PAUSES_MS = [100, 200, 400, 800, 1_500] as const
+/** The pause between questions while a transaction waits for its block. */
 const POLL_MS = 500
 const RESULT_KEPT_MS = 24 * 3600_000
 
 type Input = Parameters<Settlements['settle']>[0]
+/** Best first. */
+type Routes = readonly [Route, ...Route[]]
 
 interface Answered {
   readonly upstream: string
@@ -47,14 +51,14 @@ interface Answered {
 export function createSettlements(parts: SettlementParts): Settlements & { close(): Promise<void> } {
   const { store, router, chains, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
-  const book = createClaimBook(parts)
-  const prover = createProver({ chains, now })
-  const reconciler = createReconciler({ store, book, prover, bootId, now, log })
+  const claims = createClaimStore(parts)
+  const evidence = createEvidenceReader({ chains, now })
+  const reconciler = createReconciler({ store, claims, evidence, bootId, now, log })
 
   /** @throws {GatewayError} no_route: nothing was submitted and the payment is free again */
-  async function chooseRoutes(claim: PaymentClaim, payment: Payment): Promise<readonly Route[]> {
-    const routes = await router.routes(payment)
-    if (routes.length > 0) return routes
+  async function chooseRoutes(claim: PaymentClaim, payment: Payment): Promise<Routes> {
+    const [best, ...others] = await router.routes(payment)
+    if (best) return [best, ...others]
     await store.cancelClaim({ id: claim.id, bootId, reason: 'no_route', now: now() })
     throw noRoute(payment)
   }
@@ -70,140 +74,169 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         now: at,
       })
     } catch (thrown) {
-      // It may be on disk all the same, and this process lives: the reconciler must know of it.
-      book.rememberUnsent(claim.id)
+      // The row may be on disk all the same, and nobody recovers claims of a living process: the reconciler must know.
+      claims.rememberUnsent(claim.id)
       throw thrown
     }
   }
 
   /** One upstream after the other, until one has got the payment. */
   async function send(
-    routes: readonly Route[],
+    [first, ...others]: Routes,
     payment: Payment,
     requirements: PaymentRequirements,
   ): Promise<Answered> {
     const { scheme, network } = payment
-    let last: Answered | undefined
     const sentAt = now()
-    for (const { upstream } of routes) {
+
+    async function settleWith({ upstream }: Route): Promise<Answered> {
       const startedAt = now()
       const deadlineMs = (parts.upstreamMs ?? UPSTREAM_MS) - (startedAt - sentAt)
-      if (last && deadlineMs <= 0) break
       const answer = await upstream
         .settle({ payment, requirements, deadlineMs })
         .catch((): UpstreamSettlement => ({ state: 'unknown', reason: 'upstream_failed' }))
-      last = { upstream: upstream.id, answer, ms: now() - startedAt }
+      const ms = now() - startedAt
       if (answer.state !== 'settled')
-        router.report(upstream.id, { ok: !isUpstreamsFault(answer), ms: last.ms, kind: { scheme, network } })
-      // After a byte of it left, another one would be a second submission.
-      if (answer.state !== 'refused') return last
-      log.warn({ upstream: upstream.id, reason: answer.reason }, 'a facilitator did not take a settlement')
+        router.report(upstream.id, { ok: !isUpstreamsFault(answer), ms, kind: { scheme, network } })
+      if (answer.state === 'refused')
+        log.warn({ upstream: upstream.id, reason: answer.reason }, 'a facilitator did not take a settlement')
+      return { upstream: upstream.id, answer, ms }
     }
-    return last!
+
+    let last = await settleWith(first)
+    for (const route of others) {
+      // After a byte of the payment left, sending it to another upstream would be a second submission.
+      if (last.answer.state !== 'refused' || now() - sentAt >= (parts.upstreamMs ?? UPSTREAM_MS)) break
+      last = await settleWith(route)
+    }
+    return last
   }
 
-  /** Until the chain knows, or there is no more time. */
-  async function lookRepeatedly(
+  /** Asks the chain until it knows, or until there is no more time. */
+  async function readRepeatedly(
     claim: PaymentClaim,
-    delays: Iterable<number>,
+    pauses: Iterable<number>,
     end: number,
     named: string | undefined,
-  ): Promise<Proof> {
-    let proof = await prover.prove(claim, named)
-    for (const ms of delays) {
-      if ((proof.state !== 'unused' && proof.state !== 'unanswered') || now() >= end) break
+  ): Promise<Evidence> {
+    let found = await evidence.read(claim, named)
+    for (const ms of pauses) {
+      if ((found.state !== 'unused' && found.state !== 'unanswered') || now() >= end) break
       await wait(ms)
-      proof = await prover.prove(claim, named)
+      found = await evidence.read(claim, named)
     }
-    return proof
+    return found
   }
 
   function* poll() {
     for (;;) yield POLL_MS
   }
 
+  async function gatherEvidence(
+    claim: PaymentClaim,
+    answer: UpstreamSettlement,
+    end: number,
+  ): Promise<Evidence> {
+    // An upstream of this process has read the receipt already: the evidence reader would ask the same again.
+    if (answer.state === 'settled' && answer.isWitnessed && evidence.canRead(claim))
+      return { state: 'paid', transaction: answer.transaction }
+    const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
+    const pauses = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : RETRY_PAUSES_MS
+    return readRepeatedly(claim, pauses, end, 'transaction' in answer ? answer.transaction : undefined)
+  }
+
   async function conclude(
     claim: PaymentClaim,
-    { upstream, answer, ms }: Answered,
+    answered: Answered,
     end: number,
     { scheme, network }: Payment,
   ): Promise<Settlement> {
-    const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
-    const delays = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : LOOKS_MS
-    const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
-    const proof =
-      answer.state === 'settled' && answer.isWitnessed && prover.isProvable(claim)
-        ? ({ state: 'paid', transaction: answer.transaction } as const)
-        : await lookRepeatedly(claim, delays, end, transaction ?? undefined)
-    const reason = 'reason' in answer ? answer.reason : null
-    // One that says settled is believed when the chain has been asked.
-    if (answer.state === 'settled')
-      router.report(upstream, { ok: proof.state !== 'unused', ms, kind: { scheme, network } })
+    const { upstream, answer, ms } = answered
+    const found = await gatherEvidence(claim, answer, end)
+    if (answer.state === 'settled') {
+      // An upstream that says settled is believed when the chain has been asked.
+      router.report(upstream, { ok: found.state !== 'unused', ms, kind: { scheme, network } })
+      if (found.state === 'paid' && !isSame(answer.transaction, found.transaction))
+        log.warn(
+          { [LogField.claim]: claim.id, upstream, claimed: answer.transaction, found: found.transaction },
+          'a facilitator named another transaction than the chain',
+        )
+    }
+    return writeEnding(claim, answered, found)
+  }
 
-    if (
-      answer.state === 'settled' &&
-      proof.state === 'paid' &&
-      !isSame(answer.transaction, proof.transaction)
-    )
-      log.warn(
-        { [LogField.claim]: claim.id, upstream, claimed: answer.transaction, found: proof.transaction },
-        'a facilitator named another transaction than the chain',
-      )
-    switch (proof.state) {
+  /** The chain's evidence counts before the upstream's answer; nothing but the two together makes a payment final. */
+  function writeEnding(
+    claim: PaymentClaim,
+    { upstream, answer }: Answered,
+    found: Evidence,
+  ): Promise<Settlement> {
+    switch (found.state) {
       case 'paid':
-        return book.settled(claim, { transaction: proof.transaction, upstream })
+        return claims.settled(claim, { transaction: found.transaction, upstream })
       case 'void':
-        return book.failed(claim, proof.reason, upstream)
+        return claims.failed(claim, found.reason, upstream)
       case 'unprovable':
         return trust(claim, upstream, answer)
       case 'unused':
-        if (answer.state === 'refused') return book.failed(claim, answer.reason, upstream)
+        if (answer.state === 'refused') return claims.failed(claim, answer.reason, upstream)
         break
       case 'unanswered':
         if (answer.state === 'refused')
-          return book.doubtful(claim, 'unknown', { reason: NOT_BROADCAST, transaction: null, upstream })
+          return claims.doubtful(claim, 'unknown', { reason: NOT_BROADCAST, transaction: null, upstream })
     }
-    if (answer.state === 'pending')
-      return book.doubtful(claim, 'pending', { reason: 'settlement_pending', transaction, upstream })
-    if (answer.state === 'settled') {
-      log.warn(
-        { [LogField.claim]: claim.id, upstream, claimed: transaction, chain: proof.state },
-        'a facilitator says settled and the chain does not',
-      )
-      return book.doubtful(claim, 'unknown', { reason: 'settlement_unproven', transaction: null, upstream })
+    switch (answer.state) {
+      case 'pending':
+        return claims.doubtful(claim, 'pending', {
+          reason: 'settlement_pending',
+          transaction: answer.transaction,
+          upstream,
+        })
+      case 'settled':
+        log.warn(
+          { [LogField.claim]: claim.id, upstream, claimed: answer.transaction, chain: found.state },
+          'a facilitator says settled and the chain does not',
+        )
+        return claims.doubtful(claim, 'unknown', {
+          reason: 'settlement_unproven',
+          transaction: null,
+          upstream,
+        })
+      default:
+        // A refusal after the payment was sent is no evidence: who has the payment can submit it until it expires.
+        return claims.doubtful(claim, 'unknown', { reason: answer.reason, transaction: null, upstream })
     }
-    // Refused after it was sent is not proof: who has the payment can submit it until it expires.
-    return book.doubtful(claim, 'unknown', { reason, transaction: null, upstream })
   }
 
-  // Where no chain of ours can tell, the upstream's word is all there is; but one transaction pays for one claim only.
+  // Where no chain of ours can tell, the upstream's word is all there is; but one transaction pays for one claim only,
+  // so the claim of each is kept, by network and transaction.
   const trusted = new Map<string, string>()
   function trust(claim: PaymentClaim, upstream: string, answer: UpstreamSettlement): Promise<Settlement> {
     switch (answer.state) {
       case 'settled': {
         const key = `${claim.network} ${answer.transaction}`
         if ((trusted.get(key) ?? claim.id) !== claim.id)
-          return book.doubtful(claim, 'unknown', {
+          return claims.doubtful(claim, 'unknown', {
             reason: 'settlement_unproven',
             transaction: null,
             upstream,
           })
         trusted.set(key, claim.id)
-        if (trusted.size > MAX_TRUSTED) trusted.delete(trusted.keys().next().value!)
+        if (trusted.size > MAX_TRUSTED) deleteOldest(trusted)
         const payer = claim.payer === '' && answer.payer ? answer.payer : claim.payer
-        return book.settled({ ...claim, payer }, { transaction: answer.transaction, upstream })
+        return claims.settled({ ...claim, payer }, { transaction: answer.transaction, upstream })
       }
       case 'refused':
       case 'failed':
-        return book.failed(claim, answer.reason, upstream)
+        return claims.failed(claim, answer.reason, upstream)
       case 'pending':
-        return book.doubtful(claim, 'pending', {
+        return claims.doubtful(claim, 'pending', {
           reason: 'settlement_pending',
           transaction: answer.transaction,
           upstream,
         })
       case 'unknown':
-        return book.doubtful(claim, 'unknown', {
+        return claims.doubtful(claim, 'unknown', {
           reason: answer.reason,
           transaction: answer.transaction ?? null,
           upstream,
@@ -221,8 +254,8 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     async settle({ claim, payment, requirements, result }) {
       const end = now() + SETTLE_MS
       const routes = await chooseRoutes(claim, payment)
-      const first = routes[0]!.upstream.id
-      if (!(await submit(claim, first, result))) return book.standing(claim)
+      const first = routes[0].upstream.id
+      if (!(await submit(claim, first, result))) return claims.standing(claim)
       const submitted: PaymentClaim = {
         ...claim,
         state: 'submitted',
@@ -237,7 +270,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
         await fault.at('after_settled')
       } catch (thrown) {
         log.error({ [LogField.claim]: claim.id, err: thrown }, 'settling failed in the middle')
-        settlement = await book.doubtful(submitted, 'unknown', { reason: 'interrupted', transaction: null })
+        settlement = await claims.doubtful(submitted, 'unknown', { reason: 'interrupted', transaction: null })
       }
       if (settlement.state === 'unknown' || settlement.state === 'pending') reconciler.watch(claim.id)
       return settlement
@@ -250,6 +283,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
 
 const MAX_TRUSTED = 10_000
 
+/** The refusal where nobody alive takes a payment of this kind. */
 export const noRoute = ({ scheme, network }: { scheme: string; network: string }) =>
   new GatewayError(
     'no_route',
@@ -257,7 +291,7 @@ export const noRoute = ({ scheme, network }: { scheme: string; network: string }
     { extras: { retry_after_seconds: 5 } },
   )
 
-/** It did not do its work, whatever it says: not reached, broken, or failing at what it claims to take. */
+/** Whether the upstream did not do its work: it was not reached, is broken, or fails at what it claims to take. */
 const isUpstreamsFault = (answer: UpstreamSettlement) =>
   (answer.state === 'unknown' && answer.reason.startsWith('upstream_')) ||
   (answer.state === 'refused' && answer.reason.startsWith('upstream_')) ||

@@ -16,7 +16,7 @@ export function storeResult(output: unknown): StoredResult {
 }
 
 /** `{…}` and a receipt -> `{…,"receipt":{…}}`. */
-export function releaseJson(json: string, receipt: Receipt): string {
+export function withReceipt(json: string, receipt: Receipt): string {
   const open = json.slice(0, -1)
   return `${open}${open === '{' ? '' : ','}"receipt":${JSON.stringify(receipt)}}`
 }

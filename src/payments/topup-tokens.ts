@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
 
-export interface Reference {
+export interface TopUpToken {
   /** 128 random bits. */
   readonly id: string
   readonly accountId: string
@@ -16,7 +16,7 @@ export interface Reference {
 const LIFETIME_MS = 15 * 60 * 1000
 const MAX_CHARS = 2048
 
-export function createReferences(parts: {
+export function createTopUpTokens(parts: {
   readonly signer: Signer
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
   readonly baseUrl: string
@@ -39,7 +39,7 @@ export function createReferences(parts: {
     },
 
     /** @throws {GatewayError} input_invalid; state_conflict when it has expired */
-    open(text: string): Reference {
+    open(text: string): TopUpToken {
       const payload = text.length > MAX_CHARS ? undefined : verifyOwn(text, JWS_TYPES.topUp)
       // Two gateways may share a key and not their accounts.
       if (payload?.['iss'] !== baseUrl) throw refused('is not one that this gateway signed')

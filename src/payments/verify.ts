@@ -17,7 +17,7 @@ import {
 } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import { createRate } from './rates.ts'
-import { loadRecovery, type Recovery } from './ecrecover.ts'
+import { loadSecp256k1, type Secp256k1 } from './secp256k1.ts'
 
 export interface VerifierParts {
   readonly networks: Networks
@@ -66,13 +66,13 @@ export function createVerifier(parts: VerifierParts): Verifier {
   )
   let hasher: Eip3009Hasher | undefined
 
-  function recoverSigner(recovery: Recovery, payment: Eip3009Payment): string | undefined {
+  function recoverSigner(secp256k1: Secp256k1, payment: Eip3009Payment): string | undefined {
     const network = networks.find(payment.network)!
-    hasher ??= createEip3009Hasher(recovery.keccak256)
+    hasher ??= createEip3009Hasher(secp256k1.keccak256)
     const digest = hasher.hash(network, payment.kind.authorization)
     return payment.kind.signature.use((signature) =>
       signature.length === EOA_SIGNATURE_CHARACTERS
-        ? recovery.recoverAddress(digest, Buffer.from(signature.slice(2), 'hex'))
+        ? secp256k1.recoverAddress(digest, Buffer.from(signature.slice(2), 'hex'))
         : undefined,
     )
   }
@@ -164,7 +164,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     requirements: PaymentRequirements,
     options: Options,
   ): Promise<Verdict> {
-    const recovery = await loadRecovery()
+    const secp256k1 = await loadSecp256k1()
     const isUsed = options.skipChain === true
     const shape = checkPayment(
       {
@@ -174,7 +174,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
         resourceUrl: options.resourceUrl,
         isOurs: options.isOurs === true,
         nowSeconds: BigInt(Math.floor(now() / 1000)),
-        keccak256: recovery.keccak256,
+        keccak256: secp256k1.keccak256,
       },
       isUsed,
     )
@@ -182,7 +182,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const refusal = isUsed ? undefined : await checkMemory(payment, requirements, options)
     if (refusal) return refusal
 
-    const isSigner = isEip3009(payment) && recoverSigner(recovery, payment) === payment.payer
+    const isSigner = isEip3009(payment) && recoverSigner(secp256k1, payment) === payment.payer
     if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature()
     const verdict = isEip3009(payment)
       ? await checkOnChain(payment, requirements, isSigner)

@@ -137,7 +137,7 @@ describe('a chain', () => {
     expect(await usdcAt(url, network, second.payTo)).toBe(1_000n)
     expect(await usdcAt(url, network, second.payer.address)).toBe(999_999_000n)
     const chain = createChain({ network, rpcUrl: async () => url, now: Date.now })
-    expect(await chain.fateOf(question)).toMatchObject({ state: 'used', transferred: true })
+    expect(await chain.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
     await chain.close()
     await settle(second)
     expect(await usdcAt(url, network, second.payTo)).toBe(2_000n)

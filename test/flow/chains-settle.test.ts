@@ -110,7 +110,7 @@ describe('settle', () => {
     const settled = await open().settle(request)
     expect(settled).toEqual({ state: 'settled', transaction: hash, isWitnessed: true })
     expect((await chain.usdcOf(chain.payTo)) - before).toBe(1000n)
-    expect(await port.fateOf(question)).toMatchObject({
+    expect(await port.authorizationStatus(question)).toMatchObject({
       state: 'used',
       transferred: true,
       transaction: (settled as { transaction: string }).transaction,
@@ -153,7 +153,7 @@ describe('settle', () => {
     upstream.prepare!(request.payment)
     await expect.poll(() => proxy.seen).toContain('eth_getBlockByNumber')
     expect(proxy.seen).not.toContain('eth_sendRawTransaction')
-    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
     expect(await upstream.settle(request)).toMatchObject({ state: 'settled' })
     expect(proxy.seen.filter((method) => method === 'eth_getBlockByNumber')).toHaveLength(1)
   })
@@ -183,8 +183,8 @@ describe('settle', () => {
     const payments = await Promise.all(Array.from({ length: 9 }, () => pay(1)))
     const upstream = open({ keys: 3 })
     await Promise.all(payments.map(({ request }) => upstream.settle(request)))
-    const fates = await Promise.all(payments.map(({ question }) => port.fateOf(question)))
-    const senders = fates.map((fate) => fate.state === 'used' && fate.submittedBy)
+    const statuses = await Promise.all(payments.map(({ question }) => port.authorizationStatus(question)))
+    const senders = statuses.map((status) => status.state === 'used' && status.submittedBy)
     expect(new Set(senders).size).toBe(3)
   })
 
@@ -195,7 +195,7 @@ describe('settle', () => {
     await chain.setAutomine(true)
     await chain.mine()
     expect(pending).toEqual({ state: 'pending', transaction: hash })
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used', ...pick(pending) })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', ...pick(pending) })
   })
 
   it('fails when somebody else was first, and the chain says that the money came', async () => {
@@ -205,7 +205,7 @@ describe('settle', () => {
       state: 'failed',
       reason: 'invalid_exact_evm_transaction_failed',
     })
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: true })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
   })
 
   it('fails when the payer took it back or has nothing left, and nothing moves', async () => {
@@ -217,8 +217,8 @@ describe('settle', () => {
     expect(await upstream.settle(canceled.request)).toMatchObject({ state: 'failed' })
     expect(await upstream.settle(drained.request)).toMatchObject({ state: 'failed' })
     expect(await chain.transfersTo(chain.payTo)).toBe(before)
-    expect(await port.fateOf(canceled.question)).toMatchObject({ state: 'canceled' })
-    expect(await port.fateOf(drained.question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(canceled.question)).toMatchObject({ state: 'canceled' })
+    expect(await port.authorizationStatus(drained.question)).toEqual({ state: 'unused' })
   })
 
   it('pays for no more gas than a transfer needs, whatever the wallet of the payer does', async () => {
@@ -248,7 +248,7 @@ describe('settle', () => {
     expect(await open().settle(request)).toEqual({ state: 'refused', reason: 'gas_price_above_cap' })
     expect(proxy.seen).not.toContain('eth_sendRawTransaction')
     expect(await open({ keys: 0 }).settle(request)).toEqual({ state: 'refused', reason: 'settlers_stuck' })
-    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
   })
 })
 
@@ -270,7 +270,11 @@ describe('a broadcast whose answer is lost or strange', () => {
     const unknown = await open().settle({ ...request, deadlineMs: 300 })
     expect(unknown).toEqual({ state: 'unknown', reason: 'no_reply', transaction: hash })
     expect(sent()).toBe(1)
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: true, ...pick(unknown) })
+    expect(await port.authorizationStatus(question)).toMatchObject({
+      state: 'used',
+      transferred: true,
+      ...pick(unknown),
+    })
   })
 
   it('is unknown when it never arrived, and is not sent again', async () => {
@@ -278,7 +282,7 @@ describe('a broadcast whose answer is lost or strange', () => {
     proxy.on('eth_sendRawTransaction', () => ({ drop: 'before' }))
     expect(await open().settle({ ...request, deadlineMs: 300 })).toMatchObject({ state: 'unknown' })
     expect(sent()).toBe(1)
-    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
   })
 
   it.each([
@@ -316,7 +320,7 @@ describe('a broadcast whose answer is lost or strange', () => {
       state: 'unknown',
       reason: 'nonce_too_low',
     })
-    expect(await port.fateOf(payments[2]!.question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(payments[2]!.question)).toEqual({ state: 'unused' })
     expect(await first.settle(payments[3]!.request)).toMatchObject({ state: 'settled' })
   })
 })
@@ -334,9 +338,11 @@ describe('an account whose transaction is not mined', () => {
     await chain.setAutomine(true)
     await chain.mine()
     expect(await settling).toMatchObject({ state: 'settled' })
-    const fates = await Promise.all([stuck, next].map(({ question }) => port.fateOf(question)))
+    const statuses = await Promise.all(
+      [stuck, next].map(({ question }) => port.authorizationStatus(question)),
+    )
     expect(pending).toMatchObject({ state: 'pending' })
-    expect(new Set(fates.map((fate) => fate.state === 'used' && fate.submittedBy)).size).toBe(2)
+    expect(new Set(statuses.map((status) => status.state === 'used' && status.submittedBy)).size).toBe(2)
     expect(await upstream.settle(third.request)).toMatchObject({ state: 'settled' })
   })
 
@@ -351,7 +357,7 @@ describe('an account whose transaction is not mined', () => {
     await chain.rpc('anvil_dropTransaction', [(pending as { transaction: string }).transaction])
     await chain.setAutomine(true)
     expect(await upstream.settle(next.request)).toMatchObject({ state: 'settled' })
-    expect(await port.fateOf(dropped.question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(dropped.question)).toEqual({ state: 'unused' })
   })
 })
 
@@ -360,10 +366,10 @@ describe('a fault', () => {
     ['before_broadcast', { state: 'refused', reason: 'fault_injected' }, 'unused'],
     ['after_broadcast', { state: 'unknown', reason: 'fault_injected', transaction: hash }, 'used'],
     ['after_mined', { state: 'unknown', reason: 'fault_injected', transaction: hash }, 'used'],
-  ])('%s is told as what it leaves behind', async (point, expected, fate) => {
+  ])('%s is told as what it leaves behind', async (point, expected, status) => {
     const { request, question } = await pay(5)
     expect(await open({ fault: parseFault(`${point}:throw`) }).settle(request)).toEqual(expected)
-    await expect.poll(async () => (await port.fateOf(question)).state).toBe(fate)
+    await expect.poll(async () => (await port.authorizationStatus(question)).state).toBe(status)
   })
 })
 

@@ -101,16 +101,16 @@ describe('probe', () => {
 
 type Signed = Awaited<ReturnType<typeof sign>>
 
-describe('fateOf', () => {
+describe('authorizationStatus', () => {
   it('is unused until somebody submits it', async () => {
     const { question } = await sign(3)
-    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
   })
 
   it('is used and transferred, by whoever submitted it', async () => {
     const { question, payload } = await sign(3)
     const transaction = await chain.preempt(payload)
-    expect(await port.fateOf(question)).toEqual({
+    expect(await port.authorizationStatus(question)).toEqual({
       state: 'used',
       transaction,
       transferred: true,
@@ -122,15 +122,15 @@ describe('fateOf', () => {
   it('is canceled when the payer took it back', async () => {
     const { question, account } = await sign(3)
     await chain.cancelAuthorization(account, question.nonce)
-    expect(await port.fateOf(question)).toMatchObject({ state: 'canceled' })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'canceled' })
   })
 
   it('is not transferred when the payer used the nonce for somebody else', async () => {
     const { question } = await sign(4)
     const other = await sign(4, { nonce: question.nonce as `0x${string}`, to: chain.payers[5]!.address })
     await chain.preempt(other.payload)
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: false })
-    expect(await port.fateOf(other.question)).toMatchObject({ state: 'used', transferred: true })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: false })
+    expect(await port.authorizationStatus(other.question)).toMatchObject({ state: 'used', transferred: true })
   })
 
   it('counts each of two equal payments that one transaction carries', async () => {
@@ -143,18 +143,20 @@ describe('fateOf', () => {
     const { encodeFunctionData, multicall3Abi } = await import('viem')
     const data = encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args: [calls] })
     await chain.submit({ to: '0xcA11bde05977b3631167028862bE2a173976CA11', data })
-    const fates = await Promise.all(payments.map((p) => port.fateOf(p.question)))
-    expect(fates).toEqual([
+    const statuses = await Promise.all(payments.map((p) => port.authorizationStatus(p.question)))
+    expect(statuses).toEqual([
       expect.objectContaining({ state: 'used', transferred: true }),
       expect.objectContaining({ state: 'used', transferred: true }),
     ])
-    expect(fates[0]).toMatchObject({ transaction: (fates[1] as { transaction: string }).transaction })
+    expect(statuses[0]).toMatchObject({ transaction: (statuses[1] as { transaction: string }).transaction })
   })
 
   it('is found when our clock is far ahead of the chain', async () => {
     const { question, payload } = await sign(6)
     await chain.preempt(payload)
-    expect(await port.fateOf({ ...question, since: Date.now() + 10 * 86_400_000 })).toMatchObject({
+    expect(
+      await port.authorizationStatus({ ...question, since: Date.now() + 10 * 86_400_000 }),
+    ).toMatchObject({
       state: 'used',
     })
   })
@@ -162,11 +164,11 @@ describe('fateOf', () => {
   it('is forgotten with its block, and found again in the next', async () => {
     const { question, payload } = await sign(7)
     await chain.preempt(payload)
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used' })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used' })
     await chain.reorg(1)
-    expect(await port.fateOf(question)).toEqual({ state: 'unused' })
+    expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
     await chain.preempt(payload)
-    expect(await port.fateOf(question)).toMatchObject({ state: 'used', transferred: true })
+    expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
   })
 })
 

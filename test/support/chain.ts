@@ -370,7 +370,7 @@ async function signExact({ account, requirements, overrides = {} }: SignOptions)
   return { signature: (change?.(signature) ?? signature) as Hex, authorization: message }
 }
 
-/** A decoded payment as the verifier hands it on, and the question about its fate. */
+/** A decoded payment as the verifier hands it on, and the question about its status. */
 export function paymentOf(payload: PaymentPayloadV2, network: PaymentNetwork) {
   const { authorization: a, signature } = payload.payload as unknown as ExactPayload
   const authorization: Eip3009Authorization = {

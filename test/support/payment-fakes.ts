@@ -4,7 +4,7 @@ import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { createNetworks } from '../../src/core/networks.ts'
 import {
-  type AuthorizationFate,
+  type AuthorizationStatus,
   type Chain,
   ChainError,
   type Payment,
@@ -117,25 +117,25 @@ export async function claimFor(
 
 export interface FakeChain extends Chain {
   /** What it will say, by nonce; unused otherwise. `silent`: it does not answer. */
-  readonly fates: Map<string, AuthorizationFate | 'silent'>
+  readonly statuses: Map<string, AuthorizationStatus | 'silent'>
   head(): Promise<{ number: bigint; time: number }>
   looks: number
   time: number
 }
 
 export function fakeChain(now: () => number, network: PaymentNetwork = sepolia): FakeChain {
-  const fates: FakeChain['fates'] = new Map()
+  const statuses: FakeChain['statuses'] = new Map()
   const chain: FakeChain = {
     network,
-    fates,
+    statuses,
     looks: 0,
     time: now(),
     probe: async () => ({ nonceUsed: false, balance: 1_000_000n, payerHasCode: false, revert: null }),
-    async fateOf({ nonce }) {
+    async authorizationStatus({ nonce }) {
       chain.looks++
-      const fate = fates.get(nonce) ?? { state: 'unused' }
-      if (fate === 'silent') throw new ChainError('timeout', network.network)
-      return fate
+      const status = statuses.get(nonce) ?? { state: 'unused' }
+      if (status === 'silent') throw new ChainError('timeout', network.network)
+      return status
     },
     head: async () => ({ number: 1n, time: chain.time }),
     state: () => ({ state: 'ok', detail: '', age_ms: 0 }),
@@ -144,7 +144,7 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
   return chain
 }
 
-export const usedIn = (transaction: string, transferred = true): AuthorizationFate => ({
+export const usedIn = (transaction: string, transferred = true): AuthorizationStatus => ({
   state: 'used',
   transaction,
   transferred,

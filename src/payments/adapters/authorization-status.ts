@@ -1,6 +1,6 @@
 // What became of one authorization, by the token's own events. A used nonce alone says nothing: it is also used up by a
 // cancellation, and by another authorization that the payer signed under the same nonce.
-import { type AuthorizationFate, ChainError } from '../ports.ts'
+import { type AuthorizationStatus, ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
@@ -16,7 +16,7 @@ import {
   topic,
 } from './usdc-abi.ts'
 
-export interface FateQuestion {
+export interface StatusQuestion {
   readonly from: string
   readonly to: string
   readonly value: bigint
@@ -44,12 +44,15 @@ const DISTANCES = [64n, 512n, 2_048n, 16_384n, 131_072n, 1_048_576n]
 const MAX_EARLIER_RANGES = 20
 
 /** @throws {ChainError} */
-export async function findFate(parts: Parts, question: FateQuestion): Promise<AuthorizationFate> {
+export async function findAuthorizationStatus(
+  parts: Parts,
+  question: StatusQuestion,
+): Promise<AuthorizationStatus> {
   const { rpc, network, demand } = parts
   const { from, nonce } = question
   const asset = network.asset.address
   const named = isHash(question.transaction)
-    ? await readFate(parts, question, question.transaction)
+    ? await readStatus(parts, question, question.transaction)
     : undefined
   if (named?.transferred) return named
 
@@ -68,18 +71,18 @@ export async function findFate(parts: Parts, question: FateQuestion): Promise<Au
   // The state says used, and no event does: the node's index is behind its state. Ask again later.
   if (event === undefined) throw new ChainError('malformed', network.network)
   if (event.topics[0] === AUTHORIZATION_CANCELED) return { state: 'canceled', transaction: event.transaction }
-  const fate = await readFate(parts, question, event.transaction)
+  const status = await readStatus(parts, question, event.transaction)
   // Gone between two questions: the chain was reorganised.
-  if (!fate) throw new ChainError('malformed', network.network)
-  return fate
+  if (!status) throw new ChainError('malformed', network.network)
+  return status
 }
 
 /** Undefined when the authorization was not used in this transaction, or there is none. */
-async function readFate(
+async function readStatus(
   { rpc, network, demand }: Parts,
-  question: FateQuestion,
+  question: StatusQuestion,
   transaction: string,
-): Promise<(AuthorizationFate & { state: 'used' }) | undefined> {
+): Promise<(AuthorizationStatus & { state: 'used' }) | undefined> {
   const [reply] = await rpc.ask([receiptOf(transaction)])
   const receipt = demand(reply, readReceipt)
   const found = receipt?.succeeded ? findTransfer(receipt.logs, network.asset.address, question) : undefined
@@ -105,7 +108,7 @@ interface FoundEvent {
 
 async function findEvent(
   parts: Parts,
-  question: FateQuestion,
+  question: StatusQuestion,
   head: bigint,
 ): Promise<FoundEvent | undefined> {
   const { rpc, network, demand } = parts

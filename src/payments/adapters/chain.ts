@@ -1,7 +1,7 @@
 // One EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
 import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
-import { findFate } from './authorization-status.ts'
+import { findAuthorizationStatus } from './authorization-status.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
   packAuthorizationState,
@@ -68,7 +68,7 @@ export function createChain(options: ChainRpcOptions): Chain {
         return probe(authorization, signature)
       }
     },
-    fateOf: (input) => findFate({ rpc: decisive, network, demand }, input),
+    authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
       return demand(block, readBlock)

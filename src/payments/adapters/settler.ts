@@ -4,7 +4,7 @@ import type { Hex } from 'ox/Hex'
 import type { Secret } from '../../lib/secret.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
-import { loadRecovery } from '../ecrecover.ts'
+import { loadSecp256k1 } from '../secp256k1.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
 import type { RpcReply } from './json-rpc.ts'
@@ -57,7 +57,7 @@ export async function openSettler(parts: {
     import('ox/Address'),
     import('ox/Secp256k1'),
     import('ox/TxEnvelopeEip1559'),
-    loadRecovery(),
+    loadSecp256k1(),
   ])
   const address = key.use((privateKey) =>
     Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex })),

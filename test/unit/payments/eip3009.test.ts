@@ -5,15 +5,15 @@ import { createEip3009Hasher, type Eip3009Hasher, hasGoodChecksum } from '../../
 import { createNetworks } from '../../../src/core/networks.ts'
 import type { Eip3009Authorization } from '../../../src/payments/ports.ts'
 import type { PaymentNetwork } from '../../../src/core/networks.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
+import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
 
 const networks = createNetworks([1, 10, 137, 8453, 42161, 43114, 84532]).all
-let recovery: Recovery
+let secp256k1: Secp256k1
 let hasher: Eip3009Hasher
 
 beforeAll(async () => {
-  recovery = await loadRecovery()
-  hasher = createEip3009Hasher(recovery.keccak256)
+  secp256k1 = await loadSecp256k1()
+  hasher = createEip3009Hasher(secp256k1.keccak256)
 })
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
@@ -107,15 +107,15 @@ describe('checksums of addresses', () => {
     fc.assert(
       fc.property(bytesOf(20), fc.nat(39), (address, at) => {
         const checked = checksumAddress(address)
-        expect(hasGoodChecksum(checked, recovery.keccak256)).toBe(true)
-        expect(hasGoodChecksum(address, recovery.keccak256)).toBe(true)
+        expect(hasGoodChecksum(checked, secp256k1.keccak256)).toBe(true)
+        expect(hasGoodChecksum(address, secp256k1.keccak256)).toBe(true)
         const char = checked[2 + at]!
         const flipped = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()
         const changed = checked.slice(0, 2 + at) + flipped + checked.slice(3 + at)
         const isOneCase = [changed.slice(2).toLowerCase(), changed.slice(2).toUpperCase()].includes(
           changed.slice(2),
         )
-        expect(hasGoodChecksum(changed, recovery.keccak256)).toBe(flipped === char || isOneCase)
+        expect(hasGoodChecksum(changed, secp256k1.keccak256)).toBe(flipped === char || isOneCase)
       }),
       { numRuns: 300 },
     )
@@ -124,7 +124,7 @@ describe('checksums of addresses', () => {
   it('rest on the keccak-256 that everybody uses', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
-        expect(hex(recovery.keccak256(bytes))).toBe(viemKeccak256(bytes))
+        expect(hex(secp256k1.keccak256(bytes))).toBe(viemKeccak256(bytes))
       }),
     )
   })

@@ -19,7 +19,7 @@ import {
   toPaid,
 } from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
+import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 
@@ -30,9 +30,9 @@ const PAY_TO = '0x00000000000000000000000000000000ca5cade5'
 const STRANGER = `0x${'ab'.repeat(20)}`
 const PAYER = '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f'
 
-let recovery: Recovery
+let secp256k1: Secp256k1
 beforeAll(async () => {
-  recovery = await loadRecovery()
+  secp256k1 = await loadSecp256k1()
 })
 
 type Json = Record<string, unknown>
@@ -173,7 +173,7 @@ function askFirewall(body: Json): Said {
     resourceUrl: undefined,
     isOurs: false,
     nowSeconds: BigInt(NOW),
-    keccak256: recovery.keccak256,
+    keccak256: secp256k1.keccak256,
   }
   const paid = toPaid(payment)
   const reasonOf = (check: typeof checkScheme): string => {

@@ -5,7 +5,7 @@ import { compareResourceTexts, findDifference } from '../../../src/commerce/x402
 import { type Case, checkPayment } from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
-import { loadRecovery, type Recovery } from '../../../src/payments/ecrecover.ts'
+import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 
 const networks = createNetworks([8453, 84532])
@@ -19,9 +19,9 @@ const LOW_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0'
 const HIGH_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a1'
 const signatureOf = (s: string, v: string) => `0x${'11'.repeat(32)}${s}${v}`
 
-let recovery: Recovery
+let secp256k1: Secp256k1
 beforeAll(async () => {
-  recovery = await loadRecovery()
+  secp256k1 = await loadSecp256k1()
 })
 
 const requirements: PaymentRequirements = {
@@ -93,7 +93,7 @@ function caseOf(change: Change): Case {
     resourceUrl: change.resourceUrl,
     isOurs: change.isOurs ?? false,
     nowSeconds: NOW,
-    keccak256: recovery.keccak256,
+    keccak256: secp256k1.keccak256,
   }
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { noFault, parseFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
-import type { AuthorizationFate, Payment, UpstreamSettlement } from '../../../src/payments/ports.ts'
+import type { AuthorizationStatus, Payment, UpstreamSettlement } from '../../../src/payments/ports.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements, type SettlementParts } from '../../../src/payments/settlements.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
@@ -50,7 +50,7 @@ interface Scene {
 
 function scene(options: {
   answers?: readonly UpstreamSettlement[]
-  fate?: AuthorizationFate | 'silent'
+  status?: AuthorizationStatus | 'silent'
   payment?: (now: number) => Payment
   parts?: Partial<SettlementParts>
 }): Scene {
@@ -58,7 +58,7 @@ function scene(options: {
   const now = () => clock.at
   const payment = (options.payment ?? makePayment)(clock.at)
   const chain = fakeChain(now)
-  if (options.fate) chain.fates.set(payment.nonce, options.fate)
+  if (options.status) chain.statuses.set(payment.nonce, options.status)
   const kinds = [exactKind(payment.network)]
   const upstreams = (options.answers ?? []).map((answer, i) =>
     fakeUpstream(`up${i}`, { answer, kinds, feeAtomic: BigInt(i) }),
@@ -103,13 +103,13 @@ const pending: UpstreamSettlement = { state: 'pending', transaction: TX }
 const refused: UpstreamSettlement = { state: 'refused', reason: 'upstream_unreachable' }
 const failed: UpstreamSettlement = { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' }
 const unknown: UpstreamSettlement = { state: 'unknown', reason: 'upstream_timeout' }
-const canceled: AuthorizationFate = { state: 'canceled', transaction: OTHER_TX }
-const unused: AuthorizationFate = { state: 'unused' }
+const canceled: AuthorizationStatus = { state: 'canceled', transaction: OTHER_TX }
+const unused: AuthorizationStatus = { state: 'unused' }
 
 describe('one settlement', () => {
   // Whatever an upstream says, the chain decides.
   const paid = { state: 'settled', transaction: TX }
-  const table: [string, UpstreamSettlement, AuthorizationFate | 'silent', Record<string, unknown>][] = [
+  const table: [string, UpstreamSettlement, AuthorizationStatus | 'silent', Record<string, unknown>][] = [
     ['settled, and the chain agrees', settled, usedIn(TX), paid],
     ['settled, under another transaction', settled, usedIn(OTHER_TX), { ...paid, transaction: OTHER_TX }],
     [
@@ -150,8 +150,8 @@ describe('one settlement', () => {
     ['refused, but a stranger submitted it', refused, usedIn(OTHER_TX), { ...paid, transaction: OTHER_TX }],
     ['refused, and the chain is silent', refused, 'silent', { state: 'unknown', reason: 'not_broadcast' }],
   ]
-  it.each(table)('that is %s', async (_name, answer, fate, expected) => {
-    const { settle, claim, store, upstreams } = scene({ answers: [answer], fate })
+  it.each(table)('that is %s', async (_name, answer, status, expected) => {
+    const { settle, claim, store, upstreams } = scene({ answers: [answer], status })
     const held = await claim()
     const settlement = await settle(held)
     expect(settlement.state).toBe(expected['state'])
@@ -165,12 +165,12 @@ describe('one settlement', () => {
 
   it('that its upstream witnessed is not asked for again, where the chain could tell', async () => {
     const witnessed: UpstreamSettlement = { state: 'settled', transaction: TX, isWitnessed: true }
-    const ours = scene({ answers: [witnessed], fate: 'silent' })
+    const ours = scene({ answers: [witnessed], status: 'silent' })
     const held = await ours.claim()
     expect(await ours.settle(held)).toMatchObject({ state: 'settled', claim: { transaction: TX } })
     expect(ours.chain.looks).toBe(0)
     expect(await ours.store.getClaim(held.id)).toMatchObject(paid)
-    const told = scene({ answers: [settled], fate: usedIn(TX) })
+    const told = scene({ answers: [settled], status: usedIn(TX) })
     expect((await told.settle(await told.claim())).state).toBe('settled')
     expect(told.chain.looks).toBe(1)
   })
@@ -193,7 +193,7 @@ describe('one settlement', () => {
 
   it('is submitted on disk, with its result, before the upstream hears of it', async () => {
     const seen: unknown[] = []
-    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const one = scene({ answers: [settled], status: usedIn(TX) })
     const held = await one.claim()
     const { settle } = one.upstreams[0]!
     one.upstreams[0]!.settle = async (request) => {
@@ -207,7 +207,7 @@ describe('one settlement', () => {
   it('goes to the next upstream only while nothing has left', async () => {
     const { settle, claim, upstreams, store } = scene({
       answers: [refused, refused, settled, settled],
-      fate: usedIn(TX),
+      status: usedIn(TX),
     })
     const held = await claim()
     expect((await settle(held)).state).toBe('settled')
@@ -222,7 +222,7 @@ describe('one settlement', () => {
   })
 
   it('has a receipt that names everything but the query', async () => {
-    const { settle, claim, store } = scene({ answers: [settled], fate: usedIn(TX) })
+    const { settle, claim, store } = scene({ answers: [settled], status: usedIn(TX) })
     const held = await claim()
     const settlement = await settle(held)
     if (settlement.state !== 'settled') throw new Error(settlement.state)
@@ -255,7 +255,7 @@ describe('one settlement', () => {
 
   it('grants the credits it bought, once', async () => {
     const accountId = await seedAccount(temp.store, 0)
-    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const one = scene({ answers: [settled], status: usedIn(TX) })
     const held = await one.claim({ purchase: { accountId, credits: 7 } })
     await one.settle(held)
     await one.settlements.reconcile()
@@ -264,7 +264,7 @@ describe('one settlement', () => {
   })
 
   it('that another call has made is answered as it stands, and nothing is sent', async () => {
-    const first = scene({ answers: [settled], fate: usedIn(TX) })
+    const first = scene({ answers: [settled], status: usedIn(TX) })
     const held = await first.claim()
     const once = await first.settle(held)
     expect(await first.settle(held)).toEqual(once)
@@ -278,7 +278,7 @@ describe('one settlement', () => {
   })
 
   it('of 64 calls at once is sent once', async () => {
-    const { settle, claim, upstreams } = scene({ answers: [settled], fate: usedIn(TX) })
+    const { settle, claim, upstreams } = scene({ answers: [settled], status: usedIn(TX) })
     const held = await claim()
     const all = await Promise.all(Array.from({ length: 64 }, () => settle(held)))
     expect(upstreams[0]!.settled).toHaveLength(1)
@@ -298,9 +298,10 @@ describe('one settlement', () => {
   it('looks again while the chain is behind, and stops in time', async () => {
     const late = scene({ answers: [settled] })
     const held = await late.claim()
-    const { fateOf } = late.chain
+    const { authorizationStatus } = late.chain
     // Each look asks twice: for the transaction that was named, then for any that used the payment.
-    late.chain.fateOf = async (input) => (late.chain.looks >= 6 ? usedIn(TX) : fateOf(input))
+    late.chain.authorizationStatus = async (input) =>
+      late.chain.looks >= 6 ? usedIn(TX) : authorizationStatus(input)
     expect((await late.settle(held)).state).toBe('settled')
     expect(late.waits).toEqual([100, 200, 400])
 
@@ -393,7 +394,7 @@ describe('reconciling', () => {
   it('settles what arrived after all, with a receipt, and sends nothing', async () => {
     const one = scene({ answers: [unknown] })
     const held = await doubtful(one)
-    one.chain.fates.set(held.nonce, usedIn(TX))
+    one.chain.statuses.set(held.nonce, usedIn(TX))
     expect(await one.settlements.reconcile()).toEqual({ looked: 1, settled: 1, failed: 0, open: 0 })
     const claim = await one.store.getClaim(held.id)
     expect(claim).toMatchObject({ state: 'settled', transaction: TX })
@@ -419,10 +420,10 @@ describe('reconciling', () => {
 
   it('fails what was never broadcast as soon as the chain says so', async () => {
     const one = scene({ answers: [refused] })
-    one.chain.fates.set(one.payment.nonce, 'silent')
+    one.chain.statuses.set(one.payment.nonce, 'silent')
     const held = await doubtful(one, refused)
     expect((await one.store.getClaim(held.id))?.reason).toBe('not_broadcast')
-    one.chain.fates.delete(held.nonce)
+    one.chain.statuses.delete(held.nonce)
     await one.settlements.reconcile()
     expect(await one.store.getClaim(held.id)).toMatchObject({ state: 'failed', reason: 'settlement_refused' })
   })
@@ -444,7 +445,7 @@ describe('reconciling', () => {
     await one.settle(held)
     expect(await temp.store.balance(accountId)).toBe(2)
     one.clock.at += 1
-    one.chain.fates.set(held.nonce, canceled)
+    one.chain.statuses.set(held.nonce, canceled)
     await one.settlements.reconcile()
     expect((await one.store.getClaim(held.id))?.state).toBe('failed')
     expect(await temp.store.balance(accountId)).toBe(3)
@@ -454,7 +455,7 @@ describe('reconciling', () => {
     const one = scene({ answers: [unknown] })
     for (let i = 0; i < 6; i++) {
       const payment = makePayment(one.clock.at)
-      one.chain.fates.set(payment.nonce, 'silent')
+      one.chain.statuses.set(payment.nonce, 'silent')
       const held = await claimFor(temp.store, payment, BOOT)
       await temp.store.submitClaim({
         id: held.id,
@@ -482,7 +483,7 @@ describe('reconciling', () => {
     const held = await doubtful(one)
     const open = (await one.store.getClaim(held.id))!
     expect((await one.settlements.reconcileOne(open)).state).toBe('unknown')
-    one.chain.fates.set(held.nonce, usedIn(TX))
+    one.chain.statuses.set(held.nonce, usedIn(TX))
     const after = await one.settlements.reconcileOne(open)
     expect(after.state).toBe('settled')
     const looks = one.chain.looks
@@ -492,7 +493,7 @@ describe('reconciling', () => {
   })
 
   it('writes an ending later that the store would not take', async () => {
-    const one = scene({ answers: [settled], fate: usedIn(TX) })
+    const one = scene({ answers: [settled], status: usedIn(TX) })
     const held = await one.claim()
     const broken = vi.spyOn(temp.store, 'settleClaim').mockRejectedValueOnce(new Error('disk full'))
     expect((await one.settle(held)).state).toBe('unknown')
@@ -534,7 +535,7 @@ describe('reconciling', () => {
     try {
       const one = scene({ answers: [unknown] })
       const held = await doubtful(one)
-      one.chain.fates.set(held.nonce, usedIn(TX))
+      one.chain.statuses.set(held.nonce, usedIn(TX))
       await vi.advanceTimersByTimeAsync(1_000)
       vi.useRealTimers()
       await vi.waitFor(async () => expect((await one.store.getClaim(held.id))?.state).toBe('settled'))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { receiptOf, releaseJson, storeResult } from '../../../src/payments/stored-result.ts'
+import { receiptOf, withReceipt, storeResult } from '../../../src/payments/stored-result.ts'
 
 const RECEIPT = { receipt_id: 'rcp_1', url: 'http://127.0.0.1/v1/receipts/rcp_1', jws: 'a.b.c' }
 
@@ -11,8 +11,8 @@ describe('released bytes', () => {
         const { receipt: _, ...rest } = output
         const { json } = storeResult({ ...output, receipt: null })
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify(rest)))
-        const released = releaseJson(json, RECEIPT)
-        expect(released).toBe(releaseJson(json, { ...RECEIPT }))
+        const released = withReceipt(json, RECEIPT)
+        expect(released).toBe(withReceipt(json, { ...RECEIPT }))
         expect(JSON.parse(released)).toEqual({ ...JSON.parse(json), receipt: RECEIPT })
         expect(released.endsWith(`"receipt":${JSON.stringify(RECEIPT)}}`)).toBe(true)
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createBreaker } from '../../../src/payments/breaker.ts'
+import { createCircuitBreaker } from '../../../src/payments/circuit-breaker.ts'
 
-const fail = (breaker: ReturnType<typeof createBreaker>, times: number, at: number) => {
+const fail = (breaker: ReturnType<typeof createCircuitBreaker>, times: number, at: number) => {
   for (let i = 0; i < times; i++) breaker.record(false, at)
 }
 
@@ -10,13 +10,13 @@ describe('circuit breaker', () => {
     [2, 'closed'],
     [3, 'open'],
   ])('after %i failures in a row is %s', (failures, state) => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, failures, 0)
     expect(breaker.state(0)).toBe(state)
   })
 
   it('counts failures in a row only', () => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 2, 0)
     breaker.record(true, 0)
     fail(breaker, 2, 0)
@@ -27,13 +27,13 @@ describe('circuit breaker', () => {
     [4_999, 'open'],
     [5_000, 'half_open'],
   ])('%i ms after opening is %s', (at, state) => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 3, 0)
     expect(breaker.state(at)).toBe(state)
   })
 
   it('closes on a probe that succeeds, and starts from the beginning', () => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 3, 0)
     breaker.record(true, 5_100)
     expect(breaker.state(5_100)).toBe('closed')
@@ -43,7 +43,7 @@ describe('circuit breaker', () => {
   })
 
   it('waits twice as long after a probe that fails, up to five minutes', () => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 3, 0)
     let at = 5_000
     const waits: number[] = []
@@ -61,7 +61,7 @@ describe('circuit breaker', () => {
     [64_999, 'half_open'],
     [65_000, 'closed'],
   ])('that nobody probed, because others are preferred, is at %i ms %s', (at, state) => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 3, 0)
     expect(breaker.state(at)).toBe(state)
     breaker.record(false, at)
@@ -70,7 +70,7 @@ describe('circuit breaker', () => {
   })
 
   it('does not wait longer for calls that left before it opened', () => {
-    const breaker = createBreaker()
+    const breaker = createCircuitBreaker()
     fail(breaker, 3, 0)
     fail(breaker, 5, 4_000)
     expect(breaker.state(5_000)).toBe('half_open')

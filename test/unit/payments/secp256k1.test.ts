@@ -5,30 +5,30 @@ import { keccak256, recoverAddress, toHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
-  createRecovery,
+  createSecp256k1,
   loadNative,
-  loadRecovery,
+  loadSecp256k1,
   loadWasm,
-  type Recovery,
-} from '../../../src/payments/ecrecover.ts'
+  type Secp256k1,
+} from '../../../src/payments/secp256k1.ts'
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 const ORDER = 2n * HALF_ORDER + 1n
 const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 
-let fastest: Recovery
-let wasm: Recovery
-let native: Recovery | undefined
+let fastest: Secp256k1
+let wasm: Secp256k1
+let native: Secp256k1 | undefined
 
 beforeAll(async () => {
-  fastest = await loadRecovery()
+  fastest = await loadSecp256k1()
   wasm = await loadWasm(fastest.keccak256)
   native = loadNative(fastest.keccak256)
 })
 
 const engines = () => [wasm, ...(native ? [native] : [])]
 
-describe('recovery of a signer', () => {
+describe('secp256k1', () => {
   it('takes the addon where there is one, and never its slow substitute', () => {
     expect(fastest.engine).toBe(native ? 'native' : 'wasm')
     expect(wasm.engine).toBe('wasm')
@@ -37,7 +37,7 @@ describe('recovery of a signer', () => {
   })
 
   it('is loaded once', async () => {
-    expect(await loadRecovery()).toBe(fastest)
+    expect(await loadSecp256k1()).toBe(fastest)
   })
 
   it('names the account that signed, in every engine as in viem', async () => {
@@ -97,8 +97,8 @@ describe('recovery of a signer', () => {
       recoverPublicKey: () => new Uint8Array(65),
       sign: () => ({ rs: new Uint8Array(64), recoveryId: 0 }),
     }
-    expect(() => createRecovery('native', fastest.keccak256, wrong)).toThrow(/self-test/)
-    expect(() => createRecovery('wasm', () => new Uint8Array(32), wrong)).toThrow(/self-test/)
+    expect(() => createSecp256k1('native', fastest.keccak256, wrong)).toThrow(/self-test/)
+    expect(() => createSecp256k1('wasm', () => new Uint8Array(32), wrong)).toThrow(/self-test/)
     expect(loadNative(() => new Uint8Array(32))).toBeUndefined()
   })
 })
@@ -154,7 +154,7 @@ describe('a signature of our own', () => {
         return { rs: signature.subarray(0, 64), recoveryId: (signature[64]! - 27) ^ Number(flip) }
       },
     })
-    expect(createRecovery('wasm', fastest.keccak256, signs(false)).engine).toBe('wasm')
-    expect(() => createRecovery('wasm', fastest.keccak256, signs(true))).toThrow(/self-test/)
+    expect(createSecp256k1('wasm', fastest.keccak256, signs(false)).engine).toBe('wasm')
+    expect(() => createSecp256k1('wasm', fastest.keccak256, signs(true))).toThrow(/self-test/)
   })
 })

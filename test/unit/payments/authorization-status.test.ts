@@ -65,7 +65,7 @@ beforeEach(() => {
 async function ask(since = NOW) {
   const chain = createChain({ network, rpcUrl: async () => node.url, now: () => NOW })
   try {
-    return await chain.fateOf({ ...question, since })
+    return await chain.authorizationStatus({ ...question, since })
   } finally {
     await chain.close()
   }
@@ -119,9 +119,9 @@ describe('an authorization', () => {
 
 describe('a node that became one of another chain since it was last asked', () => {
   it.each<[string, number, (chain: Chain) => Promise<unknown>]>([
-    ['what it calls unused', 0, (chain) => chain.fateOf(question)],
-    ['what it calls used', 1, (chain) => chain.fateOf(question)],
-    ['its receipts', 1, (chain) => chain.fateOf({ ...question, transaction: HASH })],
+    ['what it calls unused', 0, (chain) => chain.authorizationStatus(question)],
+    ['what it calls used', 1, (chain) => chain.authorizationStatus(question)],
+    ['its receipts', 1, (chain) => chain.authorizationStatus({ ...question, transaction: HASH })],
     ['its clock', 0, (chain) => chain.head()],
   ])('is not believed %s', async (_title, flag, decide) => {
     node.on('eth_call', () => ({ result: word(flag) }))

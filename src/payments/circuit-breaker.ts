@@ -1,10 +1,10 @@
 // When to leave an upstream alone, and when to ask it again. Pure: time is an argument.
 
-type BreakerState = 'closed' | 'open' | 'half_open'
+type CircuitState = 'closed' | 'open' | 'half_open'
 
-export interface Breaker {
+export interface CircuitBreaker {
   /** In `half_open` calls may go out again; the first that fails opens it. */
-  state(now: number): BreakerState
+  state(now: number): CircuitState
   record(ok: boolean, now: number): void
 }
 
@@ -15,12 +15,12 @@ const MAX_BACKOFF_MS = 300_000
 /** Half open for so long without an answer, because others are preferred: closed again, on one failure's notice. */
 const FORGIVEN_MS = 60_000
 
-export function createBreaker(): Breaker {
+export function createCircuitBreaker(): CircuitBreaker {
   let failures = 0
   let backoffMs = 0
   let openUntil: number | undefined
 
-  function state(now: number): BreakerState {
+  function state(now: number): CircuitState {
     if (openUntil !== undefined && now >= openUntil + FORGIVEN_MS) {
       openUntil = undefined
       failures = FAILURES - 1

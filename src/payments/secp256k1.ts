@@ -2,7 +2,7 @@
 // test of itself.
 import { createRequire } from 'node:module'
 
-export interface Recovery {
+export interface Secp256k1 {
   readonly engine: 'native' | 'wasm'
   keccak256(bytes: Uint8Array): Uint8Array
   /**
@@ -21,7 +21,7 @@ export interface Recovery {
   sign(digest: Uint8Array, privateKey: Uint8Array): Uint8Array
 }
 
-type Keccak256 = Recovery['keccak256']
+type Keccak256 = Secp256k1['keccak256']
 interface Curve {
   /** @throws when there is no such point */
   readonly recoverPublicKey: (digest: Uint8Array, rs: Uint8Array, recoveryId: 0 | 1) => Uint8Array
@@ -39,13 +39,13 @@ const SELF_TEST = {
     'b2a7b63abfd87ea352465d721c86c23d5bf56bbc34fc952068a57a9d90a8c18a51dfb4ec52f7e15e58d3a8f215f496ec0d58d82ee6db87a79212856160f8096d1b',
 }
 
-let loading: Promise<Recovery> | undefined
+let loading: Promise<Secp256k1> | undefined
 
 /**
  * The fastest implementation that this machine has, once for the process.
  * @throws when none gives the known answer
  */
-export function loadRecovery(): Promise<Recovery> {
+export function loadSecp256k1(): Promise<Secp256k1> {
   loading ??= load().catch((thrown: unknown) => {
     loading = undefined
     throw thrown
@@ -53,18 +53,18 @@ export function loadRecovery(): Promise<Recovery> {
   return loading
 }
 
-async function load(): Promise<Recovery> {
+async function load(): Promise<Secp256k1> {
   const { engine } = await import('ox/wasm/Hash')
   const { keccak256 } = await engine()
   return loadNative(keccak256) ?? (await loadWasm(keccak256))
 }
 
 /** @returns undefined where the addon is missing or wrong */
-export function loadNative(keccak256: Keccak256): Recovery | undefined {
+export function loadNative(keccak256: Keccak256): Secp256k1 | undefined {
   try {
     // Not the package's entry point: that one falls back to JavaScript, thirty times slower, and says nothing.
     const native = createRequire(import.meta.url)('secp256k1/bindings.js') as typeof import('secp256k1')
-    return createRecovery('native', keccak256, {
+    return createSecp256k1('native', keccak256, {
       recoverPublicKey: (digest, rs, id) => native.ecdsaRecover(rs, id, digest, false),
       sign(digest, privateKey) {
         const { signature, recid } = native.ecdsaSign(digest, privateKey)
@@ -77,11 +77,11 @@ export function loadNative(keccak256: Keccak256): Recovery | undefined {
 }
 
 /** @throws when it does not give the known answer */
-export async function loadWasm(keccak256: Keccak256): Promise<Recovery> {
+export async function loadWasm(keccak256: Keccak256): Promise<Secp256k1> {
   const { engine } = await import('ox/wasm/Secp256k1')
   const { recoverPublicKey, sign } = await engine()
   const recoveryIdFirst = new Uint8Array(65)
-  return createRecovery('wasm', keccak256, {
+  return createSecp256k1('wasm', keccak256, {
     recoverPublicKey(digest, rs, id) {
       recoveryIdFirst[0] = id
       recoveryIdFirst.set(rs, 1)
@@ -95,8 +95,8 @@ export async function loadWasm(keccak256: Keccak256): Promise<Recovery> {
 }
 
 /** @throws when the implementation does not give the known answer */
-export function createRecovery(engine: Recovery['engine'], keccak256: Keccak256, curve: Curve): Recovery {
-  const recovery: Recovery = {
+export function createSecp256k1(engine: Secp256k1['engine'], keccak256: Keccak256, curve: Curve): Secp256k1 {
+  const secp256k1: Secp256k1 = {
     engine,
     keccak256,
     recoverAddress(digest, signature) {
@@ -119,9 +119,9 @@ export function createRecovery(engine: Recovery['engine'], keccak256: Keccak256,
   }
   // Both the digest and the address go through the hash, so one wrong byte of either is another signer.
   const digest = keccak256(Buffer.from(SELF_TEST.text))
-  const signer = recovery.recoverAddress(digest, Buffer.from(SELF_TEST.signature, 'hex'))
-  const signed = Buffer.from(recovery.sign(digest, digest)).toString('hex')
+  const signer = secp256k1.recoverAddress(digest, Buffer.from(SELF_TEST.signature, 'hex'))
+  const signed = Buffer.from(secp256k1.sign(digest, digest)).toString('hex')
   if (signer !== SELF_TEST.address || signed !== SELF_TEST.signed)
     throw new Error(`The ${engine} implementation of secp256k1 fails its self-test`)
-  return recovery
+  return secp256k1
 }
