@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { digestContent } from '../egress/digest.ts'
 import type { PreparedRequest } from '../egress/request.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
+import { toCanonicalJson } from '../lib/canonical-json.ts'
 
 /** As it stands in a permit. */
 export interface BoundRequest {

@@ -1,10 +1,9 @@
 // What a mandate says, in the one form that is stored, hashed and shown: the same terms written differently are the same
 // mandate, with its counters and its revocation.
-import { hash } from 'node:crypto'
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { checkEntries } from '../egress/scope.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import type { NewMandate } from '../store/ports.ts'
 import { MANDATE_MAX_MS } from './ports.ts'
 
@@ -41,7 +40,7 @@ function digestTerms(terms: Omit<Terms, 'digest'>): string {
     requires_approval: terms.requiresApproval,
     expires_at: toTimestamp(terms.expiresAt),
   }
-  return hash('sha256', toCanonicalJson(document), 'base64url')
+  return digestCanonical(document)
 }
 
 export interface TermsProblem {

@@ -3,6 +3,7 @@
 import type { PermitSummary } from '../../schemas/actions.ts'
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { CheckedRequest } from '../egress/forward.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Mandate } from '../store/ports.ts'
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
@@ -48,7 +49,7 @@ const PREVIEW_BYTES = 256
 export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary {
   const facts = JSON.parse(json) as Facts
   const body = Buffer.from(facts.body ?? '', 'base64')
-  const text = textOf(body)
+  const text = decodeUtf8(body)
   const isShown = as === 'whole' || body.length <= MAX_LISTED_BODY_BYTES
   const sha256 = hash('sha256', body, 'hex')
   return {
@@ -93,15 +94,4 @@ function bodyLines(body: Buffer, text: string | undefined): string[] {
     `  (in hexadecimal${left > 0 ? `, the first ${shown.length} bytes; ${left} more are in body_base64` : ''})`,
     ...lines.map((line) => `  | ${line}`),
   ]
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Undefined where the bytes are no text. */
-function textOf(body: Buffer): string | undefined {
-  try {
-    return utf8.decode(body)
-  } catch {
-    return undefined
-  }
 }

@@ -5,6 +5,7 @@ import type { MandateTerms } from '../../schemas/actions.ts'
 import { actionsMandatesCreate } from '../../tools/actions-mandates-create.ts'
 import { actionsMandatesList } from '../../tools/actions-mandates-list.ts'
 import { actionsMandatesRevoke } from '../../tools/actions-mandates-revoke.ts'
+import { isObject } from '../lib/json.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
@@ -153,7 +154,7 @@ export async function readTerms(file: string, options: TermOptions): Promise<Giv
   } catch {
     throw new CommandFailure(Exit.usage, `${file} is no JSON.`)
   }
-  if (typeof document !== 'object' || document === null || Array.isArray(document))
+  if (!isObject(document))
     throw new CommandFailure(
       Exit.usage,
       `${file} holds no JSON object: expected purpose, credential_id, host …`,

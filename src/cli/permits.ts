@@ -8,6 +8,7 @@ import { actionsPermitsGet } from '../../tools/actions-permits-get.ts'
 import { actionsPermitsList } from '../../tools/actions-permits-list.ts'
 import { actionsPrepare } from '../../tools/actions-prepare.ts'
 import { actionsRefuse } from '../../tools/actions-refuse.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import { connect } from './client.ts'
 import { confirm } from './confirm.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -155,15 +156,10 @@ function joinHeaders(headers: readonly (readonly [string, string])[]): Record<st
   return joined
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Byte for byte: as text where it is text. */
 function asText(bytes: Buffer): { body: string } | { body_base64: string } {
-  try {
-    return { body: utf8.decode(bytes) }
-  } catch {
-    return { body_base64: bytes.toString('base64') }
-  }
+  const body = decodeUtf8(bytes)
+  return body === undefined ? { body_base64: bytes.toString('base64') } : { body }
 }
 
 async function chooseMandate(url: string, options: PrepareOptions): Promise<GivenMandate> {

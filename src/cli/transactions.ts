@@ -6,6 +6,7 @@ import { testTransaction } from '../../tools/test.ts'
 import { GatewayError } from '../core/errors.ts'
 import { describeIssues } from '../core/validation-issues.ts'
 import { parseJson } from '../lib/json.ts'
+import { decodeUtf8Document } from '../lib/utf8.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
 
@@ -29,13 +30,17 @@ async function read<T>(file: string, schema: z.ZodType<T>): Promise<T> {
 }
 
 function parse(bytes: Buffer): unknown {
+  const text = decodeUtf8Document(bytes)
+  if (text === undefined) throw unreadable(NO_JSON)
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return parseJson(text)
   } catch (thrown) {
     const isDeep = thrown instanceof GatewayError && thrown.code === 'json_too_deep'
-    throw unreadable(isDeep ? 'it is nested too deeply' : 'it is not JSON in UTF-8')
+    throw unreadable(isDeep ? 'it is nested too deeply' : NO_JSON)
   }
 }
+
+const NO_JSON = 'it is not JSON in UTF-8'
 
 const unreadable = (why: string) =>
   new CommandFailure(

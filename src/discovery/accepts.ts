@@ -2,7 +2,8 @@
 import type { SeenTerms } from '../../schemas/discovery.ts'
 import { PaymentRequirements, PaymentRequirementsV1 } from '../../schemas/x402.ts'
 import { createNetworks } from '../core/networks.ts'
-import { cleanText, copyData, isObject } from './data.ts'
+import { isObject } from '../lib/json.ts'
+import { cleanText, copyData } from './data.ts'
 import { MAX_DATA, readMimeType, readUrl } from './fields.ts'
 
 const MAX_ACCEPTS = 10

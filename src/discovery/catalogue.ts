@@ -1,8 +1,8 @@
 // Reads one catalogue: its /discovery/resources, page by page, within bounds. What was read stays read when a later page
 // fails; nothing of it is believed before entry.ts has looked at it.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { parseJson } from '../lib/json.ts'
-import { isObject, memberOf } from './data.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { memberOf } from './data.ts'
 import { type Entry, readEntry } from './entry.ts'
 import type { Outbound, OutboundReason } from './outbound.ts'
 

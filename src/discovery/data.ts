@@ -1,4 +1,5 @@
 // Text and data that others wrote, made harmless to print and bounded in size. Nothing in it is followed or resolved.
+import { isObject } from '../lib/json.ts'
 
 /** Controls, and what only changes how text is shown (direction marks, zero-width signs, tag characters). */
 const UNPRINTABLE =
@@ -60,9 +61,6 @@ export function copyData(value: unknown, maxChars: number): unknown {
 }
 
 class TooMuch extends Error {}
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An own member, never one of a prototype. */
 export const memberOf = (value: unknown, ...path: readonly string[]): unknown =>

@@ -1,8 +1,9 @@
 // One listed resource as this gateway holds it: rebuilt member by member from what a catalogue says, never passed on.
 import { createHash } from 'node:crypto'
 import type { SeenTerms } from '../../schemas/discovery.ts'
+import { isObject } from '../lib/json.ts'
 import { priceOf, readAccepts, termsOf } from './accepts.ts'
-import { cleanText, isObject, memberOf } from './data.ts'
+import { cleanText, memberOf } from './data.ts'
 import {
   isPublicHost,
   readExtensions,

@@ -1,7 +1,8 @@
 // Single members of a listing, each taken in the form it should have or left out. Nothing is fetched to judge one.
 import { isIP } from 'node:net'
 import { isLocalName } from '../egress/target.ts'
-import { copyData, isObject } from './data.ts'
+import { isObject } from '../lib/json.ts'
+import { copyData } from './data.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 
 const MAX_URL = 2048

@@ -2,8 +2,8 @@
 // listed. Kept apart from what catalogues say. Only safe methods: nothing else is sent to a stranger unasked.
 import type { Liveness, SeenTerms } from '../../schemas/discovery.ts'
 import type { OutboundResponse } from '../egress/ports.ts'
-import { parseJson } from '../lib/json.ts'
-import { isObject, memberOf } from './data.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { memberOf } from './data.ts'
 import { readAccepts, termsOf } from './accepts.ts'
 import type { Entry } from './entry.ts'
 import { toTimestamp } from '../lib/timestamp.ts'

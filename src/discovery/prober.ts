@@ -1,7 +1,7 @@
 // When our own looks happen: for entries that somebody was shown, and for those whose last look is oldest; few at a
 // time, never twice within the hour.
 import type { Liveness } from '../../schemas/discovery.ts'
-import { isObject } from './data.ts'
+import { isObject } from '../lib/json.ts'
 import type { Entry } from './entry.ts'
 import { canBeProbed, notProbed } from './liveness.ts'
 

@@ -6,6 +6,7 @@ import { GatewayError, type Problem, toGatewayError, toProblem } from '../core/e
 import { newId } from '../lib/ids.ts'
 import { parseJson } from '../lib/json.ts'
 import type { QuotaState, RateState } from '../core/rate-limit.ts'
+import { decodeUtf8Document } from '../lib/utf8.ts'
 
 export interface HttpContext {
   readonly requestId: string
@@ -113,8 +114,6 @@ const tooLarge = (maxBytes: number) =>
     extras: { max_bytes: maxBytes },
   })
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
 /** @throws {GatewayError} also json_invalid and json_too_deep */
 export async function readJson(req: IncomingMessage, maxBytes: number): Promise<unknown> {
   const type = mediaTypeOf(req.headers['content-type'])
@@ -132,11 +131,9 @@ const mediaTypeOf = (header: string | undefined) =>
   header === 'application/json' ? header : header?.split(';')[0]!.trim().toLowerCase()
 
 function decode(body: Buffer): string {
-  try {
-    return utf8.decode(body)
-  } catch (cause) {
-    throw new GatewayError('json_invalid', 'Send the body in UTF-8.', { cause })
-  }
+  const text = decodeUtf8Document(body)
+  if (text === undefined) throw new GatewayError('json_invalid', 'Send the body in UTF-8.')
+  return text
 }
 
 export function sendJson(

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { GatewayError, toGatewayError, toProblem } from '../core/errors.ts'
-import { MAX_JSON_DEPTH, parseJson } from '../lib/json.ts'
+import { isObject, MAX_JSON_DEPTH, parseJson } from '../lib/json.ts'
 import { LogField } from '../lib/log.ts'
 import { type HttpContext, type HttpHandler, presentedTokens } from './http.ts'
 import { createCore } from './mcp/core.ts'
@@ -17,7 +17,6 @@ import {
   decodeText,
   errorText,
   type Headers,
-  isObject,
   isRpcId,
   type JsonObject,
   LEGACY_VERSIONS,

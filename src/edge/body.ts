@@ -4,6 +4,7 @@ import * as zlib from 'node:zlib'
 import type { Body, Json } from '../commerce/ports.ts'
 import { GatewayError } from '../core/errors.ts'
 import { parseJson } from '../lib/json.ts'
+import { decodeUtf8Document } from '../lib/utf8.ts'
 import { type HeaderPairs, valuesOf } from './headers.ts'
 import { block, type Finding, note } from './ports.ts'
 
@@ -18,7 +19,6 @@ export interface ReadBody {
 export const MAX_DECODED_BYTES = 256 * 1024
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]+\+)?json *(?:;|$)/i
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** JSON where the message says so, in one way or another: a second Content-Type does not hide it. */
 export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer }): ReadBody {
@@ -34,7 +34,7 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
   // `Content-Encoding: utf-8` codes nothing, as what stands there shows.
   const decoded = undone === 'unknown' && codings.length === 1 && isJson(body) ? body : undone
   if (typeof decoded === 'string') return refuseEncoded(decoded, body, saysJson)
-  const text = toText(decoded)
+  const text = decodeUtf8Document(decoded)
   if (text === undefined)
     return saysJson
       ? unreadable('malformed', decoded)
@@ -60,7 +60,7 @@ const findAscii = (bytes: Buffer): string =>
   (bytes.toString('latin1').match(/[\t\n\r\x20-\x7e]{8,}/g) ?? []).join('\n')
 
 function isJson(body: Buffer): boolean {
-  const text = toText(body)
+  const text = decodeUtf8Document(body)
   return text !== undefined && parse(text).ok
 }
 
@@ -74,14 +74,6 @@ const unreadable = (why: keyof typeof WORDS, plain: Buffer): ReadBody => ({
   plain,
   findings: [block('MALFORMED', WORDS[why])],
 })
-
-function toText(bytes: Buffer): string | undefined {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 function parse(
   text: string,

@@ -1,6 +1,7 @@
 // Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
 // merchant's business, and which protocols the transaction speaks is told by recognise.ts.
-import { parseJson } from '../lib/json.ts'
+import { isObject, parseJson } from '../lib/json.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import type { HeaderPairs } from './headers.ts'
 
 /** What a rail's payment was found in, and what could be read of it. */
@@ -63,19 +64,15 @@ function paymentsInBody(json: unknown): FoundPayment[] {
 /** Base64 in either alphabet, padded or not, of a JSON object in UTF-8. Whether it has a member twice is asked by detection. */
 export function decodeDocument(text: string): JsonObject | undefined {
   if (!/^(?:[\w+/-]{4})*(?:[\w+/-]{2}(?:==)?|[\w+/-]{3}=?)?$/.test(text)) return undefined
+  const json = decodeUtf8(Buffer.from(text, 'base64'))
+  if (json === undefined) return undefined
   try {
-    const json = utf8.decode(Buffer.from(text, 'base64'))
     const value = parseJson(json, MAX_PAYMENT_DEPTH)
     return isObject(value) ? value : undefined
   } catch {
     return undefined
   }
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const member = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

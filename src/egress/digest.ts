@@ -1,6 +1,6 @@
 // Digests that receipts and permits carry: over the exact bytes, so that anyone who has them can compute the same.
 import { hash } from 'node:crypto'
-import { toCanonicalJson } from '../receipts/types.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import type { HeaderPairs } from './headers.ts'
 
 /** RFC 9530 form. */
@@ -25,7 +25,7 @@ export function digestRequest(request: {
   readonly credentialId: string | null
   readonly secretVersion: number | null
 }): string {
-  return digestJson({
+  return digestCanonical({
     content_digest: digestContent(request.body),
     credential_id: request.credentialId,
     headers: inOrder(request.headers),
@@ -48,7 +48,7 @@ export function digestResponse(
   },
   contentDigest: string = digestContent(response.body),
 ): string {
-  return digestJson({
+  return digestCanonical({
     content_digest: contentDigest,
     headers: inOrder(Object.entries(response.headers)),
     status: response.status,
@@ -61,8 +61,4 @@ function inOrder(pairs: HeaderPairs): HeaderPairs {
   for (let i = 1; i < pairs.length; i++)
     if (pairs[i - 1]![0] > pairs[i]![0]) return pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   return pairs
-}
-
-function digestJson(value: unknown): string {
-  return hash('sha256', toCanonicalJson(value), 'base64url')
 }

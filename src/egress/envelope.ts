@@ -1,7 +1,7 @@
 // Secrets at rest: a fresh AES-256-GCM key per record, that key wrapped to the authority. Both layers authenticate
 // everything the secret is bound to, so a record whose column was changed or swapped does not open.
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { Secret } from '../lib/secret.ts'
 import type { SecretBinding, UnwrapAuthority, Vault } from './ports.ts'
 
@@ -58,7 +58,7 @@ export function createVault(authority: UnwrapAuthority): Vault {
 export function wrapBinding(binding: SecretBinding): Buffer {
   const { credentialId, accountId, provider, hosts, pathPrefixes, methods, header, scheme, version } = binding
   return Buffer.from(
-    canonicalize({
+    toCanonicalJson({
       v: 1,
       credential_id: credentialId,
       account_id: accountId,
@@ -69,7 +69,7 @@ export function wrapBinding(binding: SecretBinding): Buffer {
       header,
       scheme,
       version,
-    })!,
+    }),
   )
 }
 

@@ -5,6 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { type Fault, noFault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import type { EgressRequest, Purchases } from '../core/services.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
@@ -218,13 +219,8 @@ export function applyPolicy(policy: EgressPolicy, { target }: PreparedRequest): 
   throw verdict.reason === 'paused' ? egressPaused() : targetBlocked('denied_host')
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
 /** Text when it is text, byte for byte; else base64. */
 function bodyOf({ body }: OutboundResponse): { body: string } | { body_base64: string } {
-  try {
-    return { body: utf8.decode(body) }
-  } catch {
-    return { body_base64: body.toString('base64') }
-  }
+  const text = decodeUtf8(body)
+  return text === undefined ? { body_base64: body.toString('base64') } : { body: text }
 }

@@ -3,6 +3,10 @@ import { GatewayError } from '../core/errors.ts'
 
 export const MAX_JSON_DEPTH = 32
 
+/** An object as JSON has them: neither null nor a list. Its members are still anybody's. */
+export const isObject = <Member = unknown>(value: unknown): value is Record<string, Member> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /**
  * @throws {GatewayError} json_invalid, json_too_deep
  */

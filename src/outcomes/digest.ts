@@ -1,6 +1,6 @@
 // Digests that a caller can recompute from what was returned, with nothing but SHA-256 and an RFC 8785 library.
 import { createHash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { toCanonicalJson } from '../lib/canonical-json.ts'
 import type { Turns } from '../lib/scheduler.ts'
 
 /** Lower-case hex SHA-256 of the text in UTF-8. */
@@ -10,11 +10,7 @@ export const digestText = (text: string): string => createHash('sha256').update(
 export const digestBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 /** Lower-case hex SHA-256 of the value as canonical JSON (RFC 8785). */
-export function digestJson(value: unknown): string {
-  const canonical = canonicalize(value)
-  if (canonical === undefined) throw new TypeError('not a JSON value')
-  return digestText(canonical)
-}
+export const digestJson = (value: unknown): string => digestText(toCanonicalJson(value))
 
 /** Characters that are put in canonical form and hashed in one turn: less than a millisecond. */
 const CHARACTERS_A_TURN = 64 * 1024
@@ -41,9 +37,7 @@ export async function digestJsonInTurns(value: unknown, turns: Turns): Promise<s
 /** RFC 8785 in pieces: members and elements of their own down to some depth, the library's text below it. */
 function* piecesOf(value: unknown, depth: number): Generator<string> {
   if (depth === 0 || !isPlain(value)) {
-    const text = canonicalize(value)
-    if (text === undefined) throw new TypeError('not a JSON value')
-    yield text
+    yield toCanonicalJson(value)
   } else if (Array.isArray(value)) {
     yield '['
     for (const [i, item] of (value as readonly unknown[]).entries()) {
@@ -56,7 +50,7 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
     yield '{'
     // By UTF-16 code units, as `<` compares.
     for (const [i, [name, member]] of members.sort(([a], [b]) => (a < b ? -1 : 1)).entries()) {
-      yield `${i > 0 ? ',' : ''}${canonicalize(name)}:`
+      yield `${i > 0 ? ',' : ''}${toCanonicalJson(name)}:`
       yield* piecesOf(member, depth - 1)
     }
     yield '}'

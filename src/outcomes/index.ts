@@ -1,14 +1,13 @@
 // The story of gateway_execute: read the claims, resolve them to one job, say what it costs, run it, add digests and cost.
-import { hash } from 'node:crypto'
 import { toUSVString } from 'node:util'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { Cost, Execution } from '../../schemas/outcome.ts'
 import type { Sender } from '../egress/ports.ts'
 import { parseTarget } from '../egress/target.ts'
 import { GatewayError } from '../core/errors.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import type { Outcomes } from '../core/services.ts'
 import { createTurns, type Turns } from '../lib/scheduler.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
@@ -121,7 +120,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
         tool: TOOL,
         request,
         shorter: { capability: resolution.capability, network },
-        digest: hash('sha256', toCanonicalJson(request), 'base64url'),
+        digest: digestCanonical(request),
         network,
         amountAtomic,
       }

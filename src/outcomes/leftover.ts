@@ -2,6 +2,7 @@
 // probably about, never enough to act on.
 import { ExecuteRequest } from '../../schemas/execute-request.ts'
 import { OUTCOME_IDS } from '../../schemas/outcome.ts'
+import { isObject } from '../lib/json.ts'
 import { type Claim, readClaims } from './claims.ts'
 
 /** Each round leaves at least one field out. */
@@ -12,7 +13,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /** @returns none where nothing is left. Never throws. */
 export function readLeftover(input: unknown): readonly Claim[] {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return []
+  if (!isObject(input)) return []
   const given = pick(input as Fields, KNOWN)
   let left: Fields = withLikelyCapability(given)
   for (let i = 0; i < MAX_ROUNDS; i++) {

@@ -2,6 +2,7 @@
 // clients send back, so it is told in as many words as there is room for.
 import { z } from 'zod'
 import type { PaidCall } from '../core/charging.ts'
+import { isObject } from '../lib/json.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -18,8 +19,8 @@ export function bazaarVariants({
 }: Pick<PaidCall, 'tool' | 'resource'> & { readonly terms: Pick<PaidCall['terms'], 'shown'> }): Discovery[] {
   if (tool.input === undefined) return []
   const example = terms.shown ? { input: terms.shown.example, output: undefined } : tool.examples?.[0]
-  const input = isJson(example?.input) ? example.input : {}
-  const output = isJson(example?.output) ? example.output : undefined
+  const input = isObject(example?.input) ? example.input : {}
+  const output = isObject(example?.output) ? example.output : undefined
   const describe = describerOf(tool, resource)
   if (!describe) return []
   const full = inputSchemaOf(tool.input)
@@ -106,7 +107,7 @@ function inputSchemaOf(schema: z.ZodType): Json {
 function without(schema: Json, keywords: readonly string[]): Json {
   const strip = (value: unknown, isSchema: boolean): unknown => {
     if (Array.isArray(value)) return value.map((item) => strip(item, isSchema))
-    if (!isJson(value)) return value
+    if (!isObject(value)) return value
     return Object.fromEntries(
       Object.entries(value)
         .filter(([key]) => !(isSchema && keywords.includes(key)))
@@ -119,18 +120,15 @@ function without(schema: Json, keywords: readonly string[]): Json {
 
 /** Names and types of the top level only. */
 function shallow(schema: Json): Json {
-  const properties = isJson(schema['properties']) ? schema['properties'] : {}
+  const properties = isObject(schema['properties']) ? schema['properties'] : {}
   return {
     type: 'object',
     properties: Object.fromEntries(
       Object.entries(properties).map(([name, property]) => [
         name,
-        isJson(property) && typeof property['type'] === 'string' ? { type: property['type'] } : {},
+        isObject(property) && typeof property['type'] === 'string' ? { type: property['type'] } : {},
       ]),
     ),
     ...(schema['required'] !== undefined && { required: schema['required'] }),
   }
 }
-
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

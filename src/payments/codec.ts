@@ -1,6 +1,7 @@
 // Payments as text: the base64 headers of x402, and JSON that means one thing only. What it says is wire.ts's business.
 import { GatewayError } from '../core/errors.ts'
 import { countColons, parseJson } from '../lib/json.ts'
+import { decodeUtf8 } from '../lib/utf8.ts'
 
 /** More than any payment needs (1 to 2 kB), less than what proxies in front of us cut off. */
 export const MAX_HEADER_CHARACTERS = 8192
@@ -10,7 +11,6 @@ const MAX_TEXT_CHARACTERS = 65_536
 
 /** Standard alphabet, padded: base64url is another encoding, and whoever sends it reads another protocol. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @returns the refusal of a payment that cannot be read; `member` is a dotted path, '' for the payment as a whole */
 export function paymentInvalid(member: string, problem: string): GatewayError {
@@ -33,15 +33,13 @@ export function decodeHeader(header: string): unknown {
       '',
       'is not base64. Use the standard alphabet (+ and /) with padding, not base64url.',
     )
-  return parsePayment(decodeUtf8(Buffer.from(header, 'base64')))
+  return parsePayment(decodeText(Buffer.from(header, 'base64')))
 }
 
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw paymentInvalid('', 'is not UTF-8.')
-  }
+function decodeText(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes)
+  if (text === undefined) throw paymentInvalid('', 'is not UTF-8.')
+  return text
 }
 
 /** @throws {GatewayError} payment_invalid */

@@ -1,6 +1,7 @@
 // What a buyer sends back of the extensions we advertised: nothing changed, and perhaps an identifier.
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../core/errors.ts'
+import { isObject } from '../lib/json.ts'
 import { OFFER_RECEIPT } from './offers.ts'
 import type { Payment } from './ports.ts'
 
@@ -64,6 +65,3 @@ function infoOf(extension: unknown): Readonly<Record<string, unknown>> | undefin
   const info = valueOf(extension, 'info')
   return isObject(info) ? info : undefined
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

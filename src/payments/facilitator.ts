@@ -1,12 +1,11 @@
 // POST /verify, POST /settle and what describes them: the payment parts at the service of other sellers.
-import { createHash } from 'node:crypto'
 import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import type { Facilitator, Purchases } from '../core/services.ts'
 import type { Caller } from '../core/caller.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
@@ -86,8 +85,8 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         tool: 'settle',
         method: 'POST',
         resource,
-        requestDigest: digest({ resource, requirements }),
-        requirementDigest: digest(requirements),
+        requestDigest: digestCanonical({ resource, requirements }),
+        requirementDigest: digestCanonical(requirements),
         presentationDigest: presentations.digest(payment),
         identifier: null,
         purchase: null,
@@ -297,6 +296,3 @@ const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state ===
 /** Addresses of an EVM are the same in any case; others are not. */
 const toKey = ({ network }: Payment, asset: string) =>
   network.startsWith('eip155:') ? asset.toLowerCase() : asset
-
-const digest = (document: unknown) =>
-  createHash('sha256').update(toCanonicalJson(document)).digest('base64url')

@@ -1,14 +1,13 @@
 // The payment gate inside the call path: a challenge, or claim, work, settle, release. A payment is claimed before any work
 // starts, so of all its copies one gets a result; what becomes of the money is the settlements' business.
-import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { X402_RULES } from '../commerce/x402/bind-rules.ts'
 import { GatewayError } from '../core/errors.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
 import { createChallenges } from './challenge.ts'
@@ -299,7 +298,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       method: resource.method,
       resource: resource.url,
       requestDigest: terms.requestDigest,
-      requirementDigest: hash('sha256', toCanonicalJson(requirements), 'base64url'),
+      requirementDigest: digestCanonical(requirements),
       presentationDigest: presentations.digest(payment),
       identifier,
       purchase: terms.purchase ?? null,

@@ -1,13 +1,12 @@
 // Credits bought with x402: what they cost, whose they are, and the offer that a 402 for credits carries, so that an
 // agent with a funded wallet tops up and goes on. The credits are granted by the transaction that settles the payment.
-import { createHash } from 'node:crypto'
 import { formatAtomic } from '../../schemas/money.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
 import type { PurchaseRequest, Purchases, PurchaseResult, Signer } from '../core/services.ts'
 import type { Caller } from '../core/caller.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Store } from '../store/ports.ts'
 import type { Networks } from '../core/networks.ts'
 import { createTopUpTokens, type TopUpToken } from './topup-tokens.ts'
@@ -97,16 +96,12 @@ export function createPurchases(parts: PurchaseParts): Purchases {
       return {
         amountAtomic: BigInt(request.credits) * price,
         networks: networks.map(({ network }) => network),
-        requestDigest: createHash('sha256')
-          .update(
-            toCanonicalJson({
-              tool: PURCHASE_TOOL,
-              account_id: accountId,
-              credits: request.credits,
-              reference: reference?.id ?? null,
-            }),
-          )
-          .digest('base64url'),
+        requestDigest: digestCanonical({
+          tool: PURCHASE_TOOL,
+          account_id: accountId,
+          credits: request.credits,
+          reference: reference?.id ?? null,
+        }),
         purchase: { accountId, credits: request.credits },
       }
     },

@@ -2,8 +2,9 @@
 // somebody asks for one.
 import { formatAtomic, QUOTE_SECONDS } from '../../schemas/money.ts'
 import { GatewayError } from '../core/errors.ts'
+import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { newId } from '../lib/ids.ts'
-import { JWS_TYPES, toCanonicalJson } from '../receipts/types.ts'
+import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../core/services.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
 

@@ -2,15 +2,15 @@
 // the receipt, so a replay is the same answer byte for byte.
 import { hash } from 'node:crypto'
 import type { Receipt } from '../../schemas/receipt.ts'
+import { isObject } from '../lib/json.ts'
 import { decodeJws } from '../receipts/types.ts'
 import type { StoredReceipt } from '../store/ports.ts'
 import type { StoredResult } from './ports.ts'
 
 /** @param output of a paid tool: an object whose `receipt` is null */
 export function storeResult(output: unknown): StoredResult {
-  if (typeof output !== 'object' || output === null || Array.isArray(output))
-    throw new TypeError('the output of a paid tool is an object')
-  const { receipt: _none, ...rest } = output as Record<string, unknown>
+  if (!isObject(output)) throw new TypeError('the output of a paid tool is an object')
+  const { receipt: _none, ...rest } = output
   const json = JSON.stringify(rest)
   return { json, sha256: hash('sha256', json, 'hex') }
 }

@@ -9,6 +9,7 @@ import {
   PaymentRequirementsV1,
 } from '../../schemas/x402.ts'
 import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/x402/shape.ts'
+import { isObject } from '../lib/json.ts'
 import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from '../core/networks.ts'
@@ -61,10 +62,7 @@ const Permit2Payload = z.object({
 })
 
 /** An object that is passed on as it is: its members were looked at before, and a copy of each is not free. */
-const Members = z.custom<Record<string, unknown>>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be an object',
-)
+const Members = z.custom<Record<string, unknown>>(isObject, 'must be an object')
 const Requirements = PaymentRequirements.extend({ extra: Members.optional() })
 const PayloadV2 = PaymentPayloadV2.extend({
   accepted: Requirements,
@@ -137,8 +135,7 @@ function withPinnedSpelling(requirements: PaymentRequirements, networks: Network
 
 function readPayment(value: unknown, at = ''): Payment {
   assertPlain(value)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw paymentInvalid(at, 'must be a JSON object.')
+  if (!isObject(value)) throw paymentInvalid(at, 'must be a JSON object.')
   const shape = readX402Shape(value)
   if (shape.version === 2) return readV2(parseShape(PayloadV2, value, at), value, shape, at)
   if (shape.version === 1) return readV1(parseShape(PayloadV1, value, at), value, shape, at)

@@ -504,3 +504,6 @@ export interface DocumentKind<T> {
   readonly parse: (value: unknown) => T
   readonly initial: T
 }
+
+/** The input of one command of the store. */
+export type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never

@@ -1,9 +1,8 @@
 // From a request in any shape to the one that is quoted, paid for and carried out: canonical URL, defaults filled in.
-import { hash } from 'node:crypto'
 import type { NormalisedFetch } from '../../schemas/web-fetch.ts'
 import { parseTarget, type TargetOptions } from '../egress/target.ts'
 import { GatewayError } from '../core/errors.ts'
-import { toCanonicalJson } from '../receipts/types.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 import { readShape } from './shapes.ts'
 
 export interface PreparedFetch {
@@ -49,5 +48,4 @@ export function prepareFetch(input: unknown, rules: TargetOptions): PreparedFetc
   }
 }
 
-export const digestOf = (request: NormalisedFetch): string =>
-  hash('sha256', toCanonicalJson(request), 'base64url')
+export const digestOf = (request: NormalisedFetch): string => digestCanonical(request)

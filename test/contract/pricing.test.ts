@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { URL_ALIASES, WEB_FETCH } from '../../schemas/web-fetch.ts'
-import { JWS_TYPES, toCanonicalJson, verifyJws } from '../../src/receipts/types.ts'
+import { toCanonicalJson } from '../../src/lib/canonical-json.ts'
+import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { createClient, startTestGateway, type TestGateway } from '../support/gateway.ts'
 
 const ASSET = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'

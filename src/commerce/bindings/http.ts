@@ -1,6 +1,6 @@
 // What binds any HTTP message to where it goes and to the bytes it carries: Host, https, digests of the body.
 import { hash } from 'node:crypto'
-import canonicalize from 'canonicalize'
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { decodeBase64 } from '../decode/json.ts'
 import { rememberLast } from '../decode/value.ts'
 import type { Binding, Body, Message, Place } from '../ports.ts'
@@ -101,8 +101,7 @@ function writeBody(body: Body): {
 function writeCanonical(body: Body): string[] {
   if (body.kind !== 'json') return []
   try {
-    const text = canonicalize(body.value)
-    return text === undefined ? [] : [text]
+    return [toCanonicalJson(body.value)]
   } catch {
     // Half surrogates have no canonical form.
     return []

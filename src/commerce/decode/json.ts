@@ -1,5 +1,6 @@
 // JSON and base64 from strangers, as states and never as exceptions.
 import { hasRepeatedMember, parseJson } from '../../lib/json.ts'
+import { decodeUtf8Document } from '../../lib/utf8.ts'
 import { MAX_BODY_CHARS, MAX_DEPTH, type Json, type JsonObject } from '../ports.ts'
 
 export type Unreadable = 'malformed' | 'too_deep' | 'oversize'
@@ -8,7 +9,6 @@ export type Read<T> =
 
 const failed = (why: Unreadable): Read<never> => ({ ok: false, why })
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 export function readJson(text: string): Read<Json> {
@@ -24,12 +24,7 @@ export function readJson(text: string): Read<Json> {
 /** Either alphabet, padded or not, UTF-8 only. Undefined where it is not that. */
 export function decodeBase64Text(text: string): string | undefined {
   const bytes = decodeBase64(text)
-  if (bytes === undefined) return undefined
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
+  return bytes && decodeUtf8Document(bytes)
 }
 
 export function decodeBase64(text: string): Buffer | undefined {

@@ -1,9 +1,9 @@
 // Reading values that a stranger shaped: own members only, each with the place where it stands.
+import { isObject as isAnyObject } from '../../lib/json.ts'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../protocols/types.ts'
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isObject = isAnyObject<Json>
 
 /** RFC 6901. A half surrogate has no place in JSON text. */
 export function pointer(at: Place, ...keys: readonly (string | number)[]): Place {

@@ -1,7 +1,7 @@
 // The report of POST /v1/test. Same input, same bytes: no clock, no network, no key.
 import { hash } from 'node:crypto'
 import { DIMENSIONS, type TestReport } from '../../../schemas/commerce.ts'
-import { toCanonicalJson } from '../../receipts/types.ts'
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { findBindings } from '../bindings.ts'
 import { detect } from '../detect.ts'
 import { readMessage } from '../message.ts'

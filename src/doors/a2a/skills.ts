@@ -3,6 +3,7 @@
 // for it; any others get a list of skills.
 import { GatewayError } from '../../core/errors.ts'
 import type { AnyTool, RegisteredTool, Registry, SkillCard } from '../../core/registry.ts'
+import { isObject } from '../../lib/json.ts'
 import type { SendRequest } from './envelope.ts'
 import type { Json, WireMessage } from './wire.ts'
 
@@ -176,6 +177,3 @@ function withCapability(skill: Skill, input: unknown): unknown {
     )
   return { ...input, capability }
 }
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

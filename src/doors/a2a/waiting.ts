@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../core/errors.ts'
 import { takesCapabilityArgument } from '../../core/registry.ts'
+import { isObject } from '../../lib/json.ts'
 import { redactTokens, redactValue } from './redact.ts'
 import type { Choice, Skill, SkillTable } from './skills.ts'
 import type { Json } from './wire.ts'
@@ -54,6 +55,4 @@ function redactInput({ entry }: Skill, input: unknown): unknown {
   return { ...(redactValue(input) as Json), capability: redactTokens(input['capability']) }
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isEmpty = (value: unknown) => isObject(value) && Object.keys(value).length === 0

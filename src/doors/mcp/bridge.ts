@@ -1,7 +1,8 @@
 // Carries JSON-RPC lines of a stdio client to a gateway's /mcp and what it answers back, messages untouched.
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
-import { errorText, isObject, isRpcId, type JsonObject, META, RPC, type RpcId } from './wire.ts'
+import { isObject } from '../../lib/json.ts'
+import { errorText, isRpcId, type JsonObject, META, RPC, type RpcId } from './wire.ts'
 
 export interface Bridge {
   /** Resolves when the input ended and everything asked for is answered. */

@@ -1,8 +1,9 @@
 // One HTTP exchange: a JSON answer, or a stream of events once there is something to say before the answer.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isObject } from '../../lib/json.ts'
 import { watchDeparture } from '../disconnect.ts'
-import { type Headers, isObject, type JsonObject, notificationText, sendText } from './wire.ts'
+import { type Headers, type JsonObject, notificationText, sendText } from './wire.ts'
 
 const KEEP_ALIVE_MS = 15_000
 const STREAM_HEADERS = {

@@ -1,6 +1,7 @@
 // The common requests of both protocol eras, answered from parsed JSON with bytes prepared at start. A request that is
 // unusual in any way is not judged here: it goes to the SDK, which knows the whole ladder of refusals.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isObject } from '../../lib/json.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,7 +10,6 @@ import { callTool, type Link } from './tool-call.ts'
 import {
   errorText,
   type Headers,
-  isObject,
   isRpcId,
   type JsonObject,
   META,

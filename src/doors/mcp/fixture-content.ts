@@ -1,7 +1,8 @@
 // Prompts, resources, completion and logging of the conformance suite, on the SDK's low-level server.
 import type { Server } from '@modelcontextprotocol/server'
+import { isObject } from '../../lib/json.ts'
 import { form } from './fixture-inputs.ts'
-import { isObject, type JsonObject, RPC } from './wire.ts'
+import { type JsonObject, RPC } from './wire.ts'
 
 /** One red pixel. */
 export const PNG =

@@ -1,8 +1,9 @@
 // Fixture tools that need something from the client: asked within the call in the 2025 era, by returning
 // `input_required` and being called again in the 2026 era.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isObject } from '../../lib/json.ts'
 import type { FixtureCall, FixtureOutcome } from './fixtures.ts'
-import { isObject, type JsonObject, META, RPC } from './wire.ts'
+import { type JsonObject, META, RPC } from './wire.ts'
 
 export interface InputRequest {
   readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'

@@ -2,11 +2,12 @@
 // GATEWAY_CONFORMANCE_FIXTURES=1, which production refuses.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Server } from '@modelcontextprotocol/server'
+import { isObject } from '../../lib/json.ts'
 import type { Era, ToolEntry } from './catalogue.ts'
 import type { Exchange } from './exchange.ts'
 import { CONTENT_CAPABILITIES, installContent, PNG, WAV } from './fixture-content.ts'
 import { declaredCapabilities, inputFixtures, text } from './fixture-inputs.ts'
-import { isObject, isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
+import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 export interface FixtureCall {
   readonly era: Era

@@ -3,7 +3,8 @@
 import { createInterface, type Interface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
-import { errorText, isObject, isRpcId, RPC, type RpcId } from './wire.ts'
+import { isObject } from '../../lib/json.ts'
+import { errorText, isRpcId, RPC, type RpcId } from './wire.ts'
 
 export function createLineTransport(
   streams: { readonly stdin: Readable; readonly stdout: Writable },

@@ -2,7 +2,8 @@
 import type { CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Challenge } from '../../core/charging.ts'
-import { isObject, type JsonObject } from './wire.ts'
+import { isObject } from '../../lib/json.ts'
+import { type JsonObject } from './wire.ts'
 
 /** In the request's `_meta`: the payment. */
 export const PAYMENT_META = 'x402/payment'

@@ -3,11 +3,12 @@ import type { PresentedTokens } from '../../core/authenticate.ts'
 import { toProblem } from '../../core/errors.ts'
 import type { CallResult } from '../../core/call.ts'
 import type { HandlerContext } from '../../core/services.ts'
+import { isObject } from '../../lib/json.ts'
 import type { DoorParts } from '../parts.ts'
 import { readPayment } from '../payment.ts'
 import type { Spelling } from './names.ts'
 import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
-import { isObject, isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
+import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 /** What a connection brings along with its messages. */
 export interface Link {

@@ -46,9 +46,6 @@ export const RPC = {
   unsupportedVersion: -32022,
 } as const
 
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 export const isRpcId = (value: unknown): value is RpcId =>
   typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 

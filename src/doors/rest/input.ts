@@ -6,6 +6,7 @@ import {
   type RestRoute,
   takesCapabilityArgument,
 } from '../../core/registry.ts'
+import { isObject } from '../../lib/json.ts'
 import { readJson } from '../http.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
@@ -73,9 +74,6 @@ function fix(given: Record<string, unknown>, fixed: Readonly<Record<string, unkn
       )
   return { ...given, ...fixed }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function isBodyless({ req }: Exchange): boolean {
   return req.headers['transfer-encoding'] === undefined && Number(req.headers['content-length'] ?? 0) === 0

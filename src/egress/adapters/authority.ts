@@ -1,14 +1,8 @@
 // The wrapping authority as a local key file: a JWK, or a JWK Set whose first key is the current one. Readable by its
 // owner alone. A KMS or Vault implements the same interface without a file.
-import {
-  type KeyObject,
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-} from 'node:crypto'
+import { type KeyObject, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import canonicalize from 'canonicalize'
+import { digestCanonical } from '../../lib/canonical-json.ts'
 import { z } from 'zod'
 import { ConfigError } from '../../core/errors.ts'
 import type { WrappedKey } from '../../store/ports.ts'
@@ -150,9 +144,7 @@ function generateKey(): PrivateJwk {
 
 /** RFC 7638. */
 function thumbprint({ x, y }: { x: string; y: string }): string {
-  return createHash('sha256')
-    .update(canonicalize({ crv: 'P-256', kty: 'EC', x, y })!)
-    .digest('base64url')
+  return digestCanonical({ crv: 'P-256', kty: 'EC', x, y })
 }
 
 const serialise = (keys: readonly PrivateJwk[]) => `${JSON.stringify({ keys }, null, 2)}\n`

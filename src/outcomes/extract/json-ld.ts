@@ -1,4 +1,5 @@
 // JSON-LD as an inventory: which types a page declares, and what it says about products. No context is ever loaded.
+import { isObject } from '../../lib/json.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
 
 export interface JsonLd {
@@ -94,15 +95,12 @@ export function productsIn({ nodes }: JsonLd): Product[] {
       gtin: textValue(
         ['gtin', 'gtin14', 'gtin13', 'gtin12', 'gtin8'].map((key) => own(node, key)).find(Boolean),
       ),
-      offers: listOf(own(node, 'offers')).filter(isNode).slice(0, MAX_OFFERS).map(offer),
+      offers: listOf(own(node, 'offers')).filter(isObject).slice(0, MAX_OFFERS).map(offer),
     }))
 }
 
-const isNode = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function offer(node: Record<string, unknown>): Product['offers'][number] {
-  const specification = listOf(own(node, 'priceSpecification')).find(isNode) ?? {}
+  const specification = listOf(own(node, 'priceSpecification')).find(isObject) ?? {}
   const availability = textValue(own(node, 'availability'))
   return {
     price: textValue(own(node, 'price') ?? own(specification, 'price') ?? own(node, 'lowPrice')),

@@ -1,4 +1,5 @@
 // JSON Feed 1.0 and 1.1 (jsonfeed.org) -> what the feed says.
+import { isObject } from '../../lib/json.ts'
 import { parseDate } from './dates.ts'
 import {
   type Construct,
@@ -14,9 +15,6 @@ type Fields = Readonly<Record<string, unknown>>
 
 const MAX_AUTHORS = 10
 const MAX_CATEGORIES = 100
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @returns undefined for JSON that is no feed */
 export function mapJsonFeed(value: unknown, base: string): ParsedFeed | undefined {

@@ -66,7 +66,7 @@ export function buildGraph(values: readonly unknown[]): Graph {
       break
     }
     if (Array.isArray(value)) {
-      for (const child of value) if (isObject(child)) queue.push({ value: child, role, parent })
+      for (const child of value) if (isContainer(child)) queue.push({ value: child, role, parent })
       continue
     }
     const node = withPlainKeys(value as Node)
@@ -80,7 +80,7 @@ export function buildGraph(values: readonly unknown[]): Graph {
     }
     things.push({ node, types, role, parent })
     for (const [key, child] of Object.entries(node))
-      if (isObject(child)) queue.push({ value: child, role: roleOf(key, role, types), parent: node })
+      if (isContainer(child)) queue.push({ value: child, role: roleOf(key, role, types), parent: node })
     if (queue.length > 4 * MAX_NODES) {
       queue.length = 4 * MAX_NODES
       isCut = true
@@ -97,7 +97,8 @@ export function buildGraph(values: readonly unknown[]): Graph {
   }
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+/** Lists are containers too. */
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const isWare = (type: string) =>
   /Product|Model|Item|Offer|Book|Vehicle|Car$|Cycle|Game|Album|Release|Movie|Application|Work|Drug|Supplement/.test(

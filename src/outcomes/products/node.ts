@@ -1,12 +1,12 @@
 // Statements about things, whatever syntax they came in: JSON-LD as parsed, microdata and RDFa brought into its shape.
 // Keys and values are a stranger's: own properties only, every value of any type.
 import { Parser } from 'htmlparser2'
+import { isObject } from '../../lib/json.ts'
 import { cleanText, collapseSpaces, cutText } from '../extract/text.ts'
 
 export type Node = Readonly<Record<string, unknown>>
 
-export const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isNode: (value: unknown) => value is Node = isObject
 
 export const own = (node: Node, key: string): unknown => (Object.hasOwn(node, key) ? node[key] : undefined)
 

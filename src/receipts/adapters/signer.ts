@@ -13,9 +13,9 @@ import {
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
 import type { Signer } from '../../core/services.ts'
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import type { Store } from '../../store/ports.ts'
 import { createSign, type OkpKey } from '../ed25519.ts'
-import { toCanonicalJson } from '../types.ts'
 
 /** A signer that also yields keys for uses inside the gateway, each bound to its purpose. */
 export interface InstallationSigner extends Signer {

@@ -3,10 +3,8 @@ import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
 import { selectPage } from '../page.ts'
-import type { Account, LedgerEntry, ServiceKey, Store } from '../ports.ts'
+import type { Account, Input, LedgerEntry, ServiceKey } from '../ports.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const keyFields = ['id', 'accountId', 'label', 'admin', 'createdAt', 'revokedAt']
 const KEY = columns(keyFields)

@@ -1,13 +1,11 @@
 // Transaction A of an execution: the permit becomes this attempt, and the attempt is paid for.
 import { all, type Command, first } from '../command.ts'
-import type { ActionResult, Permit, Store } from '../ports.ts'
+import type { ActionResult, Input, Permit } from '../ports.ts'
 import type { Millis } from '../model.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { findCredential, insertAttempt, pay } from './attempts.ts'
 import { addCounts } from './counts.ts'
 import { PERMIT } from './permits.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const LOCK_MANDATE = `SELECT revoked_at AS "revokedAt" FROM mandates
   WHERE id = (SELECT mandate_id FROM permits WHERE id = $1) FOR SHARE`

@@ -3,13 +3,11 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { ReserveResult, Store, StoredReceipt } from '../ports.ts'
+import type { Input, ReserveResult, StoredReceipt } from '../ports.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 export const attemptFields = [
   'id',

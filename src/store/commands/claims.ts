@@ -5,13 +5,11 @@ import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
-import type { NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'
+import type { Input, NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'
 import type { Millis } from '../model.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { returnSettlement } from './settlements.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const beginning = [
   'id',

@@ -4,10 +4,8 @@ import type { Scope } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { Capability, HeldCapability, Credential, SealedCredential, Store, WrappedKey } from '../ports.ts'
+import type { Capability, Credential, HeldCapability, Input, SealedCredential, WrappedKey } from '../ports.ts'
 import type { Page, PageRequest } from '../model.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const credentialFields = [
   'id',

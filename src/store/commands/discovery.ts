@@ -1,9 +1,7 @@
 // What discovery remembers of resources that others run, and which claim pays under a one-time account reference.
 import { all, columns, type Command, first, insertInto } from '../command.ts'
-import type { ClaimState, DiscoveredResource, Store } from '../ports.ts'
+import type { ClaimState, DiscoveredResource, Input, Store } from '../ports.ts'
 import type { Millis } from '../model.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 // resources --------------------------------------------------------------------------------------------------------
 

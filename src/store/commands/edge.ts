@@ -1,10 +1,8 @@
 // Hosts that accounts asked to serve, and what an edge call costs the merchant.
 import { all, type Command, first } from '../command.ts'
-import type { Store } from '../ports.ts'
+import type { Input, Store } from '../ports.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { insertAttempt, pay } from './attempts.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 export function* saveEdgeHost({ token, host, accountId, now }: Input<'saveEdgeHost'>): Command<void> {
   yield* all(

@@ -2,10 +2,8 @@
 // counters of `email_quota`, by the id of a key or the name of a holder, and neither looks like the other.
 import { all, columns, type Command, first, insertInto, Undo } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { EmailKey, Store } from '../ports.ts'
+import type { EmailKey, Input, Store } from '../ports.ts'
 import type { Millis, Page } from '../model.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const keyFields = ['id', 'createdAt', 'revokedAt', 'lastSeenDay']
 const KEY = columns(keyFields)

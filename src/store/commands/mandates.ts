@@ -3,10 +3,8 @@
 import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { Mandate, NewMandate, Store } from '../ports.ts'
+import type { Input, Mandate, NewMandate } from '../ports.ts'
 import type { Page, PageRequest } from '../model.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const beginning = [
   'id',

@@ -3,14 +3,12 @@
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { Mandate, Permit, PermitState, PrepareResult, Store } from '../ports.ts'
+import type { Input, Mandate, Permit, PermitState, PrepareResult, Store } from '../ports.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import { balanceOf } from './accounts.ts'
 import { findCredential } from './attempts.ts'
 import { addCounts } from './counts.ts'
 import { addShare, lockMandate } from './mandates.ts'
-
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
 
 const beginning = [
   'id',

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { redactMessage, redactTokens, redactValue } from '../../../src/doors/a2a/redact.ts'
-import { JWS_TYPES, toCanonicalJson } from '../../../src/receipts/types.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
+import { JWS_TYPES } from '../../../src/receipts/types.ts'
 import type { WirePart } from '../../../src/doors/a2a/wire.ts'
 import { newToken } from '../../../src/lib/tokens.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type EvidenceFacts, signEvidence } from '../../../src/edge/evidence.ts'
 import { SANDBOX_HOST } from '../../../src/egress/target.ts'
-import { toCanonicalJson } from '../../../src/receipts/types.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 
 const NOW = 1_800_000_000_000
 

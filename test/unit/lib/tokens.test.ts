@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { JWS_TYPES, toCanonicalJson } from '../../../src/receipts/types.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
+import { JWS_TYPES } from '../../../src/receipts/types.ts'
 import { findToken, hashToken, newToken, parseToken, type TokenKind } from '../../../src/lib/tokens.ts'
 
 const KINDS: TokenKind[] = ['sk', 'cap', 'ek']

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
-import { toCanonicalJson } from '../../../src/receipts/types.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import {

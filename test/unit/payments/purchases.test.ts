@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { PaymentRequired } from '../../../schemas/x402.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
-import { toCanonicalJson } from '../../../src/receipts/types.ts'
 import type { Purchases } from '../../../src/core/services.ts'
 import type { Caller } from '../../../src/core/caller.ts'
 

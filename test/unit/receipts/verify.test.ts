@@ -1,6 +1,7 @@
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { JWS_TYPES, toCanonicalJson, verifyJws } from '../../../src/receipts/types.ts'
+import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
+import { JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
 
 const { privateKey } = generateKeyPairSync('ed25519')
 const publicJwk = { ...createPublicKey(privateKey).export({ format: 'jwk' }), kid: 'k1', use: 'sig' }

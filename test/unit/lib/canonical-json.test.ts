@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { digestCanonical, toCanonicalJson } from '../../../src/lib/canonical-json.ts'
+
+describe('canonical JSON', () => {
+  // The texts of RFC 8785, and what our own documents are made of.
+  it.each([
+    [{ b: 1, a: 2 }, '{"a":2,"b":1}'],
+    [{ '10': 1, '9': 2, '': 3 }, '{"":3,"10":1,"9":2}'],
+    [{ '\u{20ac}': 1, '\r': 2, '\u{1f600}': 3, '\ufb33': 4 }, '{"\\r":2,"€":1,"😀":3,"\ufb33":4}'],
+    [[1e21, 1e-7, 0.1, -0, 333333333.3333333], '[1e+21,1e-7,0.1,0,333333333.3333333]'],
+    [{ a: undefined, b: [null, true] }, '{"b":[null,true]}'],
+    [{ a: { b: 1, c: { b: 2, a: 1 } } }, '{"a":{"b":1,"c":{"a":1,"b":2}}}'],
+    [{ '9': 1, '10': 2 }, '{"10":2,"9":1}'],
+    [JSON.parse('{"__proto__":1,"a":2}'), '{"__proto__":1,"a":2}'],
+    [{ at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
+    ['"\\\u0007\u007f', '"\\"\\\\\\u0007\u007f"'],
+  ])('%j is %s', (value, text) => {
+    expect(toCanonicalJson(value)).toBe(text)
+  })
+
+  it('says what the document says, whatever the order of its members was', () => {
+    const reversed = (value: unknown): unknown =>
+      Array.isArray(value)
+        ? value.map(reversed)
+        : typeof value === 'object' && value !== null
+          ? Object.fromEntries(
+              Object.entries(value)
+                .toReversed()
+                .map(([name, member]) => [name, reversed(member)]),
+            )
+          : value
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = toCanonicalJson(value)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
+        expect(toCanonicalJson(reversed(value))).toBe(text)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it.each([[NaN], [{ a: Infinity }], ['\ud800'], [{ a: 1, '\ud800': 1 }], [{ '\ud800': 1 }], [undefined]])(
+    'refuses %j',
+    (value) => {
+      expect(() => toCanonicalJson(value)).toThrow()
+    },
+  )
+
+  it('is digested as UTF-8', () => {
+    const expected = createHash('sha256').update(Buffer.from('{"a":"€","b":1}', 'utf8')).digest('base64url')
+    expect(digestCanonical({ b: 1, a: '€' })).toBe(expected)
+  })
+})
