@@ -5,6 +5,7 @@ import type { Config } from '../core/config.ts'
 import { parseFault } from '../lib/fault-points.ts'
 import type { Gateway } from '../app/gateway.ts'
 import { createLogger, type Logger } from '../lib/log.ts'
+import { missingSandboxPackages } from '../sandbox/packages.ts'
 import { operatorKeyFile } from '../app/bootstrap.ts'
 import { Exit } from './exit.ts'
 import { forgetRunning, localUrl, noteRunning } from './running.ts'
@@ -110,6 +111,7 @@ function announce(config: Config, gateway: Gateway, url: string): void {
     `  REST   ${baseUrl}/openapi.json   docs ${baseUrl}/docs`,
     `  site   ${siteUrl}/`,
     `  data   ${config.dataDir}${config.databaseUrl ? ' (keys and documents; state in PostgreSQL)' : ''}`,
+    ...(config.mode === 'sandbox' ? missingSandboxPackages(config.rpcUrls) : []).map((line) => `  ${line}`),
     '',
   ]
   process.stderr.write(`${lines.join('\n')}\n`)

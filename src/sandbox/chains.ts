@@ -5,6 +5,7 @@ import type { Logger } from '../lib/log.ts'
 import { createNetworks } from '../core/networks.ts'
 import { openSandboxAccounts, type SandboxAccount } from './accounts.ts'
 import { openEmbeddedChain } from './embedded-chain.ts'
+import { EMBEDDED_CHAINS } from './packages.ts'
 
 export type { SandboxAccount } from './accounts.ts'
 
@@ -19,8 +20,6 @@ export interface SandboxChains {
   close(): Promise<void>
 }
 
-const CHAIN_IDS = [8453, 84532]
-
 /** @throws {ConfigError} when the accounts cannot be read */
 export async function openSandboxChains(options: {
   dataDir: string
@@ -32,7 +31,7 @@ export async function openSandboxChains(options: {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const accounts = await openSandboxAccounts(join(folder, 'accounts.json'))
   const chains = new Map(
-    createNetworks(CHAIN_IDS).all.map((network) => [
+    createNetworks(EMBEDDED_CHAINS).all.map((network) => [
       network.chainId,
       openEmbeddedChain({ folder, network, accounts, log }),
     ]),
@@ -45,7 +44,7 @@ export async function openSandboxChains(options: {
     payer: accounts.payer,
     settlers: accounts.settlers,
     payTo: accounts.payTo.address,
-    chainIds: CHAIN_IDS,
+    chainIds: EMBEDDED_CHAINS,
     async close() {
       await Promise.all([...chains.values()].map((chain) => chain.close()))
     },

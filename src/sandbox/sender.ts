@@ -17,7 +17,10 @@ export function withSampleSite(
   }
 
   async function sendInside(request: OutboundRequest): Promise<SendResult> {
-    const { sender, port, address } = await (inside ??= open())
+    // The site cannot open where its optional packages are missing: nothing was sent then, and nothing is charged.
+    const opened = await (inside ??= open()).catch(() => undefined)
+    if (opened === undefined) return { ok: false, phase: 'before_send', reason: 'connect_failed' }
+    const { sender, port, address } = opened
     const url = new URL(request.url)
     url.port = String(port)
     return sender.send({ ...request, url, addresses: [address] })
@@ -26,7 +29,13 @@ export function withSampleSite(
   return {
     send: (request) => (request.url.hostname === SANDBOX_HOST ? sendInside(request) : outside.send(request)),
     async close() {
-      await Promise.all([outside.close(), inside?.then(({ sender }) => sender.close())])
+      await Promise.all([
+        outside.close(),
+        inside?.then(
+          ({ sender }) => sender.close(),
+          () => {},
+        ),
+      ])
       await site.close()
     },
   }

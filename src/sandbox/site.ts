@@ -38,8 +38,8 @@ export function createSampleSite(now: () => number): SampleSite {
       return { address, port, ca }
     },
     async close() {
-      if (!running) return
-      const { server } = await running
+      const { server } = (await running?.catch(() => undefined)) ?? {}
+      if (server === undefined) return
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeAllConnections()
       await closed

