@@ -1,52 +1,22 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
-import type { KeyObject } from 'node:crypto'
-import type { Config } from '../core/config.ts'
-import type { Fault } from '../lib/fault-points.ts'
-import type { Logger } from '../lib/log.ts'
+import type { PaymentGate } from '../core/charging.ts'
+import { createNetworks, type Networks, type PaymentNetwork } from '../core/networks.ts'
+import type { Facilitator, Purchases } from '../core/services.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Facilitator, Purchases, Signer } from '../core/services.ts'
-import type { DocumentStore, Store } from '../store/ports.ts'
 import { createChain } from '../payments/adapters/chain.ts'
 import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from '../payments/adapters/local-upstream.ts'
 import { createFacilitator } from '../payments/facilitator.ts'
 import { createPaymentGate } from '../payments/gate.ts'
-import { createNetworks } from '../core/networks.ts'
 import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
-import type { Networks } from '../core/networks.ts'
-import type { PaymentGate } from '../core/charging.ts'
 import { createPresentations } from '../payments/presentation.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createVerifier } from '../payments/verify.ts'
-
-/** The embedded chains, where there are any (sandbox/chains.ts). */
-export interface EmbeddedChains {
-  readonly chainIds: readonly number[]
-  rpcUrl(chainId: number): Promise<string>
-  readonly settlers: readonly { readonly privateKey: Secret<string> }[]
-  readonly payTo: string
-}
-
-export interface PaymentParts {
-  readonly config: Config
-  readonly store: Store
-  readonly documents: DocumentStore
-  readonly signer: Signer
-  /** Reads back what this installation signed. */
-  readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
-  readonly presentationKey: KeyObject
-  readonly embedded: EmbeddedChains | undefined
-  /** Of GATEWAY_SETTLER_KEY_FILE. */
-  readonly settlerKey: Secret<string> | undefined
-  readonly extraCa: readonly string[] | undefined
-  readonly baseUrl: string
-  readonly bootId: string
-  readonly now: () => number
-  readonly log: Logger
-  readonly fault: Fault
-}
+import { openSandboxChains } from '../sandbox/chains.ts'
+import type { Ground } from './ground.ts'
+import type { Lifetime } from './lifetime.ts'
 
 export interface Payments {
   readonly networks: Networks
@@ -57,105 +27,68 @@ export interface Payments {
   readonly gate: PaymentGate
   readonly facilitator: Facilitator
   readonly purchases: Purchases
-  close(): Promise<void>
 }
 
-export function createPayments(parts: PaymentParts): Payments {
-  const { config, store, documents, signer, embedded, settlerKey, baseUrl, bootId, now, log, fault } = parts
-  const rpcUrlOf = (chainId: number) => {
-    const url = config.rpcUrls[chainId]
-    if (url !== undefined) return Promise.resolve(url)
-    if (embedded) return embedded.rpcUrl(chainId)
-    return Promise.reject(new Error(`no chain ${chainId}`))
+/** @param settlerKey of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own */
+export async function openPayments(
+  ground: Ground,
+  settlerKey: Secret<string> | undefined,
+  lifetime: Lifetime,
+): Promise<Payments> {
+  const { config, isSandbox, signer } = ground
+  const { baseUrl } = ground.addresses
+  const { verifyOwn } = signer
+  const embedded = isSandbox ? await openSandboxChains({ ...ground, dataDir: config.dataDir }) : undefined
+  if (embedded) lifetime.onClose(() => embedded.close())
+
+  const rpcUrlOf = async (chainId: number): Promise<string> => {
+    const url = config.rpcUrls[chainId] ?? (await embedded?.rpcUrl(chainId))
+    if (url === undefined) throw new Error(`no chain ${chainId}`)
+    return url
   }
-  const chainIds = [...new Set([...Object.keys(config.rpcUrls).map(Number), ...(embedded?.chainIds ?? [])])]
-  const networks = createNetworks(chainIds)
+  const chainIds = new Set([...Object.keys(config.rpcUrls).map(Number), ...(embedded?.chainIds ?? [])])
+  const networks = createNetworks([...chainIds])
+  const rpcOf = ({ chainId }: PaymentNetwork) => ({ rpcUrl: () => rpcUrlOf(chainId) })
   const chains = new Map(
-    networks.all.map((network) => [
-      network.network,
-      createChain({ network, rpcUrl: () => rpcUrlOf(network.chainId), now }),
-    ]),
+    networks.all.map((network) => [network.network, createChain({ ...ground, network, ...rpcOf(network) })]),
   )
-  const payTo = config.payTo ?? embedded?.payTo
-  const upstreams: Upstream[] = config.facilitators.map((url) =>
-    createHttpUpstream({ url, networks, ca: parts.extraCa, now }),
-  )
-  if (upstreams.length === 0 && (settlerKey || embedded))
-    upstreams.push(
-      createLocalUpstream({
-        chains: networks.all.map((network) => ({ network, rpcUrl: () => rpcUrlOf(network.chainId) })),
-        settlerKeys: async () =>
-          settlerKey ? [settlerKey] : embedded!.settlers.map(({ privateKey }) => privateKey),
-        fault,
-        now,
-      }),
+  lifetime.onClose(async () => {
+    await Promise.all([...chains.values()].map((chain) => chain.close()))
+  })
+
+  const settlerKeys = settlerKey ? [settlerKey] : embedded?.settlers.map(({ privateKey }) => privateKey)
+  const router = createRouter({ ...ground, networks, upstreams: openUpstreams() })
+  lifetime.onClose(() => router.close())
+
+  /** Facilitators elsewhere where the operator names some, else the one in this process where it has a key to settle with. */
+  function openUpstreams(): Upstream[] {
+    const remote = config.facilitators.map((url) =>
+      createHttpUpstream({ ...ground, url, networks, ca: ground.extraCa }),
     )
-  const router = createRouter({ upstreams, networks, now, log })
-  const verifier = createVerifier({
-    networks,
-    chains,
-    store,
-    router,
-    documents,
-    rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,
-    now,
-    log,
-  })
-  const settlements = createSettlements({
-    store,
-    router,
-    networks,
-    chains,
-    signer,
-    baseUrl,
-    bootId,
-    now,
-    log,
-    fault,
-  })
-  const purchases = createPurchases({
-    config,
-    store,
-    networks,
-    signer,
-    verifyOwn: parts.verifyOwn,
-    payTo,
-    baseUrl,
-    now,
-  })
-  const presentations = createPresentations(parts.presentationKey)
-  const common = {
-    store,
-    networks,
-    verifier,
-    settlements,
-    presentations,
-    signer,
-    payTo,
-    baseUrl,
-    bootId,
-    now,
-    log,
-    fault,
+    if (remote.length > 0 || !settlerKeys) return remote
+    const settling = networks.all.map((network) => ({ network, ...rpcOf(network) }))
+    return [createLocalUpstream({ ...ground, chains: settling, settlerKeys: async () => settlerKeys })]
   }
+
+  const payTo = config.payTo ?? embedded?.payTo
+  const shared = { ...ground, networks, chains, router, payTo, baseUrl, verifyOwn }
+  const verifier = createVerifier({
+    ...shared,
+    rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,
+  })
+  const settlements = createSettlements(shared)
+  lifetime.onClose(() => settlements.close())
+  const purchases = createPurchases(shared)
+  const presentations = createPresentations(signer.deriveKey('payment-presentation'))
+  const taking = { ...shared, verifier, settlements, presentations }
   return {
     networks,
     payTo,
     router,
     chains,
     settlements,
-    gate: createPaymentGate({ router, ...common }),
-    facilitator: createFacilitator({
-      config,
-      router,
-      creditsRequired: purchases.creditsRequired,
-      ...common,
-    }),
+    gate: createPaymentGate(taking),
+    facilitator: createFacilitator({ ...taking, creditsRequired: purchases.creditsRequired }),
     purchases,
-    async close() {
-      await settlements.close()
-      await router.close()
-      await Promise.all([...chains.values()].map((chain) => chain.close()))
-    },
   }
 }

@@ -1,0 +1,60 @@
+// Composition of what acts with a credential or on consent: accounts, egress, permits, inspection and the edge.
+import { createAccounts } from '../accounts/index.ts'
+import { createActions } from '../actions/index.ts'
+import { createCommerce } from '../commerce/index.ts'
+import { createRateLimiter } from '../core/rate-limit.ts'
+import { createTxtResolvers } from '../edge/adapters/txt.ts'
+import { MERCHANT_PER_MINUTE } from '../edge/admission.ts'
+import { createEdge } from '../edge/index.ts'
+import { createVault } from '../egress/envelope.ts'
+import { createEgress, type EgressParts } from '../egress/index.ts'
+import type { Ground } from './ground.ts'
+import type { Payments } from './payments.ts'
+
+export type Broker = ReturnType<typeof createBroker>
+
+export function createBroker(
+  ground: Ground,
+  { purchases }: Pick<Payments, 'purchases'>,
+  { createLeakGate }: { readonly createLeakGate?: EgressParts['createLeakGate'] } = {},
+) {
+  const { config, addresses, isSandbox, signer, policy, now } = ground
+  const { baseUrl } = addresses
+  const { creditsRequired } = purchases
+  const { egressPorts } = config
+  const targets = { egressPorts, allowSandboxName: isSandbox, baseUrl }
+  const idempotencyKey = signer.deriveKey('idempotency-key')
+
+  const egress = createEgress({
+    ...ground,
+    ...targets,
+    vault: createVault(ground.authority),
+    idempotencyKey,
+    creditsRequired,
+    ...(createLeakGate && { createLeakGate }),
+  })
+  const actions = createActions({
+    ...ground,
+    ...targets,
+    forward: egress.forward,
+    verifyOwn: signer.verifyOwn,
+    creditsRequired,
+  })
+  const commerce = createCommerce(ground)
+  const edge = createEdge({
+    ...ground,
+    ...targets,
+    runner: egress.runner,
+    applyPolicy: egress.applyPolicy,
+    readPolicy: commerce.readPolicy,
+    txtResolvers: createTxtResolvers(config.dnsServers),
+    addresses: policy,
+    // All buyers of a merchant together are given no less than the figure for one of them; 0 is no limits at all.
+    limiter: createRateLimiter(config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE)),
+    idempotencyKey,
+    tokenKey: signer.deriveKey('edge-account'),
+    edgeName: config.edgeName ?? new URL(baseUrl).hostname,
+  })
+  const accounts = createAccounts({ store: ground.store, freeCredits: config.serviceKeyCredits, now })
+  return { accounts, egress, actions, commerce, edge }
+}

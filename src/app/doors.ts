@@ -1,0 +1,50 @@
+// The doors on one listener: which one answers a path, and what happens when a door itself fails.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createA2aDoor } from '../doors/a2a.ts'
+import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge.ts'
+import { type HttpContext, type HttpHandler, httpContext, sendProblem } from '../doors/http.ts'
+import { createMcpDoor, type McpDoor } from '../doors/mcp.ts'
+import type { DoorParts } from '../doors/parts.ts'
+import { createRestDoor } from '../doors/rest.ts'
+
+export interface Doors {
+  readonly mcp: McpDoor
+  handle(req: IncomingMessage, res: ServerResponse): void
+  /** Ends streams and sessions; calls that run are the call path's to wait for. */
+  close(): Promise<void>
+}
+
+export async function openDoors(parts: DoorParts): Promise<Doors> {
+  const { config, addresses, log } = parts
+  const mcp = createMcpDoor(parts)
+  const a2a = await createA2aDoor(parts)
+  const rest = createRestDoor(parts)
+  const edge = createEdgeDoor(parts)
+
+  function doorFor(path: string): HttpHandler {
+    if (path === '/mcp') return mcp.http
+    if (path === '/a2a' || path.startsWith('/a2a/')) return a2a.http
+    if (path === '/.well-known/agent-card.json' || path === '/.well-known/agent.json') return a2a.card
+    if (edge && path.startsWith(EDGE_PREFIX)) return edge
+    return rest.http
+  }
+
+  async function answer(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
+    try {
+      await doorFor(context.path)(req, res, context)
+    } catch (thrown) {
+      log.error({ request_id: context.requestId, err: thrown }, 'door failed')
+      sendProblem(res, thrown, context, addresses)
+    }
+  }
+
+  return {
+    mcp,
+    handle(req, res) {
+      void answer(req, res, httpContext(req, config.trustProxy))
+    },
+    async close() {
+      await Promise.all([mcp.close(), a2a.close()])
+    },
+  }
+}

@@ -1,0 +1,50 @@
+// Composition of email verification: lists in a process of their own, mail routes by DNS, an optional mailbox verifier.
+import { createAddressPolicy } from '../egress/address.ts'
+import type { OpenEgress } from '../egress/index.ts'
+import { createMailDns } from '../email/adapters/dns.ts'
+import { createKnowledgeReader } from '../email/adapters/knowledge.ts'
+import { createListLoader } from '../email/adapters/list-loader.ts'
+import { createMailboxVerifier } from '../email/adapters/verifier.ts'
+import { createEmail, type EmailService } from '../email/index.ts'
+import { type KnownKeys, rememberKeys } from '../email/known-keys.ts'
+import type { Ground } from './ground.ts'
+import type { Lifetime } from './lifetime.ts'
+
+export interface OpenEmail {
+  readonly email: EmailService
+  readonly findKey: KnownKeys['find']
+}
+
+export function openEmail(
+  ground: Ground,
+  { checkHost }: Pick<OpenEgress, 'checkHost'>,
+  lifetime: Lifetime,
+): OpenEmail {
+  const { config, store, documents, resolver, sender, policy, log, now } = ground
+  const { dataDir, emailVerifierUrl: url } = config
+  const lists = createListLoader({ dataDir })
+  lifetime.onClose(() => lists.close())
+  const keys = rememberKeys(store, now)
+  const email = createEmail({
+    store,
+    dns: createMailDns(config.dnsServers),
+    // Mail does not arrive at a private address, whatever was opened for requests.
+    addresses: createAddressPolicy([]),
+    mailbox:
+      url === undefined ? undefined : createMailboxVerifier({ url, resolver, sender, policy, checkHost }),
+    readKnowledge: createKnowledgeReader({
+      dataDir,
+      loadLists: lists.load,
+      documents,
+      report: (problem) => log.warn(problem),
+      now,
+    }),
+    dailyQuota: config.emailDailyQuota,
+    areKeysLimited: config.rateLimit !== 0,
+    forgetKey: keys.forget,
+    now,
+    elapsedMs: () => performance.now(),
+  })
+  lifetime.onClose(() => email.settle('all'))
+  return { email, findKey: keys.find }
+}

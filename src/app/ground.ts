@@ -1,0 +1,88 @@
+// What every part stands on: the store, the keys of this installation, and the one safe way out.
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Addresses, Config } from '../core/config.ts'
+import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
+import { openAuthority } from '../egress/adapters/authority.ts'
+import { createResolver } from '../egress/adapters/dns.ts'
+import { createSender } from '../egress/adapters/undici.ts'
+import type { Authority, Sender } from '../egress/ports.ts'
+import { listSealingKeys } from '../egress/rotation.ts'
+import { type Fault, parseFault } from '../lib/fault-points.ts'
+import type { Logger } from '../lib/log.ts'
+import { type InstallationSigner, openSigner } from '../receipts/adapters/signer.ts'
+import { withSampleSite } from '../sandbox/sender.ts'
+import { createSampleSite } from '../sandbox/site.ts'
+import { openDocumentStore, openStore } from '../store/index.ts'
+import type { DocumentStore, Store } from '../store/ports.ts'
+import { type ObservedResolver, observeResolver } from './health.ts'
+import { claimInstallation } from './installation.ts'
+import type { Lifetime } from './lifetime.ts'
+
+export interface Ground {
+  readonly config: Config
+  readonly addresses: Addresses
+  readonly isSandbox: boolean
+  readonly log: Logger
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Of this process: tells what it left behind from what another one is doing. */
+  readonly bootId: string
+  readonly fault: Fault
+  readonly store: Store
+  readonly documents: DocumentStore
+  readonly authority: Authority
+  readonly signer: InstallationSigner
+  readonly sender: Sender
+  readonly resolver: ObservedResolver
+  /** Which addresses requests may reach. */
+  readonly policy: AddressPolicy
+  /** PEM of authorities that outbound TLS trusts besides the default ones. */
+  readonly extraCa: readonly string[] | undefined
+}
+
+/** @throws {ConfigError} when the data directory is in use, of the other mode, or its key files cannot be used */
+export async function openGround(
+  parts: Pick<Ground, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'>,
+  lifetime: Lifetime,
+): Promise<Ground> {
+  const { config, log, now, extraCa } = parts
+  const isSandbox = config.mode === 'sandbox'
+  const bootId = randomUUID()
+  const fault = parseFault(config.fault)
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+
+  const store = await openStore({ config, log, bootId })
+  lifetime.onClose(() => store.close())
+  const documents = await openDocumentStore({ config, log })
+  lifetime.onClose(() => documents.close())
+  await claimInstallation(documents, config)
+
+  const authority = await openAuthority({
+    file: config.authorityKeyFile,
+    sealedTo: await listSealingKeys(store),
+    now,
+  })
+  const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
+
+  const outside = createSender({ fault, ...(extraCa && { ca: extraCa }) })
+  const sender = isSandbox
+    ? withSampleSite(outside, createSampleSite(now), (ca) => createSender({ fault, ca: [ca] }))
+    : outside
+  lifetime.onClose(() => sender.close())
+
+  return {
+    ...parts,
+    isSandbox,
+    bootId,
+    fault,
+    store,
+    documents,
+    authority,
+    signer,
+    sender,
+    resolver: observeResolver(createResolver(config.dnsServers), config.dnsServers, now),
+    policy: createAddressPolicy(config.allowPrivateCidrs),
+  }
+}

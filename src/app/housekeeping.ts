@@ -1,0 +1,46 @@
+// What is done beside the calls: once at the start, and then every minute for as long as the gateway runs.
+import type { OpenEgress } from '../egress/index.ts'
+import type { EmailService } from '../email/index.ts'
+import type { Settlements } from '../payments/ports.ts'
+import type { Ground } from './ground.ts'
+
+const SWEEP_MS = 60_000
+
+export interface Housekeeping {
+  readonly egress: Pick<OpenEgress, 'recover'>
+  readonly settlements: Pick<Settlements, 'reconcile'>
+  readonly email: Pick<EmailService, 'prepare' | 'settle'>
+}
+
+/** @returns what stops it */
+export function startHousekeeping(
+  { log, store, now }: Pick<Ground, 'log' | 'store' | 'now'>,
+  { egress, settlements, email }: Housekeeping,
+): () => void {
+  let isStopped = false
+  // Payments that a crash left behind are decided by the chains, and nobody waits for those.
+  void settlements.reconcile().catch((thrown: unknown) => {
+    log.error({ err: thrown }, 'payments could not be reconciled')
+  })
+  // Nobody is kept waiting for what email verification knows by name.
+  void email.prepare().catch((thrown: unknown) => {
+    if (!isStopped) log.error({ err: thrown }, 'email verification could not be prepared')
+  })
+
+  async function sweep(): Promise<void> {
+    try {
+      await store.sweep(now())
+      await egress.recover()
+      await settlements.reconcile()
+      await email.settle()
+    } catch (thrown) {
+      log.error({ err: thrown }, 'housekeeping failed')
+    }
+  }
+  const timer = setInterval(() => void sweep(), SWEEP_MS)
+  timer.unref()
+  return () => {
+    isStopped = true
+    clearInterval(timer)
+  }
+}

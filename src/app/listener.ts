@@ -1,0 +1,86 @@
+// The HTTP listener: bound before anything else, so that generated documents know its port, and closed with patience.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Addresses, Config } from '../core/config.ts'
+import { refuseMalformed } from '../doors/malformed.ts'
+import type { Lifetime } from './lifetime.ts'
+
+const MAX_HEADER_BYTES = 16 * 1024
+const IDLE_CHECK_MS = 50
+
+/**
+ * Bounds on the arrival of a request: a sender that dribbles holds a connection and what it sent so far. Node looks for
+ * them once an interval, so they live that much longer. Milliseconds.
+ */
+export const TIMEOUTS = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 5_000 }
+/** A connection on which nothing moved for this long is dead: calls end within 30 s, and streams speak every 15 s. */
+const SILENCE_MS = 120_000
+
+export type ListenerTimeouts = Partial<typeof TIMEOUTS> & { readonly silence?: number }
+
+export interface Listener {
+  readonly addresses: Addresses
+  readonly port: number
+  /** From here on requests are handled; before, each is answered 503 with `Retry-After`. */
+  serve(handle: (req: IncomingMessage, res: ServerResponse) => void): void
+  /** Accepts nothing more and resolves when the last connection is gone, after `deadlineMs` by force. */
+  drain(deadlineMs: number): Promise<void>
+}
+
+export async function openListener(
+  config: Config,
+  lifetime: Lifetime,
+  timeouts: ListenerTimeouts = {},
+): Promise<Listener> {
+  const { silence = SILENCE_MS, ...arrival } = timeouts
+  let handle = refuseUntilReady
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, keepAliveTimeout: 65_000, ...TIMEOUTS, ...arrival },
+    (req, res) => handle(req, res),
+  )
+  server.timeout = silence
+  await listen(server, config.port, config.host)
+  lifetime.onClose(() => drain(server, 0))
+  const { port } = server.address() as AddressInfo
+  const addresses = addressesOf(config, port)
+  server.on('clientError', refuseMalformed(addresses.baseUrl))
+  return {
+    addresses,
+    port,
+    serve(ready) {
+      handle = ready
+    },
+    drain: (deadlineMs) => drain(server, deadlineMs),
+  }
+}
+
+function refuseUntilReady(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(503, { 'retry-after': '1', 'content-length': '0' }).end()
+}
+
+function addressesOf(config: Config, port: number): Addresses {
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host
+  const baseUrl = config.baseUrl ?? `http://${host}:${port}`
+  return { baseUrl, siteUrl: config.siteUrl ?? baseUrl, mcpUrl: config.mcpUrl ?? `${baseUrl}/mcp` }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function drain(server: Server, deadlineMs: number): Promise<void> {
+  if (!server.listening) return
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  // A connection that delivers its last answer now would stay open for the next request: it is closed as it falls idle.
+  const reaper = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS)
+  await closed
+  clearInterval(reaper)
+  clearTimeout(deadline)
+}

@@ -1,0 +1,51 @@
+// Composition of what reads public pages: outcomes, paid web fetch and discovery.
+import type { Registry } from '../core/registry.ts'
+import { createPlainSender } from '../discovery/adapters/plain-http.ts'
+import { createDiscovery } from '../discovery/index.ts'
+import type { OpenEgress } from '../egress/index.ts'
+import { createTargets } from '../outbound/targets.ts'
+import { createAnalyserPool } from '../outcomes/adapters/pool.ts'
+import { createOutcomes } from '../outcomes/index.ts'
+import { createQuotes } from '../payments/quotes.ts'
+import { createWebFetch } from '../webfetch/index.ts'
+import type { Ground } from './ground.ts'
+import type { Lifetime } from './lifetime.ts'
+import type { Payments } from './payments.ts'
+
+export type Reading = ReturnType<typeof openReading>
+
+export function openReading(
+  ground: Ground,
+  payments: Pick<Payments, 'networks' | 'payTo' | 'router'>,
+  { checkHost }: Pick<OpenEgress, 'checkHost'>,
+  registry: Registry,
+  lifetime: Lifetime,
+) {
+  const { config, isSandbox, signer, now } = ground
+  const { networks, payTo, router } = payments
+  const { baseUrl } = ground.addresses
+  const { verifyOwn } = signer
+  const outbound = { ...ground, payTo, baseUrl, checkHost }
+
+  const analyser = createAnalyserPool()
+  lifetime.onClose(() => analyser.close())
+  const outcomes = createOutcomes({
+    targets: createTargets({ ...outbound, allowSandboxName: isSandbox }),
+    sender: ground.sender,
+    analyser,
+    quotes: createQuotes({ signer, verifyOwn, payTo, baseUrl, isSandbox, now }),
+    baseUrl,
+    rules: { ports: config.egressPorts, allowSandboxName: isSandbox },
+    feedSources: config.feedSources,
+    now,
+  })
+  const webFetch = createWebFetch({ ...outbound, networks, router, verifyOwn })
+  const discovery = createDiscovery({
+    ...outbound,
+    plainSender: createPlainSender(),
+    registry,
+    networks,
+  })
+  lifetime.onClose(() => discovery.close())
+  return { analyser, outcomes, webFetch, discovery }
+}

@@ -1,0 +1,69 @@
+// Everything a tool's handler may reach, and the call path in front of it.
+import { hideNames } from '../commerce/secrets/places.ts'
+import { type CallPath, createCallPath } from '../core/call.ts'
+import { createRateLimiter } from '../core/rate-limit.ts'
+import type { Registry } from '../core/registry.ts'
+import type { Services } from '../core/services.ts'
+import { createDocuments } from '../documents/index.ts'
+import type { EgressParts } from '../egress/index.ts'
+import { listProviders } from '../egress/providers.ts'
+import { descriptorsIn } from '../outcomes/descriptors.ts'
+import { createReceipts } from '../receipts/index.ts'
+import { createBroker } from './broker.ts'
+import { openEmail } from './email.ts'
+import type { Ground } from './ground.ts'
+import { createHealth } from './health.ts'
+import type { Housekeeping } from './housekeeping.ts'
+import type { Lifetime } from './lifetime.ts'
+import type { Payments } from './payments.ts'
+import { openReading } from './reading.ts'
+
+export interface OpenServices {
+  readonly services: Services
+  readonly calls: CallPath
+  readonly housekeeping: Housekeeping
+}
+
+export async function openServices(
+  ground: Ground,
+  payments: Payments,
+  registry: Registry,
+  options: { readonly createLeakGate?: EgressParts['createLeakGate'] },
+  lifetime: Lifetime,
+): Promise<OpenServices> {
+  const { config, store, log, now } = ground
+  const { gate, networks, settlements } = payments
+  const { egress, ...broker } = createBroker(ground, payments, options)
+  await egress.recover()
+  const { email, findKey: findEmailKey } = openEmail(ground, egress, lifetime)
+  const { analyser, ...reading } = openReading(ground, payments, egress, registry, lifetime)
+
+  const services: Services = {
+    ...broker,
+    ...reading,
+    egress,
+    email,
+    payments: gate,
+    facilitator: payments.facilitator,
+    purchases: payments.purchases,
+    receipts: createReceipts({ store }),
+    documents: createDocuments({
+      ...ground,
+      registry,
+      capabilities: descriptorsIn(config.mode),
+      providers: listProviders(),
+      isPayable: payments.payTo !== undefined && networks.find('eip155:8453') !== undefined,
+    }),
+    health: createHealth({ ...ground, ...payments, analyser, startedAt: now() }),
+  }
+  const calls = createCallPath({
+    services,
+    gate,
+    store: { findKey: store.findKey, findCapability: store.findCapability, findEmailKey },
+    limiter: createRateLimiter(config.rateLimit),
+    hideNames,
+    log,
+    now,
+  })
+  return { services, calls, housekeeping: { egress, settlements, email } }
+}

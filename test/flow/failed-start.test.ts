@@ -1,0 +1,39 @@
+// A start that fails leaves nothing behind: no port, no lock on the data directory.
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { loadConfig } from '../../src/app/config.ts'
+import { startGateway } from '../../src/app/gateway.ts'
+import { ConfigError } from '../../src/core/errors.ts'
+import { createLogger } from '../../src/lib/log.ts'
+import { removeFolder } from '../support/remove-folder.ts'
+
+it('frees its port and its data directory, so that the next start with a mended file succeeds', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'failed-start-'))
+  const port = await freePort()
+  const config = loadConfig({ PORT: String(port), GATEWAY_DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'silent' })
+  const log = createLogger('silent')
+  const keyFile = join(dataDir, 'signing.jwk')
+  writeFileSync(keyFile, '{"kty":"nothing"}', { mode: 0o600 })
+  await expect(startGateway(config, log)).rejects.toThrow(ConfigError)
+
+  await removeFolder(keyFile)
+  const gateway = await startGateway(config, log)
+  expect((await fetch(`${gateway.addresses.baseUrl}/healthz`)).status).toBe(200)
+  await gateway.close()
+  await removeFolder(dataDir)
+})
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      if (address === null || typeof address === 'string') return reject(new Error('no port'))
+      server.close(() => resolve(address.port))
+    })
+  })
+}
