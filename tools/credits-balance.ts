@@ -8,8 +8,8 @@ import { accountOf } from './account.ts'
 const LedgerLine = z.object({
   transaction_id: z.string(),
   amount: z.int().describe('Credits in (positive) or out (negative)'),
-  kind: z.enum(['grant', 'egress', 'action', 'edge', 'refund', 'purchase', 'settlement']),
-  reference: z.string().describe('The attempt it was for, or what was noted with a grant'),
+  kind: z.enum(['grant', 'egress', 'action', 'edge', 'call', 'refund', 'purchase', 'settlement']),
+  reference: z.string().describe('The attempt or the call it was for, or what was noted with a grant'),
   created_at: Timestamp,
 })
 

@@ -205,6 +205,11 @@ const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
   `CREATE INDEX email_keys_seen ON email_keys (last_seen_day)`,
 ]
 
+/** A call's debit is given back by its transaction alone, which names no account. */
+const callDebits = (): readonly string[] => [
+  `CREATE UNIQUE INDEX ledger_calls ON ledger_entries (transaction_id) WHERE kind = 'call' AND amount < 0`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -348,6 +353,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   unclusterTexts,
   listLater,
   attemptIndexes,
+  callDebits,
 ]
 
 /** What the `migrations` table names as its highest version once this release has opened the database. */

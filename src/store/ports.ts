@@ -93,8 +93,8 @@ export interface LedgerEntry {
   readonly account: string
   /** Signed credits; the entries of one transaction sum to zero. */
   readonly amount: number
-  readonly kind: 'grant' | 'egress' | 'action' | 'edge' | 'refund' | 'purchase' | 'settlement'
-  /** What it was for: an attempt id, or the reference given with a grant. */
+  readonly kind: 'grant' | 'egress' | 'action' | 'edge' | 'call' | 'refund' | 'purchase' | 'settlement'
+  /** What it was for: an attempt id, or the reference given with a grant or with the debit of a call. */
   readonly reference: string
   readonly createdAt: Millis
 }
@@ -254,6 +254,24 @@ export interface Store extends ActionStore, EdgeStore, EmailStore {
     transactionId: string
     now: Millis
   }): Promise<{ balance: number; repeated: boolean } | undefined>
+  /**
+   * The account pays for a call that makes no attempt: one double-entry transaction of kind `call`. Idempotent by
+   * `transactionId`. Not ok, and nothing is written, when the balance is less than `amount` or there is no such account;
+   * not ok either when this very transaction was given back already.
+   * @throws {GatewayError} input_invalid when `amount` is no whole number of credits, at least 1
+   */
+  debitCredits(input: {
+    accountId: string
+    amount: number
+    transactionId: string
+    reference: string
+    now: Millis
+  }): Promise<{ ok: boolean; balance: number }>
+  /**
+   * Gives back what `debitCredits` took in this transaction, once (kind `refund`, the debit's reference). Not ok when it was
+   * given back before, or nothing was debited: then `balance` is 0 where no debit names an account.
+   */
+  refundCredits(input: { transactionId: string; now: Millis }): Promise<{ ok: boolean; balance: number }>
 
   // credentials ------------------------------------------------------------------------------------------------
   insertCredential(credential: SealedCredential): Promise<void>

@@ -137,7 +137,11 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
           ? `SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'ledger_entries' AND sql IS NOT NULL`
           : `SELECT indexname AS name FROM pg_indexes WHERE tablename = 'ledger_entries' AND indexname NOT LIKE '%pkey'`,
       )
-      expect(indexes.map((row) => row['name']).toSorted()).toEqual(['ledger_grants', 'ledger_purchases'])
+      expect(indexes.map((row) => row['name']).toSorted()).toEqual([
+        'ledger_calls',
+        'ledger_grants',
+        'ledger_purchases',
+      ])
 
       const claim = newClaim({ purchase: { accountId: 'acct_b', credits: 10 } })
       expect((await store.claimPayment({ claim, bootId: 'boot-new' })).ok).toBe(true)

@@ -4,6 +4,7 @@ import type { Store } from '../ports.ts'
 import * as accounts from './accounts.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
+import * as charges from './charges.ts'
 import * as claims from './claims.ts'
 import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
@@ -22,6 +23,7 @@ export type Commands = {
 }
 
 const { createAccount, addKey, findKey, listKeys, revokeKey, getAccount, balance, ledger, grant } = accounts
+const { debitCredits, refundCredits } = charges
 const { insertCredential, getCredential, listCredentials, rotateCredential, revokeCredential } = credentials
 const { listWrapsNotUnder, replaceWrap } = credentials
 const { insertCapability, findCapability, listCapabilities, revokeCapability } = credentials
@@ -50,6 +52,8 @@ export const commands: Commands = {
   balance,
   ledger,
   grant,
+  debitCredits,
+  refundCredits,
   insertCredential,
   getCredential,
   listCredentials,

@@ -10,6 +10,8 @@ const REMEMBERED: ReadonlySet<CommandName> = new Set<CommandName>([
 
 /** The commands of calls: they move money, attempts, permits and claims, and of a capability its counter, which is not in the row. */
 export const HARMLESS: ReadonlySet<CommandName> = new Set<CommandName>([
+  'debitCredits',
+  'refundCredits',
   'reserveAttempt',
   'reserveAction',
   'reserveEdgeCall',

@@ -108,6 +108,16 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ['countOpenClaims', () => plansOf(commands.countOpenClaims())],
   ['takeSettlement', () => plansOf(commands.takeSettlement(take), [found, [], found])],
   ['returnSettlement', () => plansOf(commands.returnSettlement(take), [found])],
+  [
+    'debitCredits',
+    () =>
+      plansOf(commands.debitCredits({ ...take, amount: 1, reference: 'r' }), [[{ balance: 1 }], [], found]),
+  ],
+  [
+    'refundCredits',
+    () =>
+      plansOf(commands.refundCredits(take), [[{ accountId: 'acct_a', amount: -1, reference: 'r' }], found]),
+  ],
   ['recoverAttempts', () => plansOf(commands.recoverAttempts(boot), [found, found])],
   ['listAttemptsWithoutReceipt', () => plansOf(commands.listAttemptsWithoutReceipt(9))],
   ['preparePermit', preparing],

@@ -74,6 +74,9 @@ beforeAll(async () => {
   run('takeReference', { id: 'ref-1', claimId: canceled.id, now: NOW })
   run('cancelClaim', { id: canceled.id, bootId: BOOT, reason: 'x', now: NOW })
 
+  const debit = { accountId, amount: 2, transactionId: nextTransaction(), reference: 'call', now: NOW }
+  run('debitCredits', debit)
+  run('refundCredits', debit)
   const taking = { holder: 'h', month: '2026-06', allowance: 1, accountId, now: NOW }
   for (const claimId of ['clm_1', 'clm_2'])
     run('takeSettlement', { ...taking, claimId, transactionId: nextTransaction() })
