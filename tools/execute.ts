@@ -2,7 +2,7 @@ import { ExecuteRequest } from '../schemas/execute-request.ts'
 import { free, freeOr, x402 } from '../schemas/money.ts'
 import { Execution } from '../schemas/outcome.ts'
 import { type CapabilityFacts, descriptors, descriptorsIn, paidExample } from '../src/outcomes/descriptors.ts'
-import { isSpokenJob } from '../src/outcomes/intent-phrase.ts'
+import { isIntentPhrase } from '../src/outcomes/intent-phrase.ts'
 import { defineTool, type Sold } from '../src/core/registry.ts'
 
 const examplesOf = (capabilities: readonly CapabilityFacts[]) => [
@@ -74,7 +74,7 @@ export const execute = defineTool({
   maxBodyBytes: 192 * 1024,
 
   repair: (input, { outcomes }) => outcomes.guide(input),
-  understands: isSpokenJob,
+  understands: isIntentPhrase,
   terms: (input, { outcomes }) => outcomes.terms(input),
   handle: (input, { outcomes, caller, signal, claimId }) =>
     outcomes.execute(input, { caller, signal: signal(), claimId }),

@@ -44,7 +44,7 @@ export function readUrl(text: string): URL | undefined {
   return url
 }
 
-/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a look. */
+/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a probe. */
 export const isPublicHost = ({ hostname }: URL): boolean =>
   !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
 

@@ -19,7 +19,7 @@ import { toItem } from './item.ts'
 import { probe } from './liveness.ts'
 import { OWN_SOURCE } from './merge.ts'
 import { createOutbound } from './outbound.ts'
-import { listOwn } from './own-listings.ts'
+import { listOwnTools } from './own-listings.ts'
 import {
   comparePositions,
   decodeCursor,
@@ -30,7 +30,7 @@ import {
   takeFirst,
 } from './paging.ts'
 import { createProber } from './prober.ts'
-import { createShelf, type Shelved } from './resource-index.ts'
+import { createResourceIndex, type IndexedResource } from './resource-index.ts'
 import { createSources } from './sources.ts'
 
 export interface DiscoveryParts {
@@ -43,7 +43,7 @@ export interface DiscoveryParts {
   /** For catalogues that were configured with http://. */
   readonly plainSender: Sender
   readonly policy: AddressPolicy
-  /** The operator's brake. */
+  /** Whether the operator lets requests to this host out. */
   readonly checkHost: (host: string) => Promise<{ readonly ok: boolean }>
   readonly payTo: string | undefined
   readonly baseUrl: string
@@ -61,25 +61,28 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
   const { config, store, now, log } = parts
   const closing = new AbortController()
   const outbound = createOutbound({ ...parts, ports: config.egressPorts })
-  const own = listOwn({ ...parts, networks: parts.networks.all, startedAt: now() })
+  const ownListings = listOwnTools({ ...parts, networks: parts.networks.all, startedAt: now() })
   const prober = createProber({
     probe: (entry) => probe(entry, { outbound, now }, closing.signal),
     record: (id, liveness) => store.recordLiveness({ id, liveness }),
     now,
-    onError: (err) => log.warn({ err }, 'discovery: a look at a resource failed'),
+    onError: (err) => log.warn({ err }, 'discovery: a resource could not be probed'),
   })
-  const shelf = createShelf({ store, now, log })
+  const index = createResourceIndex({ store, now, log })
   const sources = createSources({
     urls: config.discoverySources,
     read: (url) => readCatalogue(url, { outbound, now }, closing.signal),
-    onRead: arrange,
+    onRead: rebuild,
     now,
   })
-  let firstLook: Promise<void> | undefined
+  let firstReading: Promise<void> | undefined
 
-  async function arrange(): Promise<void> {
-    await shelf.arrange(() => [{ source: OWN_SOURCE, fetchedAt: now(), entries: own }, ...sources.listings()])
-    if (!closing.signal.aborted) prober.begin(shelf.leastLookedAt())
+  async function rebuild(): Promise<void> {
+    await index.rebuild(() => [
+      { source: OWN_SOURCE, fetchedAt: now(), entries: ownListings },
+      ...sources.listings(),
+    ])
+    if (!closing.signal.aborted) prober.begin(index.leastRecentlyProbed())
   }
 
   /** Waits once, and never longer than that: afterwards reading goes on behind the answers. */
@@ -87,11 +90,11 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
     const refreshed = sources
       .refresh()
       .catch((err: unknown) => log.warn({ err }, 'discovery: catalogues could not be read'))
-    firstLook ??= within(
-      arrange().then(() => refreshed),
+    firstReading ??= within(
+      rebuild().then(() => refreshed),
       FIRST_WAIT_MS,
     )
-    await firstLook
+    await firstReading
   }
 
   function about() {
@@ -103,7 +106,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
     }
   }
 
-  function show(page: readonly Shelved[]): DiscoveryItem[] {
+  function show(page: readonly IndexedResource[]): DiscoveryItem[] {
     if (!closing.signal.aborted) prober.begin(page)
     return page.map(toItem)
   }
@@ -117,7 +120,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       await ready()
       const what = `list ${describeFilters(query)}`
       const matches = filterOf(query)
-      const matching = shelf.all().filter(({ entry }) => matches(entry))
+      const matching = index.all().filter(({ entry }) => matches(entry))
       const start =
         query.cursor === undefined
           ? (query.offset ?? 0)
@@ -141,7 +144,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       await ready()
       const what = `search ${query.query} ${describeFilters(query)}`
       const matches = filterOf(query as DiscoveryFilters)
-      const hits = shelf.search(query.query).filter(({ found }) => matches(found.entry))
+      const hits = index.search(query.query).filter(({ found }) => matches(found.entry))
       const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor, what)
       const found = takeFirst(hits, query.limit + 1, searchPosition, after)
       const page = found.slice(0, query.limit)
@@ -163,15 +166,19 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
 }
 
 /** Ours first, then by when we first saw them: what is new comes last, and no page shifts. */
-const listPosition = ({ isOwn, firstSeen, entry }: Shelved): Position => [isOwn ? 0 : 1, firstSeen, entry.id]
+const listPosition = ({ isOwn, firstSeen, entry }: IndexedResource): Position => [
+  isOwn ? 0 : 1,
+  firstSeen,
+  entry.id,
+]
 
-const searchPosition = ({ found, score }: { found: Shelved; score: number }): Position => [
+const searchPosition = ({ found, score }: { found: IndexedResource; score: number }): Position => [
   -score,
   0,
   found.entry.id,
 ]
 
-function startAfter(sorted: readonly Shelved[], after: Position): number {
+function startAfter(sorted: readonly IndexedResource[], after: Position): number {
   const start = sorted.findIndex((one) => comparePositions(listPosition(one), after) > 0)
   return start < 0 ? sorted.length : start
 }

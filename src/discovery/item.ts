@@ -1,10 +1,10 @@
-// A shelved resource as it goes out: the members that x402 names, and ours beside them.
+// An indexed resource as it goes out: the members that x402 names, and ours beside them.
 import type { DiscoveryItem, SeenTerms } from '../../schemas/discovery.ts'
 import type { Entry } from './entry.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
-import type { Shelved } from './resource-index.ts'
+import type { IndexedResource } from './resource-index.ts'
 
-export function toItem({ entry, claims, firstSeen, prices, look }: Shelved): DiscoveryItem {
+export function toItem({ entry, claims, firstSeen, prices, lastProbe }: IndexedResource): DiscoveryItem {
   const { resource, type, method, x402Version, lastUpdated } = entry
   return {
     resource,
@@ -26,7 +26,7 @@ export function toItem({ entry, claims, firstSeen, prices, look }: Shelved): Dis
       at: toTimestamp(at),
       accepts: JSON.parse(price) as SeenTerms[],
     })),
-    liveness: look.found,
+    liveness: lastProbe.found,
   }
 }
 

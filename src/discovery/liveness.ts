@@ -1,4 +1,4 @@
-// Our own look at a listed resource: one GET without payment, which a live one answers with a 402 that asks for what is
+// Probes a listed resource: one GET without payment, which a live one answers with a 402 that asks for what is
 // listed. Kept apart from what catalogues say. Only safe methods: nothing else is sent to a stranger unasked.
 import type { Liveness, SeenTerms } from '../../schemas/discovery.ts'
 import type { OutboundResponse } from '../egress/ports.ts'

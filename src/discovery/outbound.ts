@@ -49,7 +49,7 @@ export interface OutboundParts {
   readonly plainSender: Sender
   readonly policy: AddressPolicy
   readonly ports: readonly number[]
-  /** The operator's brake. */
+  /** Whether the operator lets requests to this host out. */
   readonly checkHost: (host: string) => Promise<{ readonly ok: boolean }>
   readonly now: () => number
 }
@@ -79,7 +79,7 @@ export function createOutbound(parts: OutboundParts): Outbound {
     return verdict.code === 'target_blocked' ? 'not_public' : 'target_invalid'
   }
 
-  /** A brake that cannot be read is on. */
+  /** A policy of the operator that cannot be read denies. */
   async function isAllowed(host: string): Promise<boolean> {
     try {
       return (await parts.checkHost(host)).ok

@@ -5,7 +5,7 @@ import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../core
 import { type Entry, makeEntry } from './entry.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 
-export interface OwnParts {
+export interface OwnListingParts {
   readonly registry: Registry
   readonly networks: readonly PaymentNetwork[]
   readonly payTo: string | undefined
@@ -16,7 +16,7 @@ export interface OwnParts {
 const SERVICE_NAME = 'Agent Gateway'
 
 /** Paid calls that anyone can make: what may ask for a key is not for strangers. */
-export function listOwn({ registry, ...parts }: OwnParts): readonly Entry[] {
+export function listOwnTools({ registry, ...parts }: OwnListingParts): readonly Entry[] {
   return registry.tools
     .filter(({ tool }) => tool.doors.includes('rest') && !tool.errors.includes('key_required'))
     .flatMap((registered) =>
@@ -49,7 +49,14 @@ const soldBy = ({ sold, price, title, summary, skills, examples }: AnyTool): rea
 function entryOf(
   { inputSchema }: RegisteredTool,
   route: RestRoute,
-  { networks, payTo, baseUrl, startedAt, sold, at }: Omit<OwnParts, 'registry'> & { sold: Sold; at: number },
+  {
+    networks,
+    payTo,
+    baseUrl,
+    startedAt,
+    sold,
+    at,
+  }: Omit<OwnListingParts, 'registry'> & { sold: Sold; at: number },
 ): Entry | undefined {
   if (payTo === undefined) return undefined
   const { amountAtomic } = sold

@@ -1,19 +1,19 @@
-// When our own looks happen: for entries that somebody was shown, and for those whose last look is oldest; few at a
-// time, never twice within the hour.
+// Decides when resources are probed: those that somebody was shown, and those whose last probe is oldest; few at a time,
+// never twice within the hour. What a probe sends and how it is judged is liveness.ts's business.
 import type { Liveness } from '../../schemas/discovery.ts'
 import { isObject } from '../lib/json.ts'
 import type { Entry } from './entry.ts'
 import { canBeProbed, notProbed } from './liveness.ts'
 
-export interface Look {
-  /** By our last look. */
+export interface LastProbe {
+  /** What the last probe found; replaced in place. */
   found: Liveness
 }
 
-export interface Looked {
+export interface ProbeTarget {
   readonly entry: Entry
   readonly isOwn: boolean
-  readonly look: Look
+  readonly lastProbe: LastProbe
 }
 
 const AGAIN_AFTER_MS = 3600 * 1000
@@ -31,16 +31,16 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
   const running = new Map<string, Promise<void>>()
   const hosts = new Set<string>()
 
-  const isDue = ({ entry, isOwn, look: { found } }: Looked) =>
+  const isDue = ({ entry, isOwn, lastProbe: { found } }: ProbeTarget) =>
     !isOwn &&
     canBeProbed(entry) &&
     !running.has(entry.id) &&
     (found.checked_at === null || now() - Date.parse(found.checked_at) >= AGAIN_AFTER_MS)
 
-  async function lookAt({ entry, look }: Looked, host: string): Promise<void> {
+  async function probeOnce({ entry, lastProbe }: ProbeTarget, host: string): Promise<void> {
     try {
-      look.found = await probe(entry)
-      await record(entry.id, JSON.stringify(look.found))
+      lastProbe.found = await probe(entry)
+      await record(entry.id, JSON.stringify(lastProbe.found))
     } catch (thrown) {
       onError(thrown)
     } finally {
@@ -50,16 +50,16 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
   }
 
   return {
-    /** Begins looks at those that are due; one at a time for each host. */
-    begin(shown: readonly Looked[]): void {
+    /** Starts probing those that are due, one at a time for each host; nobody waits for it. */
+    begin(shown: readonly ProbeTarget[]): void {
       let begun = 0
-      for (const looked of shown) {
+      for (const target of shown) {
         if (begun >= MAX_A_CALL || running.size >= MAX_RUNNING) return
-        const { host } = new URL(looked.entry.resource)
-        if (!isDue(looked) || hosts.has(host)) continue
+        const { host } = new URL(target.entry.resource)
+        if (!isDue(target) || hosts.has(host)) continue
         begun++
         hosts.add(host)
-        running.set(looked.entry.id, lookAt(looked, host))
+        running.set(target.entry.id, probeOnce(target, host))
       }
     },
     async settled(): Promise<void> {
@@ -68,7 +68,7 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
   }
 }
 
-/** What was stored of the last look; nothing that we did not write ourselves. */
+/** What was stored of the last probe, by this gateway itself. */
 export function readLiveness(stored: string | null, entry: Entry): Liveness {
   const value: unknown = stored === null ? undefined : JSON.parse(stored)
   return isObject(value) ? (value as unknown as Liveness) : notProbed(entry)

@@ -1,18 +1,19 @@
-// What is listed right now, in order, with what is remembered of each resource across restarts.
+// Holds the resources that are listed right now, in order, with what the store remembers of each across restarts. Which
+// catalogues are read and when is sources.ts's business.
 import type { Liveness } from '../../schemas/discovery.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DiscoveredResource, Store } from '../store/ports.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { type Listing, type Merged, mergeListings } from './merge.ts'
-import { type Look, readLiveness } from './prober.ts'
+import { type LastProbe, readLiveness } from './prober.ts'
 import { indexDocuments, type SearchIndex } from './search.ts'
 
 /** One resource as it is shown. */
-export interface Shelved extends Merged {
+export interface IndexedResource extends Merged {
   readonly firstSeen: number
   readonly prices: DiscoveredResource['prices']
-  /** The same object from shelf to shelf: a look that ends late is not lost. */
-  readonly look: Look
+  /** The same object in every rebuilt index, so that a probe that ends late is not lost. */
+  readonly lastProbe: LastProbe
 }
 
 const MAX_LISTED = 10_000
@@ -22,40 +23,41 @@ const FORGET_AFTER_MS = 30 * 24 * 3600 * 1000
 const KEEP_ROWS = 50_000
 const CHUNK = 200
 
-export interface ShelfParts {
+export interface ResourceIndexParts {
   readonly store: Pick<Store, 'seeResources' | 'forgetResources'>
   readonly now: () => number
   readonly log: Logger
 }
 
-export function createShelf({ store, now, log }: ShelfParts) {
-  let shelved: readonly Shelved[] = []
-  let index: SearchIndex | undefined
-  let arranging: Promise<void> = Promise.resolve()
+/** An index that is empty until it is rebuilt. */
+export function createResourceIndex({ store, now, log }: ResourceIndexParts) {
+  let listed: readonly IndexedResource[] = []
+  let searchIndex: SearchIndex | undefined
+  let rebuilding: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
 
-  async function arrange(listings: () => readonly Listing[]): Promise<void> {
+  async function rebuild(listings: () => readonly Listing[]): Promise<void> {
     next = undefined
     const merged = mergeListings(listings(), MAX_LISTED)
     const remembered = await remember(merged)
-    const before = new Map(shelved.map((one) => [one.entry.id, one]))
+    const before = new Map(listed.map((one) => [one.entry.id, one]))
     const at = now()
     const sorted = merged
-      .map((one): Shelved => {
+      .map((one): IndexedResource => {
         const { id } = one.entry
         const known = remembered.get(id)
-        const look = one.isOwn
-          ? { found: ownLiveness(at) }
-          : (before.get(id)?.look ?? { found: readLiveness(known?.liveness ?? null, one.entry) })
-        return { ...one, firstSeen: known?.firstSeen ?? at, prices: known?.prices ?? [], look }
+        const lastProbe = one.isOwn
+          ? { found: livenessOfOwn(at) }
+          : (before.get(id)?.lastProbe ?? { found: readLiveness(known?.liveness ?? null, one.entry) })
+        return { ...one, firstSeen: known?.firstSeen ?? at, prices: known?.prices ?? [], lastProbe }
       })
       .sort(byAge)
     const indexed = await indexDocuments(sorted.map(({ entry }) => entry.words))
-    shelved = sorted
-    index = indexed
+    listed = sorted
+    searchIndex = indexed
   }
 
-  /** Without its memory the shelf still stands: entries then look new until the store answers again. */
+  /** Without the store there is an index all the same: its entries seem new until the store answers again. */
   async function remember(merged: readonly Merged[]): Promise<Map<string, DiscoveredResource>> {
     const found = new Map<string, DiscoveredResource>()
     try {
@@ -79,26 +81,29 @@ export function createShelf({ store, now, log }: ShelfParts) {
   }
 
   return {
-    /** One arrangement at a time; those asked for while another waits are that one. */
-    arrange(listings: () => readonly Listing[]): Promise<void> {
-      next ??= arranging = arranging.then(() => arrange(listings))
+    /** Runs one rebuild at a time; a caller that comes while another one waits shares it. */
+    rebuild(listings: () => readonly Listing[]): Promise<void> {
+      next ??= rebuilding = rebuilding.then(() => rebuild(listings))
       return next
     },
-    all: (): readonly Shelved[] => shelved,
-    search(query: string): { found: Shelved; score: number }[] {
-      const of = shelved
-      return (index?.find(query) ?? []).map(({ at, score }) => ({ found: of[at]!, score }))
+    all: (): readonly IndexedResource[] => listed,
+    search(query: string): { found: IndexedResource; score: number }[] {
+      const hits = searchIndex?.find(query) ?? []
+      return hits.flatMap(({ at, score }) => {
+        const found = listed[at]
+        return found ? [{ found, score }] : []
+      })
     },
-    /** Others' resources, the oldest look first. */
-    leastLookedAt: (): Shelved[] =>
-      shelved
+    /** Resources of others, the one whose probe is oldest first: at most 100. */
+    leastRecentlyProbed: (): IndexedResource[] =>
+      listed
         .filter(({ isOwn }) => !isOwn)
-        .sort((a, b) => compareText(a.look.found.checked_at ?? '', b.look.found.checked_at ?? ''))
+        .sort((a, b) => compareText(a.lastProbe.found.checked_at ?? '', b.lastProbe.found.checked_at ?? ''))
         .slice(0, 100),
   }
 }
 
-const ownLiveness = (at: number): Liveness => ({
+const livenessOfOwn = (at: number): Liveness => ({
   state: 'alive',
   checked_at: toTimestamp(at),
   detail: 'own',
@@ -107,5 +112,5 @@ const ownLiveness = (at: number): Liveness => ({
 const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Ours first, then by when we first saw them. */
-const byAge = (a: Shelved, b: Shelved) =>
+const byAge = (a: IndexedResource, b: IndexedResource) =>
   Number(b.isOwn) - Number(a.isOwn) || a.firstSeen - b.firstSeen || compareText(a.entry.id, b.entry.id)

@@ -1,8 +1,8 @@
 // A hundred thousand names in a few megabytes: one block of bytes and an open-addressed index into it, outside the heap.
-// Two buffers, so one process packs them and another opens them. Exact: a name is compared whole, since a collision would
+// Two buffers, so one process builds them and another opens them. Exact: a name is compared whole, since a collision would
 // turn somebody away.
 
-/** What `packTable` makes and `openTable` reads. */
+/** What `buildNameTable` makes and `openCompactSet` reads. */
 export interface NameTable {
   /** Per name: its value, its length, its characters. Offset 0 means an empty slot. */
   readonly block: Uint8Array
@@ -12,7 +12,7 @@ export interface NameTable {
   readonly size: number
 }
 
-export interface PackedNames {
+export interface CompactSet {
   /** The value of a name; 0 where it is not in the table. */
   get(name: string): number
   readonly size: number
@@ -20,7 +20,7 @@ export interface PackedNames {
 }
 
 /** @param entries lower-case ASCII names of at most 253 characters, each once, with a value from 1 to 255 */
-export function packTable(entries: ReadonlyMap<string, number>): NameTable {
+export function buildNameTable(entries: ReadonlyMap<string, number>): NameTable {
   let length = 1
   for (const name of entries.keys()) length += name.length + 2
   const block = Buffer.alloc(length)
@@ -39,7 +39,7 @@ export function packTable(entries: ReadonlyMap<string, number>): NameTable {
   return { block, slots, size: entries.size }
 }
 
-export function openTable({ block, slots, size }: NameTable): PackedNames {
+export function openCompactSet({ block, slots, size }: NameTable): CompactSet {
   const mask = slots.length - 1
   const isAt = (name: string, offset: number): boolean => {
     if (block[offset + 1] !== name.length) return false
@@ -60,7 +60,8 @@ export function openTable({ block, slots, size }: NameTable): PackedNames {
   }
 }
 
-export const packNames = (entries: ReadonlyMap<string, number>): PackedNames => openTable(packTable(entries))
+export const createCompactSet = (entries: ReadonlyMap<string, number>): CompactSet =>
+  openCompactSet(buildNameTable(entries))
 
 /** FNV-1a, finished so that the low bits depend on all of it. */
 function hashOf(name: string): number {

@@ -1,8 +1,8 @@
-// Packed lists as bytes, from the process that packs them to the one that asks them: a line of JSON that says how long what
+// Compact lists as bytes, from the process that builds them to the one that asks them: a line of JSON that says how long what
 // follows is, the slots, the block (in the byte order of the machine, which both run on). What does not fit together is
 // refused: a table that is wrong would answer wrongly, or look for a name without end.
 import type { NameTable } from './compact-set.ts'
-import type { ListSource, PackedLists } from './sources.ts'
+import type { ListSource, CompactLists } from './sources.ts'
 
 /** Lengths: of the block in bytes, of the slots in slots. */
 interface Head {
@@ -13,7 +13,7 @@ interface Head {
 }
 const LINE_END = 0x0a
 
-export function toBytes({ table, sources }: PackedLists): Buffer {
+export function encodeLists({ table, sources }: CompactLists): Buffer {
   const { block, slots, size } = table
   const head: Head = { size, block: block.length, slots: slots.length, sources }
   const line = JSON.stringify(head)
@@ -28,9 +28,9 @@ export function toBytes({ table, sources }: PackedLists): Buffer {
 
 /**
  * @param bytes become the table: nobody may write to them any more
- * @returns undefined where they are not whole, or not what `toBytes` made
+ * @returns undefined where they are not whole, or not what `encodeLists` made
  */
-export function fromBytes(bytes: Buffer): PackedLists | undefined {
+export function decodeLists(bytes: Buffer): CompactLists | undefined {
   const start = bytes.indexOf(LINE_END) + 1
   const head = readHead(bytes.subarray(0, start))
   if (head === undefined || bytes.length !== start + 4 * head.slots + head.block) return undefined
@@ -45,7 +45,7 @@ function toSlots(bytes: Buffer): Uint32Array {
   return new Uint32Array(buffer, byteOffset, length / 4)
 }
 
-/** By hand: the process that packs would wait for a library of schemas as long as for its lists. */
+/** Checked by hand: the process that builds the lists would wait for a library of schemas as long as for its lists. */
 function readHead(line: Buffer): Head | undefined {
   try {
     const head = JSON.parse(line.toString()) as Head

@@ -3,17 +3,17 @@
 import { z } from 'zod'
 import type { DocumentKind } from '../store/ports.ts'
 import { type DomainName, readDomain } from './domain.ts'
-import { openTable, type PackedNames } from './compact-set.ts'
+import { openCompactSet, type CompactSet } from './compact-set.ts'
 import { NEVER_ASKED, PROVIDERS, RELAYS, ROLES, SPECIAL_USE } from './providers.ts'
-import { CURATED, FREE, type ListSource, type PackedLists, REFRESHED } from './sources.ts'
+import { CURATED, FREE, type ListSource, type CompactLists, REFRESHED } from './sources.ts'
 
 export interface DomainLists {
-  readonly names: PackedNames
+  readonly names: CompactSet
   readonly sources: readonly ListSource[]
 }
 
-export const openLists = ({ table, sources }: PackedLists): DomainLists => ({
-  names: openTable(table),
+export const openLists = ({ table, sources }: CompactLists): DomainLists => ({
+  names: openCompactSet(table),
   sources,
 })
 

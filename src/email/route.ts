@@ -44,7 +44,7 @@ export function createMailRoutes(parts: RouteParts): MailRoutes {
 
   const isPublic = (address: string) => policy.classify(address).ok
 
-  const reachOf = inOneFlight(reaches, parts.elapsedMs, async (host: string, timeLeftMs): Promise<Reach> => {
+  const reachOf = singleFlight(reaches, parts.elapsedMs, async (host: string, timeLeftMs): Promise<Reach> => {
     const v4 = await dns.addresses(host, 4, timeLeftMs())
     const found4 = v4.status === 'found' ? v4.records.filter(isPublic) : []
     if (v4.status === 'found' && found4.length > 0)
@@ -60,7 +60,7 @@ export function createMailRoutes(parts: RouteParts): MailRoutes {
     return { is: hasAny ? 'private' : 'nowhere', ttlSeconds: Math.min(negative(v4), negative(v6)) }
   })
 
-  const routeOf = inOneFlight(
+  const routeOf = singleFlight(
     routes,
     parts.elapsedMs,
     async (domain: string, timeLeftMs): Promise<MailRoute> => {
@@ -116,13 +116,13 @@ function toImplicit(reach: Reach, noMxSeconds: number): MailRoute {
  * @param learn has a deadline of its own, since others may wait for the same
  * @returns what is remembered, what somebody is asking already, or a new answer
  */
-function inOneFlight<T extends object>(
+function singleFlight<T extends object>(
   memory: Memory<T & { ttlSeconds: number }>,
   elapsedMs: () => number,
   learn: (name: string, timeLeftMs: () => number) => Promise<T>,
 ): (name: string) => Promise<T> {
-  const flights = new Map<string, Promise<T>>()
-  async function fly(name: string): Promise<T> {
+  const running = new Map<string, Promise<T>>()
+  async function ask(name: string): Promise<T> {
     const deadline = elapsedMs() + DEADLINE_MS
     const answer = await learn(name, () => deadline - elapsedMs())
     if (hasTtl(answer)) memory.keep(name, answer, answer.ttlSeconds)
@@ -131,12 +131,12 @@ function inOneFlight<T extends object>(
   return (name) => {
     const known = memory.recall(name)
     if (known) return Promise.resolve({ ...known.value, ttlSeconds: known.secondsLeft })
-    let flight = flights.get(name)
-    if (!flight) {
-      flight = fly(name).finally(() => flights.delete(name))
-      flights.set(name, flight)
+    let answer = running.get(name)
+    if (!answer) {
+      answer = ask(name).finally(() => running.delete(name))
+      running.set(name, answer)
     }
-    return flight
+    return answer
   }
 }
 

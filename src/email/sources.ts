@@ -1,8 +1,8 @@
-// The lists that a packed table of domains was made of, and what its values say about a name.
+// The lists that a compact set of domains was made of, and what its values say about a name.
 import type { NameTable } from './compact-set.ts'
 
 /**
- * Bits of the value that a packed table keeps for a name; the rest say which of the other lists have it. A name may be
+ * Bits of the value that a compact set keeps for a name; the rest say which of the other lists have it. A name may be
  * free and disposable at once: lists disagree.
  */
 export const CURATED = 1
@@ -19,8 +19,8 @@ export interface ListSource {
   readonly date: string | null
 }
 
-/** As it is handed from the process that packs it to the one that asks it. */
-export interface PackedLists {
+/** The lists as they go from the process that builds them to the one that asks them. */
+export interface CompactLists {
   readonly table: NameTable
   readonly sources: readonly ListSource[]
 }

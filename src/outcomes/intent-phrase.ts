@@ -12,7 +12,8 @@ const USES = [extractPreview, webExtraction, productOffers, createFeedDigest({ d
 /** The job is clear, and what is wrong with it is better said than not. */
 const CLEAR = new Set<string>(['missing', 'too_many_sources'])
 
-export function isSpokenJob(words: string): boolean {
+/** @param words a message that names nothing else */
+export function isIntentPhrase(words: string): boolean {
   const reading = readClaims({ intent: words })
   if (!reading.ok) return false
   const resolution = resolveJob(reading.claims, USES)

@@ -41,8 +41,8 @@ export function readSentence(text: string): Sentence {
   const ignored = findIgnored(all, rest)
   const tokens = all.filter((_, i) => !ignored.has(i))
   const joined = ` ${tokens.map(({ word, afterBreak }) => (afterBreak ? `| ${word}` : word)).join(' ')} `
-  const spoken = joined.replaceAll('| ', '')
-  const named = findNames(spoken)
+  const phrase = joined.replaceAll('| ', '')
+  const named = findNames(phrase)
 
   const points = new Map<Side, number>()
   const add = (side: Side, more: number) => points.set(side, (points.get(side) ?? 0) + more)

@@ -1,10 +1,10 @@
-// Starts the process that packs the lists, and opens what it writes. A process and not a thread: a thread leaves forty
+// Starts the process that compacts the lists, and opens what it writes. A process and not a thread: a thread leaves forty
 // megabytes behind that the allocator does not give back. Its bytes come through a pipe and not as messages: what is not a
 // message ends the process that it is sent to.
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { GatewayError } from '../../core/errors.ts'
-import { fromBytes } from '../list-codec.ts'
+import { decodeLists } from '../list-codec.ts'
 import { type DomainLists, openLists } from '../lists.ts'
 
 export interface ListLoader {
@@ -38,9 +38,9 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
     // Not the option of spawn: its timer outlives a process that was never started.
     const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     try {
-      const packed = fromBytes(await readAll(child))
-      if (!packed) throw new Error('what it wrote is no table')
-      return openLists(packed)
+      const lists = decodeLists(await readAll(child))
+      if (!lists) throw new Error('what it wrote is no table')
+      return openLists(lists)
     } catch (cause) {
       throw isClosed ? draining() : failed(cause)
     } finally {
@@ -98,6 +98,6 @@ const draining = () => new GatewayError('draining', 'The gateway is shutting dow
 const failed = (cause: unknown) =>
   new GatewayError('overloaded', 'The lists of domains could not be loaded. Try again in a second.', {
     reason: 'email_lists',
-    cause: new Error('the process that packs the lists failed', { cause }),
+    cause: new Error('the process that compacts the lists failed', { cause }),
     extras: { retry_after_seconds: 1 },
   })

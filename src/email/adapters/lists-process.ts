@@ -1,16 +1,16 @@
-// The program that packs the lists and ends: what it took on the way goes with it, and no turn of the gateway's event loop
+// The program that compacts the lists and ends: what it took on the way goes with it, and no turn of the gateway's event loop
 // waits for it. The gateway imports this file too, for its place: a bundle gives it a name of its own.
 import { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { toBytes } from '../list-codec.ts'
-import { packLists } from './lists.ts'
+import { encodeLists } from '../list-codec.ts'
+import { compactLists } from './lists.ts'
 import { readRefreshedList } from './refreshed.ts'
 
-/** Started with the data directory as its argument, writes one `PackedLists` to LISTS_FD and ends. */
+/** Started with the data directory as its argument, writes one `CompactLists` to LISTS_FD and ends. */
 export const LISTS_PROGRAM = fileURLToPath(import.meta.url)
 /** Not standard output: what a package prints while it is loaded is no list. */
 export const LISTS_FD = 3
 
 const [, program, dataDir] = process.argv
 if (program === LISTS_PROGRAM && dataDir !== undefined)
-  new Socket({ fd: LISTS_FD }).end(toBytes(packLists(await readRefreshedList(dataDir))))
+  new Socket({ fd: LISTS_FD }).end(encodeLists(compactLists(await readRefreshedList(dataDir))))

@@ -4,9 +4,9 @@ import { toAscii } from '../domain.ts'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { packTable } from '../compact-set.ts'
+import { buildNameTable } from '../compact-set.ts'
 import { MISSPELT_PROVIDERS } from '../providers.ts'
-import { CURATED, FREE, type ListSource, OTHERS, type PackedLists, REFRESHED } from '../sources.ts'
+import { CURATED, FREE, type ListSource, OTHERS, type CompactLists, REFRESHED } from '../sources.ts'
 import type { RefreshedList } from './refreshed.ts'
 
 /** Packages say their version, not their day: it is known for the versions that were looked at. */
@@ -19,7 +19,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
 /** That many of the other lists have to agree. */
 const VOTES = 2
 
-export function packLists(refreshed: RefreshedList | undefined): PackedLists {
+export function compactLists(refreshed: RefreshedList | undefined): CompactLists {
   const values = new Map<string, number>()
   const add = (names: readonly string[], bit: number) => {
     for (const name of names) values.set(name, (values.get(name) ?? 0) | bit)
@@ -42,7 +42,7 @@ export function packLists(refreshed: RefreshedList | undefined): PackedLists {
     FREE,
   )
   return {
-    table: packTable(values),
+    table: buildNameTable(values),
     sources: [
       // What the operator refreshed is newer than what was installed.
       ...(refreshed ? [{ bit: REFRESHED, name: refreshed.name, date: refreshed.date }] : []),

@@ -16,7 +16,7 @@ export interface VerifierParts {
   readonly resolver: Resolver
   readonly sender: Pick<Sender, 'send'>
   readonly policy: AddressPolicy
-  /** The operator's brake. */
+  /** Whether the operator lets requests to this host out. */
   readonly checkHost: (host: string) => Promise<{ readonly ok: boolean }>
 }
 

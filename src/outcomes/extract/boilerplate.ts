@@ -2,10 +2,10 @@
 // Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
 import type { Element } from './tree.ts'
 
-export type Furniture = 'chrome' | 'named' | 'weak' | 'comments'
+export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
 
 /** Of the words of a page: what holds more is content whatever it is called. */
-const SHARES: Readonly<Record<Furniture, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
+const SHARES: Readonly<Record<Boilerplate, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
 /** Whole pages are wrapped in a form by some servers, and threads by forums. */
 const FORM_SHARE = 0.15
 
@@ -75,10 +75,10 @@ const INSIDE = /related|newsletter|cookie|breadcrumb|sharedaddy|outbrain|taboola
 const KEPT = new Set('article articlebody content main post body page wrapper container layout'.split(' '))
 
 /** Reads names once a page: the same few return over and over. */
-export function createFurnitureRules(
+export function createBoilerplateRules(
   root: Element,
-): (element: Element, insideArticle: boolean) => Furniture | undefined {
-  const known = new Map<string, Furniture | undefined>()
+): (element: Element, insideArticle: boolean) => Boilerplate | undefined {
+  const known = new Map<string, Boilerplate | undefined>()
   const plain = root.words - root.linkWords
   return (element, insideArticle) => {
     const { name, attributes } = element
@@ -94,7 +94,7 @@ export function createFurnitureRules(
     name: string,
     attributes: Element['attributes'],
     insideArticle: boolean,
-  ): Furniture | undefined {
+  ): Boilerplate | undefined {
     const { role: written, class: className, id } = attributes
     const role = written?.toLowerCase()
     if (role !== undefined && CHROME_ROLES.has(role)) return 'chrome'
@@ -110,24 +110,24 @@ export function createFurnitureRules(
 
 const MAX_NAME_CHARACTERS = 300
 
-function readNames(names: string): Furniture | undefined {
-  let found: Furniture | undefined
+function readNames(names: string): Boilerplate | undefined {
+  let found: Boilerplate | undefined
   for (const name of names.slice(0, MAX_NAME_CHARACTERS).split(/\s+/)) {
     if (name === '') continue
     const parts = name
       .replace(/([a-z])([A-Z])/g, '$1-$2')
       .toLowerCase()
       .split(/[^a-z]+/)
-    for (let i = 0; i < parts.length; i++) {
-      const part = parts[i]!
+    const last = parts.at(-1) ?? ''
+    for (const [i, part] of parts.entries()) {
       if (COMMENTS.has(part)) found ??= 'comments'
-      else if (WEAK.has(part)) found ??= KEPT.has(parts.at(-1)!) ? undefined : 'weak'
+      else if (WEAK.has(part)) found ??= KEPT.has(last) ? undefined : 'weak'
       else if (
         DENIED.has(part) ||
         (part.length > 9 && INSIDE.test(part)) ||
         PAIRS.has(`${part}-${parts[i + 1]}`)
       ) {
-        if (!KEPT.has(parts.at(-1)!)) found = 'named'
+        if (!KEPT.has(last)) found = 'named'
       }
     }
   }

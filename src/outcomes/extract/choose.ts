@@ -1,7 +1,7 @@
 // Which blocks of a page are its main text: the good ones in the part that holds most of them, and what belongs to them.
 // Where that finds little, other places that carry the text are tried; the answer names the one that did.
 import { type Block, readBlocks } from './blocks.ts'
-import { createFurnitureRules } from './boilerplate.ts'
+import { createBoilerplateRules } from './boilerplate.ts'
 import { markedRoot, smallestRoot } from './root.ts'
 import { type Element, estimateWords, type ParsedPage } from './tree.ts'
 
@@ -54,7 +54,7 @@ const SHARES = {
 }
 
 export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
-  const rules = createFurnitureRules(page.root)
+  const rules = createBoilerplateRules(page.root)
   const choose = (root: Element, withComments: boolean) => {
     const all = readBlocks(root, (element, isInside) => {
       if (element.name === 'noscript') return true

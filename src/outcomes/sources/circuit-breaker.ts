@@ -1,19 +1,22 @@
-// Sites whose pages keep being cut off. Each of them costs seconds that nobody pays for, so after a few the site waits.
+// Leaves sites alone whose pages keep being cut off. Each such page costs seconds that nobody pays for, so after a few of
+// them the site waits. It counts failures by site and forgets them; payments/circuit-breaker.ts is about one upstream,
+// which is asked again and again until it answers.
 import { getDomain } from 'tldts'
 
-export interface Brake {
-  isOn(url: string): boolean
-  /** A page of this address was made to be slow, or looked like it. */
-  mark(url: string): void
+export interface SiteBreaker {
+  /** True while pages of this site are not read. */
+  isOpen(url: string): boolean
+  /** Counts a page that was made to be slow, or looked like it. */
+  recordWaste(url: string): void
 }
 
-const MAX_MARKS = 5
+const MAX_FAILURES = 5
 const FORGOTTEN_AFTER_MS = 10 * 60_000
 const MAX_SITES = 10_000
 
-export function createBrake(now: () => number): Brake {
-  // In the order of their last mark.
-  const sites = new Map<string, { readonly marks: number; readonly at: number }>()
+export function createSiteBreaker(now: () => number): SiteBreaker {
+  // Sites are in the order of their last failure.
+  const sites = new Map<string, { readonly failures: number; readonly at: number }>()
 
   function find(site: string) {
     const found = sites.get(site)
@@ -21,16 +24,16 @@ export function createBrake(now: () => number): Brake {
   }
 
   return {
-    isOn: (url) => (find(siteOf(url))?.marks ?? 0) >= MAX_MARKS,
-    mark(url) {
+    isOpen: (url) => (find(siteOf(url))?.failures ?? 0) >= MAX_FAILURES,
+    recordWaste(url) {
       const site = siteOf(url)
-      const marks = (find(site)?.marks ?? 0) + 1
+      const failures = (find(site)?.failures ?? 0) + 1
       sites.delete(site)
       for (const oldest of sites.keys()) {
         if (sites.size < MAX_SITES) break
         sites.delete(oldest)
       }
-      sites.set(site, { marks, at: now() })
+      sites.set(site, { failures, at: now() })
     },
   }
 }

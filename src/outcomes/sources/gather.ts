@@ -9,7 +9,7 @@ import type {
 import { GatewayError } from '../../core/errors.ts'
 import type { FetchedSource, Gather, SourceFailure, SourceReader, SourceRequest } from '../ports.ts'
 import type { PageInput, Reading } from '../reading.ts'
-import { createBrake } from './circuit-breaker.ts'
+import { createSiteBreaker } from './circuit-breaker.ts'
 import { failure } from './failure.ts'
 
 export interface GatherParts {
@@ -35,7 +35,7 @@ const RETRY_SECONDS = 2
 
 /** Reasons for which an analysis may have run for seconds before. */
 const WASTEFUL: ReadonlySet<SourceReason> = new Set<SourceReason>(['budget_exceeded', 'unreadable'])
-const BRAKED =
+const SITE_WAITS =
   'Pages of this site took too long to read several times. Try again in ten minutes, or name another source.'
 
 type Options = Parameters<Gather>[1]
@@ -57,7 +57,7 @@ interface SourceOutcome<T> {
 
 export function createGather({ reader, now, limits }: GatherParts): Gather {
   const { addressMs, sourceMs, maxReads, minAnalysisMs } = { ...LIMITS, ...limits }
-  const brake = createBrake(now)
+  const breaker = createSiteBreaker(now)
   let running = 0
 
   async function tryAddress<T>(
@@ -68,7 +68,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
   ): Promise<Outcome<T>> {
     const timeoutMs = Math.min(addressMs, deadline - now())
     if (timeoutMs <= 0) return failure('timeout', 'No time was left for this address. Try again later.')
-    if (brake.isOn(url)) return failure('budget_exceeded', BRAKED)
+    if (breaker.isOpen(url)) return failure('budget_exceeded', SITE_WAITS)
     const read = await reader.read(url, { ...options, timeoutMs })
     if (!read.ok) return read
     const { source } = read
@@ -82,7 +82,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     )
     // A page made to be slow is cut off long before: what took so long was the queue.
     if (reading === undefined) throw overloaded('Too many pages are waiting to be read.')
-    if (!reading.ok && WASTEFUL.has(reading.reason)) brake.mark(source.url)
+    if (!reading.ok && WASTEFUL.has(reading.reason)) breaker.recordWaste(source.url)
     if (!reading.ok) return failure(reading.reason, reading.detail, { httpStatus })
     return { ok: true, fetched: source, reading, retrieved: toRetrieved(source, bytes, reading) }
   }

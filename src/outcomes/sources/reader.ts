@@ -10,7 +10,7 @@ import { toFailure } from './address.ts'
 import { conditionsOf, freshen, readAnswer, toSource } from './answer.ts'
 import { type CachedAnswer, createSourceCache, isFresh } from './cache.ts'
 import { failure, fromObstacle, fromSend, fromStatus } from './failure.ts'
-import { createFlights } from './single-flight.ts'
+import { createSingleFlight } from './single-flight.ts'
 
 export interface ReaderParts {
   readonly targets: Pick<Targets, 'inspect'>
@@ -36,7 +36,7 @@ interface Way {
 
 export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
   const cache = createSourceCache(now)
-  const flights = createFlights<Result>()
+  const shared = createSingleFlight<Result>()
   const inLane = createLane(HANDS)
 
   const ask = (way: Way, options: Options, kept: CachedAnswer | undefined) =>
@@ -92,15 +92,15 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
 
   /** Who takes an answer of some age also takes one that somebody else is just getting. */
   async function readShared(way: Way, options: Options): Promise<Result> {
-    const flight = flights.find(way.key, way.deadline)
-    if (flight) {
-      const shared = await flight
-      const result = shared?.ok === false ? shared : findFresh(way, options)
-      // An answer that must not be kept is for who asked.
+    const running = shared.find(way.key, way.deadline)
+    if (running) {
+      const other = await running
+      const result = other?.ok === false ? other : findFresh(way, options)
+      // An answer that must not be kept belongs to the caller that asked for it.
       return result ?? readAnew(way, options)
     }
     const reading = readAnew(way, options)
-    flights.start(way.key, way.deadline, async () => {
+    shared.start(way.key, way.deadline, async () => {
       const result = await reading
       return options.signal.aborted ? undefined : result
     })
@@ -112,7 +112,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     if (!verdict.ok) return toFailure(text, verdict, rules)
     const { url, host } = verdict
     const deadline = now() + options.timeoutMs
-    // Before what is kept, too: the operator's brake is for every answer that goes out from here on.
+    // The operator's denials come before cached answers too: they hold for every answer from here on.
     const resolution = await targets.inspect({ host, blocked: undefined }, options.timeoutMs)
     if (!resolution.ok) return fromObstacle(resolution)
     const way = { url, addresses: resolution.addresses, key: `${options.wanted} ${url.href}`, deadline }

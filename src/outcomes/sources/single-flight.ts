@@ -1,8 +1,11 @@
-// Simultaneous equal reads as one. Only reads that started almost together: the one that joins has its own deadline, and
-// must not lose more than a moment of it to another's.
+// Shares one read among equal ones. Only reads that start almost together are shared: the one that joins has its own
+// deadline, and must not lose more than a moment of it to another's.
 
-export interface Flights<T> {
-  /** A read of the same thing whose deadline is mine, or a moment before. */
+export interface SingleFlight<T> {
+  /**
+   * A read of the same thing whose deadline is this one, or a moment before it.
+   * @param deadline milliseconds, of the same clock for all
+   */
   find(key: string, deadline: number): Promise<T | undefined> | undefined
   /** @param run gives undefined for what says nothing to others */
   start(key: string, deadline: number, run: () => Promise<T | undefined>): void
@@ -10,20 +13,21 @@ export interface Flights<T> {
 
 const MOMENT_MS = 250
 
-export function createFlights<T>(): Flights<T> {
-  const flights = new Map<string, { readonly deadline: number; readonly result: Promise<T | undefined> }>()
+export function createSingleFlight<T>(): SingleFlight<T> {
+  const running = new Map<string, { readonly deadline: number; readonly result: Promise<T | undefined> }>()
   return {
     find(key, deadline) {
-      const flight = flights.get(key)
-      const lost = deadline - (flight?.deadline ?? Infinity)
-      return lost >= 0 && lost <= MOMENT_MS ? flight!.result : undefined
+      const read = running.get(key)
+      if (!read) return undefined
+      const lostMs = deadline - read.deadline
+      return lostMs >= 0 && lostMs <= MOMENT_MS ? read.result : undefined
     },
     start(key, deadline, run) {
       const result = run().catch(() => undefined)
-      const flight = { deadline, result }
-      flights.set(key, flight)
+      const read = { deadline, result }
+      running.set(key, read)
       void result.then(() => {
-        if (flights.get(key) === flight) flights.delete(key)
+        if (running.get(key) === read) running.delete(key)
       })
     },
   }

@@ -3,7 +3,7 @@ import type { Liveness } from '../../../schemas/discovery.ts'
 import { type Entry, readEntry } from '../../../src/discovery/entry.ts'
 import { canBeProbed, notProbed, probe } from '../../../src/discovery/liveness.ts'
 import type { OutboundGet, OutboundResult } from '../../../src/discovery/outbound.ts'
-import { createProber, type Looked, readLiveness } from '../../../src/discovery/prober.ts'
+import { createProber, type ProbeTarget, readLiveness } from '../../../src/discovery/prober.ts'
 import { acceptV1, acceptV2, itemOf } from '../../support/catalogue.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
@@ -29,14 +29,14 @@ const answer = (status: number, body: unknown = {}, required?: unknown): Outboun
 const v2 = (...accepts: unknown[]) => ({ x402Version: 2, resource: { url: 'x' }, accepts })
 const v1 = (...accepts: unknown[]) => ({ x402Version: 1, accepts })
 
-const look = (result: OutboundResult, entry = entryOf(), asked: OutboundGet[] = []) =>
+const probeWith = (result: OutboundResult, entry = entryOf(), asked: OutboundGet[] = []) =>
   probe(
     entry,
     { outbound: { get: async (request) => (asked.push(request), result) }, now: () => NOW },
     new AbortController().signal,
   )
 
-describe('a look at a resource', () => {
+describe('a probe of a resource', () => {
   it.each<[string, OutboundResult, Liveness['state'], string]>([
     ['a 402 for what is listed', answer(402, {}, v2(acceptV2())), 'alive', 'asks_as_listed'],
     ['a 402 of v1 for what is listed', answer(402, v1(acceptV1())), 'alive', 'asks_as_listed'],
@@ -75,20 +75,20 @@ describe('a look at a resource', () => {
     ['a private address', { ok: false, reason: 'not_public' }, 'unknown', 'not_public'],
     ['the brake of the operator', { ok: false, reason: 'denied' }, 'unknown', 'denied'],
   ])('that meets %s', async (_, result, state, detail) => {
-    expect(await look(result)).toMatchObject({ state, detail, checked_at: '2026-11-21T12:00:00.000Z' })
+    expect(await probeWith(result)).toMatchObject({ state, detail, checked_at: '2026-11-21T12:00:00.000Z' })
   })
 
   it('says what is asked for instead', async () => {
     const accepts = Array.from({ length: 9 }, (_, i) => acceptV2({ amount: String(2000 + i) }))
-    const { observed } = await look(answer(402, {}, v2(...accepts)))
+    const { observed } = await probeWith(answer(402, {}, v2(...accepts)))
     expect(observed).toHaveLength(5)
     expect(observed![0]).toMatchObject({ amount: '2000', network: 'eip155:8453' })
   })
 
   it('is one bounded GET without a payment', async () => {
     const asked: OutboundGet[] = []
-    await look(answer(200), entryOf(), asked)
-    await look(answer(200), entryOf(withMethod('HEAD')), asked)
+    await probeWith(answer(200), entryOf(), asked)
+    await probeWith(answer(200), entryOf(withMethod('HEAD')), asked)
     expect(asked).toMatchObject([
       { url: 'https://api.example.com/weather', method: 'GET', timeoutMs: 5000, maxBytes: 65536 },
       { method: 'HEAD' },
@@ -110,9 +110,9 @@ describe('a look at a resource', () => {
 })
 
 describe('looks at many', () => {
-  const lookedOf = (url: string, over: Partial<Looked> = {}): Looked => {
+  const targetOf = (url: string, over: Partial<ProbeTarget> = {}): ProbeTarget => {
     const entry = entryOf({ resource: url })
-    return { entry, isOwn: false, look: { found: notProbed(entry) }, ...over }
+    return { entry, isOwn: false, lastProbe: { found: notProbed(entry) }, ...over }
   }
 
   function setUp() {
@@ -140,10 +140,10 @@ describe('looks at many', () => {
   it('are few at a time, one for each host, and not ours', async () => {
     const { prober, probed, gate } = setUp()
     const shown = [
-      lookedOf('https://a.example.com/1'),
-      lookedOf('https://a.example.com/2'),
-      lookedOf('https://own.example.com/', { isOwn: true }),
-      ...Array.from({ length: 30 }, (_, i) => lookedOf(`https://h${i}.example.com/`)),
+      targetOf('https://a.example.com/1'),
+      targetOf('https://a.example.com/2'),
+      targetOf('https://own.example.com/', { isOwn: true }),
+      ...Array.from({ length: 30 }, (_, i) => targetOf(`https://h${i}.example.com/`)),
     ]
     prober.begin(shown)
     expect(probed).toHaveLength(8)
@@ -154,13 +154,13 @@ describe('looks at many', () => {
     expect(probed).not.toContain('https://own.example.com/')
     gate.resolve()
     await prober.settled()
-    expect(shown.filter(({ look: { found } }) => found.state === 'alive')).toHaveLength(16)
+    expect(shown.filter(({ lastProbe: { found } }) => found.state === 'alive')).toHaveLength(16)
   })
 
   it('are not repeated within the hour', async () => {
     const { prober, probed, recorded, clock, gate } = setUp()
     gate.resolve()
-    const shown = [lookedOf('https://a.example.com/1')]
+    const shown = [targetOf('https://a.example.com/1')]
     for (const wait of [0, 3_599_999, 1]) {
       clock.now += wait
       prober.begin(shown)

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { EMAIL_REASONS, EmailVerification, type EmailReason } from '../../../schemas/email.ts'
 import { decide, decisionOf, type Judgement } from '../../../src/email/decide.ts'
 import { createKnowledge } from '../../../src/email/lists.ts'
-import { packNames } from '../../../src/email/compact-set.ts'
+import { createCompactSet } from '../../../src/email/compact-set.ts'
 import { CURATED, FREE, OTHERS } from '../../../src/email/sources.ts'
 import type { MailRoute } from '../../../src/email/ports.ts'
 import { readAddress } from '../../../src/email/reading.ts'
 
 const knowledge = createKnowledge(
   {
-    names: packNames(
+    names: createCompactSet(
       new Map([
         ['throwaway.com', CURATED],
         ['perhaps.com', OTHERS[0] | OTHERS[1]],

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromBytes, toBytes } from '../../../src/email/list-codec.ts'
-import { openTable, packTable } from '../../../src/email/compact-set.ts'
-import type { PackedLists } from '../../../src/email/sources.ts'
+import { decodeLists, encodeLists } from '../../../src/email/list-codec.ts'
+import { openCompactSet, buildNameTable } from '../../../src/email/compact-set.ts'
+import type { CompactLists } from '../../../src/email/sources.ts'
 
 const SOURCES = [
   { bit: 1, name: 'curated 1.0', date: '2026-09-21' },
@@ -13,19 +13,19 @@ const NAMES = new Map([
   ['b.example', 8],
   ['xn--bcher-kva.example', 9],
 ])
-const packed: PackedLists = { table: packTable(NAMES), sources: SOURCES }
+const lists: CompactLists = { table: buildNameTable(NAMES), sources: SOURCES }
 
-describe('packed lists as bytes', () => {
+describe('compact lists as bytes', () => {
   it('come back as they were, whatever is in them', () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.stringMatching(/^[a-z]{1,60}\.example$/), { maxLength: 40 }),
         fc.integer({ min: 1, max: 255 }),
         (names, value) => {
-          const back = fromBytes(
-            toBytes({ table: packTable(new Map(names.map((n) => [n, value]))), sources: SOURCES }),
+          const back = decodeLists(
+            encodeLists({ table: buildNameTable(new Map(names.map((n) => [n, value]))), sources: SOURCES }),
           )!
-          const table = openTable(back.table)
+          const table = openCompactSet(back.table)
           expect(back.sources).toEqual(SOURCES)
           expect(names.map((name) => table.get(name))).toEqual(names.map(() => value))
           expect([table.size, table.get('other.example')]).toEqual([names.length, 0])
@@ -35,19 +35,19 @@ describe('packed lists as bytes', () => {
   })
 
   it('are read wherever they lie in memory, and take none of their own where they lie well', () => {
-    const bytes = toBytes(packed)
+    const bytes = encodeLists(lists)
     const places = [0, 1, 2, 3].map((at) => {
       const moved = Buffer.alloc(bytes.length + 8).subarray(at, at + bytes.length)
       moved.set(bytes)
-      const { table } = fromBytes(moved)!
-      expect([...NAMES.keys()].map((name) => openTable(table).get(name))).toEqual([...NAMES.values()])
+      const { table } = decodeLists(moved)!
+      expect([...NAMES.keys()].map((name) => openCompactSet(table).get(name))).toEqual([...NAMES.values()])
       return table.slots.buffer === moved.buffer
     })
     expect(places).toEqual([true, false, false, false])
   })
 
-  const change = (over: Partial<PackedLists['table']>) =>
-    toBytes({ ...packed, table: { ...packed.table, ...over } })
+  const change = (over: Partial<CompactLists['table']>) =>
+    encodeLists({ ...lists, table: { ...lists.table, ...over } })
   it.each<[string, Buffer]>([
     ['nothing', Buffer.alloc(0)],
     ['a line alone', Buffer.from('{}\n')],
@@ -62,19 +62,19 @@ describe('packed lists as bytes', () => {
     ['another size', change({ size: 2 })],
     ['slots that are no power of two', change({ slots: new Uint32Array(3), size: 0 })],
     ['no empty slot', change({ slots: new Uint32Array(4).fill(1), size: 4 })],
-    ['a name beyond the block', change({ slots: Uint32Array.of(packed.table.block.length, 0), size: 1 })],
-    ['a name that is cut off', change({ block: packed.table.block.subarray(0, -1) })],
+    ['a name beyond the block', change({ slots: Uint32Array.of(lists.table.block.length, 0), size: 1 })],
+    ['a name that is cut off', change({ block: lists.table.block.subarray(0, -1) })],
     [
       'an offset of the last byte',
-      change({ slots: Uint32Array.of(packed.table.block.length - 1, 0), size: 1 }),
+      change({ slots: Uint32Array.of(lists.table.block.length - 1, 0), size: 1 }),
     ],
   ])('are refused: %s', (_what, bytes) => {
-    expect(fromBytes(bytes)).toBeUndefined()
+    expect(decodeLists(bytes)).toBeUndefined()
   })
 
   it('are refused when a byte is missing, wherever they end', () => {
-    const bytes = toBytes(packed)
-    for (let end = 0; end < bytes.length; end++) expect(fromBytes(bytes.subarray(0, end))).toBeUndefined()
-    expect(fromBytes(bytes)).toBeDefined()
+    const bytes = encodeLists(lists)
+    for (let end = 0; end < bytes.length; end++) expect(decodeLists(bytes.subarray(0, end))).toBeUndefined()
+    expect(decodeLists(bytes)).toBeDefined()
   })
 })

@@ -6,9 +6,9 @@ import { createKnowledgeReader } from '../../../src/email/adapters/knowledge.ts'
 import { createListLoader } from '../../../src/email/adapters/list-loader.ts'
 import { LISTS_FD } from '../../../src/email/adapters/lists-process.ts'
 import { storeRefreshedList } from '../../../src/email/adapters/refreshed.ts'
-import { toBytes } from '../../../src/email/list-codec.ts'
+import { encodeLists } from '../../../src/email/list-codec.ts'
 import { emailDomainsDocument } from '../../../src/email/lists.ts'
-import { packTable } from '../../../src/email/compact-set.ts'
+import { buildNameTable } from '../../../src/email/compact-set.ts'
 import { REFRESHED } from '../../../src/email/sources.ts'
 import { finish } from '../../support/process.ts'
 
@@ -25,7 +25,7 @@ async function withProgram(code: string) {
   return createListLoader({ dataDir, program })
 }
 
-const EMPTY = { table: packTable(new Map()), sources: [] }
+const EMPTY = { table: buildNameTable(new Map()), sources: [] }
 
 /** Code that writes the bytes, or what is in the variable of this name, to where lists are written. */
 const write = (what: Buffer | string) => {
@@ -52,13 +52,13 @@ describe('the lists', () => {
     ['does not parse', '{'],
     ['writes what is no table', write(Buffer.from([0, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8]))],
     ['writes words', write(Buffer.from('{"size":0}\n'.repeat(50)))],
-    ['writes half of it', write(toBytes(EMPTY).subarray(0, -1))],
-    ['writes more than it', write(Buffer.concat([toBytes(EMPTY), Buffer.alloc(1)]))],
+    ['writes half of it', write(encodeLists(EMPTY).subarray(0, -1))],
+    ['writes more than it', write(Buffer.concat([encodeLists(EMPTY), Buffer.alloc(1)]))],
     ['writes without end', `const all = Buffer.alloc(1 << 20); for (;;) ${write('all')}`],
-    ['writes it and fails', `${write(toBytes(EMPTY))}; process.exit(1)`],
+    ['writes it and fails', `${write(encodeLists(EMPTY))}; process.exit(1)`],
     [
       'is killed in the middle',
-      `${write(toBytes(EMPTY).subarray(0, 20))}; process.kill(process.pid, 'SIGKILL')`,
+      `${write(encodeLists(EMPTY).subarray(0, 20))}; process.kill(process.pid, 'SIGKILL')`,
     ],
   ])('are refused for now where the process %s, without words of it', async (_what, code) => {
     const { load } = await withProgram(code)
@@ -72,7 +72,7 @@ describe('the lists', () => {
   it('are refused for now where no descriptor is left, and loaded when there are some', async () => {
     const loader = new URL('../../../src/email/adapters/list-loader.ts', import.meta.url)
     const program = join(dataDir, 'program.mjs')
-    await writeFile(program, write(toBytes(EMPTY)))
+    await writeFile(program, write(encodeLists(EMPTY)))
     const code = `import { closeSync, openSync } from 'node:fs'
       const { createListLoader } = await import(${JSON.stringify(loader.href)})
       const { load } = createListLoader(${JSON.stringify({ dataDir, program })})
@@ -100,7 +100,7 @@ describe('the lists', () => {
          writeFileSync(${flag}, '')
          process.exit(1)
        }
-       ${write(toBytes(EMPTY))}`,
+       ${write(encodeLists(EMPTY))}`,
     )
     const read = createKnowledgeReader({
       dataDir,
@@ -115,7 +115,7 @@ describe('the lists', () => {
 
   it('are loaded by one process, however many ask while it works', async () => {
     const { load } = await withProgram(
-      `${write(toBytes(EMPTY))}
+      `${write(encodeLists(EMPTY))}
        process.getBuiltinModule('fs').appendFileSync(${JSON.stringify(join(dataDir, 'runs'))}, 'x')`,
     )
     let time = 0

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { packLists } from '../../../src/email/adapters/lists.ts'
+import { compactLists } from '../../../src/email/adapters/lists.ts'
 import { type DomainName, readDomain } from '../../../src/email/domain.ts'
 import {
   createKnowledge,
@@ -8,7 +8,7 @@ import {
   emailDomainsDocument,
   openLists,
 } from '../../../src/email/lists.ts'
-import { packNames } from '../../../src/email/compact-set.ts'
+import { createCompactSet } from '../../../src/email/compact-set.ts'
 import { PROVIDERS, RELAYS, ROLES } from '../../../src/email/providers.ts'
 import { CURATED, FREE, OTHERS, REFRESHED } from '../../../src/email/sources.ts'
 
@@ -19,7 +19,7 @@ function name(domain: string): DomainName {
 }
 
 const lists: DomainLists = {
-  names: packNames(
+  names: createCompactSet(
     new Map([
       ['throwaway.com', CURATED],
       ['fresh.com', REFRESHED],
@@ -44,24 +44,24 @@ const lists: DomainLists = {
 }
 const nothing = emailDomainsDocument.initial
 
-describe('packed names', () => {
+describe('a compact set of names', () => {
   it('know exactly the names they were made of', () => {
     const names = fc.uniqueArray(fc.stringMatching(/^[a-z0-9.-]{1,40}$/), { maxLength: 300 })
     fc.assert(
       fc.property(names, fc.array(fc.stringMatching(/^[a-z0-9.-]{0,40}$/)), (inside, probes) => {
         const entries = new Map(inside.map((one, i) => [one, (i % 255) + 1]))
-        const packed = packNames(entries)
-        expect(packed.size).toBe(entries.size)
-        for (const one of [...inside, ...probes]) expect(packed.get(one)).toBe(entries.get(one) ?? 0)
+        const set = createCompactSet(entries)
+        expect(set.size).toBe(entries.size)
+        for (const one of [...inside, ...probes]) expect(set.get(one)).toBe(entries.get(one) ?? 0)
       }),
     )
   })
 
   it('tell names apart that share a hash, a beginning or a length', () => {
     // Both have the same 32-bit FNV-1a hash.
-    const packed = packNames(new Map([['costarring', 7]]))
-    expect([packed.get('costarring'), packed.get('liquid'), packed.get('costarrinG')]).toEqual([7, 0, 0])
-    expect(packNames(new Map()).get('a')).toBe(0)
+    const set = createCompactSet(new Map([['costarring', 7]]))
+    expect([set.get('costarring'), set.get('liquid'), set.get('costarrinG')]).toEqual([7, 0, 0])
+    expect(createCompactSet(new Map()).get('a')).toBe(0)
   })
 })
 
@@ -173,7 +173,7 @@ describe('own data', () => {
 })
 
 describe('the lists of the installed packages', () => {
-  const loaded = openLists(packLists(undefined))
+  const loaded = openLists(compactLists(undefined))
   const knowledge = createKnowledge(loaded, nothing)
 
   it('are named with their version and the day they were published', () => {
@@ -214,7 +214,7 @@ describe('the lists of the installed packages', () => {
 
   it('join what was refreshed', () => {
     const joined = openLists(
-      packLists({ name: 'lists.example', date: '2026-11-20', names: ['brand-new.example'] }),
+      compactLists({ name: 'lists.example', date: '2026-11-20', names: ['brand-new.example'] }),
     )
     expect(createKnowledge(joined, nothing).findDisposable(name('a.brand-new.example'))).toEqual({
       result: 'listed',

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import { createEmail } from '../../../src/email/index.ts'
 import { createKnowledge } from '../../../src/email/lists.ts'
-import { packNames } from '../../../src/email/compact-set.ts'
+import { createCompactSet } from '../../../src/email/compact-set.ts'
 import { CURATED } from '../../../src/email/sources.ts'
 import type { MailDns, MailboxVerifier } from '../../../src/email/ports.ts'
 import type { EmailKey } from '../../../src/store/ports.ts'
 
 const knowledge = createKnowledge(
   {
-    names: packNames(new Map([['throwaway.com', CURATED]])),
+    names: createCompactSet(new Map([['throwaway.com', CURATED]])),
     sources: [{ bit: CURATED, name: 'curated 1.0.0', date: '2026-09-21' }],
   },
   { disposable: [], allowed: [], roles: [] },
