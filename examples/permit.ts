@@ -1,0 +1,54 @@
+// npx node examples/permit.ts
+// An operator prepares and approves a permit for one exact request; an agent executes it once, without any other token.
+// CREDENTIAL_ID comes from store-credential.ts.
+import { readFile } from 'node:fs/promises'
+
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const serviceKey = (await readFile(`${process.env.GATEWAY_DATA_DIR ?? 'data'}/operator.key`, 'utf8')).trim()
+
+async function post(path: string, body: unknown, token?: string) {
+  const answer = await fetch(gateway + path, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  return answer.json()
+}
+
+const request = {
+  url: 'https://sandbox.agent-gateway.test/api/whoami',
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: '{"order": "green tea"}',
+}
+const prepared = await post(
+  '/v1/actions/permits',
+  {
+    credential_id: process.env.CREDENTIAL_ID,
+    request,
+    mandate: {
+      purpose: 'Order green tea',
+      credential_id: process.env.CREDENTIAL_ID,
+      host: 'sandbox.agent-gateway.test',
+      path_prefix: '/api',
+      methods: ['POST'],
+      max_calls: 1,
+      expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+      requires_approval: true,
+    },
+  },
+  serviceKey,
+)
+console.log(prepared.state) // pending_approval
+
+const approved = await post(`/v1/actions/permits/${prepared.permit_id}/approve`, {}, serviceKey)
+console.log(approved.state) // ready, for 300 seconds
+
+const executed = await post('/v1/actions/execute', { permit: prepared.permit, request })
+console.log(executed.upstream.status, executed.receipt.url)
+
+const again = await post('/v1/actions/execute', { permit: prepared.permit, request })
+console.log(again.status, again.code) // 409 permit_used

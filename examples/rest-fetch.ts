@@ -1,0 +1,15 @@
+// npx node examples/rest-fetch.ts
+// The agent calls an API with a capability. CAPABILITY comes from store-credential.ts.
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+
+// #region call
+const answer = await fetch(`${gateway}/v1/egress/fetch`, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${process.env.CAPABILITY}` },
+  body: JSON.stringify({ method: 'GET', url: 'https://sandbox.agent-gateway.test/api/whoami' }),
+})
+const { upstream, credits, receipt } = await answer.json()
+console.log(upstream.status, upstream.body) // what the API said
+console.log(credits) // { charged: 1, balance: … }
+console.log(receipt.url) // anybody can verify it against the published keys
+// #endregion

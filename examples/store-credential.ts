@@ -1,0 +1,33 @@
+// npx node examples/store-credential.ts
+// The operator stores a credential and issues a capability for it. The agent gets the capability, never the secret.
+import { readFile } from 'node:fs/promises'
+
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const serviceKey = (await readFile(`${process.env.GATEWAY_DATA_DIR ?? 'data'}/operator.key`, 'utf8')).trim()
+
+async function post(path: string, body: unknown) {
+  const answer = await fetch(gateway + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${serviceKey}` },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(await answer.text())
+  return answer.json()
+}
+
+const credential = await post('/v1/egress/credentials', {
+  provider: 'custom',
+  label: 'example',
+  secret: 'a-secret-the-agent-never-sees',
+  hosts: ['sandbox.agent-gateway.test'],
+  path_prefixes: ['/api'],
+  methods: ['GET', 'POST'],
+})
+const capability = await post('/v1/egress/capabilities', {
+  credential_id: credential.credential_id,
+  methods: ['GET'],
+  ttl_seconds: 900,
+})
+
+console.log(`export CREDENTIAL_ID=${credential.credential_id}`)
+console.log(`export CAPABILITY=${capability.capability}`)

@@ -1,0 +1,20 @@
+// npx node examples/x402-fetch.ts
+// Buys an outcome with @x402/fetch and the sandbox's test payer. No account is needed.
+import { readFile } from 'node:fs/promises'
+import { wrapFetchWithPaymentFromConfig } from '@x402/fetch'
+import { ExactEvmScheme } from '@x402/evm'
+import { privateKeyToAccount } from 'viem/accounts'
+
+const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
+const accounts = `${process.env.GATEWAY_DATA_DIR ?? 'data'}/chains/accounts.json`
+
+const { payer } = JSON.parse(await readFile(accounts, 'utf8'))
+const client = new ExactEvmScheme(privateKeyToAccount(payer.private_key))
+const payingFetch = wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network: 'eip155:*', client }] })
+
+const answer = await payingFetch(`${gateway}/v1/execute`, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ capability: 'feed-digest', limit: 3 }),
+})
+console.log(await answer.text())
