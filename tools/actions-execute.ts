@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionReply, ActionRequest } from '../schemas/actions.ts'
 import { credits } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const actionsExecute = defineTool({
   name: 'gateway.actions.execute',

@@ -1,8 +1,8 @@
 import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
+import { defineTool } from './services.ts'
 
 export const actionsMandatesCreate = defineTool({
   name: 'gateway.actions.mandates.create',

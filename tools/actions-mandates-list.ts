@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { MandateRecord } from '../schemas/actions.ts'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const actionsMandatesList = defineTool({
   name: 'gateway.actions.mandates.list',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { mandateId, MandateRecord } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const actionsMandatesRevoke = defineTool({
   name: 'gateway.actions.mandates.revoke',

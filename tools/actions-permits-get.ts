@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const actionsPermitsGet = defineTool({
   name: 'gateway.actions.permits.get',

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { ActionRequest, mandateId, MandateTerms, PreparedPermit } from '../schemas/actions.ts'
 import { credentialId } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
+import { defineTool } from './services.ts'
 
 export const actionsPrepare = defineTool({
   name: 'gateway.actions.prepare',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionStats } from '../schemas/actions.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const actionsStats = defineTool({
   name: 'gateway.actions.stats',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Capability, Catalogue } from '../schemas/catalogue.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** The catalogue: what can be had here, for how much, and how to ask for it. */
 export const capabilities = defineTool({

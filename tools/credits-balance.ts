@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { capabilityArgument, pageInput, pageOutput } from '../schemas/egress.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 const LedgerLine = z.object({
   transaction_id: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const creditsGrant = defineTool({
   name: 'gateway.credits.grant',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC, x402 } from '../schemas/money.ts'
 import { Receipt } from '../schemas/receipt.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const USUAL_CREDITS = 100
 const usualPrice = (creditPriceAtomic: bigint) => x402(BigInt(USUAL_CREDITS) * creditPriceAtomic)

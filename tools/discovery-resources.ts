@@ -1,6 +1,6 @@
 import { DiscoveryListPage, DiscoveryListQuery } from '../schemas/discovery.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const discoveryResources = defineTool({
   name: 'gateway.discovery.resources',

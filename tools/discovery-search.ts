@@ -1,6 +1,6 @@
 import { DiscoverySearchPage, DiscoverySearchQuery } from '../schemas/discovery.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const discoverySearch = defineTool({
   name: 'gateway.discovery.search',

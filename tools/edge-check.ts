@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { EdgeCheck } from '../schemas/edge.ts'
 import { AllowedHost } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 /** Says which TXT record lets the edge act for a merchant, and what is wrong with the one that is there. */
 export const edgeCheck = defineTool({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { credits } from '../schemas/money.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** A merchant's own address, reached through the gateway. What is sent and what comes back are the message itself. */
 export const edgeForward = defineTool({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AttemptRecord, capabilityArgument } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const egressAttemptsGet = defineTool({
   name: 'gateway.egress.attempts.get',

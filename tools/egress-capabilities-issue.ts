@@ -7,8 +7,8 @@ import {
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const egressCapabilitiesIssue = defineTool({
   name: 'gateway.egress.capabilities.issue',

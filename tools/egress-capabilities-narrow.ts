@@ -9,7 +9,7 @@ import {
 } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const egressCapabilitiesNarrow = defineTool({
   name: 'gateway.egress.capabilities.narrow',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const egressCapabilitiesRevoke = defineTool({
   name: 'gateway.egress.capabilities.revoke',

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { CredentialMetadata, credentialId } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const egressCredentialsRevoke = defineTool({
   name: 'gateway.egress.credentials.revoke',

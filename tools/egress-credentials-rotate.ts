@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { CredentialMetadata, UpstreamSecret, credentialId } from '../schemas/egress.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const egressCredentialsRotate = defineTool({
   name: 'gateway.egress.credentials.rotate',

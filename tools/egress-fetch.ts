@@ -3,7 +3,7 @@ import { capabilityArgument, EgressReply } from '../schemas/egress.ts'
 import { HttpMethod } from '../schemas/http.ts'
 import { credits } from '../schemas/money.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** One outbound request under a stored credential. The caller never sees the credential. */
 export const egressFetch = defineTool({

@@ -3,7 +3,7 @@ import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { EmailKeyRecord } from '../schemas/email.ts'
 import { free } from '../schemas/money.ts'
 import { toEmailKeyRecord } from '../src/email/wire.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const emailKeysList = defineTool({
   name: 'gateway.email.keys.list',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EmailKeyRecord } from '../schemas/email.ts'
 import { free } from '../schemas/money.ts'
 import { toEmailKeyRecord } from '../src/email/wire.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const emailKeysRevoke = defineTool({
   name: 'gateway.email.keys.revoke',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { emailField, EmailVerification } from '../schemas/email.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** Whether mail to an address can arrive, as far as spelling, DNS and lists tell. */
 export const emailVerify = defineTool({

@@ -3,7 +3,8 @@ import { free, freeOr, x402 } from '../schemas/money.ts'
 import { Execution } from '../schemas/outcome.ts'
 import { type CapabilityFacts, descriptors, descriptorsIn, paidExample } from '../src/outcomes/descriptors.ts'
 import { isIntentPhrase } from '../src/outcomes/intent-phrase.ts'
-import { defineTool, type Sold } from '../src/core/registry.ts'
+import type { Sold } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const examplesOf = (capabilities: readonly CapabilityFacts[]) => [
   { title: 'A labelled sample, free', input: { intent: 'demo' } },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
 import { SupportedKind } from '../schemas/x402.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const Recommended = z.object({
   upstream: z.string(),

@@ -1,7 +1,7 @@
 import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
 import { allowance } from '../schemas/money.ts'
 import { SettleResponse } from '../schemas/x402.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const facilitatorSettle = defineTool({
   name: 'gateway.facilitator.settle',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
 import { SupportedResponse } from '../schemas/x402.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const facilitatorSupported = defineTool({
   name: 'gateway.facilitator.supported',

@@ -1,7 +1,7 @@
 import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
 import { free } from '../schemas/money.ts'
 import { VerifyResponse } from '../schemas/x402.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const facilitatorVerify = defineTool({
   name: 'gateway.facilitator.verify',

@@ -1,6 +1,6 @@
 import { InspectResult, Transaction } from '../schemas/commerce.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** What a transaction is and whether the policy of the account lets it pass. Nothing is sent anywhere. */
 export const inspectTransaction = defineTool({

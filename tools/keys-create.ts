@@ -4,8 +4,8 @@ import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const keysCreate = defineTool({
   name: 'gateway.keys.create',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** A key for email verification, for anybody who asks. */
 export const keysFree = defineTool({

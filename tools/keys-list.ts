@@ -3,8 +3,8 @@ import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const keysList = defineTool({
   name: 'gateway.keys.list',

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../schemas/money.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { defineTool } from '../src/core/registry.ts'
 import { accountOf } from './account.ts'
+import { defineTool } from './services.ts'
 
 export const keysRevoke = defineTool({
   name: 'gateway.keys.revoke',

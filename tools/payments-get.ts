@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { formatAtomic, free } from '../schemas/money.ts'
 import { Receipt } from '../schemas/receipt.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const RETRY_SECONDS = 5
 const moment = (millis: number | null) => (millis === null ? null : new Date(millis).toISOString())

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
 import { AddressClass, NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const Preflight = z.object({
   ok: z.literal(true),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
 import { NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const Quote = z.object({
   quote_id: z.string(),

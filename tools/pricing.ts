@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const Pricing = z.looseObject({
   version: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
-import { CALLER_KINDS, defineTool } from '../src/core/registry.ts'
+import { CALLER_KINDS } from '../src/core/caller.ts'
+import { defineTool } from './services.ts'
 
 const Protocols = z.object({
   name: z.string(),

@@ -3,7 +3,7 @@ import { Receipt } from '../schemas/receipt.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../schemas/money.ts'
 import { decodeJws } from '../src/receipts/types.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 export const receiptsGet = defineTool({
   name: 'gateway.receipts.get',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { free } from '../schemas/money.ts'
 import { CheckReport, DimensionName, ProtocolName } from '../schemas/commerce.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const TestSchema = z.object({
   ruleset_version: z.string(),

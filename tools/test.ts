@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TestReport, transactionFields } from '../schemas/commerce.ts'
 import { free } from '../schemas/money.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 const ToolAnnotations = z
   .strictObject({

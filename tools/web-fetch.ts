@@ -1,6 +1,6 @@
 import { x402 } from '../schemas/money.ts'
 import { WEB_FETCH, WEB_FETCH_PRICE_ATOMIC, WebFetchRequest, WebFetchResult } from '../schemas/web-fetch.ts'
-import { defineTool } from '../src/core/registry.ts'
+import { defineTool } from './services.ts'
 
 /** One public HTTPS URL, paid per fetch. No account, no credential, no redirect. */
 export const webFetch = defineTool({

@@ -4,7 +4,8 @@ import { free } from '../../schemas/money.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
-import { type AnyTool, defineTool } from '../../src/core/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
+import { defineTool } from '../../tools/services.ts'
 
 const shape = { text: z.string(), times: z.int().default(1), tags: z.array(z.string()).default([]) }
 const echo = (id: string, reply: 'message' | 'task') =>

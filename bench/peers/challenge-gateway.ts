@@ -4,7 +4,8 @@ import { x402 } from '../../schemas/money.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
-import { type AnyTool, defineTool } from '../../src/core/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
+import { defineTool } from '../../tools/services.ts'
 import { tools } from '../../tools/index.ts'
 
 const unquoted = defineTool({

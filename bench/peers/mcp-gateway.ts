@@ -3,7 +3,8 @@ import { free } from '../../schemas/money.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
-import { type AnyTool, defineTool } from '../../src/core/registry.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
+import { defineTool } from '../../tools/services.ts'
 import { answer, input, output, summary, title, TOOL_COUNT, toolName } from './mcp-tools.ts'
 
 const tools = Array.from({ length: TOOL_COUNT }, (_, i) =>

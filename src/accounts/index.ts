@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Accounts } from '../core/services.ts'
+import type { Accounts } from './ports.ts'
 import type { ServiceKey, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 

@@ -2,7 +2,7 @@
 import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
 import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Actions } from '../core/services.ts'
+import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
 import { findRevocation, isPast, readGrounds } from './revocation-check.ts'
 import { hashPermit, isSameHash, readClaims } from './permits.ts'
@@ -85,7 +85,7 @@ export function createExecute(
 /** Once there is an attempt, whatever became of it, the permit is used up: advice to try again needs another one. */
 function withPermit(error: GatewayError, permitId: string): GatewayError {
   if (error.extras.attempt_id === undefined || error.extras['conflict'] !== undefined) return error
-  const { code, message, reason, cause, payment } = error
+  const { code, message, reason, cause } = error
   return new GatewayError(
     code,
     `${message} The permit is used up: to send this again, ask the operator for a new one.`,
@@ -93,7 +93,6 @@ function withPermit(error: GatewayError, permitId: string): GatewayError {
       cause,
       extras: { ...error.extras, permit_id: permitId },
       ...(reason !== undefined && { reason }),
-      ...(payment && { payment }),
     },
   )
 }

@@ -2,7 +2,7 @@
 import { checkSubset } from '../egress/scope.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { Actions } from '../core/services.ts'
+import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
 import { createExecute } from './execute.ts'
 import { findRevocation, isPast, readGrounds } from './revocation-check.ts'

@@ -1,8 +1,20 @@
 // What permits need from the rest of the gateway. A permit is prepared (request judged, mandate charged, signed) and later
 // executed: that is one attempt of the egress engine, whose warrant is the permit instead of a capability.
 import type { Forward } from '../egress/forward.ts'
-import type { Purchases, Signer } from '../core/services.ts'
+import type { CreditsRequired } from '../core/charging.ts'
+import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
+import type {
+  ActionReply,
+  ActionRequest,
+  ActionStats,
+  MandateRecord,
+  MandateTerms,
+  PermitRecord,
+  PermitState,
+  PreparedPermit,
+} from '../../schemas/actions.ts'
+import type { PageRequest } from '../store/model.ts'
 
 export interface ActionParts {
   readonly store: Pick<
@@ -25,7 +37,7 @@ export interface ActionParts {
   readonly signer: Signer
   /** Tells a permit that we signed from one we did not, once its row is gone. */
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined
-  readonly creditsRequired: Purchases['creditsRequired']
+  readonly creditsRequired: CreditsRequired
   /** Ports and names that a mandate's host may have. */
   readonly egressPorts: readonly number[]
   readonly allowSandboxName: boolean
@@ -40,3 +52,53 @@ export const APPROVAL_WINDOW_MS = 24 * 3600 * 1000
 export const MANDATE_MAX_MS = 90 * 24 * 3600 * 1000
 /** Of one account: preparing is free, and each of them holds up to 128 KiB that a person would have to read. */
 export const MAX_PENDING_PERMITS = 500
+
+/** Signed single-use permits for one exact request, under mandates (contract, section 7). */
+export interface Actions {
+  /**
+   * The same terms again are the same mandate, with its counters and its revocation.
+   * @throws {GatewayError} input_invalid, credential_not_found, scope_denied where the credential covers less, state_conflict
+   * where the credential or this very mandate was revoked
+   */
+  storeMandate(accountId: string, terms: MandateTerms): Promise<MandateRecord>
+  listMandates(accountId: string, page: PageRequest): Promise<{ items: MandateRecord[]; next: string | null }>
+  /** @throws {GatewayError} mandate_not_found */
+  revokeMandate(accountId: string, mandateId: string): Promise<MandateRecord>
+  /**
+   * Free, but the account must hold a credit.
+   * @throws {GatewayError} as the request is judged by a fetch (400, 403); mandate_required where none is given or it does not
+   * cover the request, is revoked, expired or used up, saying which; credits_required
+   */
+  prepare(
+    accountId: string,
+    input: {
+      credential_id: string
+      request: ActionRequest
+      mandate?: MandateTerms | undefined
+      mandate_id?: string | undefined
+    },
+  ): Promise<PreparedPermit>
+  /** @throws {GatewayError} permit_not_found */
+  getPermit(accountId: string, permitId: string): Promise<PermitRecord>
+  listPermits(
+    accountId: string,
+    filter: { state?: Exclude<PermitState, 'revoked'> | undefined },
+    page: PageRequest,
+  ): Promise<{ items: PermitRecord[]; next: string | null }>
+  /** Once. @throws {GatewayError} permit_not_found, permit_expired, permit_revoked, state_conflict naming the earlier decision */
+  decide(
+    accountId: string,
+    permitId: string,
+    decision: 'approve' | 'refuse',
+    keyId: string,
+  ): Promise<PermitRecord>
+  /**
+   * Exactly the request of the permit, once, through the engine of every fetch.
+   * @throws {GatewayError} permit_invalid; permit_used, permit_pending, permit_refused, permit_expired, permit_revoked,
+   * permit_mismatch (all 409, with `conflict` replay, state or binding and, where there is one, the first attempt);
+   * then everything `Egress.fetch` throws
+   */
+  execute(input: { permit: string; request: ActionRequest }): Promise<ActionReply>
+  /** @param accountId whose; undefined: of all accounts together */
+  stats(accountId: string | undefined): Promise<ActionStats>
+}

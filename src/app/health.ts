@@ -5,7 +5,7 @@ import type { Resolver } from '../egress/ports.ts'
 import { ResolveError } from '../egress/ports.ts'
 import type { AnalyserLoad } from '../outcomes/ports.ts'
 import type { Chain, Router } from '../payments/ports.ts'
-import type { Health } from '../core/services.ts'
+import type { Health } from '../../tools/services.ts'
 import type { Store } from '../store/ports.ts'
 
 export interface PartState {

@@ -1,7 +1,7 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
 import type { PaymentGate } from '../core/charging.ts'
 import { createNetworks, type Networks, type PaymentNetwork } from '../core/networks.ts'
-import type { Facilitator, Purchases } from '../core/services.ts'
+import type { Facilitator, Purchases } from '../payments/ports.ts'
 import type { Secret } from '../lib/secret.ts'
 import { createChain } from '../payments/adapters/chain.ts'
 import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'

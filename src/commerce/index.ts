@@ -1,6 +1,6 @@
 // Inspection and scoring, as the rest of the gateway sees them.
 import type { Logger } from '../lib/log.ts'
-import type { Commerce } from '../core/services.ts'
+import type { Commerce } from './ports.ts'
 import type { DocumentStore } from '../store/ports.ts'
 import { createTransactionPolicyReader, type Policy } from './policy/document.ts'
 import { inspectTransaction } from './policy/inspect.ts'

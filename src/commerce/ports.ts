@@ -18,6 +18,7 @@
 //                findWindowProblems(window, bounds)      -> seconds; the caller knows the time and how much it tolerates
 //                compareResourceTexts(paid, spent)       -> whether two URLs are one resource
 // Whoever refuses maps `mismatch` to codes of its own and treats `unverifiable` as refused wherever it needs the statement.
+import type { InspectResult, TestReport, Transaction } from '../../schemas/commerce.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }
@@ -172,3 +173,23 @@ export const MAX_HEADER_CHARS = 16 * 1024
 export const MAX_BODY_CHARS = 256 * 1024
 export const MAX_FIELDS_OF_A_NAME = 32
 export const MAX_DEPTH = 32
+
+/** Transactions of agent commerce, recognised and judged. Nothing is forwarded and no target is contacted, not even by DNS. */
+export interface Commerce {
+  /** @param accountId whose policy applies; undefined: the default one */
+  inspect(transaction: Transaction, accountId: string | undefined): Promise<InspectResult>
+  /** Same input, same bytes: no clock, no network, no key. */
+  test(
+    transaction: Transaction,
+    options: {
+      /** Milliseconds; windows are held against it where given. */
+      readonly evaluateAt?: number | undefined
+      /** What the server declares of an MCP tool; no request carries it. */
+      readonly annotations?:
+        | { readonly readOnlyHint?: boolean | undefined; readonly idempotentHint?: boolean | undefined }
+        | undefined
+    },
+  ): TestReport
+  /** Protocols, checks, caps and reason codes, generated from the rules themselves. */
+  testSchema(): Record<string, unknown>
+}

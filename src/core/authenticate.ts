@@ -1,7 +1,6 @@
 // Decides who is calling from the tokens a door found. A door only finds tokens; it never judges them.
 import { GatewayError } from './errors.ts'
-import type { CallerKind } from './registry.ts'
-import type { Caller } from './caller.ts'
+import type { Caller, CallerKind } from './caller.ts'
 import type { Store } from '../store/ports.ts'
 import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
 

@@ -5,11 +5,13 @@ import { authenticate, type AuthenticationStore, type PresentedTokens } from './
 import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput, underOwnCode } from './input.ts'
 import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
+import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
-import { type AnyTool, type CallerKind, type DoorName, takesCapabilityArgument } from './registry.ts'
-import type { EdgeTransaction, HandlerContext, Services } from './services.ts'
-import type { Caller } from './caller.ts'
+import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
+import type { HttpMessage } from './message.ts'
+import type { CallContext } from './context.ts'
+import type { Caller, CallerKind } from './caller.ts'
 
 export interface CallRequest {
   readonly tool: AnyTool
@@ -23,12 +25,12 @@ export interface CallRequest {
   /** W3C trace context, passed through to the log. */
   readonly traceparent?: string | undefined
   readonly signal: () => AbortSignal
-  readonly progress?: HandlerContext['progress'] | undefined
+  readonly progress?: CallContext['progress'] | undefined
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
   readonly payment?: PresentedPayment | undefined
   /** Of a tool that passes HTTP messages on. */
-  readonly message?: EdgeTransaction | undefined
+  readonly message?: HttpMessage | undefined
   /** `X-Gateway-Quote` as sent. */
   readonly quote?: string | undefined
   /**
@@ -71,7 +73,8 @@ export interface CallPath {
 }
 
 export interface CallPathParts {
-  readonly services: Services
+  /** What the handlers of the registered tools reach. */
+  readonly services: object
   readonly gate: PaymentGate
   readonly store: AuthenticationStore
   readonly limiter: RateLimiter
@@ -131,8 +134,10 @@ export function createCallPath(parts: CallPathParts): CallPath {
     if (rate?.exceeded) throw rateLimited(rate)
 
     if (request.inputError) throw underOwnCode(tool, request.inputError)
-    const context: HandlerContext = {
+    const context: CallContext = {
       ...parts.services,
+      now: parts.now,
+      newId: (prefix) => newId(prefix, parts.now()),
       caller,
       signal: request.signal,
       requestId: request.requestId,

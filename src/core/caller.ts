@@ -19,3 +19,26 @@ export type Caller =
     }
   /** Holder of a free key of email verification: of no account. */
   | { readonly kind: 'email'; readonly id: string; readonly address: string }
+
+/**
+ * Who may call a tool.
+ * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
+ * `admin`: the service key of the installation's first account; `account`: service key or capability;
+ * `email`: a free key of email verification, or a service key.
+ */
+export const CALLER_KINDS = ['anyone', 'capability', 'operator', 'admin', 'account', 'email'] as const
+export type CallerKind = (typeof CALLER_KINDS)[number]
+
+export type Operator = Extract<Caller, { kind: 'operator' }>
+export type Agent = Extract<Caller, { kind: 'agent' }>
+
+/** What authentication makes of each kind: the type of `context.caller` in a handler. */
+export interface CallersOf {
+  readonly anyone: Extract<Caller, { kind: 'anonymous' }> | Operator | Agent
+  readonly capability: Agent
+  readonly operator: Operator
+  readonly admin: Operator & { readonly admin: true }
+  readonly account: Operator | Agent
+  readonly email: Extract<Caller, { kind: 'email' }> | Operator
+}
+export type CallerOf<K extends CallerKind> = CallersOf[K]

@@ -1,5 +1,5 @@
-// The contract of charging: what a call costs, what a buyer presents, and what becomes of both. Types only; the payments
-// part implements it, and no other room needs to know how.
+// The contract of charging: what a call costs, what a buyer presents, and what becomes of both. The payments part implements
+// it, and no other room needs to know how.
 import type { z } from 'zod'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
@@ -7,6 +7,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { Caller } from './caller.ts'
+import { type ErrorCode, GatewayError } from './errors.ts'
 
 /** A payment as a door found it: still text, or already JSON; not judged. */
 export type PresentedPayment =
@@ -110,3 +111,43 @@ export interface PaymentGate {
    */
   outcome(claimId: string): Promise<{ claim: PaymentClaim; paid: PaidResult | null }>
 }
+
+/**
+ * The one 402 for credits, wherever it is raised: with a PaymentRequired for /v1/credits/purchase and the body to
+ * send there, under a one-time reference to the account; without them where credits are not for sale.
+ * @param refusal.what says what costs how much, e.g. `One attempt costs 1 credit`
+ */
+export type CreditsRequired = (refusal: {
+  readonly accountId: string
+  readonly balance: number
+  readonly need: number
+  readonly what: string
+}) => Promise<GatewayError>
+
+/** What an error about money carries for the doors to encode; never part of the problem document as such. */
+export interface PaymentFacts {
+  readonly challenge?: Challenge | undefined
+  /** For `Payment-Response`: why a payment that was presented did not settle. */
+  readonly settlement?: SettleResponse | undefined
+}
+
+/** A refusal about money: the doors encode its facts beside the problem document, each in its own place. */
+export class PaymentError extends GatewayError {
+  readonly payment: PaymentFacts
+
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    {
+      payment,
+      ...options
+    }: ConstructorParameters<typeof GatewayError>[2] & { readonly payment: PaymentFacts },
+  ) {
+    super(code, detail, options)
+    this.payment = payment
+  }
+}
+
+/** What an error says about money: nothing, unless it is a PaymentError. */
+export const paymentFactsOf = (error: GatewayError): PaymentFacts =>
+  error instanceof PaymentError ? error.payment : {}

@@ -1,7 +1,5 @@
 // Every refusal of the gateway: one class, one table. The key is the wire code: add freely, rename never.
 // What a code looks like on the wire is each door's business (toX functions); what it means is decided here.
-import type { SettleResponse } from '../../schemas/x402.ts'
-import type { Challenge } from './charging.ts'
 
 export const ERRORS = {
   // 400: the request itself
@@ -106,31 +104,22 @@ export interface ProblemExtras {
   [key: string]: unknown
 }
 
-/** What an error about money carries for the doors to encode; never part of the problem document as such. */
-export interface PaymentFacts {
-  readonly challenge?: Challenge
-  /** For `Payment-Response`: why a payment that was presented did not settle. */
-  readonly settlement?: SettleResponse
-}
-
 export class GatewayError extends Error {
   readonly code: ErrorCode
   /** Why, for the log only: may be finer than what the caller sees, never a secret. */
   readonly reason: string | undefined
   readonly extras: ProblemExtras
-  readonly payment: PaymentFacts | undefined
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { cause?: unknown; reason?: string; extras?: ProblemExtras; payment?: PaymentFacts } = {},
+    options: { cause?: unknown; reason?: string; extras?: ProblemExtras } = {},
   ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'GatewayError'
     this.code = code
     this.reason = options.reason
     this.extras = options.extras ?? {}
-    this.payment = options.payment
   }
 
   get status(): number {

@@ -3,18 +3,10 @@ import { z } from 'zod'
 import type { Price } from '../../schemas/money.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Terms } from './charging.ts'
-import type { HandlerContext } from './services.ts'
+import type { CallerKind, CallerOf } from './caller.ts'
+import type { CallContext } from './context.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'
-
-/**
- * Who may call a tool.
- * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
- * `admin`: the service key of the installation's first account; `account`: service key or capability;
- * `email`: a free key of email verification, or a service key.
- */
-export const CALLER_KINDS = ['anyone', 'capability', 'operator', 'admin', 'account', 'email'] as const
-export type CallerKind = (typeof CALLER_KINDS)[number]
 
 export interface RestRoute {
   readonly method: 'GET' | 'POST'
@@ -55,14 +47,15 @@ export interface Effects {
   readonly openWorld: boolean
 }
 
-export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
+/** A tool as the gateway runs it. Its types were checked where it was defined; from here on, values are what its schemas say. */
+export interface AnyTool {
   /** Dotted name; the portable spelling with underscores is derived. */
   readonly name: string
   readonly title: string
   /** For a model deciding whether to call it: what it does, what it needs, what it never does. */
   readonly summary: string
-  readonly input: I
-  readonly output: O
+  readonly input: z.ZodType
+  readonly output: z.ZodType
   readonly price: Price
   /** The price where the operator's configuration decides it; `price` is that of the defaults. */
   priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
@@ -77,18 +70,18 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
   /** Input that works when sent unchanged (placeholders only where a token or an id must stand). */
   readonly examples: readonly {
     readonly title: string
-    readonly input: z.input<I>
-    readonly output?: z.output<O>
+    readonly input: unknown
+    readonly output?: unknown
   }[]
   /**
    * `examples` that name a time, as they are right for a process that starts at `now` (milliseconds): one that is written
    * down is over some day.
    */
-  examplesAt?(now: number): Tool<I, O>['examples']
+  examplesAt?(now: number): AnyTool['examples']
   /** What catalogues list in place of the tool, in the order of the list. */
   readonly sold?: readonly Sold[]
   /** What of it is said differently where there is no sandbox with a site of its own. */
-  inProduction?(): Partial<Pick<Tool<I, O>, 'examples' | 'sold'>>
+  inProduction?(): Partial<Pick<AnyTool, 'examples' | 'sold'>>
   /** Largest request body in bytes; 256 KiB unless the specification says less. */
   readonly maxBodyBytes: number
   /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
@@ -101,54 +94,99 @@ export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.Z
    */
   readonly passes?: 'message'
   /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
-  repair?(input: unknown, context: HandlerContext): Record<string, unknown>
+  repair?(input: unknown, context: CallContext): Record<string, unknown>
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
   understands?(words: string): boolean
   /**
    * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
    * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.
    */
-  terms?(input: z.output<I>, context: HandlerContext): Promise<Terms | null> | Terms | null
+  terms?(input: unknown, context: CallContext): Promise<Terms | null> | Terms | null
   /** Where `terms` asked for payment: the output's `receipt` is null here, and filled in once the payment settled. */
-  handle(input: z.output<I>, context: HandlerContext): Promise<z.output<O>>
+  handle(input: unknown, context: CallContext): Promise<unknown>
 }
 
-export type AnyTool = Tool
+/** What a client of one tool knows besides: the types of what it sends and gets. */
+export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends AnyTool {
+  readonly input: I
+  readonly output: O
+}
 
 const MAX_BODY_BYTES = 256 * 1024
 
-type Given<I extends z.ZodType, O extends z.ZodType> = Omit<
-  Tool<I, O>,
-  'rest' | 'skills' | 'doors' | 'maxBodyBytes' | 'reply' | 'examples' | 'examplesAt'
+interface Example<I extends z.ZodType, O extends z.ZodType> {
+  readonly title: string
+  readonly input: z.input<I>
+  readonly output?: z.output<O>
+}
+
+/** What a handler is given: the services of whoever registers the tool, and its call with the caller that the tool asked for. */
+export type HandlerContext<S, C extends CallerKind = CallerKind> = S & CallContext<CallerOf<C>>
+
+/**
+ * A tool as its file writes it.
+ * @typeParam S services that its handler may reach
+ * @typeParam C who may call it, which is the type of `context.caller`
+ */
+export type ToolDefinition<S, I extends z.ZodType, O extends z.ZodType, C extends CallerKind> = Omit<
+  AnyTool,
+  | 'input'
+  | 'output'
+  | 'caller'
+  | 'rest'
+  | 'skills'
+  | 'doors'
+  | 'maxBodyBytes'
+  | 'reply'
+  | 'examples'
+  | 'examplesAt'
+  | 'inProduction'
+  | 'repair'
+  | 'terms'
+  | 'handle'
 > & {
+  readonly input: I
+  readonly output: O
+  readonly caller: C
   readonly rest: RestRoute | readonly RestRoute[]
   readonly skill?: SkillCard | readonly SkillCard[]
   readonly doors?: readonly DoorName[]
   readonly maxBodyBytes?: number
   readonly reply?: 'task' | 'message'
-} & (
-    | { readonly examples: Tool<I, O>['examples'] }
-    | { readonly examplesAt: NonNullable<Tool<I, O>['examplesAt']> }
-  )
+  inProduction?(): { readonly examples?: readonly Example<I, O>[]; readonly sold?: readonly Sold[] }
+  repair?(input: unknown, context: HandlerContext<S>): Record<string, unknown>
+  terms?(input: z.output<I>, context: HandlerContext<S, C>): Promise<Terms | null> | Terms | null
+  handle(input: z.output<I>, context: HandlerContext<S, C>): Promise<z.output<O>>
+} & ({ readonly examples: readonly Example<I, O>[] } | { examplesAt(now: number): readonly Example<I, O>[] })
 
-/** Fills the defaults in and checks what types cannot. */
-export function defineTool<I extends z.ZodType, O extends z.ZodType>(given: Given<I, O>): Tool<I, O> {
-  const { skill, ...rest } = given
-  if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(given.name)) throw new Error(`bad tool name: ${given.name}`)
-  const skills = skill === undefined ? [] : Array.isArray(skill) ? skill : [skill as SkillCard]
-  const doors = given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp'])
-  if (doors.includes('a2a') !== skills.length > 0) throw new Error(`${given.name}: skills and doors disagree`)
-  return Object.freeze({
-    ...rest,
-    rest: Array.isArray(given.rest) ? given.rest : [given.rest as RestRoute],
-    skills,
-    doors,
-    maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
-    reply: given.reply ?? 'task',
-    // Those of a registry are of its time.
-    examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
-  }) as Tool<I, O>
-}
+/**
+ * Fills the defaults in and checks what types cannot.
+ * @returns a function that defines tools whose handlers reach the services S
+ */
+export const toolDefiner =
+  <S extends object>() =>
+  <I extends z.ZodType, O extends z.ZodType, const C extends CallerKind>(
+    given: ToolDefinition<S, I, O, C>,
+  ): Tool<I, O> => {
+    const { skill, ...rest } = given
+    if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(given.name)) throw new Error(`bad tool name: ${given.name}`)
+    const skills = skill === undefined ? [] : listOf(skill)
+    const doors = given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp'])
+    if (doors.includes('a2a') !== skills.length > 0)
+      throw new Error(`${given.name}: skills and doors disagree`)
+    return Object.freeze({
+      ...rest,
+      rest: listOf(given.rest),
+      skills,
+      doors,
+      maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
+      reply: given.reply ?? 'task',
+      // Those of a registry are of its time.
+      examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
+    }) as Tool<I, O>
+  }
+
+const listOf = <T>(one: T | readonly T[]): readonly T[] => (Array.isArray(one) ? one : [one as T])
 
 /** `gateway.egress.fetch` -> `gateway_egress_fetch`: the spelling that every MCP client accepts. */
 export const portableName = (name: string) => name.replaceAll('.', '_')

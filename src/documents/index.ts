@@ -6,7 +6,6 @@ import { GatewayError } from '../core/errors.ts'
 import type { Provider } from '../egress/providers.ts'
 import type { CapabilityFacts } from '../outcomes/descriptors.ts'
 import type { Registry } from '../core/registry.ts'
-import type { Documents } from '../core/services.ts'
 import { catalogueOf, describeCapabilities } from './catalogue.ts'
 import { actionsManifest, actionsPricing } from './actions.ts'
 import { egressManifest, egressPricing, egressProviders } from './egress.ts'
@@ -25,7 +24,7 @@ export interface DocumentParts {
 }
 
 /** Everything is generated once, at start, from the registry and the addresses. */
-export function createDocuments(parts: DocumentParts): Documents {
+export function createDocuments(parts: DocumentParts) {
   const { registry, addresses, providers } = parts
   const webFetch = registry.find(WEB_FETCH)
   const catalogueParts = {
@@ -50,7 +49,8 @@ export function createDocuments(parts: DocumentParts): Documents {
 
   return {
     catalogue: () => catalogue,
-    capability(id) {
+    /** @throws {GatewayError} not_found */
+    capability(id: string) {
       const descriptor = descriptors.get(id)
       if (!descriptor)
         throw new GatewayError(

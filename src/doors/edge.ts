@@ -3,7 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { neverGone } from '../core/call.ts'
 import { GatewayError, toGatewayError } from '../core/errors.ts'
-import type { EdgeReply, EdgeTransaction } from '../core/services.ts'
+import type { EdgeReply } from '../edge/ports.ts'
+import type { HttpMessage } from '../core/message.ts'
 import { type HttpContext, type HttpHandler, readBytes, sendProblem } from './http.ts'
 import type { DoorParts } from './parts.ts'
 
@@ -77,7 +78,7 @@ async function read(
   }
 }
 
-function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer): EdgeTransaction {
+function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer): HttpMessage {
   const rest = context.path.slice(EDGE_PREFIX.length)
   const slash = rest.indexOf('/')
   const headers: (readonly [string, string])[] = []

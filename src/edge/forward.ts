@@ -11,7 +11,8 @@ import { GatewayError } from '../core/errors.ts'
 import { noFault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import type { Admission } from './admission.ts'
-import type { Edge, EdgeReply, EdgeTransaction } from '../core/services.ts'
+import type { Edge, EdgeReply } from './ports.ts'
+import type { HttpMessage } from '../core/message.ts'
 import type { Attempt } from '../store/model.ts'
 import { signEvidence } from './evidence.ts'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from './headers.ts'
@@ -50,7 +51,7 @@ export type ForwardParts = Pick<
 }
 
 interface Admitted {
-  readonly transaction: EdgeTransaction
+  readonly transaction: HttpMessage
   readonly request: PreparedRequest
   readonly consent: Consent
   readonly accountId: string
@@ -137,7 +138,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   }
 
   /** @throws {GatewayError} target_invalid, header_forbidden, headers_too_large, target_blocked */
-  function prepare({ host, path, query, method, headers, body, address }: EdgeTransaction): PreparedRequest {
+  function prepare({ host, path, query, method, headers, body, address }: HttpMessage): PreparedRequest {
     if (host === '' || path === '')
       throw new GatewayError(
         'target_invalid',

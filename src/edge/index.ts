@@ -1,5 +1,5 @@
 // The edge proxy, as the rest of the gateway sees it.
-import type { Edge } from '../core/services.ts'
+import type { Edge } from './ports.ts'
 import { createAdmission } from './admission.ts'
 import { createEdgeCheck } from './check.ts'
 import { createConsentSource } from './consent.ts'

@@ -11,8 +11,10 @@ import type { Runner } from '../egress/run.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { RateLimiter } from '../core/rate-limit.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Signer } from '../core/services.ts'
+import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
+import type { EdgeCheck } from '../../schemas/edge.ts'
+import type { HttpMessage } from '../core/message.ts'
 
 /** What one resolver said about the TXT records of one name. */
 export type TxtAnswer =
@@ -110,3 +112,22 @@ export interface EdgeParts {
 
 export const MAX_ANSWER_BYTES = 1024 * 1024
 export const CONSENT_LABEL = '_agent-gateway'
+
+/** The merchant's answer, with the gateway's headers added. */
+export interface EdgeReply {
+  readonly status: number
+  /** Lower-case names, repeated ones apart. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Buffer
+}
+
+/** Transactions passed on to merchants who said so in their DNS. */
+export interface Edge {
+  /**
+   * @throws {GatewayError} target_invalid, target_blocked, header_forbidden, headers_too_large, edge_not_authorized,
+   * transaction_blocked, credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
+   */
+  forward(transaction: HttpMessage): Promise<EdgeReply>
+  /** What the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */
+  check(accountId: string, host: string): Promise<EdgeCheck>
+}

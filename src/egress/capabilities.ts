@@ -2,7 +2,7 @@
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { Egress, WantedScope } from '../core/services.ts'
+import type { Egress, WantedScope } from './ports.ts'
 import type { Capability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 import { credentialNotFound } from './credentials.ts'

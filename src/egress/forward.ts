@@ -4,8 +4,9 @@ import type { EgressReply, ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import { type Fault, noFault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
-import type { EgressRequest, Purchases } from '../core/services.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
+import type { EgressRequest } from './ports.ts'
+import type { CreditsRequired } from '../core/charging.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
@@ -26,7 +27,7 @@ export interface ForwardParts {
   readonly idempotencyKey: KeyObject
   readonly ports: readonly number[]
   readonly allowSandboxName: boolean
-  readonly creditsRequired: Purchases['creditsRequired']
+  readonly creditsRequired: CreditsRequired
   readonly baseUrl: string
   readonly bootId: string
   readonly now: () => number

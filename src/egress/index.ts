@@ -3,7 +3,9 @@ import type { KeyObject } from 'node:crypto'
 import type { Addresses } from '../core/config.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
-import type { Egress, Purchases, Signer } from '../core/services.ts'
+import type { Egress } from './ports.ts'
+import type { CreditsRequired } from '../core/charging.ts'
+import type { Signer } from '../receipts/ports.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import type { AddressPolicy } from './address.ts'
 import { createAttemptLedger } from './attempts.ts'
@@ -33,7 +35,7 @@ export interface EgressParts {
   readonly idempotencyKey: KeyObject
   readonly addresses: Addresses
   /** The 402 for credits, with the offer to buy some. */
-  readonly creditsRequired: Purchases['creditsRequired']
+  readonly creditsRequired: CreditsRequired
   readonly egressPorts: readonly number[]
   /** Sandbox only: the reserved name of the sample site may be a target. */
   readonly allowSandboxName: boolean

@@ -1,6 +1,18 @@
 // What the egress story needs from the world. Adapters implement these; tests pass their own.
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
 import type { Secret } from '../lib/secret.ts'
+import type {
+  AttemptRecord,
+  CapabilityRecord,
+  CredentialMetadata,
+  EgressReply,
+  IssuedCapability,
+  ProviderId,
+} from '../../schemas/egress.ts'
+import type { Scope } from '../../schemas/http.ts'
+import type { Caller } from '../core/caller.ts'
+import type { HeldCapability } from '../store/ports.ts'
+import type { AttemptState, PageRequest } from '../store/model.ts'
 
 export interface Clock {
   now(): number
@@ -115,4 +127,82 @@ export interface Authority extends UnwrapAuthority {
 export interface Vault {
   seal(secret: Secret<string>, binding: SecretBinding): Promise<SealedSecret>
   open(sealed: SealedSecret, binding: SecretBinding): Promise<Secret<string>>
+}
+
+/** What of a scope was asked for; the rest stays as the outer scope has it. */
+export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
+
+export interface EgressRequest {
+  readonly url: string
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly body_base64?: string | undefined
+  readonly timeout_ms?: number | undefined
+  readonly max_bytes?: number | undefined
+}
+
+/** Credential broker and controlled egress (contract, section 7). */
+export interface Egress {
+  /**
+   * One attempt: check, debit, resolve, send once, gate, receipt.
+   * @throws {GatewayError} target_invalid, header_forbidden, scope_denied, target_blocked, credits_required,
+   * upstream_unreachable, credential_unavailable, outcome_ambiguous, secret_reflected, response_too_large,
+   * response_unacceptable, egress_paused
+   */
+  fetch(request: EgressRequest, capability: HeldCapability): Promise<EgressReply>
+
+  createCredential(
+    accountId: string,
+    input: {
+      provider: ProviderId
+      label: string
+      secret: Secret<string>
+      scope: WantedScope
+      header?: string | undefined
+      scheme?: string | undefined
+    },
+  ): Promise<CredentialMetadata>
+  listCredentials(
+    accountId: string,
+    page: PageRequest,
+  ): Promise<{ items: CredentialMetadata[]; next: string | null }>
+  rotateCredential(
+    accountId: string,
+    credentialId: string,
+    secret: Secret<string>,
+  ): Promise<CredentialMetadata>
+  revokeCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
+
+  issueCapability(
+    accountId: string,
+    input: {
+      credentialId: string
+      scope: WantedScope
+      ttlSeconds: number
+      maxUses: number | null
+      label: string
+    },
+  ): Promise<IssuedCapability>
+  /** A smaller capability made from one's own: never wider, never longer. */
+  narrowCapability(
+    from: HeldCapability,
+    input: { scope: WantedScope; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
+  ): Promise<IssuedCapability>
+  listCapabilities(
+    accountId: string,
+    filter: { credentialId?: string | undefined },
+    page: PageRequest,
+  ): Promise<{ items: CapabilityRecord[]; next: string | null }>
+  revokeCapability(accountId: string, capabilityId: string): Promise<{ revoked: number }>
+
+  getAttempt(caller: Caller, attemptId: string): Promise<AttemptRecord>
+  listAttempts(
+    caller: Caller,
+    filter: { state?: AttemptState | undefined },
+    page: PageRequest,
+  ): Promise<{ items: AttemptRecord[]; next: string | null }>
+
+  /** New wrapping key, every record key re-wrapped, no secret decrypted, no request refused meanwhile. */
+  rotateAuthority(): Promise<{ kid: string; retired: string[]; rewrapped: number }>
 }

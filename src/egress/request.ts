@@ -2,7 +2,7 @@
 import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { EgressRequest } from '../core/services.ts'
+import type { EgressRequest } from './ports.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
 import { findDeniedPath } from './providers.ts'
 import { checkScope } from './scope.ts'

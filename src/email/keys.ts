@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { Secret } from '../lib/secret.ts'
-import type { FreeKey } from '../core/services.ts'
+import type { FreeKey } from './ports.ts'
 import type { Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 

@@ -1,6 +1,11 @@
 // What email verification needs from the world. Syntax, lists and decision are pure; routing asks DNS. Nothing that is
 // verified is stored: counters, and a keyed digest in a cache in memory.
 import type { AddressPolicy } from '../egress/address.ts'
+import type { EmailVerification } from '../../schemas/email.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { EmailKey } from '../store/ports.ts'
+import type { Page, PageRequest } from '../store/model.ts'
+import type { CallContext } from '../core/context.ts'
 
 /** One question to DNS, with how long the answer holds. */
 export type MailRoute =
@@ -48,4 +53,30 @@ export interface EmailParts {
   readonly addresses: AddressPolicy
   readonly mailbox: MailboxVerifier | undefined
   readonly now: () => number
+}
+
+export interface FreeKey {
+  readonly id: string
+  readonly createdAt: number
+  /** Addresses a day; null: no limit. */
+  readonly dailyQuota: number | null
+  readonly token: Secret<string>
+}
+
+/** Decisions about email addresses. Nothing that is verified is stored or logged. */
+export interface Email {
+  /** @throws {GatewayError} rate_limited, by the network that the address is in */
+  createFreeKey(address: string): Promise<FreeKey>
+  /** Of the whole installation, newest first. `usedToday` is null where keys have no limit: nothing counts then. */
+  listKeys(page: PageRequest): Promise<Page<EmailKey & { readonly usedToday: number | null }>>
+  /** Idempotent. @throws {GatewayError} key_not_found */
+  revokeKey(keyId: string): Promise<EmailKey>
+  /**
+   * Each address gets its own answer, in the order of the input; what cannot be known in time is a review.
+   * @throws {GatewayError} rate_limited when they do not fit into what is left of the day: then none is counted
+   */
+  verify(
+    addresses: readonly string[],
+    context: Pick<CallContext, 'caller' | 'signal' | 'quota'>,
+  ): Promise<readonly EmailVerification[]>
 }

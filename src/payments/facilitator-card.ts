@@ -1,7 +1,7 @@
 // What the facilitator says about itself: what it takes now, through whom, and by which rules.
 import { API_VERSION, type Config } from '../core/config.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Facilitator } from '../core/services.ts'
+import type { Facilitator } from './ports.ts'
 import { findV1Network } from '../core/networks.ts'
 import type { Route, Router } from './ports.ts'
 import type { Networks } from '../core/networks.ts'

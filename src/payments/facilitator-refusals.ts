@@ -150,7 +150,6 @@ function withMembers(error: GatewayError, extras: Readonly<Record<string, unknow
   return new GatewayError(error.code, error.message, {
     cause: error.cause,
     ...(error.reason !== undefined && { reason: error.reason }),
-    ...(error.payment !== undefined && { payment: error.payment }),
     extras: { ...error.extras, ...extras },
   })
 }

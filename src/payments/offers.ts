@@ -2,7 +2,7 @@
 // functions of what they say, time in whole seconds: asked twice, they are the same bytes.
 import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Signer } from '../core/services.ts'
+import type { Signer } from '../receipts/ports.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import { didOf } from './did.ts'

@@ -18,6 +18,9 @@ import type { PaymentNetwork } from '../core/networks.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
+import type { SettleResponse, VerifyResponse } from '../../schemas/x402.ts'
+import type { Caller } from '../core/caller.ts'
+import type { CreditsRequired, Terms } from '../core/charging.ts'
 
 // payments ---------------------------------------------------------------------------------------------------------
 
@@ -322,4 +325,61 @@ export interface Settlements {
   reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
   /** A look at one claim, when its owner asks. */
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
+}
+
+/** x402 facilitator for anybody's payments (POST /verify, /settle and what describes them). */
+export interface Facilitator {
+  /**
+   * @param body as sent: {x402Version, paymentPayload, paymentRequirements}
+   * @throws {GatewayError} payment_blocked with `check`, `isValid`, `invalidReason`, `payer`; payments_unavailable; no_route
+   */
+  verify(body: unknown): Promise<VerifyResponse>
+  /**
+   * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, payments_unavailable, no_route, each
+   * with x402's own members beside the problem
+   */
+  settle(body: unknown, caller: Caller): Promise<SettleResponse>
+  /** Kinds of live upstreams only. */
+  supported(): Promise<SupportedResponse>
+  identity(): Promise<Record<string, unknown>>
+  /** @throws {GatewayError} no_route */
+  route(selector: { network: string; scheme: string }): Promise<Record<string, unknown>>
+}
+
+export interface PurchaseRequest {
+  readonly credits: number
+  /** One-time reference of a 402 for credits; needed where the caller has no account. */
+  readonly account_reference?: string | undefined
+}
+
+/** Credits bought with x402. */
+export interface Purchases {
+  /**
+   * @throws {GatewayError} input_invalid, input_conflict, key_required, account_not_found, state_conflict,
+   * payments_unavailable
+   */
+  terms(request: PurchaseRequest, caller: Caller): Promise<Terms>
+  /**
+   * What the buyer gets; the credits themselves come with the settlement of the claim.
+   * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
+   */
+  complete(request: PurchaseRequest, caller: Caller, claimId: string): Promise<PurchaseResult>
+  readonly creditsRequired: CreditsRequired
+}
+
+export interface PurchaseResult {
+  readonly credits_granted: number
+  /** Only to its holder: who pays by reference is not told. */
+  readonly account_id: string | null
+  readonly claim_id: string
+  readonly payment_url: string
+  readonly balance_url: string
+  readonly cost: {
+    readonly amount_atomic: string
+    readonly amount: string
+    readonly currency: 'USDC'
+    readonly decimals: number
+    readonly credit_price_atomic: string
+  }
+  readonly receipt: null
 }

@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Signer } from '../core/services.ts'
+import type { Signer } from '../receipts/ports.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */

@@ -1,7 +1,7 @@
 // The receipt of a settled payment: what was paid, to whom, for which request; never a query, a body or a header.
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Signer } from '../core/services.ts'
+import type { Signer } from '../receipts/ports.ts'
 import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Networks } from '../core/networks.ts'
 

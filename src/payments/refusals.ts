@@ -4,7 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { type Challenges, unsettled } from './challenge.ts'
 import type { Check, Verdict } from './ports.ts'
-import type { Challenge, PaidCall } from '../core/charging.ts'
+import { type Challenge, type PaidCall, PaymentError } from '../core/charging.ts'
 
 const ASK_AGAIN_SECONDS = 5
 
@@ -17,7 +17,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
   const urlOf = ({ id }: PaymentClaim) => `${baseUrl}/v1/payments/${id}`
 
   function rejected(call: PaidCall, reason: string, check: Check, message: string): GatewayError {
-    return new GatewayError('payment_rejected', uncharged(message), {
+    return new PaymentError('payment_rejected', uncharged(message), {
       reason,
       extras: { invalid_reason: reason, check },
       payment: { challenge: challenges.challenge(call, reason) },
@@ -42,7 +42,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
       // Asked for at every unpaid call, and nobody reads where it came from: a trace would be a tenth of its cost.
       Error.stackTraceLimit = 0
       try {
-        return new GatewayError('payment_required', UNPAID, { payment: { challenge } })
+        return new PaymentError('payment_required', UNPAID, { payment: { challenge } })
       } finally {
         Error.stackTraceLimit = traced
       }
@@ -87,7 +87,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
         claim.identifier === null
           ? 'Sign a new payment.'
           : 'Sign a new payment, under a new payment identifier.'
-      return new GatewayError(
+      return new PaymentError(
         'settlement_failed',
         `The payment was not settled${message === undefined ? '' : ` (${message})`}: nothing was charged, and this ` +
           `payment cannot be used again. ${next}`,
@@ -105,7 +105,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
     /** Pending or unknown, or still being worked on elsewhere. */
     pendingSettlement(claim: PaymentClaim): GatewayError {
       const isBroadcast = claim.state === 'pending' && claim.transaction !== null
-      return new GatewayError(
+      return new PaymentError(
         'settlement_unknown',
         'It is not known yet whether this payment was settled. Do not pay again: read `payment_url` with the same ' +
           'payment until it is.',
@@ -117,9 +117,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
             payment_url: urlOf(claim),
             retry_after_seconds: ASK_AGAIN_SECONDS,
           },
-          ...(isBroadcast && {
-            payment: { settlement: unsettled({ ...claim, reason: 'settlement_pending' }) },
-          }),
+          payment: isBroadcast ? { settlement: unsettled({ ...claim, reason: 'settlement_pending' }) } : {},
         },
       )
     },

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
-import type { Signer } from '../core/services.ts'
+import type { Signer } from '../receipts/ports.ts'
 
 export interface TopUpToken {
   /** 128 random bits. */

@@ -1,6 +1,6 @@
 // Receipts: reading stored ones. Holding the 128-bit id is the right to read (contract, section 8).
 import { GatewayError } from '../core/errors.ts'
-import type { Receipts } from '../core/services.ts'
+import type { Receipts } from './ports.ts'
 import type { Store } from '../store/ports.ts'
 
 export function createReceipts({ store }: { store: Pick<Store, 'getReceipt'> }): Receipts {

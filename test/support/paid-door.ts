@@ -4,8 +4,15 @@ import { z } from 'zod'
 import { x402 } from '../../schemas/money.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { GatewayError, type ProblemExtras } from '../../src/core/errors.ts'
-import type { Challenge, PaidCall, PaidResult, PaymentGate } from '../../src/core/charging.ts'
-import { type AnyTool, defineTool } from '../../src/core/registry.ts'
+import {
+  type Challenge,
+  type PaidCall,
+  type PaidResult,
+  PaymentError,
+  type PaymentGate,
+} from '../../src/core/charging.ts'
+import type { AnyTool } from '../../src/core/registry.ts'
+import { defineTool } from '../../tools/services.ts'
 import type { PaymentClaim } from '../../src/store/ports.ts'
 
 const NETWORK = 'eip155:84532'
@@ -96,7 +103,7 @@ export function createFakeGate(): FakeGate {
         why: string,
         { extras = {}, settlement }: { extras?: ProblemExtras; settlement?: SettleResponse } = {},
       ) =>
-        new GatewayError(code, why, {
+        new PaymentError(code, why, {
           extras,
           payment: { challenge: challengeFor(call, why), ...(settlement && { settlement }) },
         })

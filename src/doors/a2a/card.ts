@@ -3,7 +3,7 @@
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../../schemas/money.ts'
 import { API_VERSION } from '../../core/config.ts'
-import type { Signer } from '../../core/services.ts'
+import type { Signer } from '../../receipts/ports.ts'
 import type { Addresses } from '../../core/config.ts'
 import { exampleInput, isForAgents } from './help-message.ts'
 import { isPaid } from '../../documents/payments.ts'

@@ -1,7 +1,7 @@
 // A paid skill as a task: asks for the payment, keeps the task while it is not paid, and lets the result go once it is settled.
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { PaidResult } from '../../core/charging.ts'
+import { paymentFactsOf, type PaidResult } from '../../core/charging.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { Kept } from './task-store.ts'
 import {
@@ -46,7 +46,7 @@ export function paidWork(
 
   /** Unpaid still: the task waits (on) for a payment. */
   function challenged(error: GatewayError, caller: Caller | undefined): Outcome {
-    const { challenge, settlement } = error.payment ?? {}
+    const { challenge, settlement } = paymentFactsOf(error)
     const isAnswer = submission.payment !== undefined
     return {
       kind: 'ended',
@@ -76,7 +76,7 @@ export function paidWork(
       parts: [...problemParts(parts, error), ...(isUndecided ? [textPart(UNDECIDED)] : [])],
       // Still submitted and not failed: that would invite a second payment.
       metadata: paymentMetadata(isUndecided ? 'payment-submitted' : 'payment-failed', {
-        receipts: withFailed(receipts, error.payment?.settlement),
+        receipts: withFailed(receipts, paymentFactsOf(error).settlement),
         error: isUndecided ? undefined : paymentErrorCode(error),
       }),
       ...(isUndecided && { undecided: { claimId, skill: skill.id, asText } }),
@@ -129,7 +129,7 @@ export function paidWork(
           caller,
         }
       const { error } = result
-      if (error.payment?.challenge) return challenged(error, caller)
+      if (paymentFactsOf(error).challenge) return challenged(error, caller)
       if (isAtWork) return failed(error)
       return isOpen ? challenged(error, caller) : { kind: 'refused', error }
     },

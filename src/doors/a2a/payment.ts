@@ -2,7 +2,7 @@
 import { formatAtomic } from '../../../schemas/money.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { Challenge } from '../../core/charging.ts'
+import { paymentFactsOf, type Challenge } from '../../core/charging.ts'
 import { readPayment, type ReadPayment } from '../payment.ts'
 import type { SendRequest } from './envelope.ts'
 import { type Json, textPart, type WireMessage, type WirePart, type WireTask } from './wire.ts'
@@ -118,6 +118,6 @@ const CODES: readonly (readonly [RegExp, string])[] = [
 export function paymentErrorCode(error: GatewayError): string {
   if (error.code === 'settlement_failed') return 'SETTLEMENT_FAILED'
   if (error.code === 'payment_claimed') return 'DUPLICATE_NONCE'
-  const reason = String(error.extras['invalid_reason'] ?? error.payment?.challenge?.error)
+  const reason = String(error.extras['invalid_reason'] ?? paymentFactsOf(error).challenge?.error)
   return CODES.find(([pattern]) => pattern.test(reason))?.[1] ?? error.code.toUpperCase()
 }

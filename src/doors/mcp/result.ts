@@ -1,7 +1,7 @@
 // The answer of a tool call as a CallToolResult: an output, a problem document or a price, and the x402 metadata beside it.
 import type { CallResult } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
-import type { Challenge } from '../../core/charging.ts'
+import { type Challenge, paymentFactsOf } from '../../core/charging.ts'
 import { isObject } from '../../lib/json.ts'
 import { type JsonObject } from './wire.ts'
 
@@ -47,7 +47,7 @@ export function encodeCall(
     const meta = paid && { [SETTLEMENT_META]: paid.settlement }
     return { members: content(json), meta, resultType: 'complete' }
   }
-  const { challenge, settlement } = result.error.payment ?? {}
+  const { challenge, settlement } = paymentFactsOf(result.error)
   const meta = {
     ...(settlement === undefined ? {} : { [SETTLEMENT_META]: settlement }),
     ...(challenge?.quote === undefined ? {} : { [QUOTE_META]: challenge.quote }),

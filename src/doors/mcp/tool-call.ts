@@ -2,8 +2,8 @@
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import { toProblem } from '../../core/errors.ts'
 import type { CallResult } from '../../core/call.ts'
-import type { HandlerContext } from '../../core/services.ts'
 import { isObject } from '../../lib/json.ts'
+import type { CallContext } from '../../core/context.ts'
 import type { DoorParts } from '../parts.ts'
 import { readPayment } from '../payment.ts'
 import type { Spelling } from './names.ts'
@@ -72,7 +72,7 @@ const invalid = (message: string): ToolOutcome => ({
 })
 
 /** The token comes back with every report; reports that do not move forward are dropped, as the protocol demands. */
-function progressTo(token: unknown, notify: Notify): HandlerContext['progress'] | undefined {
+function progressTo(token: unknown, notify: Notify): CallContext['progress'] | undefined {
   if (!isRpcId(token)) return undefined
   let last = -Infinity
   return ({ done, total, message }) => {

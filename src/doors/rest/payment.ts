@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import type { PresentedPayment } from '../../core/charging.ts'
+import { paymentFactsOf, type PresentedPayment } from '../../core/charging.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http.ts'
 import type { Exchange } from './exchange.ts'
@@ -61,7 +61,7 @@ export function sendRefusal(
 ): void {
   const problem = problemOf(error, context, parts.addresses)
   const headers = { ...problemHeaders(error, context.requestId), ...others }
-  const { challenge, settlement } = error.payment ?? {}
+  const { challenge, settlement } = paymentFactsOf(error)
   if (settlement) Object.assign(headers, settlementHeaders(req, settlement))
   if (!challenge) return sendJson(res, error.status, problem, headers)
 

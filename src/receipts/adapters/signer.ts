@@ -12,8 +12,8 @@ import {
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
-import type { Signer } from '../../core/services.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
+import type { Signer } from '../ports.ts'
 import type { Store } from '../../store/ports.ts'
 import { createSign, type OkpKey } from '../ed25519.ts'
 

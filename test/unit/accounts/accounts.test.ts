@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAccounts } from '../../../src/accounts/index.ts'
-import type { Accounts } from '../../../src/core/services.ts'
+import type { Accounts } from '../../../src/accounts/ports.ts'
 import { hashToken } from '../../../src/lib/tokens.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 

@@ -5,7 +5,7 @@ import {
   type PresentedTokens,
 } from '../../../src/core/authenticate.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
-import type { CallerKind } from '../../../src/core/registry.ts'
+import type { CallerKind } from '../../../src/core/caller.ts'
 import type { Capability, EmailKey, ServiceKey } from '../../../src/store/ports.ts'
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
 

@@ -8,8 +8,11 @@ import type { PaidCall, PaymentGate, PresentedPayment } from '../../../src/core/
 import { Secret } from '../../../src/lib/secret.ts'
 import { createRateLimiter } from '../../../src/core/rate-limit.ts'
 import { createLogger } from '../../../src/lib/log.ts'
-import { type AnyTool, type CallerKind, defineTool } from '../../../src/core/registry.ts'
-import type { HandlerContext, Services } from '../../../src/core/services.ts'
+import type { AnyTool } from '../../../src/core/registry.ts'
+import type { CallerKind } from '../../../src/core/caller.ts'
+import { defineTool } from '../../../tools/services.ts'
+import type { CallContext } from '../../../src/core/context.ts'
+import type { Services } from '../../../tools/services.ts'
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
 import { noGate } from '../../support/no-gate.ts'
 
@@ -24,7 +27,7 @@ const SERVICE_KEY = {
 }
 
 function toolOf(
-  handle: (input: { text: string }, context: HandlerContext) => Promise<unknown> = async ({ text }) => ({
+  handle: (input: { text: string }, context: CallContext) => Promise<unknown> = async ({ text }) => ({
     text,
   }),
   caller: CallerKind = 'anyone',
@@ -82,7 +85,7 @@ describe('call path', () => {
   it('hands the parsed input, the caller and the signal to the handler', async () => {
     const { call } = setUp()
     const signal = () => new AbortController().signal
-    let seen: HandlerContext | undefined
+    let seen: CallContext | undefined
     const tool = toolOf(async (input, context) => {
       seen = context
       context.progress({ done: 1 })
@@ -270,7 +273,7 @@ describe('a paid tool', () => {
 
   it('is handled by way of the gate, which learns what is asked, of whom and for what', async () => {
     const { call, log } = setUp({ gate })
-    let context: HandlerContext | undefined
+    let context: CallContext | undefined
     const abort = new AbortController()
     const accepted: string[] = []
     const { result } = await call(

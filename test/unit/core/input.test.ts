@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { free } from '../../../schemas/money.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { parseInput } from '../../../src/core/input.ts'
-import { type AnyTool, defineTool } from '../../../src/core/registry.ts'
+import type { AnyTool } from '../../../src/core/registry.ts'
+import { defineTool } from '../../../tools/services.ts'
 
 const tool = defineTool({
   name: 'gateway.test',

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { free } from '../../../schemas/money.ts'
-import { type AnyTool, createRegistry, defineTool, portableName } from '../../../src/core/registry.ts'
+import { type AnyTool, createRegistry, portableName } from '../../../src/core/registry.ts'
+import { defineTool } from '../../../tools/services.ts'
 
 const given = {
   name: 'gateway.a.b',

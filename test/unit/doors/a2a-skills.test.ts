@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { free } from '../../../schemas/money.ts'
 import { parseSendRequest } from '../../../src/doors/a2a/envelope.ts'
 import { chooseSkill, createSkillTable } from '../../../src/doors/a2a/skills.ts'
-import { createRegistry, defineTool, type SkillCard } from '../../../src/core/registry.ts'
+import { createRegistry, type SkillCard } from '../../../src/core/registry.ts'
+import { defineTool } from '../../../tools/services.ts'
 
 const tool = (name: string, skills: readonly string[]) =>
   defineTool({

@@ -10,7 +10,7 @@ import type { Paid } from '../../../src/egress/run.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { parseFault } from '../../../src/lib/fault-points.ts'
-import type { EdgeTransaction } from '../../../src/core/services.ts'
+import type { HttpMessage } from '../../../src/core/message.ts'
 
 const HOST = 'shop.example.com'
 const consentOf = (
@@ -32,7 +32,7 @@ interface World {
   readonly steps: string[]
   readonly sent: Paid[]
   readonly asked: string[]
-  forward(transaction?: Partial<EdgeTransaction>): Promise<string>
+  forward(transaction?: Partial<HttpMessage>): Promise<string>
 }
 
 function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardParts> } = {}): World {
@@ -325,7 +325,7 @@ describe('who is asked', () => {
     expect(await world.forward()).toBe('200')
   })
 
-  it.each<[string, EdgeTransaction['headers'], boolean]>([
+  it.each<[string, HttpMessage['headers'], boolean]>([
     ['none', [], true],
     ['one of the buyer', [['Idempotency-Key', 'mine']], false],
     ['an empty one', [['idempotency-key', '']], false],

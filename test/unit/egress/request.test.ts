@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { checkScopes, MAX_REQUEST_BYTES, prepareRequest } from '../../../src/egress/request.ts'
-import type { EgressRequest } from '../../../src/core/services.ts'
+import type { EgressRequest } from '../../../src/egress/ports.ts'
 
 const rules = { ports: [443], defaultHeaders: { 'x-version': '1' } }
 const prepare = (request: Partial<EgressRequest>) =>

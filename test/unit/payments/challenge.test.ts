@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { PaymentRequired, PaymentRequirementsV1 } from '../../../schemas/x402.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
 import type { UpstreamState } from '../../../src/payments/ports.ts'
-import type { Challenge, PaidCall } from '../../../src/core/charging.ts'
+import { paymentFactsOf, type Challenge, type PaidCall } from '../../../src/core/charging.ts'
 import { JWS_TYPES, decodeJws } from '../../../src/receipts/types.ts'
 import { toHeader } from '../../support/chain.ts'
 import {
@@ -40,8 +40,7 @@ afterAll(() => open.close())
 afterEach(() => void vi.restoreAllMocks())
 
 async function challengeOf(over: Parameters<typeof callOf>[0] = {}, gate = open): Promise<Challenge> {
-  const { payment } = await refusalOf(gate.gate.run(callOf(over)))
-  return payment!.challenge!
+  return paymentFactsOf(await refusalOf(gate.gate.run(callOf(over)))).challenge!
 }
 
 /** What a challenge alone holds. */
@@ -333,7 +332,7 @@ describe('payments that cannot be taken', () => {
     try {
       const error = await refusalOf(gate.gate.run(callOf(call)))
       expect(error.code).toBe('payments_unavailable')
-      expect(error.payment).toBeUndefined()
+      expect(paymentFactsOf(error)).toEqual({})
       await check(gate)
     } finally {
       await gate.close()

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { paymentFactsOf } from '../../../src/core/charging.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { ChainError, type ChainProbe } from '../../../src/payments/ports.ts'
@@ -38,7 +39,7 @@ describe('a call without payment', () => {
     const work = vi.fn()
     const error = await refusalOf(open.gate.run(callOf({ work })))
     expect(error.code).toBe('payment_required')
-    expect(error.payment?.challenge?.required).toMatchObject({
+    expect(paymentFactsOf(error).challenge?.required).toMatchObject({
       x402Version: 2,
       resource: { url: RESOURCE.url },
       accepts: [{ scheme: 'exact', network: 'eip155:84532', amount: '1000', maxTimeoutSeconds: 300 }],
@@ -160,12 +161,12 @@ describe('settlements that do not end well', () => {
       const error = await refusalOf(open.gate.run(callOf({ payment })))
       expect(error.code, attempt).toBe('settlement_failed')
       expect(error.extras).toMatchObject({ invalid_reason: 'somehow', claim_id: /^clm_/ })
-      expect(error.payment?.settlement).toMatchObject({
+      expect(paymentFactsOf(error).settlement).toMatchObject({
         success: false,
         errorReason: 'somehow',
         transaction: '',
       })
-      expect(error.payment?.challenge?.required.error).toBe('somehow')
+      expect(paymentFactsOf(error).challenge?.required.error).toBe('somehow')
     }
     expect(open.world.settles).toBe(1)
   })
@@ -183,8 +184,8 @@ describe('settlements that do not end well', () => {
         retry_after_seconds: expect.any(Number),
         state: ending,
       })
-      expect(error.payment?.challenge).toBeUndefined()
-      expect(error.payment?.settlement?.errorReason).toBe(
+      expect(paymentFactsOf(error).challenge).toBeUndefined()
+      expect(paymentFactsOf(error).settlement?.errorReason).toBe(
         ending === 'pending' ? 'settlement_pending' : undefined,
       )
 
@@ -219,7 +220,7 @@ describe('settlements that do not end well', () => {
     vi.spyOn(open.store, 'cancelClaim').mockResolvedValue(false)
     const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign()) })))
     expect(error.code).toBe('settlement_unknown')
-    expect(error.payment?.challenge).toBeUndefined()
+    expect(paymentFactsOf(error).challenge).toBeUndefined()
   })
 })
 
@@ -458,7 +459,7 @@ describe('a payment that does not fit', () => {
     const payment = present(await open.sign({ overrides }))
     const error = await refusalOf(open.gate.run(callOf({ payment, work })))
     expect(error).toMatchObject({ code: 'payment_rejected', extras: { check } })
-    expect(error.payment?.challenge?.required.error).toBe(error.extras['invalid_reason'])
+    expect(paymentFactsOf(error).challenge?.required.error).toBe(error.extras['invalid_reason'])
     expect(work).not.toHaveBeenCalled()
     expect(await open.states()).toEqual([])
   })
@@ -476,7 +477,8 @@ describe('a payment that does not fit', () => {
   })
 
   it('with an extension changed is refused; with members added it is not', async () => {
-    const advertised = (await refusalOf(open.gate.run(callOf()))).payment!.challenge!.required.extensions!
+    const advertised = paymentFactsOf(await refusalOf(open.gate.run(callOf()))).challenge!.required
+      .extensions!
     const echo = structuredClone(advertised) as Record<string, { info: Record<string, unknown> }>
     const good = present(await open.sign({ extensions: { ...echo, ...identified() } }))
     expect((await outcomeOf(open.gate.run(callOf({ payment: good })))).ok).toBe(true)
@@ -494,7 +496,7 @@ describe('a payment that does not fit', () => {
     open.world.probe = Promise.reject(new ChainError('timeout', 'eip155:84532'))
     const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign()) })))
     expect(error.code).toBe('payments_unavailable')
-    expect(error.payment).toBeUndefined()
+    expect(paymentFactsOf(error)).toEqual({})
   })
 
   it('cannot be read: 400', async () => {
@@ -517,7 +519,7 @@ describe('a quote', () => {
 
   it('comes with the challenge', async () => {
     const error = await refusalOf(open.gate.run(await withQuote(undefined)))
-    expect(error.payment?.challenge?.quote).toBe('fresh')
+    expect(paymentFactsOf(error).challenge?.quote).toBe('fresh')
   })
 
   it('need not come with the payment; where it does it must be of this request and not expired', async () => {

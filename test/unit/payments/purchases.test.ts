@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { paymentFactsOf } from '../../../src/core/charging.ts'
 import { PaymentRequired } from '../../../schemas/x402.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
-import type { Purchases } from '../../../src/core/services.ts'
+import type { Purchases } from '../../../src/payments/ports.ts'
 import type { Caller } from '../../../src/core/caller.ts'
 
 const START = Date.parse('2026-11-21T12:00:00.000Z')
@@ -82,7 +83,7 @@ describe('the offer of a 402 for credits', () => {
       what: 'One attempt costs 1 credit',
     })
     expect(error).toMatchObject({ code: 'credits_required', status: 402 })
-    expect(error.payment).toBeUndefined()
+    expect(paymentFactsOf(error)).toEqual({})
     const offer = error.extras['offer'] as Offer
     expect(PaymentRequired.parse(offer)).toMatchObject({
       x402Version: 2,

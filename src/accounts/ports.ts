@@ -1,0 +1,22 @@
+// What handlers see of accounts, their keys and their credits. Types only.
+import type { Secret } from '../lib/secret.ts'
+import type { Account, LedgerEntry, ServiceKey } from '../store/ports.ts'
+import type { Page, PageRequest } from '../store/model.ts'
+
+export interface Accounts {
+  createAccount(input: {
+    name: string
+    label: string
+    admin: boolean
+  }): Promise<{ account: Account; key: ServiceKey; token: Secret<string>; credits: number }>
+  createKey(input: { accountId: string; label: string }): Promise<{ key: ServiceKey; token: Secret<string> }>
+  listKeys(accountId: string | undefined, page: PageRequest): Promise<Page<ServiceKey>>
+  revokeKey(accountId: string | undefined, keyId: string): Promise<ServiceKey>
+  balance(accountId: string): Promise<number>
+  ledger(accountId: string, page: PageRequest): Promise<Page<LedgerEntry>>
+  grant(input: {
+    accountId: string
+    amount: number
+    reference: string
+  }): Promise<{ balance: number; repeated: boolean }>
+}

@@ -1,0 +1,28 @@
+// What every handler is told of its call, whatever it may reach besides. The services come from whoever registers the tools.
+import type { Caller } from './caller.ts'
+import type { IdPrefix } from '../lib/ids.ts'
+import type { PresentedPayment } from './charging.ts'
+import type { HttpMessage } from './message.ts'
+import type { QuotaState } from './rate-limit.ts'
+
+/** @typeParam C who calls, as the tool's `caller` says: authenticated once, by the call path */
+export interface CallContext<C extends Caller = Caller> {
+  readonly caller: C
+  /** Aborts when the caller goes away: stop work that nobody will read. Made by asking for it: few calls need one. */
+  readonly signal: () => AbortSignal
+  readonly requestId: string
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** A fresh id of this moment, e.g. `rcp_…`: sortable by time, with 128 random bits. */
+  readonly newId: (prefix: IdPrefix) => string
+  /** As the door found it, unjudged: for reading the claim it made, never for paying. */
+  readonly payment?: PresentedPayment | undefined
+  /** The claim that pays for this call; undefined where nothing was paid with x402. */
+  readonly claimId?: string | undefined
+  /** Of a tool that passes HTTP messages on: the message itself. */
+  readonly message?: HttpMessage | undefined
+  /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
+  readonly quota: (state: QuotaState) => void
+  /** For long work; a no-op where the door or the client has no use for it. */
+  readonly progress: (progress: { done: number; total?: number; message?: string }) => void
+}

@@ -1,0 +1,16 @@
+// Reading stored receipts, and signing documents. Types only; the signer is an adapter.
+import type { StoredReceipt } from '../store/ports.ts'
+
+export interface Receipts {
+  get(receiptId: string): Promise<StoredReceipt>
+}
+
+/** Signed documents: compact JWS (EdDSA) over RFC 8785 JSON, told apart by `typ`. */
+export interface Signer {
+  readonly kid: string
+  /**
+   * @param typ e.g. `gw-receipt+jws`; see receipts/types.ts for the list
+   * @param kid how a reader that does not know us finds the key: a DID URL; the key's thumbprint unless given
+   */
+  sign(typ: string, payload: Readonly<Record<string, unknown>>, kid?: string): string
+}

@@ -1,0 +1,52 @@
+// What the handlers of this house may reach, and how its tools are defined. The composition builds the real services, tests build what they need.
+import { toolDefiner } from '../src/core/registry.ts'
+import type { PaymentGate } from '../src/core/charging.ts'
+import type { Egress } from '../src/egress/ports.ts'
+import type { Actions } from '../src/actions/ports.ts'
+import type { Edge } from '../src/edge/ports.ts'
+import type { Commerce } from '../src/commerce/ports.ts'
+import type { Email } from '../src/email/ports.ts'
+import type { Accounts } from '../src/accounts/ports.ts'
+import type { Receipts } from '../src/receipts/ports.ts'
+import type { Outcomes } from '../src/outcomes/ports.ts'
+import type { Facilitator, Purchases } from '../src/payments/ports.ts'
+import type { WebFetch } from '../src/webfetch/ports.ts'
+import type { Discovery } from '../src/discovery/ports.ts'
+
+/** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
+export interface Documents {
+  catalogue(): Record<string, unknown>
+  /** @throws {GatewayError} not_found */
+  capability(id: string): Record<string, unknown>
+  protocols(): Record<string, unknown>
+  actionsManifest(): Record<string, unknown>
+  actionsPricing(): Record<string, unknown>
+  egressManifest(): Record<string, unknown>
+  egressPricing(): Record<string, unknown>
+  egressProviders(): Record<string, unknown>
+}
+
+export interface Health {
+  report(): Promise<Record<string, unknown>>
+}
+
+export interface Services {
+  readonly egress: Egress
+  readonly actions: Actions
+  readonly edge: Edge
+  readonly commerce: Commerce
+  readonly email: Email
+  readonly accounts: Accounts
+  readonly receipts: Receipts
+  readonly documents: Documents
+  readonly outcomes: Outcomes
+  readonly payments: Pick<PaymentGate, 'claim'>
+  readonly facilitator: Facilitator
+  readonly webFetch: WebFetch
+  readonly purchases: Purchases
+  readonly discovery: Discovery
+  readonly health: Health
+}
+
+/** Defines a tool of this house: its handler reaches the services above, and a caller of the kind that it asks for. */
+export const defineTool = toolDefiner<Services>()
