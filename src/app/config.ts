@@ -113,7 +113,6 @@ const Environment = z.object({
     .default('info'),
   GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag,
   GATEWAY_FAULT: z.string().optional(),
-  GATEWAY_CONFORMANCE_FIXTURES: flag,
 })
 
 function hasUserinfo(text: string): boolean {
@@ -177,8 +176,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
 
   if (e.GATEWAY_MODE === 'production') {
     if (e.GATEWAY_FAULT) problems.push('GATEWAY_FAULT: fault injection is refused in production mode')
-    if (e.GATEWAY_CONFORMANCE_FIXTURES)
-      problems.push('GATEWAY_CONFORMANCE_FIXTURES: fixture tools are refused in production mode')
     if (!e.GATEWAY_BASE_URL && !broken.has('GATEWAY_BASE_URL'))
       problems.push('GATEWAY_BASE_URL is required in production: it is what receipts and documents point to')
     else if (
@@ -229,7 +226,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     logLevel: e.GATEWAY_LOG_LEVEL,
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
     fault: e.GATEWAY_FAULT,
-    conformanceFixtures: e.GATEWAY_CONFORMANCE_FIXTURES,
   })
 }
 

@@ -1,11 +1,13 @@
 // The doors on one listener: which one answers a path, and what happens when a door itself fails.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createA2aDoor } from '../doors/a2a.ts'
-import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge.ts'
-import { type HttpContext, type HttpHandler, httpContext, sendProblem } from '../doors/http.ts'
-import { createMcpDoor, type McpDoor } from '../doors/mcp.ts'
+import type { A2aExtension } from '../doors/a2a/extension.ts'
+import { createA2aDoor } from '../doors/a2a/index.ts'
+import { createEdgeDoor, EDGE_PREFIX } from '../doors/edge/index.ts'
+import { type HttpContext, type HttpHandler, httpContext, sendProblem } from '../doors/http/http.ts'
+import type { McpExtension } from '../doors/mcp/extension.ts'
+import { createMcpDoor, type McpDoor } from '../doors/mcp/index.ts'
 import type { DoorParts } from '../doors/parts.ts'
-import { createRestDoor } from '../doors/rest.ts'
+import { createRestDoor } from '../doors/rest/index.ts'
 
 export interface Doors {
   readonly mcp: McpDoor
@@ -14,10 +16,16 @@ export interface Doors {
   close(): Promise<void>
 }
 
-export async function openDoors(parts: DoorParts): Promise<Doors> {
+/** What a test adds to what the doors serve. */
+export interface DoorExtensions {
+  readonly mcp?: McpExtension
+  readonly a2a?: A2aExtension
+}
+
+export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): Promise<Doors> {
   const { config, addresses, log } = parts
-  const mcp = createMcpDoor(parts)
-  const a2a = await createA2aDoor(parts)
+  const mcp = createMcpDoor(parts, extend.mcp)
+  const a2a = await createA2aDoor(parts, extend.a2a)
   const rest = createRestDoor(parts)
   const edge = createEdgeDoor(parts)
 

@@ -2,11 +2,11 @@
 import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
-import type { McpDoor } from '../doors/mcp.ts'
+import type { McpDoor } from '../doors/mcp/index.ts'
 import type { EgressParts } from '../egress/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { bootstrapOperator } from './bootstrap.ts'
-import { openDoors } from './doors.ts'
+import { type DoorExtensions, openDoors } from './doors.ts'
 import { openGround } from './ground.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
@@ -37,6 +37,8 @@ export interface GatewayOptions {
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa?: readonly string[]
   readonly createLeakGate?: EgressParts['createLeakGate']
+  /** What the doors serve besides the product: the fixtures of the conformance suites. */
+  readonly extend?: DoorExtensions
   /** In milliseconds. */
   readonly timeouts?: ListenerTimeouts
 }
@@ -77,13 +79,8 @@ async function open(
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
   const { calls, services, housekeeping } = await openServices(ground, payments, registry, options, lifetime)
-  const doors = await openDoors({
-    ...ground,
-    registry,
-    calls,
-    payments: payments.gate,
-    documents: services.documents,
-  })
+  const parts = { ...ground, registry, calls, payments: payments.gate, documents: services.documents }
+  const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)
   const stopHousekeeping = startHousekeeping(ground, housekeeping)
 

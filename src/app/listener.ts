@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Addresses, Config } from '../core/config.ts'
-import { refuseMalformed } from '../doors/malformed.ts'
+import { refuseMalformed } from '../doors/http/malformed.ts'
 import type { Lifetime } from './lifetime.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024

@@ -50,8 +50,6 @@ export interface Config {
   readonly unsafePublicSandbox: boolean
   /** `point:action` of the fault-injection hooks; refused in production. */
   readonly fault: string | undefined
-  /** Fixture tools of the conformance suites; refused in production. */
-  readonly conformanceFixtures: boolean
 }
 
 /** The addresses the specification calls {base_url}, {site_url} and {mcp_url}; no trailing slash. */

@@ -1,5 +1,5 @@
 // Runs the official MCP suite against the real server, for both requirement sets, and prints `N passed, N failed`.
-// `node test/conformance/mcp.ts [file of the server]`: src/cli/main.ts unless another is named, e.g. dist/main.js.
+// `node test/conformance/mcp.ts`: serve.ts starts the gateway with the tools that the suite calls.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ let failed = 0
 let server: ChildProcess | undefined
 try {
   await checkExpectedFailures()
-  const started = await startServer(process.argv[2] ?? join(root, 'src/cli/main.ts'))
+  const started = await startServer()
   server = started.server
   for (const revision of REVISIONS) await runSuite(revision, `${started.url}/mcp`)
 } catch (thrown) {
@@ -43,13 +43,12 @@ function expectedFailures(revision: string): string {
   return join(root, `test/conformance/mcp-${revision}.yml`)
 }
 
-async function startServer(file: string): Promise<{ server: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [file], {
+async function startServer(): Promise<{ server: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [join(root, 'test/conformance/serve.ts')], {
     env: {
       ...process.env,
       PORT: '0',
       GATEWAY_DATA_DIR: join(directory, 'data'),
-      GATEWAY_CONFORMANCE_FIXTURES: '1',
       GATEWAY_RATE_LIMIT: '0',
       GATEWAY_LOG_LEVEL: 'error',
     },

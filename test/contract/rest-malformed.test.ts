@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { refuseMalformed } from '../../src/doors/malformed.ts'
+import { refuseMalformed } from '../../src/doors/http/malformed.ts'
 
 const server = createServer({ maxHeaderSize: 16 * 1024 }, (_req, res) => res.end('fine'))
 let port: number

@@ -8,8 +8,8 @@ import { z } from 'zod'
 import { free } from '../../schemas/money.ts'
 import { createCallPath } from '../../src/core/call.ts'
 import { loadConfig } from '../../src/app/config.ts'
-import { createA2aDoor } from '../../src/doors/a2a.ts'
-import { httpContext } from '../../src/doors/http.ts'
+import { createA2aDoor } from '../../src/doors/a2a/index.ts'
+import { httpContext } from '../../src/doors/http/http.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import { createRateLimiter } from '../../src/core/rate-limit.ts'
 import { createLogger } from '../../src/lib/log.ts'
@@ -19,6 +19,7 @@ import type { Services } from '../../tools/services.ts'
 import type { Signer } from '../../src/receipts/ports.ts'
 import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
+import { a2aFixtures } from '../conformance/fixtures/a2a.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
@@ -219,18 +220,19 @@ export async function startA2aDoor(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const addresses = { baseUrl: url, siteUrl: url, mcpUrl: `${url}/mcp` }
-  const door = await createA2aDoor({
+  const parts = {
     registry,
     calls,
     payments: options.gate ?? noGate,
-    config: loadConfig(options.fixtures ? { GATEWAY_CONFORMANCE_FIXTURES: '1' } : {}),
+    config: loadConfig({}),
     addresses,
     documents: {} as never,
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
     log,
     now,
-  })
+  }
+  const door = await createA2aDoor(parts, options.fixtures ? a2aFixtures : undefined)
   server.on('request', (req, res) => {
     const context = httpContext(req, 0)
     const handler = context.path.startsWith('/.well-known/') ? door.card : door.http

@@ -1,7 +1,7 @@
 // What the engine knows of one request, whichever binding it came through.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
-import { type HttpContext, presentedTokens } from '../http.ts'
+import { type HttpContext, presentedTokens } from '../http/http.ts'
 
 export interface A2aCall {
   readonly tokens: PresentedTokens

@@ -20,11 +20,11 @@ import {
 } from './task-store.ts'
 import type { A2aCall } from './call.ts'
 import { parseSendRequest, type SendRequest } from './envelope.ts'
-import { follow, type LiveTask } from './live.ts'
+import { follow, type LiveTask } from './task-registry.ts'
 import { pause } from './pause.ts'
-import { readSubmission, statusOf } from './payment.ts'
-import { createRunner, isTaken } from './run.ts'
-import type { Decide } from './undecided.ts'
+import { readSubmission, statusOf } from './x402-metadata.ts'
+import { createRunner, isTaken } from './runner.ts'
+import type { Decide } from './pending-settlement.ts'
 import type { Work } from './work.ts'
 import {
   isAtRest,

@@ -1,5 +1,5 @@
 // The answer to words that no tool understands: what this agent can do and the exact call for each skill. Written once, at start.
-import { priceSentence } from '../payment.ts'
+import { priceSentence } from '../message-payment.ts'
 import { pricedAs, type Skill, type SkillTable } from './skills.ts'
 import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
 

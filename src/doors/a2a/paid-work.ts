@@ -11,8 +11,8 @@ import {
   receiptsOf,
   requiredOf,
   type Submission,
-} from './payment.ts'
-import { waitingFor } from './waiting.ts'
+} from './x402-metadata.ts'
+import { waitingFor } from './unpaid-call.ts'
 import {
   completed,
   outputPart,

@@ -6,7 +6,7 @@ import {
   VersionNotSupportedError,
 } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
-import { type HttpContext, readJson, sendBytes } from '../http.ts'
+import { type HttpContext, readJson, sendBytes } from '../http/http.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ErrorContext, toRestFailure } from './errors.ts'

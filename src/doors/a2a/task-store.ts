@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import type { Caller } from '../../core/caller.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
-import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './payment.ts'
+import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './x402-metadata.ts'
 import { redactTokens } from './redact.ts'
-import type { Decide, Decided, Undecided } from './undecided.ts'
-import type { Waiting } from './waiting.ts'
+import type { Decide, Decided, Undecided } from './pending-settlement.ts'
+import type { Waiting } from './unpaid-call.ts'
 import {
   agentMessage,
   isAtRest,

@@ -5,8 +5,8 @@ import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
-import type { Undecided } from './undecided.ts'
-import type { Waiting } from './waiting.ts'
+import type { Undecided } from './pending-settlement.ts'
+import type { Waiting } from './unpaid-call.ts'
 import {
   dataPart,
   type Json,

@@ -3,7 +3,7 @@ import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
 import { isPaid } from '../../documents/payments.ts'
-import { priceSentence } from '../payment.ts'
+import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
 import type { Spelling } from './names.ts'
 import { PAYMENT_EXTENSION } from './result.ts'
@@ -26,7 +26,7 @@ export interface ToolEntry {
   readonly annotations?: JsonObject
 }
 
-/** Tools and capabilities beyond the registry's: the conformance fixtures. */
+/** Tools and capabilities beyond the registry's. */
 export interface Additions {
   readonly tools: readonly ToolEntry[]
   readonly capabilities: JsonObject

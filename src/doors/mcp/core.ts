@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Audience, type Catalogue, createCatalogue } from './catalogue.ts'
-import { createFixtures, type Fixtures } from './fixtures.ts'
+import type { McpExtension } from './extension.ts'
 import { chooseSpelling, createSessionIds, type SessionIds, type Spelling } from './names.ts'
 import type { Link } from './tool-call.ts'
 
@@ -11,18 +11,16 @@ export interface McpCore {
   readonly parts: DoorParts
   readonly catalogue: Catalogue
   readonly sessions: SessionIds
-  /** Tools of the conformance suites; only when configured. */
-  readonly fixtures: Fixtures | undefined
+  readonly extension: McpExtension | undefined
   spellingOf(link: Link, clientName: string | undefined): Spelling
   audienceOf(link: Link): Promise<Audience>
 }
 
-export function createCore(parts: DoorParts): McpCore {
-  const fixtures = parts.config.conformanceFixtures ? createFixtures() : undefined
+export function createCore(parts: DoorParts, extension: McpExtension | undefined): McpCore {
   return {
     parts,
-    fixtures,
-    catalogue: createCatalogue(parts.registry, parts.addresses, fixtures ?? { tools: [], capabilities: {} }),
+    extension,
+    catalogue: createCatalogue(parts.registry, parts.addresses, extension ?? { tools: [], capabilities: {} }),
     sessions: createSessionIds(sessionKey(parts)),
     spellingOf: (link, clientName) => chooseSpelling(parts.config.mcpNames, { ...link, clientName }),
 

@@ -132,12 +132,12 @@ async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {
   const { request, era, link } = fast
   const exchange = fast.openExchange()
   const { name } = request.params
-  const fixture =
+  const added =
     typeof name === 'string'
-      ? core.fixtures?.call(name, { era, params: request.params, exchange })
+      ? core.extension?.call(name, { era, params: request.params, exchange })
       : undefined
-  if (fixture) {
-    const outcome = await fixture
+  if (added) {
+    const outcome = await added
     if ('error' in outcome) exchange.answer(outcome.status ?? 200, errorText(request.id, outcome.error))
     else exchange.answer(200, resultText(request.id, finish(core, era, outcome.result)))
     return

@@ -74,7 +74,7 @@ function linkOf(link: Link | undefined): Link {
 
 /** @param linkNow what a call arriving now brings along */
 function createServer(core: McpCore, linkNow: () => Link): Server {
-  const { catalogue, parts, fixtures } = core
+  const { catalogue, parts, extension } = core
   const spelling = core.spellingOf(linkNow(), undefined)
   const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
     capabilities: catalogue.capabilities,
@@ -94,7 +94,7 @@ function createServer(core: McpCore, linkNow: () => Link): Server {
     if (!outcome.ok) throw new ProtocolError(outcome.error.code, outcome.error.message)
     return JSON.parse(resultJson(outcome.result, mcpReq.envelope && catalogue)) as CallToolResult
   })
-  fixtures?.install(server)
+  extension?.install(server)
   return server
 }
 

@@ -1,7 +1,7 @@
 // MCP over stdio: a bridge to a gateway that runs elsewhere, or the door of one in this process.
 // stdout carries protocol messages only, one a line.
 import type { Readable, Writable } from 'node:stream'
-import type { McpDoor } from '../mcp.ts'
+import type { McpDoor } from './index.ts'
 import { createBridge } from './bridge.ts'
 
 export interface StdioOptions {

@@ -2,12 +2,12 @@
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
-import { watchDeparture } from '../disconnect.ts'
-import { presentedTokens, rateHeaders, sendText } from '../http.ts'
+import { watchDeparture } from '../http/disconnect.ts'
+import { presentedTokens, rateHeaders, sendText } from '../http/http.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
-import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment.ts'
+import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment-headers.ts'
 
 type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
 

@@ -98,7 +98,6 @@ describe('loadConfig', () => {
     ['GATEWAY_BASE_URL', { GATEWAY_MODE: 'production' }],
     ['GATEWAY_BASE_URL', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://gw.example' }],
     ['GATEWAY_FAULT', { ...PRODUCTION, GATEWAY_FAULT: 'before_reply:kill' }],
-    ['GATEWAY_CONFORMANCE_FIXTURES', { ...PRODUCTION, GATEWAY_CONFORMANCE_FIXTURES: '1' }],
   ])('says in words what is wrong with %s: %j', (name, env) => {
     const problems = problemsOf(env)
     expect(problems).toHaveLength(1)
@@ -112,7 +111,7 @@ describe('loadConfig', () => {
     ['production', { ...PRODUCTION, HOST: '0.0.0.0' }],
     ['production behind a local proxy', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://127.0.0.1:8402' }],
     ['production on IPv6 loopback', { ...PRODUCTION, GATEWAY_BASE_URL: 'http://[::1]:8402' }],
-    ['faults in the sandbox', { GATEWAY_FAULT: 'before_reply:kill', GATEWAY_CONFORMANCE_FIXTURES: '1' }],
+    ['faults in the sandbox', { GATEWAY_FAULT: 'before_reply:kill' }],
     [
       'facilitators',
       { GATEWAY_FACILITATORS: 'https://a.example/x402, http://127.0.0.1:4020,http://localhost' },

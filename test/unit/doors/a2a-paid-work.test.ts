@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CallPath, CallRequest } from '../../../src/core/call.ts'
-import { readSubmission } from '../../../src/doors/a2a/payment.ts'
+import { readSubmission } from '../../../src/doors/a2a/x402-metadata.ts'
 import { paidWork } from '../../../src/doors/a2a/paid-work.ts'
 import { createSkillTable } from '../../../src/doors/a2a/skills.ts'
 import type { WorkContext } from '../../../src/doors/a2a/work.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { paidHeaders, presentedPayment, presentedQuote } from '../../../src/doors/rest/payment.ts'
+import { paidHeaders, presentedPayment, presentedQuote } from '../../../src/doors/rest/payment-headers.ts'
 
 /** As Node shows a request: `headers` joins what came twice, `headersDistinct` does not. */
 const request = (given: Readonly<Record<string, readonly string[]>>, method = 'POST') =>

@@ -2,17 +2,18 @@
 // It guards, reads and classifies; fast-path.ts answers what is common, sdk.ts the rest.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { GatewayError, toGatewayError, toProblem } from '../core/errors.ts'
-import { isObject, MAX_JSON_DEPTH, parseJson } from '../lib/json.ts'
-import { LogField } from '../lib/log.ts'
-import { type HttpContext, type HttpHandler, presentedTokens } from './http.ts'
-import { createCore } from './mcp/core.ts'
-import { createExchange, createQuestions, type Exchange } from './mcp/exchange.ts'
-import { answerFast, classifyEra } from './mcp/fast-path.ts'
-import { createGuard } from './mcp/guard.ts'
-import { isNamesQuery, namesQuery } from './mcp/names.ts'
-import type { SdkFallback } from './mcp/sdk.ts'
-import type { Link } from './mcp/tool-call.ts'
+import { GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
+import { isObject, MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
+import { LogField } from '../../lib/log.ts'
+import { type HttpContext, type HttpHandler, presentedTokens } from '../http/http.ts'
+import { createCore } from './core.ts'
+import { createExchange, type Exchange } from './exchange.ts'
+import type { McpExtension } from './extension.ts'
+import { answerFast, classifyEra } from './fast-path.ts'
+import { createGuard } from './guard.ts'
+import { isNamesQuery, namesQuery } from './names.ts'
+import type { SdkFallback } from './sdk.ts'
+import type { Link } from './tool-call.ts'
 import {
   decodeText,
   errorText,
@@ -26,8 +27,8 @@ import {
   type RpcId,
   sendEmpty,
   sendText,
-} from './mcp/wire.ts'
-import type { DoorParts } from './parts.ts'
+} from './wire.ts'
+import type { DoorParts } from '../parts.ts'
 
 export interface McpDoor {
   /** `/mcp`: reads its own body. */
@@ -45,15 +46,14 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 2
 /** Only revision 2025-03-26 knows batches. A list is a thousand times as long as the question, so few go at once. */
 const MAX_BATCH = 20
 
-export function createMcpDoor(parts: DoorParts): McpDoor {
-  const core = createCore(parts)
+export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDoor {
+  const core = createCore(parts, extension)
   const guard = createGuard(parts.addresses, parts.config.host)
-  const questions = createQuestions()
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
   const maxBodyBytes = Math.max(256 * 1024, ...parts.registry.tools.map(({ tool }) => tool.maxBodyBytes))
   let sdk: Promise<SdkFallback> | undefined
-  const loadSdk = () => (sdk ??= import('./mcp/sdk.ts').then((module) => module.createSdkFallback(core)))
+  const loadSdk = () => (sdk ??= import('./sdk.ts').then((module) => module.createSdkFallback(core)))
 
   async function http(req: IncomingMessage, res: ServerResponse, context: HttpContext): Promise<void> {
     const headers = { 'x-request-id': context.requestId }
@@ -86,7 +86,7 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
     const { method, id } = message
     if (typeof method !== 'string') {
       if (!('result' in message || 'error' in message)) throw malformed()
-      questions.settle(id, message)
+      extension?.receive(message)
       return sendEmpty(incoming.res, 202, incoming.headers)
     }
     const params = message['params'] ?? {}
@@ -101,7 +101,7 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
     }
     let key: string | undefined
     const openExchange = () => {
-      const exchange = createExchange(incoming.req, incoming.res, incoming.headers, questions)
+      const exchange = createExchange(incoming.req, incoming.res, incoming.headers)
       key = era === 'legacy' ? callKey(incoming.req, id) : undefined
       if (key !== undefined) cancellable.set(key, exchange)
       return exchange
@@ -191,7 +191,7 @@ export function createMcpDoor(parts: DoorParts): McpDoor {
   return {
     http,
     async stdio(streams, token) {
-      const { serveSdkStdio } = await import('./mcp/sdk.ts')
+      const { serveSdkStdio } = await import('./sdk.ts')
       const link: Link = {
         tokens: { bearer: token },
         address: 'stdio',

@@ -1,7 +1,7 @@
 // What Node's HTTP parser refuses never becomes a request. Its sender gets a problem document all the same.
 import type { Socket } from 'node:net'
-import { GatewayError, toProblem } from '../core/errors.ts'
-import { newId } from '../lib/ids.ts'
+import { GatewayError, toProblem } from '../../core/errors.ts'
+import { newId } from '../../lib/ids.ts'
 
 /** How long a refused sender has to read why. It may go on sending, or never close its end: that must not hold us. */
 const LINGER_MS = 1_000

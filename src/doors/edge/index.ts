@@ -1,12 +1,12 @@
 // The edge: a merchant's address behind ours. Nothing is parsed here, neither path nor headers nor body: the message goes to
 // the call path as it came, and the merchant's answer goes back as it came.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { neverGone } from '../core/call.ts'
-import { GatewayError, toGatewayError } from '../core/errors.ts'
-import type { EdgeReply } from '../edge/ports.ts'
-import type { HttpMessage } from '../core/message.ts'
-import { type HttpContext, type HttpHandler, readBytes, sendProblem } from './http.ts'
-import type { DoorParts } from './parts.ts'
+import { neverGone } from '../../core/call.ts'
+import { GatewayError, toGatewayError } from '../../core/errors.ts'
+import type { HttpMessage } from '../../core/message.ts'
+import type { EdgeReply } from '../../edge/ports.ts'
+import { type HttpContext, type HttpHandler, readBytes, sendProblem } from '../http/http.ts'
+import type { DoorParts } from '../parts.ts'
 
 export const EDGE_PREFIX = '/edge/'
 const TOOL = 'gateway.edge.forward'

@@ -2,12 +2,12 @@
 // without any is one Map lookup in front of it, to the same handler.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
-import { GatewayError } from '../core/errors.ts'
-import { type HttpContext, type HttpHandler, sendProblem } from './http.ts'
-import type { DoorParts } from './parts.ts'
-import { documentResources } from './rest/documents.ts'
-import { dispatch, type Resource } from './rest/exchange.ts'
-import { toolResources } from './rest/tools.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { type HttpContext, type HttpHandler, sendProblem } from '../http/http.ts'
+import type { DoorParts } from '../parts.ts'
+import { documentResources } from './documents.ts'
+import { dispatch, type Resource } from './exchange.ts'
+import { toolResources } from './tools.ts'
 
 export interface RestDoor {
   /** Every other path: tools, documents, pages. */

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
 import type { PaymentGate } from '../../core/charging.ts'
-import { paymentMetadata, receiptsOf } from './payment.ts'
+import { paymentMetadata, receiptsOf } from './x402-metadata.ts'
 import {
   dataPart,
   type Json,

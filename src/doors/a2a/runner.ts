@@ -15,9 +15,9 @@ import {
   publish,
   publishArtifact,
   publishStatus,
-} from './live.ts'
+} from './task-registry.ts'
 import { pause } from './pause.ts'
-import { withExtensions } from './payment.ts'
+import { withExtensions } from './x402-metadata.ts'
 import { redactMessage } from './redact.ts'
 import type { Outcome, Work } from './work.ts'
 import {

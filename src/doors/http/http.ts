@@ -1,12 +1,12 @@
 // What every HTTP door shares: request identity, token finding, body reading and problem documents.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Addresses } from '../core/config.ts'
-import type { PresentedTokens } from '../core/authenticate.ts'
-import { GatewayError, type Problem, toGatewayError, toProblem } from '../core/errors.ts'
-import { newId } from '../lib/ids.ts'
-import { parseJson } from '../lib/json.ts'
-import type { QuotaState, RateState } from '../core/rate-limit.ts'
-import { decodeUtf8Document } from '../lib/utf8.ts'
+import type { Addresses } from '../../core/config.ts'
+import type { PresentedTokens } from '../../core/authenticate.ts'
+import { GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { parseJson } from '../../lib/json.ts'
+import type { QuotaState, RateState } from '../../core/rate-limit.ts'
+import { decodeUtf8Document } from '../../lib/utf8.ts'
 
 export interface HttpContext {
   readonly requestId: string

@@ -1,29 +1,29 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
-import { authenticate } from '../core/authenticate.ts'
-import { GatewayError } from '../core/errors.ts'
-import type { Kept } from './a2a/task-store.ts'
-import { type A2aCall, requestedVersion } from './a2a/call.ts'
-import { createAgentCards } from './a2a/card.ts'
-import { fixDocument, sendDocument } from './a2a/documents.ts'
-import { createEngine } from './a2a/engine.ts'
-import type { SendRequest } from './a2a/envelope.ts'
-import { problemOf } from './a2a/errors.ts'
-import { fixtureFor } from './a2a/fixtures.ts'
-import { createGreeting } from './a2a/help-message.ts'
-import { type Cards, createRequestHandler } from './a2a/handler.ts'
-import { createJsonRpc } from './a2a/jsonrpc.ts'
-import { createRest, REST_PREFIX } from './a2a/rest.ts'
-import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './a2a/skills.ts'
-import { paidWork } from './a2a/paid-work.ts'
-import { readSubmission, X402_EXTENSIONS } from './a2a/payment.ts'
-import { createDecide } from './a2a/undecided.ts'
-import { continueWaiting } from './a2a/waiting.ts'
-import { toolWork, type ToolWorkParts, wantsText, type Work } from './a2a/work.ts'
-import type { WireMessage } from './a2a/wire.ts'
-import { type HttpHandler, sendProblem } from './http.ts'
-import type { DoorParts } from './parts.ts'
-import { isPaid } from '../documents/payments.ts'
-import { MAX_PAYMENT_BYTES } from './payment.ts'
+import { authenticate } from '../../core/authenticate.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Kept } from './task-store.ts'
+import { type A2aCall, requestedVersion } from './call.ts'
+import { createAgentCards } from './card.ts'
+import { fixDocument, sendDocument } from './documents.ts'
+import { createEngine } from './engine.ts'
+import type { SendRequest } from './envelope.ts'
+import { problemOf } from './errors.ts'
+import type { A2aExtension } from './extension.ts'
+import { createGreeting } from './help-message.ts'
+import { type Cards, createRequestHandler } from './handler.ts'
+import { createJsonRpc } from './jsonrpc.ts'
+import { createRest, REST_PREFIX } from './rest.ts'
+import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './skills.ts'
+import { paidWork } from './paid-work.ts'
+import { readSubmission, X402_EXTENSIONS } from './x402-metadata.ts'
+import { createDecide } from './pending-settlement.ts'
+import { continueWaiting } from './unpaid-call.ts'
+import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
+import type { WireMessage } from './wire.ts'
+import { type HttpHandler, sendProblem } from '../http/http.ts'
+import type { DoorParts } from '../parts.ts'
+import { isPaid } from '../../documents/payments.ts'
+import { MAX_PAYMENT_BYTES } from '../message-payment.ts'
 
 export interface A2aDoor {
   /** `/a2a` and everything below it. */
@@ -37,16 +37,16 @@ export interface A2aDoor {
 const ENVELOPE_BYTES = 16 * 1024
 const DRAIN_MS = 30_000
 
-export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
-  const { registry, calls, config, addresses, store, signer, log, now } = parts
+export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension): Promise<A2aDoor> {
+  const { registry, calls, addresses, store, signer, log, now } = parts
   const { baseUrl } = addresses
   const table = createSkillTable(registry)
   const cards = createAgentCards(table, addresses, signer)
   const greet = createGreeting(table, cards.extensionUri)
 
   function plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage {
-    const fixture = config.conformanceFixtures ? fixtureFor(request) : undefined
-    if (fixture) return fixture
+    const added = extension?.workFor(request)
+    if (added) return added
     const chosen = chooseSkill(table, request, cards.extensionUri)
     const choice = resumed?.waiting ? continueWaiting(table, resumed.waiting, chosen) : chosen
     if (choice.kind === 'none') return greet(request.message.contextId)
@@ -98,8 +98,7 @@ export async function createA2aDoor(parts: DoorParts): Promise<A2aDoor> {
   const vary = { vary: 'A2A-Version' }
   const v1 = fixDocument(cards.v1, startedAt, vary)
   const v03 = fixDocument(cards.v03, startedAt, vary)
-  // The conformance kit names no version and accepts nothing but the pure 1.0 card.
-  const unversioned = config.conformanceFixtures ? v1 : fixDocument(cards.superset, startedAt, vary)
+  const unversioned = extension?.unversionedCard === 'v1' ? v1 : fixDocument(cards.superset, startedAt, vary)
   const skillsDocument = fixDocument(cards.skillsDocument, startedAt)
 
   return {

@@ -3,7 +3,7 @@ import { formatAtomic } from '../../../schemas/money.ts'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type Challenge } from '../../core/charging.ts'
-import { readPayment, type ReadPayment } from '../payment.ts'
+import { readPayment, type ReadPayment } from '../message-payment.ts'
 import type { SendRequest } from './envelope.ts'
 import { type Json, textPart, type WireMessage, type WirePart, type WireTask } from './wire.ts'
 
