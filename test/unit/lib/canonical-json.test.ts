@@ -41,6 +41,27 @@ describe('canonical JSON', () => {
     )
   })
 
+  // Only plain objects are written member by member: the others say themselves what they are in JSON.
+  class Price {
+    readonly atomic = 5
+    toJSON() {
+      return { unit: 'USD', amount: this.atomic }
+    }
+  }
+  it.each([
+    ['in order', { a: 1, b: new Price() }],
+    ['out of order', { b: new Price(), a: 1 }],
+  ])('is what an object that is not plain says of itself, with members %s', (_order, document) => {
+    expect(toCanonicalJson(document)).toBe('{"a":1,"b":{"amount":5,"unit":"USD"}}')
+  })
+
+  it.each([
+    ['in order', { a: 1, at: new Date(0) }],
+    ['out of order', { at: new Date(0), a: 1 }],
+  ])('has a date as its text, with members %s', (_order, document) => {
+    expect(toCanonicalJson(document)).toBe('{"a":1,"at":"1970-01-01T00:00:00.000Z"}')
+  })
+
   it.each([[NaN], [{ a: Infinity }], ['\ud800'], [{ a: 1, '\ud800': 1 }], [{ '\ud800': 1 }], [undefined]])(
     'refuses %j',
     (value) => {
