@@ -9,7 +9,7 @@ import {
   withBazaar,
 } from '@x402/extensions'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { DiscoveryItem, DiscoveryListPage, DiscoverySearchPage } from '../../schemas/discovery.ts'
 import { DiscoveryListPage as ListPage, DiscoverySearchPage as SearchPage } from '../../schemas/discovery.ts'
 import { acceptV2, itemOf, pageOf } from '../support/catalogue.ts'
@@ -24,6 +24,8 @@ import {
 import { startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const OTHER_HOST = 'catalogue.example.org'
+/** How long a first answer waits for its catalogues. */
+const FIRST_WAIT_MS = 4_000
 const TEN_MINUTES_MS = 10 * 60 * 1000
 /** What pays our own tools: no chain is asked anything here. */
 const PAID = {
@@ -38,6 +40,7 @@ let other: TestUpstream | undefined
 let plain: Server | undefined
 const clock = { now: Date.now() }
 afterEach(async () => {
+  vi.restoreAllMocks()
   await gw?.close()
   await world?.close()
   await other?.close()
@@ -235,7 +238,23 @@ describe('catalogues', () => {
     const held: (() => void)[] = []
     other!.respond(({ target }, res) => void held.push(() => res.end(pageOf([itemOf()], target))))
     await start([world!.url(''), otherUrl])
-    const page = await list()
+    // The wait of a first answer is over when this test says so; every other timer runs.
+    const waits: (() => void)[] = []
+    const { setTimeout: real } = globalThis
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((done: () => void, ms: number, ...given: []) =>
+      ms === FIRST_WAIT_MS ? void waits.push(done) : real(done, ms, ...given)) as typeof real)
+    const page = await until(
+      async () => {
+        const asked = list()
+        for (;;) {
+          if (held.length > 0) for (const end of waits.splice(0)) end()
+          const page = await Promise.race([asked, new Promise<void>((resolve) => setImmediate(resolve))])
+          if (page) return page
+        }
+      },
+      (shown) => foreign(shown).length > 0,
+    )
+    vi.restoreAllMocks()
     expect(foreign(page).map(({ resource }) => resource)).toEqual(['https://a.example.com/'])
     expect(page).toMatchObject({ partialResults: true, sources: [{ state: 'ok' }, { state: 'pending' }] })
     for (const release of held) release()
