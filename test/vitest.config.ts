@@ -1,13 +1,30 @@
+// `npm test`: what a change has to pass within minutes. The longest loops are in vitest.long.config.ts.
 import { defineConfig } from 'vitest/config'
+
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
 
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
-    include: ['test/{unit,contract,flow,e2e}/**/*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
     pool: 'forks',
+    provide: { fuzzInputs: 50 },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'suites',
+          include: ['test/{contract,flow,e2e}/**/*.test.ts'],
+          ...limits,
+          maxWorkers: 2,
+        },
+      },
+      {
+        extends: true,
+        // The files of a worker share its modules: loading them anew for each of two hundred files took longer than the
+        // tests. A unit test therefore mocks no module and leaves every global as it found it.
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], ...limits, maxWorkers: 2, isolate: false },
+      },
+    ],
   },
 })

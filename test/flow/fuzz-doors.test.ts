@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { errorsOf } from '../../src/documents/problems.ts'
 import { createRegistry, type RegisteredTool } from '../../src/core/registry.ts'
 import { tools } from '../../tools/index.ts'
@@ -10,7 +10,8 @@ import { fuzzInput, fuzzSeed, inFuzzOrder, LEAK } from '../support/fuzz.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
 
-const RUNS = 1000
+/** Few in `npm test`, a thousand in `npm run test:long`. */
+const RUNS = inject('fuzzInputs')
 /** Sent at the same time: a run of the property is one batch. */
 const BATCH = 10
 

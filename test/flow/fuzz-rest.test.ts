@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { Pool } from 'undici'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { errorsOf } from '../../src/documents/problems.ts'
 import { ERRORS, type ErrorCode } from '../../src/core/errors.ts'
 import { createRegistry, type RegisteredTool, type RestRoute } from '../../src/core/registry.ts'
@@ -11,7 +11,8 @@ import { tools } from '../../tools/index.ts'
 import { fuzzInput, fuzzSeed, inFuzzOrder, type Json, LEAK } from '../support/fuzz.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-const RUNS = 1000
+/** Few in `npm test`, a thousand in `npm run test:long`. */
+const RUNS = inject('fuzzInputs')
 /** Sent at the same time: a run of the property is one batch. */
 const BATCH = 10
 

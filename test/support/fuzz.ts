@@ -2,6 +2,13 @@
 import fc from 'fast-check'
 import type { JsonSchema } from '../../src/core/registry.ts'
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** How many inputs each tool is sent; the configuration of the run says it. */
+    readonly fuzzInputs: number
+  }
+}
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** Printed by each suite, so that a failure can be run again: FUZZ_SEED=… */

@@ -1,6 +1,7 @@
 // How much is hashed for one message: bodies and tokens once, however much refers to them.
-import { hash as realHash } from 'node:crypto'
-import { beforeEach, describe, expect, it, vi } from 'vitest'
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { findBindings } from '../../../src/commerce/bindings.ts'
 import { detect } from '../../../src/commerce/detect.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
@@ -8,14 +9,19 @@ import type { TransactionInput } from '../../../src/commerce/ports.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, wire, type Plain } from '../../support/commerce.ts'
 
-const hashed = vi.hoisted(() => ({ characters: 0 }))
-vi.mock('node:crypto', async (original) => {
-  const real = await original<{ hash: typeof realHash }>()
-  const hash = (...given: Parameters<typeof realHash>) => {
+// The function of Node is replaced in place, because the modules under test may be loaded already.
+const realHash = crypto.hash
+const hashed = { characters: 0 }
+beforeAll(() => {
+  crypto.hash = ((...given: Parameters<typeof realHash>) => {
     hashed.characters += String(given[1]).length
-    return real.hash(...given)
-  }
-  return { ...real, hash }
+    return realHash(...given)
+  }) as typeof realHash
+  syncBuiltinESMExports()
+})
+afterAll(() => {
+  crypto.hash = realHash
+  syncBuiltinESMExports()
 })
 
 const look = (input: TransactionInput) => {

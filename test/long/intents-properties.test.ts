@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ExecuteRequest } from '../../../schemas/execute-request.ts'
-import { GatewayError } from '../../../src/core/errors.ts'
-import { findUrls } from '../../../src/outcomes/intents/urls.ts'
-import { readSentence } from '../../../src/outcomes/phrases.ts'
-import { createTestOutcomes } from '../../support/outcomes.ts'
-import { resolve } from '../../support/uses.ts'
+import { ExecuteRequest } from '../../schemas/execute-request.ts'
+import { GatewayError } from '../../src/core/errors.ts'
+import { findUrls } from '../../src/outcomes/intents/urls.ts'
+import { readSentence } from '../../src/outcomes/phrases.ts'
+import { createTestOutcomes } from '../support/outcomes.ts'
+import { resolve } from '../support/uses.ts'
 
 const outcomes = createTestOutcomes()
 

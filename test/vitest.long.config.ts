@@ -1,0 +1,15 @@
+// `npm run test:long`: processes killed at every step, waits of real length, and thousands of inputs. `.ci/run` runs both.
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    root: new URL('..', import.meta.url).pathname,
+    include: ['test/long/**/*.test.ts', 'test/flow/fuzz-*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
+    provide: { fuzzInputs: 1000 },
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    pool: 'forks',
+  },
+})
