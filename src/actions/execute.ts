@@ -9,7 +9,7 @@ import { hashPermit, isSameHash, readClaims } from './permits.ts'
 import type { ActionParts } from './ports.ts'
 import type { ReadyPermit, ReadyPermits } from './prepared-permit-cache.ts'
 import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
-import { findConflict, type PermitWarrant, permitWarrant } from './permit-grant.ts'
+import { findConflict, type PermitGrant, permitGrant } from './permit-grant.ts'
 
 /**
  * No signature is checked where there is a row: it holds the hash of the bytes that were signed, and nobody else can have
@@ -35,7 +35,7 @@ export function createExecute(
     if (conflict) throw (await findRevoked(row)) ?? conflict
     return await send(
       request,
-      permitWarrant(store, row, () => claims.request),
+      permitGrant(store, row, () => claims.request),
     )
   }
 
@@ -48,14 +48,14 @@ export function createExecute(
     jws: string,
     request: ActionRequest,
   ): Promise<ActionReply | undefined> {
-    const warrant = permitWarrant(store, permit, () => readClaims(jws)!.request)
+    const grant = permitGrant(store, permit, () => readClaims(jws)!.request)
     let isJudged = false
     try {
       return await send(request, {
-        ...warrant,
+        ...grant,
         reserve(reservation) {
           isJudged = true
-          return warrant.reserve(reservation)
+          return grant.reserve(reservation)
         },
       })
     } catch (thrown) {
@@ -64,10 +64,10 @@ export function createExecute(
     }
   }
 
-  async function send(request: ActionRequest, warrant: PermitWarrant): Promise<ActionReply> {
-    const { permitId } = warrant
+  async function send(request: ActionRequest, grant: PermitGrant): Promise<ActionReply> {
+    const { permitId } = grant
     try {
-      return { ...(await forward.send(request, warrant)), permit_id: permitId }
+      return { ...(await forward.send(request, grant)), permit_id: permitId }
     } catch (thrown) {
       throw thrown instanceof GatewayError ? withPermit(thrown, permitId) : thrown
     }

@@ -1,6 +1,6 @@
 // A permit as the word on which a request goes out: exactly this request, under the credential as it was, once.
 import { ATTEMPT_COST } from '../egress/wire.ts'
-import type { Warrant } from '../egress/forward.ts'
+import type { Grant } from '../egress/forward.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { ErrorCode, GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from '../egress/ports.ts'
@@ -28,14 +28,14 @@ export function findConflict(permit: Permit, now: number): GatewayError | undefi
   return permit.state === 'pending_approval' ? permitPending(permit.id) : undefined
 }
 
-export type PermitWarrant = Warrant & { readonly permitId: string }
+export type PermitGrant = Grant & { readonly permitId: string }
 
 /** @param bound of the permit whose hash is the row's: only asked for where the request is another */
-export const permitWarrant = (
+export const permitGrant = (
   store: Pick<Store, 'reserveAction'>,
   permit: ReadyPermit,
   bound: () => BoundRequest,
-): PermitWarrant => ({
+): PermitGrant => ({
   kind: 'action',
   accountId: permit.accountId,
   credentialId: permit.credentialId,

@@ -1,5 +1,5 @@
 // What permits need from the rest of the gateway. A permit is prepared (request judged, mandate charged, signed) and later
-// executed: that is one attempt of the egress engine, whose warrant is the permit instead of a capability.
+// executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
 import type { Forward } from '../egress/forward.ts'
 import type { CreditsRequired } from '../core/charging.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -32,7 +32,7 @@ export interface ActionParts {
     | 'reserveAction'
     | 'countActions'
   >
-  /** The one engine: judges a request without sending it, and sends it on a warrant. */
+  /** The one engine: judges a request without sending it, and sends it on a grant. */
   readonly forward: Forward
   readonly signer: Signer
   /** Tells a permit that we signed from one we did not, once its row is gone. */

@@ -172,10 +172,10 @@ export function createConsentSource(parts: ConsentParts): Consents {
   }
 
   return {
-    find(host) {
+    async find(host) {
       // A host is remembered only after it was found not to be barred, and what is granted is of nobody else.
       const remembered = recall(host)
-      return remembered?.granted === undefined ? findAnew(host) : toVerdict(host, remembered)
+      return remembered?.granted === undefined ? await findAnew(host) : toVerdict(host, remembered)
     },
     async inquire(host, expected) {
       const barred = barHost(host)

@@ -2,7 +2,7 @@
 // came back. Digests and words, nothing of the transaction itself.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { createAddressPolicy } from '../egress/address.ts'
-import type { Completed } from '../egress/run.ts'
+import type { Completed } from '../egress/paid.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
@@ -30,60 +30,47 @@ export function signEvidence(
   const endedAt = now()
   const id = newId('evd', endedAt)
   const { findings, protocols } = inspection
-  // Members stand in the order of RFC 8785, so that nothing is left to be sorted.
   return signer.sign(JWS_TYPES.evidence, {
-    address_class: classOf(attempt.host, completed.addresses),
+    iss: baseUrl,
+    iat: Math.floor(endedAt / 1000),
+    jti: id,
+    evidence_id: id,
+    tool: EDGE_TOOL,
+    request_id: requestId,
     attempt_id: attempt.id,
+    receipt_id: completed.receipt.id,
+    host: attempt.host,
+    method: attempt.method,
+    address_class: classOf(attempt.host, completed.addresses),
     consent: {
-      acct: consent.accountToken,
       gw: edgeName,
+      acct: consent.accountToken,
       record_digest: consent.recordDigest,
     },
-    ended_at: toTimestamp(endedAt),
-    evidence_id: id,
-    host: attempt.host,
-    iat: Math.floor(endedAt / 1000),
-    idempotency_key_added: attempt.idempotencyKey !== null,
     inspection: {
-      findings: rulesOf(findings),
       protocols,
       verdict: findings.length === 0 ? 'clean' : 'noted',
+      findings: [...new Set(findings.map(({ rule }) => rule))],
     },
-    iss: baseUrl,
-    jti: id,
-    method: attempt.method,
-    receipt_id: completed.receipt.id,
     request_digest: attempt.requestDigest,
-    request_id: requestId,
+    idempotency_key_added: attempt.idempotencyKey !== null,
+    upstream_status: completed.response.status,
     response_bytes: completed.response.body.length,
     response_content_digest: completed.contentDigest,
     response_digest: completed.responseDigest,
     started_at: toTimestamp(times.startedAt),
+    ended_at: toTimestamp(endedAt),
     timings_ms: {
       consent: times.consentedAt - times.startedAt,
-      exchange: endedAt - times.sentAt,
       reserve: times.sentAt - times.consentedAt,
+      exchange: endedAt - times.sentAt,
       total: endedAt - times.startedAt,
     },
-    tool: EDGE_TOOL,
-    upstream_status: completed.response.status,
   })
 }
 
-/** Most transactions are clean. */
-const rulesOf = (findings: Inspection['findings']): readonly string[] =>
-  findings.length === 0 ? [] : [...new Set(findings.map(({ rule }) => rule))]
-
 const strict = createAddressPolicy([])
-/** Of one answer of the DNS, which is used for as long as it is remembered. */
-const classes = new WeakMap<readonly string[], AddressClass>()
-
 function classOf(host: string, addresses: readonly string[]): AddressClass {
   if (host === SANDBOX_HOST) return 'sandbox'
-  let known = classes.get(addresses)
-  if (known === undefined) {
-    known = addresses.every((address) => strict.classify(address).ok) ? 'public' : 'opened_private'
-    classes.set(addresses, known)
-  }
-  return known
+  return addresses.every((address) => strict.classify(address).ok) ? 'public' : 'opened_private'
 }

@@ -1,19 +1,17 @@
 // The story of one edge call: whose host it is, what its merchant allows, what the transaction looks like, then one attempt of
 // the egress engine without a credential, paid by the merchant's account. Nothing is charged before all of that holds.
-import { createHmac } from 'node:crypto'
 import { digestRequest } from '../egress/digest.ts'
+import { newAttempt } from '../egress/new-attempt.ts'
 import { type PreparedRequest, TIMEOUT_MS } from '../egress/request.ts'
-import type { Completed, Paid } from '../egress/run.ts'
+import type { Completed, Paid } from '../egress/paid.ts'
 import { coversPath } from '../egress/scope.ts'
 import { parseTarget } from '../egress/target.ts'
 import { ATTEMPT_COST, toReceipt } from '../egress/wire.ts'
 import { GatewayError } from '../core/errors.ts'
-import { noFault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import type { Admission } from './admission.ts'
 import type { Edge, EdgeReply } from './ports.ts'
 import type { HttpMessage } from '../core/message.ts'
-import type { Attempt } from '../store/model.ts'
 import { signEvidence } from './evidence.ts'
 import { type HeaderPairs, headersToBuyer, headersToMerchant, joinPairs } from './headers.ts'
 import { inspectTransaction, type InspectedRequest } from './inspect.ts'
@@ -61,22 +59,18 @@ interface Admitted {
 }
 
 export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
-  const { runner, now } = parts
-  // Nothing waits at the points of a call unless a fault was asked for.
-  const fault = parts.fault === noFault ? undefined : parts.fault
+  const { runner, now, fault } = parts
   const inspect = parts.inspect ?? inspectTransaction
 
   return async function forward(transaction) {
     const startedAt = now()
     const request = prepare(transaction)
-    const found = parts.consents.find(request.target.host)
-    const { consent, accountId } = checkConsent(request, found instanceof Promise ? await found : found)
+    const { consent, accountId } = checkConsent(request, await parts.consents.find(request.target.host))
     const consentedAt = now()
     await parts.applyPolicy(request)
     const policy = await parts.readPolicy(accountId)
     const inspection = inspect(toInspected(request), { policy, now: now() })
-    if (inspection.findings.length > 0 && inspection.findings.some(({ blocks }) => blocks))
-      throw transactionBlocked(inspection.findings)
+    if (inspection.findings.some(({ blocks }) => blocks)) throw transactionBlocked(inspection.findings)
 
     const leave = await parts.admission.enter(accountId)
     try {
@@ -89,10 +83,10 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   /** From here on it is paid for. */
   async function deliver(admitted: Admitted): Promise<EdgeReply> {
     const { transaction, request, consent, accountId, inspection, startedAt, consentedAt } = admitted
-    if (fault) await fault.at('before_reserve')
+    await fault.at('before_reserve')
     let released: HeaderPairs = []
     const { attempt, ...reserved } = await reserve(request, accountId)
-    if (fault) await fault.at('after_reserve')
+    await fault.at('after_reserve')
     const sentAt = now()
     const paid: Paid = {
       attempt,
@@ -184,9 +178,25 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     request: PreparedRequest,
     accountId: string,
   ): Promise<Pick<Paid, 'attempt' | 'addresses' | 'balance'>> {
-    const recalled = runner.recall(request)
-    const addresses = recalled instanceof Promise ? await recalled : recalled
-    const attempt = newAttempt(request, accountId, addresses !== undefined)
+    const addresses = await runner.recall(request)
+    const attempt = newAttempt(parts, {
+      kind: 'edge',
+      accountId,
+      capabilityId: null,
+      permitId: null,
+      credential: null,
+      request,
+      digest: digestRequest({
+        method: request.method,
+        url: request.target.url.href,
+        headers: request.headers,
+        body: request.body,
+        credentialId: null,
+        secretVersion: null,
+      }),
+      addsKey: keyOf(request) === undefined,
+      isSending: addresses !== undefined,
+    })
     const reserved = await parts.store.reserveEdgeCall({
       attempt,
       bootId: parts.bootId,
@@ -196,42 +206,6 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     })
     if (!reserved.ok) throw merchantHasNoCredits()
     return { attempt, addresses, balance: reserved.balance }
-  }
-
-  function newAttempt(request: PreparedRequest, accountId: string, isSending: boolean): Attempt {
-    const createdAt = now()
-    const id = newId('att', createdAt)
-    return {
-      id,
-      kind: 'edge',
-      accountId,
-      capabilityId: null,
-      permitId: null,
-      credentialId: null,
-      credentialVersion: null,
-      state: isSending ? 'sending' : 'reserved',
-      method: request.method,
-      host: request.target.host,
-      requestDigest: digestRequest({
-        method: request.method,
-        url: request.target.url.href,
-        headers: request.headers,
-        body: request.body,
-        credentialId: null,
-        secretVersion: null,
-      }),
-      idempotencyKey:
-        keyOf(request) === undefined
-          ? createHmac('sha256', parts.idempotencyKey).update(id).digest('base64url')
-          : null,
-      createdAt,
-      sendingAt: isSending ? createdAt : null,
-      finishedAt: null,
-      upstreamStatus: null,
-      responseDigest: null,
-      outcome: null,
-      receiptId: null,
-    }
   }
 }
 

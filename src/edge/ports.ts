@@ -59,8 +59,8 @@ export type ConsentVerdict =
 
 /** Cached: positive for min(TTL, 300 s), negative for 60 s, failures not at all; a failure is a refusal. */
 export interface ConsentSource {
-  /** Of the host alone; path and method are judged per call. At once where it is remembered. */
-  find(host: string): ConsentVerdict | Promise<ConsentVerdict>
+  /** Of the host alone; path and method are judged per call. */
+  find(host: string): Promise<ConsentVerdict>
 }
 
 /** One finding about a transaction; `blocks` decides whether it is forwarded. */

@@ -160,27 +160,27 @@ function signReceipt(parts: AttemptParts, attempt: Attempt, ending: Ending): Sto
   const at = now()
   const id = newId('rcp', at)
   const { kind } = attempt
-  // On whose word, and with which credential: an edge call is on its merchant's alone. Members stand in the order of RFC
-  // 8785, so that nothing is left to be sorted; those that are undefined are left out.
+  // A receipt names on whose word the request went, and with which credential: an edge call goes on its merchant's alone.
+  // Members that are undefined are left out.
   const jws = signer.sign(JWS_TYPES.receipt, {
+    iss: baseUrl,
+    iat: Math.floor(at / 1000),
+    jti: id,
     action: ACTIONS[kind],
     attempt_id: attempt.id,
     capability_id: kind === 'fetch' ? attempt.capabilityId : undefined,
-    charge: { amount: ATTEMPT_COST, unit: 'credit' },
+    permit_id: kind === 'action' ? attempt.permitId : undefined,
     credential_id: kind === 'edge' ? undefined : attempt.credentialId,
     credential_version: kind === 'edge' ? undefined : attempt.credentialVersion,
-    iat: Math.floor(at / 1000),
-    iss: baseUrl,
-    jti: id,
+    charge: { amount: ATTEMPT_COST, unit: 'credit' },
+    state: ending.state,
     outcome: ending.outcome,
-    permit_id: kind === 'action' ? attempt.permitId : undefined,
     request: { digest: attempt.requestDigest, host: attempt.host, method: attempt.method },
     response: { digest: ending.responseDigest, leak_gate: ending.gate, status: ending.upstreamStatus },
-    state: ending.state,
     times: { created_at: toTimestamp(attempt.createdAt), finished_at: toTimestamp(at) },
   })
   return { id, accountId: attempt.accountId, jws, createdAt: at }
 }
 
-/** What a receipt calls each kind of attempt. */
+/** The word of a receipt for each kind of attempt. */
 const ACTIONS = { fetch: 'egress.fetch', action: 'actions.execute', edge: 'edge.forward' } as const

@@ -1,13 +1,10 @@
 // A capability as the word on which a request goes out: scope, uses, ancestors.
 import type { HeldCapability, Store } from '../store/ports.ts'
-import type { Warrant } from './forward.ts'
+import type { Grant } from './forward.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
-export const capabilityWarrant = (
-  store: Pick<Store, 'reserveAttempt'>,
-  capability: HeldCapability,
-): Warrant => ({
+export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability: HeldCapability): Grant => ({
   kind: 'fetch',
   accountId: capability.accountId,
   credentialId: capability.credentialId,

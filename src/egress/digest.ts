@@ -3,16 +3,9 @@ import { hash } from 'node:crypto'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { HeaderPairs } from './headers.ts'
 
-/** RFC 9530 form. */
-export function digestContent(body: Buffer | undefined): string {
-  return body === undefined ? NO_CONTENT : formatDigest(body)
-}
-
-const formatDigest = (body: Buffer) => `sha-256=:${hash('sha256', body, 'base64')}:`
-/** Most requests have no body. */
-const NO_CONTENT = formatDigest(Buffer.alloc(0))
-
-// Members stand in the order of RFC 8785, so that nothing is left to be sorted.
+/** RFC 9530 form of the SHA-256; no body and an empty one are the same content. */
+export const digestContent = (body: Buffer | undefined): string =>
+  `sha-256=:${hash('sha256', body ?? '', 'base64')}:`
 
 /** base64url SHA-256 over the RFC 8785 form of the request. `headers`: what is sent, without credential and key. */
 export function digestRequest(request: {
@@ -26,39 +19,31 @@ export function digestRequest(request: {
   readonly secretVersion: number | null
 }): string {
   return digestCanonical({
+    v: 1,
+    method: request.method,
+    url: request.url,
+    headers: sortByName(request.headers),
     content_digest: digestContent(request.body),
     credential_id: request.credentialId,
-    headers: inOrder(request.headers),
-    method: request.method,
     secret_version: request.secretVersion,
-    url: request.url,
-    v: 1,
   })
 }
 
-/**
- * base64url SHA-256 over the RFC 8785 form of what was passed on: status, released headers, body bytes.
- * @param contentDigest of the body, for who has it already
- */
-export function digestResponse(
-  response: {
-    readonly status: number
-    readonly headers: Readonly<Record<string, string>>
-    readonly body: Buffer
-  },
-  contentDigest: string = digestContent(response.body),
-): string {
+/** base64url SHA-256 over the RFC 8785 form of what was passed on: status, released headers, digest of the body. */
+export function digestResponse(response: {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** As `digestContent` says it. */
+  readonly contentDigest: string
+}): string {
   return digestCanonical({
-    content_digest: contentDigest,
-    headers: inOrder(Object.entries(response.headers)),
-    status: response.status,
     v: 1,
+    status: response.status,
+    headers: sortByName(Object.entries(response.headers)),
+    content_digest: response.contentDigest,
   })
 }
 
-/** By name; repeated ones as they came. Most come in order, and a sort would take a copy of them. */
-function inOrder(pairs: HeaderPairs): HeaderPairs {
-  for (let i = 1; i < pairs.length; i++)
-    if (pairs[i - 1]![0] > pairs[i]![0]) return pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-  return pairs
-}
+/** Repeated names stay in the order in which they came. */
+const sortByName = (pairs: HeaderPairs): HeaderPairs =>
+  pairs.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))

@@ -1,8 +1,8 @@
 // A request under a stored credential: what it is, who lets it out, who pays. What happens then is run.ts.
-import { createHmac, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { EgressReply, ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
-import { type Fault, noFault } from '../lib/fault-points.ts'
+import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { EgressRequest } from './ports.ts'
@@ -11,6 +11,7 @@ import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
 import { pickResponseHeaders } from './headers.ts'
+import { newAttempt } from './new-attempt.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
 import type { OutboundResponse } from './ports.ts'
 import { providers } from './providers.ts'
@@ -34,7 +35,7 @@ export interface ForwardParts {
   readonly fault: Fault
 }
 
-/** What a warrant writes down, all of it in one transaction with its own use. */
+/** What a grant writes down, all of it in one transaction with its own use. */
 export interface Reservation {
   readonly attempt: Attempt
   readonly bootId: string
@@ -43,15 +44,15 @@ export interface Reservation {
   readonly now: number
 }
 
-export type WarrantResult =
+export type GrantOutcome =
   | { readonly ok: true; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credential_gone' | 'credential_changed' }
-  /** The warrant itself does not hold any more. */
+  /** The grant itself does not hold any more. */
   | { readonly ok: false; readonly reason: 'refused'; readonly error: GatewayError }
 
 /** On whose word a request goes out with a credential: a capability's, or a permit's. */
-export interface Warrant {
+export interface Grant {
   readonly kind: Exclude<AttemptKind, 'edge'>
   readonly accountId: string
   readonly credentialId: string
@@ -64,7 +65,7 @@ export interface Warrant {
   /** What its holder is told when the credential behind it was revoked. */
   credentialGone(): GatewayError
   /** Debit, use and attempt in one transaction; nothing changes unless all of it holds. */
-  reserve(reservation: Reservation): Promise<WarrantResult>
+  reserve(reservation: Reservation): Promise<GrantOutcome>
 }
 
 /** A request as it would be sent, and the credential it would be sent with. */
@@ -78,7 +79,7 @@ export interface CheckedRequest {
 
 export interface Forward {
   /** One attempt. @throws {GatewayError} as `Egress.fetch` */
-  send(asked: EgressRequest, warrant: Warrant): Promise<EgressReply>
+  send(asked: EgressRequest, grant: Grant): Promise<EgressReply>
   /**
    * What `send` would put on the wire, without sending it.
    * @returns undefined where the account has no such credential, or no longer
@@ -88,16 +89,14 @@ export interface Forward {
 }
 
 export function createForward(parts: ForwardParts): Forward {
-  const { store, runner, ports, allowSandboxName, now } = parts
-  // Nothing waits at the points of an attempt unless a fault was asked for.
-  const fault = parts.fault === noFault ? undefined : parts.fault
+  const { store, runner, ports, allowSandboxName, fault } = parts
 
   return {
     prepare,
-    async send(asked, warrant) {
-      if (fault) await fault.at('before_reserve')
-      const paid = await reserve(asked, warrant)
-      if (fault) await fault.at('after_reserve')
+    async send(asked, grant) {
+      await fault.at('before_reserve')
+      const paid = await reserve(asked, grant)
+      await fault.at('after_reserve')
       const { response, headers, receipt, balance } = await runner.run(paid)
       const { attempt } = paid
       return {
@@ -131,26 +130,36 @@ export function createForward(parts: ForwardParts): Forward {
     return { request, credential, provider, digest }
   }
 
-  function prepareUnder(warrant: Warrant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
-    const prepared = prepare(asked, warrant.credentialId, warrant.accountId)
-    if (!warrant.unsendable) return prepared
-    return prepared.catch((thrown: unknown) => {
-      throw thrown instanceof GatewayError ? warrant.unsendable!(asked, thrown) : thrown
-    })
+  async function prepareUnder(grant: Grant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
+    try {
+      return await prepare(asked, grant.credentialId, grant.accountId)
+    } catch (thrown) {
+      throw (thrown instanceof GatewayError && grant.unsendable?.(asked, thrown)) || thrown
+    }
   }
 
   /** Steps 1 and 2. A credential that is replaced meanwhile is read again: the digest names its version. */
-  async function reserve(asked: EgressRequest, warrant: Warrant) {
+  async function reserve(asked: EgressRequest, grant: Grant) {
     for (let tries = 3; ; tries--) {
-      const checked = await prepareUnder(warrant, asked)
-      if (!checked) throw warrant.credentialGone()
+      const checked = await prepareUnder(grant, asked)
+      if (!checked) throw grant.credentialGone()
       const { request, credential } = checked
-      warrant.check(checked)
+      grant.check(checked)
       applyPolicy(await parts.readPolicy(), request)
 
       const addresses = await runner.recall(request)
-      const attempt = newAttempt(checked, warrant, addresses !== undefined)
-      const reserved = await warrant.reserve({
+      const attempt = newAttempt(parts, {
+        kind: grant.kind,
+        accountId: grant.accountId,
+        capabilityId: grant.capabilityId,
+        permitId: grant.permitId,
+        credential,
+        request,
+        digest: checked.digest,
+        addsKey: !isSafeMethod(request.method),
+        isSending: addresses !== undefined,
+      })
+      const reserved = await grant.reserve({
         attempt,
         bootId: parts.bootId,
         transactionId: newId('txn', attempt.createdAt),
@@ -169,46 +178,14 @@ export function createForward(parts: ForwardParts): Forward {
       if (reserved.reason === 'refused') throw reserved.error
       if (reserved.reason === 'credits')
         throw await parts.creditsRequired({
-          accountId: warrant.accountId,
+          accountId: grant.accountId,
           balance: reserved.balance,
           need: ATTEMPT_COST,
           what: `One attempt costs ${ATTEMPT_COST} credit`,
         })
-      if (reserved.reason === 'credential_gone') throw warrant.credentialGone()
+      if (reserved.reason === 'credential_gone') throw grant.credentialGone()
       if (tries === 0)
         throw new GatewayError('state_conflict', 'The credential is being replaced right now. Try again.')
-    }
-  }
-
-  function newAttempt(
-    { request, credential, digest }: CheckedRequest,
-    warrant: Warrant,
-    isSending: boolean,
-  ): Attempt {
-    const createdAt = now()
-    const id = newId('att', createdAt)
-    return {
-      id,
-      kind: warrant.kind,
-      accountId: warrant.accountId,
-      capabilityId: warrant.capabilityId,
-      permitId: warrant.permitId,
-      credentialId: credential.id,
-      credentialVersion: credential.version,
-      state: isSending ? 'sending' : 'reserved',
-      method: request.method,
-      host: request.target.host,
-      requestDigest: digest,
-      idempotencyKey: isSafeMethod(request.method)
-        ? null
-        : createHmac('sha256', parts.idempotencyKey).update(id).digest('base64url'),
-      createdAt,
-      sendingAt: isSending ? createdAt : null,
-      finishedAt: null,
-      upstreamStatus: null,
-      responseDigest: null,
-      outcome: null,
-      receiptId: null,
     }
   }
 }

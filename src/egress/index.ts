@@ -11,7 +11,7 @@ import type { AddressPolicy } from './address.ts'
 import { createAttemptLedger } from './attempts.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
-import { capabilityWarrant } from './capability-grant.ts'
+import { capabilityGrant } from './capability-grant.ts'
 import { applyPolicy, createForward, type Forward } from './forward.ts'
 import { createLeakGate } from './leak-gate.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
@@ -50,7 +50,7 @@ export interface EgressParts {
 export interface OpenEgress extends Egress {
   /** The engine under every kind of attempt. */
   readonly runner: Runner
-  /** Requests with a credential, on whatever warrant. */
+  /** Requests with a credential, on whatever grant. */
   readonly forward: Forward
   /** @throws {GatewayError} egress_paused, target_blocked */
   applyPolicy(request: PreparedRequest): Promise<void>
@@ -90,7 +90,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     runner,
     forward,
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
-    fetch: (request, capability) => forward.send(request, capabilityWarrant(store, capability)),
+    fetch: (request, capability) => forward.send(request, capabilityGrant(store, capability)),
     getAttempt: attempts.get,
     listAttempts: attempts.list,
     rotateAuthority() {

@@ -23,9 +23,10 @@ export interface OpenedParts {
 }
 
 export interface OpenedCredentials {
-  /** One that was opened a moment ago from a row that says the same. */
-  recallOpened(credential: SealedCredential): OpenedCredential | undefined
-  /** Throws as the vault does when a column of the row is not what was sealed. */
+  /**
+   * Answers from memory what was opened a moment ago from a row that says the same.
+   * @throws as the vault does when a column of the row is not what was sealed
+   */
   open(credential: SealedCredential): Promise<OpenedCredential>
 }
 
@@ -33,15 +34,14 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
   const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
 
   // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
-  function recallOpened(credential: SealedCredential): OpenedCredential | undefined {
+  function recall(credential: SealedCredential): OpenedCredential | undefined {
     const known = kept.get(credential.id)
     return known && isSealedAlike(known.row, credential) ? known.opened : undefined
   }
 
   return {
-    recallOpened,
     async open(credential) {
-      const known = recallOpened(credential)
+      const known = recall(credential)
       if (known) return known
       const secret = await parts.vault.open(credential.sealed, bindingOf(credential))
       let gate: LeakGate | undefined

@@ -1,12 +1,13 @@
 // Fault injection for the crash suites: GATEWAY_FAULT=point:kill|throw|delay, or point:kill:2 for the second time only.
-// Refused in production (config.ts).
+// Production refuses the variable (config.ts) and waits for nothing at the same points, so that what is killed in a test is
+// the path that runs in earnest.
 
 export interface Fault {
-  /** Called at each named point of an attempt; does nothing unless this point was asked for. */
+  /** Awaited at each named point, on the one path there is; does nothing unless this point was asked for. */
   at(point: FaultPoint): Promise<void>
 }
 
-/** Of one egress attempt, in order. */
+/** The points of one egress attempt, in order. */
 export const EGRESS_POINTS = [
   'before_reserve',
   'after_reserve',
@@ -23,7 +24,7 @@ export const EGRESS_POINTS = [
   'before_reply',
 ] as const
 
-/** Of one x402 payment, in order. */
+/** The points of one x402 payment, in order. */
 export const PAYMENT_POINTS = [
   'before_claim',
   'after_claim',
@@ -39,8 +40,7 @@ export const PAYMENT_POINTS = [
 export const FAULT_POINTS = [...EGRESS_POINTS, ...PAYMENT_POINTS] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 
-const nothing = async () => {}
-export const noFault: Fault = { at: nothing }
+export const noFault: Fault = { async at() {} }
 
 /** @throws on an unknown point or action, naming the choices */
 export function parseFault(text: string | undefined): Fault {

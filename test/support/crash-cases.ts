@@ -37,6 +37,8 @@ const REMEMBERED: Readonly<Partial<Record<EgressPoint, Expected>>> = {
   before_sending: nothing,
   after_reserve: unsent,
   after_sending: unsent,
+  // The credential is remembered as well.
+  after_decrypt: unsent,
 }
 
 export interface CrashCase {

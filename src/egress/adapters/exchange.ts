@@ -2,7 +2,7 @@
 // the story bills by; nothing it says goes further.
 import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import type { Dispatcher } from 'undici'
-import { type Fault, noFault } from '../../lib/fault-points.ts'
+import type { Fault } from '../../lib/fault-points.ts'
 import type { OutboundRequest, OutboundResponse, SendFailure, SendResult } from '../ports.ts'
 import type { Connection } from './connections.ts'
 import type { Deadline } from './deadline.ts'
@@ -11,17 +11,13 @@ type ReceivedHeaders = OutboundResponse['headers']
 type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
 
 /** Never rejects. */
-export function exchange(
+export async function exchange(
   connection: Connection,
   request: OutboundRequest,
   { deadline, fault }: { deadline: Deadline; fault: Fault },
 ): Promise<SendResult> {
-  if (fault === noFault) return readAnswer(connection, request, { deadline, stages: undefined }).answer
   const stages = { started: Promise.withResolvers<void>(), headersSeen: Promise.withResolvers<void>() }
-  return passStages(readAnswer(connection, request, { deadline, stages }), stages, fault)
-}
-
-async function passStages(reading: Reading, stages: Stages, fault: Fault): Promise<SendResult> {
+  const reading = readAnswer(connection, request, { deadline, stages })
   try {
     await stages.started.promise
     await fault.at('after_request')
@@ -36,7 +32,7 @@ async function passStages(reading: Reading, stages: Stages, fault: Fault): Promi
   }
 }
 
-/** For injected faults, which happen between them. */
+/** The moments between which a process may die: fault points wait there. */
 interface Stages {
   /** The request is on its way, or never will be. */
   readonly started: PromiseWithResolvers<void>
@@ -55,7 +51,7 @@ class Refusal extends Error {}
 function readAnswer(
   { client, socket }: Connection,
   request: OutboundRequest,
-  { deadline, stages }: { deadline: Deadline; stages: Stages | undefined },
+  { deadline, stages }: { deadline: Deadline; stages: Stages },
 ): Reading {
   const answer = Promise.withResolvers<SendResult>()
   // Plaintext bytes: what TLS itself exchanges is not in this count, so an unchanged count proves that nothing left.
@@ -67,8 +63,8 @@ function readAnswer(
 
   function end(result: SendResult): void {
     deadline.onOver = undefined
-    stages?.started.resolve()
-    stages?.headersSeen.resolve()
+    stages.started.resolve()
+    stages.headersSeen.resolve()
     answer.resolve(result)
   }
   function refuse(status: number, reason: 'too_large' | 'bad_status' | 'encoded'): void {
@@ -92,13 +88,13 @@ function readAnswer(
       // Given up while the request waited: undici asks before it writes the first byte.
       if (deadline.isOver) return given.abort(new Refusal('timeout'))
       // The request line and headers are written in the same turn.
-      if (stages) setImmediate(stages.started.resolve)
+      setImmediate(stages.started.resolve)
     },
     onResponseStart(given, status, _headers, statusText) {
       if (status < 200) return
       const headers = readPairs(given.rawHeaders)
       head = { status, statusText: statusText ?? '', headers }
-      stages?.headersSeen.resolve()
+      stages.headersSeen.resolve()
       const framing = readFraming(headers)
       if (framing.isFramedTwice) return fail('malformed')
       if (status > 599 || status === 206) return refuse(status, 'bad_status')

@@ -1,7 +1,7 @@
 // Sends one request over HTTP/1.1 and reads one answer: no redirect, no retry, no decoding, one deadline. Says of every
 // failure whether a byte of the request may have left, because that decides what it costs.
 import { createSecureContext, rootCertificates } from 'node:tls'
-import { type Fault, noFault } from '../../lib/fault-points.ts'
+import type { Fault } from '../../lib/fault-points.ts'
 import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
 import { type Connection, createConnections } from './connections.ts'
 import { startDeadline } from './deadline.ts'
@@ -37,7 +37,7 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
     async send(request) {
       const deadline = startDeadline(request.timeoutMs, request.signal)
       try {
-        if (fault !== noFault) await fault.at('before_connect')
+        await fault.at('before_connect')
         const key = `${request.partition} ${request.url.host}`
         const connection =
           connections.take(key, request.addresses) ?? (await connect(key, request, deadline.signal()))

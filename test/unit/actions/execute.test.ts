@@ -4,7 +4,7 @@ import { createExecute } from '../../../src/actions/execute.ts'
 import { hashPermit } from '../../../src/actions/permits.ts'
 import type { ActionParts } from '../../../src/actions/ports.ts'
 import { createReadyPermits } from '../../../src/actions/prepared-permit-cache.ts'
-import type { Warrant } from '../../../src/egress/forward.ts'
+import type { Grant } from '../../../src/egress/forward.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import type { ActionResult, Permit } from '../../../src/store/ports.ts'
@@ -33,10 +33,10 @@ const row: Permit = {
 }
 const request = { url: 'https://api.example.com/', method: 'POST', headers: {} } as const
 
-/** An engine that does nothing but ask the warrant. */
+/** An engine that does nothing but ask the grant. */
 function open(options: { stored?: Permit; result?: ActionResult; engine?: () => void } = {}) {
   const { stored = row, result = { ok: true, balance: 9 }, engine = () => {} } = options
-  const said = { reads: 0, reserved: 0, warrants: [] as Warrant[] }
+  const said = { reads: 0, reserved: 0, grants: [] as Grant[] }
   const ready = createReadyPermits()
   const execute = createExecute({
     ready,
@@ -47,10 +47,10 @@ function open(options: { stored?: Permit; result?: ActionResult; engine?: () => 
       reserveAction: async () => (said.reserved++, result),
     },
     forward: {
-      async send(_asked: unknown, warrant: Warrant) {
-        said.warrants.push(warrant)
+      async send(_asked: unknown, grant: Grant) {
+        said.grants.push(grant)
         engine()
-        const reserved = await warrant.reserve({} as never)
+        const reserved = await grant.reserve({} as never)
         if (!reserved.ok && reserved.reason === 'refused') throw reserved.error
         return {}
       },
@@ -75,14 +75,14 @@ describe('an execution', () => {
     expect(said).toMatchObject({ reads: 0, reserved: 1 })
     expect(await execute()).toEqual({ permit_id: id })
     expect(said).toMatchObject({ reads: 1, reserved: 2 })
-    const facts = ({ kind, accountId, credentialId, capabilityId, permitId }: Warrant) => ({
+    const facts = ({ kind, accountId, credentialId, capabilityId, permitId }: Grant) => ({
       kind,
       accountId,
       credentialId,
       capabilityId,
       permitId,
     })
-    expect(facts(said.warrants[0]!)).toEqual(facts(said.warrants[1]!))
+    expect(facts(said.grants[0]!)).toEqual(facts(said.grants[1]!))
   })
 
   it('asks the row for whatever is in the way before the store was asked', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type EvidenceFacts, signEvidence } from '../../../src/edge/evidence.ts'
 import { SANDBOX_HOST } from '../../../src/egress/target.ts'
-import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 
 const NOW = 1_800_000_000_000
 
@@ -38,8 +37,7 @@ describe('evidence', () => {
     ['one that was opened among them', 'shop.example.com', ['93.184.215.14', '10.0.0.1'], 'opened_private'],
     ['the sample site', SANDBOX_HOST, ['127.0.0.1'], 'sandbox'],
   ])('says where it went: %s', (_what, host, addresses, expected) => {
-    // The same answer of the DNS serves many calls.
-    for (const _call of [1, 2]) expect(attest(host, addresses)['address_class']).toBe(expected)
+    expect(attest(host, addresses)['address_class']).toBe(expected)
   })
 
   it('tells one answer of the DNS from the next of the same host', () => {
@@ -57,10 +55,5 @@ describe('evidence', () => {
       response_bytes: 4,
       timings_ms: { consent: 10, reserve: 5, exchange: 15, total: 30 },
     })
-  })
-
-  it('has its members in the order of RFC 8785', () => {
-    const payload = attest('shop.example.com', ['93.184.215.14'])
-    expect(JSON.stringify(payload)).toBe(toCanonicalJson(payload))
   })
 })

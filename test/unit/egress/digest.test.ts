@@ -62,7 +62,13 @@ test('no body and an empty body are the same content', () => {
 })
 
 test('a response is digested as it was passed on', () => {
-  const response = { status: 200, headers: { b: '2', a: '1' }, body: Buffer.from('x') }
+  const response = {
+    status: 200,
+    headers: { b: '2', a: '1' },
+    contentDigest: digestContent(Buffer.from('x')),
+  }
   expect(digestResponse({ ...response, headers: { a: '1', b: '2' } })).toBe(digestResponse(response))
   expect(digestResponse({ ...response, status: 201 })).not.toBe(digestResponse(response))
+  const other = digestContent(Buffer.from('y'))
+  expect(digestResponse({ ...response, contentDigest: other })).not.toBe(digestResponse(response))
 })

@@ -1,0 +1,185 @@
+// How an attempt ends: delivered, withheld, charged without an answer, or refunded. The row and its receipt are stored
+// before anything is released or said.
+import type { ProviderId } from '../../schemas/egress.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Fault } from '../lib/fault-points.ts'
+import { LogField, type Logger } from '../lib/log.ts'
+import type { Attempt } from '../store/model.ts'
+import type { AttemptLedger } from './attempts.ts'
+import { digestContent, digestResponse } from './digest.ts'
+import type { LeakVerdict } from './leak-gate.ts'
+import type { OpenedCredential } from './opened-credential-cache.ts'
+import type { Completed, Paid } from './paid.ts'
+import type { OutboundResponse, SendFailure } from './ports.ts'
+import { providers } from './providers.ts'
+import { ambiguousWords, charged, RESPONSE_WORDS, SEND_WORDS, unreachable, Unsent } from './refusals.ts'
+import { toReceipt } from './wire.ts'
+
+export interface EndingParts {
+  readonly attempts: AttemptLedger
+  readonly baseUrl: string
+  readonly log: Logger
+  readonly fault: Fault
+}
+
+/** What came back, and what it has to be searched with. */
+export interface Answer {
+  readonly response: OutboundResponse
+  readonly addresses: readonly string[]
+  /** Undefined where no credential went with the request. */
+  readonly opened: OpenedCredential | undefined
+}
+
+export interface Endings {
+  /** Runs a step before which nothing left the gateway: whatever goes wrong in it, the credit goes back. */
+  refundOnFailure<T>(paid: Paid, step: () => Promise<T>): Promise<T>
+  /**
+   * Steps 5 and 6: the leak gate, the receipt; then, and not before, the answer.
+   * @throws {GatewayError} secret_reflected where the gate found the credential, outcome_ambiguous where nothing could be stored
+   */
+  deliver(paid: Paid, answer: Answer): Promise<Completed>
+  /** @throws {GatewayError} what the failure means to the caller; it is refunded only where no request byte left */
+  fail(paid: Paid, failure: SendFailure): Promise<never>
+}
+
+export function createEndings(parts: EndingParts): Endings {
+  return {
+    async refundOnFailure({ attempt }, step) {
+      try {
+        return await step()
+      } catch (thrown) {
+        const { outcome, error } = thrown instanceof Unsent ? thrown : { outcome: 'failed', error: thrown }
+        await refund(parts, attempt, outcome, error)
+        throw error
+      }
+    },
+    deliver: (paid, answer) => deliver(parts, paid, answer),
+    fail: (paid, failure) => fail(parts, paid, failure),
+  }
+}
+
+async function refund(
+  { attempts, log }: EndingParts,
+  attempt: Attempt,
+  outcome: string,
+  error: unknown,
+): Promise<void> {
+  try {
+    const { balance } = await attempts.refund(attempt, outcome)
+    if (error instanceof GatewayError)
+      Object.assign(error.extras, { attempt_id: attempt.id, credits: { charged: 0, balance } })
+  } catch (thrown) {
+    // The refund is queued (attempts.ts); what the caller needs to know is why the attempt failed.
+    log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'a refund could not be stored yet')
+    if (error instanceof GatewayError) Object.assign(error.extras, { attempt_id: attempt.id })
+  }
+}
+
+async function deliver(
+  parts: EndingParts,
+  paid: Paid,
+  { response, addresses, opened }: Answer,
+): Promise<Completed> {
+  const verdict = opened?.gate().inspect(response)
+  if (verdict && !verdict.ok) return await withhold(parts, paid, response.status, verdict)
+  const headers = paid.pickHeaders(response.headers)
+  const { status, body } = response
+  const contentDigest = digestContent(body)
+  const responseDigest = digestResponse({ status, headers, contentDigest })
+  const { receipt, balance } = await finish(parts, paid, {
+    state: 'settled',
+    outcome: 'delivered',
+    upstreamStatus: status,
+    responseDigest,
+    gate: verdict ? 'clean' : 'not_run',
+  })
+  await parts.fault.at('before_reply')
+  return { response, headers, receipt, balance, responseDigest, contentDigest, addresses }
+}
+
+/** An answer that is withheld leaves no trace, not even a digest to guess against. */
+async function withhold(
+  parts: EndingParts,
+  paid: Paid,
+  status: number,
+  { where, encoding }: Extract<LeakVerdict, { ok: false }>,
+): Promise<never> {
+  const { attempt, credential } = paid
+  const { receipt, balance } = await finish(parts, paid, {
+    state: 'settled',
+    outcome: 'secret_reflected',
+    upstreamStatus: status,
+    responseDigest: null,
+    gate: 'reflected',
+  })
+  parts.log.warn(
+    {
+      event: 'secret_reflected',
+      [LogField.attempt]: attempt.id,
+      credential: credential?.id,
+      host: attempt.host,
+      where,
+      encoding,
+    },
+    'security: an upstream sent the credential back; its response was withheld',
+  )
+  throw charged(
+    attempt,
+    'secret_reflected',
+    'The upstream answered, but its response contained the credential, so it was withheld. The request was ' +
+      'carried out and charged: do not repeat it blindly.',
+    { balance, receipt: toReceipt(parts.baseUrl, receipt), upstream_status: status },
+  )
+}
+
+async function fail(parts: EndingParts, paid: Paid, failure: SendFailure): Promise<never> {
+  const { attempt } = paid
+  if (failure.phase === 'before_send') {
+    const error = unreachable(SEND_WORDS[failure.reason])
+    await refund(parts, attempt, failure.reason, error)
+    throw error
+  }
+  const settled = failure.phase === 'response'
+  const { receipt, balance } = await finish(parts, paid, {
+    state: settled ? 'settled' : 'ambiguous',
+    outcome: settled ? `response_${failure.reason}` : `no_answer_${failure.reason}`,
+    upstreamStatus: settled ? failure.status : null,
+    responseDigest: null,
+    gate: 'not_run',
+  })
+  const extras = { balance, receipt: toReceipt(parts.baseUrl, receipt) }
+  if (!settled)
+    throw charged(attempt, 'outcome_ambiguous', ambiguousWords(failure.reason), {
+      ...extras,
+      idempotency_honoured: idempotencyHonoured(paid),
+    })
+  throw charged(
+    attempt,
+    failure.reason === 'too_large' ? 'response_too_large' : 'response_unacceptable',
+    `The upstream carried the request out (status ${failure.status}), but ${RESPONSE_WORDS[failure.reason]}.`,
+    { ...extras, upstream_status: failure.status },
+  )
+}
+
+/** If the ending cannot be stored, nothing is released: the caller learns that the outcome is not known here. */
+async function finish(parts: EndingParts, paid: Paid, ending: Parameters<AttemptLedger['finish']>[1]) {
+  const { attempts, fault, log } = parts
+  const { attempt } = paid
+  try {
+    await fault.at('before_finish')
+    const finished = await attempts.finish(attempt, ending)
+    await fault.at('after_finish')
+    return finished
+  } catch (cause) {
+    log.error({ [LogField.attempt]: attempt.id, err: cause }, 'an ending could not be stored yet')
+    throw charged(
+      attempt,
+      'outcome_ambiguous',
+      'The request was sent, but its outcome could not be recorded. Look the attempt up before you send again.',
+      { balance: paid.balance, idempotency_honoured: idempotencyHonoured(paid) },
+    )
+  }
+}
+
+const idempotencyHonoured = ({ credential }: Paid) =>
+  credential ? providers[credential.provider as ProviderId].idempotencyHonoured : 'unknown'

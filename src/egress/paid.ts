@@ -1,0 +1,34 @@
+// An attempt between its debit and its end, as its steps hand it on.
+import type { SealedCredential, StoredReceipt } from '../store/ports.ts'
+import type { Attempt } from '../store/model.ts'
+import type { OutboundResponse } from './ports.ts'
+import type { PreparedRequest } from './request.ts'
+
+/** An attempt that is paid for, and what is needed to end it. */
+export interface Paid {
+  readonly attempt: Attempt
+  readonly request: PreparedRequest
+  /** Its secret goes with the request; without one nothing is injected and nothing has to be looked for in the answer. */
+  readonly credential: SealedCredential | undefined
+  readonly balance: number
+  /** Where it goes, when nobody had to be asked: then it is `sending` already. */
+  readonly addresses: readonly string[] | undefined
+  /** Picks what the caller gets of the upstream's headers. */
+  readonly pickHeaders: (received: OutboundResponse['headers']) => Record<string, string>
+  /** An answer with a Content-Encoding is passed on as it came: only where nothing has to be looked for in it. */
+  readonly acceptsEncoded?: boolean
+}
+
+/** An answer that may be released: it is settled and its receipt is stored. */
+export interface Completed {
+  readonly response: OutboundResponse
+  /** Those that may be passed on. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly receipt: StoredReceipt
+  readonly balance: number
+  readonly responseDigest: string
+  /** Of the body alone. RFC 9530 form. */
+  readonly contentDigest: string
+  /** The addresses of the host, one of which the answer came from. */
+  readonly addresses: readonly string[]
+}
