@@ -3,7 +3,7 @@
 import type { EmailVerification } from '../../schemas/email.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { QuotaState } from '../core/rate-limit.ts'
-import { createPlaces } from '../lib/semaphore.ts'
+import { createSemaphore } from '../lib/semaphore.ts'
 import type { Email } from './ports.ts'
 import type { Store } from '../store/ports.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -199,16 +199,16 @@ function runDeadline(ms: number, gone: AbortSignal): RunningDeadline {
 }
 
 function limited(verifier: MailboxVerifier) {
-  const places = createPlaces(MAX_MAILBOX_QUESTIONS)
+  const semaphore = createSemaphore(MAX_MAILBOX_QUESTIONS)
   return async (address: string, deadline: Deadline): Promise<EmailVerification['mailbox']> => {
-    const leave = await places.enter(DEADLINE_MS)
-    if (!leave) return 'unknown'
+    const release = await semaphore.acquire(DEADLINE_MS)
+    if (!release) return 'unknown'
     try {
       const signal = deadline.signal()
       if (signal.aborted) return 'unknown'
       return await deadline.before(verifier.verify(address, signal), 'unknown')
     } finally {
-      leave()
+      release()
     }
   }
 }

@@ -1,43 +1,43 @@
-// What costs as much for one as for twenty (a commit, a message, a request) waits for company: while every turn of the event
-// loop brings more, what came waits for the rest, though not for long. Who is alone waits one turn.
+// A commit, a message or a request costs as much for one item as for twenty, so items wait for company: as long as every turn
+// of the event loop brings more, the batch waits for the rest, though not for long. An item that is alone waits one turn.
 
-export interface Gathering {
-  /** Something has come. `go` is called once for all that came until then. */
+export interface Batcher {
+  /** Says that an item has come. `flush` is called once for all that came until then. */
   add(): void
 }
 
-export function createGathering(parts: {
-  /** How many have come since `go` was called last. */
+export function createBatcher(parts: {
+  /** @returns how many items have come since `flush` was called last */
   count: () => number
-  /** No longer than this after the first. */
+  /** The longest that the first item of a batch waits. */
   maxMs: number
-  /** Milliseconds of a clock that never goes back. */
+  /** @returns milliseconds of a clock that never goes back */
   now: () => number
-  go: () => void
-}): Gathering {
-  const { count, maxMs, now, go } = parts
-  let isGathering = false
+  flush: () => void
+}): Batcher {
+  const { count, maxMs, now, flush } = parts
+  let isWaiting = false
   let until = 0
   let seen = 0
 
-  function look(): void {
+  function probe(): void {
     const come = count()
     if (come > seen && now() < until) {
       seen = come
-      setImmediate(look)
+      setImmediate(probe)
       return
     }
-    isGathering = false
-    go()
+    isWaiting = false
+    flush()
   }
 
   return {
     add() {
-      if (isGathering) return
-      isGathering = true
+      if (isWaiting) return
+      isWaiting = true
       until = now() + maxMs
       seen = 0
-      setImmediate(look)
+      setImmediate(probe)
     },
   }
 }

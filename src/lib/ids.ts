@@ -1,4 +1,4 @@
-// Row ids: `<prefix>_<9 chars time><26 chars of 128 random bits>`, Crockford base32, lower case.
+// Row ids: `<prefix>_<9 characters of time><26 characters of at least 128 random bits>`, Crockford base32, lower case.
 // The time in front keeps B-tree inserts at the right edge, so a store of a million rows costs what an empty one does;
 // the 128 random bits behind it make an id unguessable where holding it is the right to read (receipts).
 import { randomFillSync } from 'node:crypto'
@@ -28,13 +28,13 @@ function timeChars(now: number): string {
   let text = ''
   let rest = Math.floor(now)
   for (let i = 0; i < 9; i++) {
-    text = ALPHABET[rest % 32]! + text
+    text = ALPHABET.charAt(rest % 32) + text
     rest = Math.floor(rest / 32)
   }
   return text
 }
 
-/** Of one millisecond many ids are made. */
+/** Many ids share a millisecond, so its text is cached. */
 let lastTime = { now: -1, text: '' }
 
 function timeText(now: number): string {
@@ -42,24 +42,26 @@ function timeText(now: number): string {
   return lastTime.text
 }
 
-const LETTERS = Buffer.from(ALPHABET)
-
-/** One call of the system for many ids: it costs more than all the rest of an id. Made letters at once, to be cut out. */
+/**
+ * Ids are cut out of letters that were drawn for many of them: one call of the system for random bytes costs 1 us, more than
+ * all the rest of an id.
+ */
 const RANDOM_PER_ID = 26
-const pool = Buffer.alloc(RANDOM_PER_ID * 256)
-let used = pool.length
+const random = Buffer.alloc(RANDOM_PER_ID * 256)
+let letters = ''
+let used = 0
 
-/** 26 characters of 5 bits: 130 bits, of which 128 were asked for. */
+/** @returns 26 characters of 5 bits: 130 bits, of which 128 were asked for */
 export function randomText(): string {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    for (let i = 0; i < pool.length; i++) pool[i] = LETTERS[pool[i]! & 31]!
+  if (used === letters.length) {
+    letters = ''
+    for (const byte of randomFillSync(random)) letters += ALPHABET.charAt(byte & 31)
     used = 0
   }
-  const from = used
   used += RANDOM_PER_ID
-  return pool.toString('latin1', from, used)
+  return letters.slice(used - RANDOM_PER_ID, used)
 }
 
+/** @param now milliseconds since the epoch; ids of later times sort behind those of earlier ones */
 export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
   `${prefix}_${timeText(now)}${randomText()}`

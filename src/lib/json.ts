@@ -8,6 +8,7 @@ export const isObject = <Member = unknown>(value: unknown): value is Record<stri
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
+ * @param maxDepth levels of objects and lists
  * @throws {GatewayError} json_invalid, json_too_deep
  */
 export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): unknown {
@@ -28,9 +29,9 @@ function holdsMoreThan(text: string, one: string, other: string, limit: number):
   return false
 }
 
-/** One pass over the characters, so that a hostile body costs no recursion and no allocation. */
+/** Walks the characters once, so that a hostile body costs no recursion and no allocation. */
 function depthExceeds(text: string, maxDepth: number): boolean {
-  // Most bodies do not open as many brackets as they might nest, counting those in strings: nothing to walk.
+  // Most bodies do not even hold as many brackets as they might nest, strings included, so there is nothing to walk.
   if (!holdsMoreThan(text, '{', '[', maxDepth)) return false
   let depth = 0
   let inString = false
@@ -55,7 +56,7 @@ function depthExceeds(text: string, maxDepth: number): boolean {
 export const hasRepeatedMember = (text: string, value: unknown): boolean =>
   countMembers(value) !== countColons(text)
 
-/** Depth is bounded by whoever parsed it. */
+/** Recursion is safe here: whoever parsed the value bounded its depth. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countMembers(item), 0)
@@ -63,7 +64,7 @@ function countMembers(value: unknown): number {
   return members.reduce<number>((sum, member) => sum + countMembers(member), members.length)
 }
 
-/** Those that stand between a name and its value. */
+/** Counts the colons that stand between a name and its value, not those in strings. */
 export function countColons(text: string): number {
   let colons = 0
   let isInString = false

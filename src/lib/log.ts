@@ -20,7 +20,7 @@ export const LogField = {
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
-/** stderr by default: stdout belongs to the MCP stdio door and to command output. */
+/** Writes to stderr by default: stdout belongs to the MCP stdio door and to command output. */
 export function createLogger(level: LogLevel, destination?: DestinationStream): Logger {
   return pino(
     {
@@ -44,8 +44,8 @@ function describeError(error: unknown): Record<string, unknown> {
   }
 }
 
-/** What follows the message in the stack: a message of several lines may look like frames itself. */
-function framesOf({ stack, message }: Error): string[] {
-  const start = stack?.indexOf(message) ?? -1
-  return start < 0 ? [] : stack!.slice(start + message.length).split('\n')
+/** Only what follows the message in the stack counts: a message of several lines may look like frames itself. */
+function framesOf({ stack = '', message }: Error): string[] {
+  const start = stack.indexOf(message)
+  return start < 0 ? [] : stack.slice(start + message.length).split('\n')
 }

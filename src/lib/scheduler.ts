@@ -1,13 +1,13 @@
-// The one thread that everybody shares: what many want of it at the same moment is spread over turns of its event loop,
-// so that whoever comes meanwhile is heard in between. In the order of arrival; where nobody else is there, at once.
+// One thread serves everybody, so long computations that many callers want at the same moment are spread over rounds of its
+// event loop: whoever comes meanwhile is heard in between. First come, first served; where nobody else is there, at once.
 
-export interface Turns {
-  /** @returns when it is your turn: the caller may then compute for a few milliseconds */
-  take(): Promise<void>
+export interface Scheduler {
+  /** @returns when it is the caller's turn, which may then compute for a few milliseconds */
+  turn(): Promise<void>
 }
 
-/** @param perTurn callers that are let through between two rounds of the event loop */
-export function createTurns(perTurn: number): Turns {
+/** @param perRound callers that are let through between two rounds of the event loop */
+export function createScheduler(perRound: number): Scheduler {
   const waiting: (() => void)[] = []
   let taken = 0
   let isWatching = false
@@ -18,7 +18,7 @@ export function createTurns(perTurn: number): Turns {
     setImmediate(() => {
       isWatching = false
       taken = 0
-      for (const go of waiting.splice(0, perTurn)) {
+      for (const go of waiting.splice(0, perRound)) {
         taken++
         go()
       }
@@ -27,36 +27,14 @@ export function createTurns(perTurn: number): Turns {
   }
 
   return {
-    take() {
+    turn() {
       watch()
-      // Where anybody waits, this turn is full.
-      if (taken < perTurn) {
+      // Where anybody waits, this round is full.
+      if (taken < perRound) {
         taken++
         return Promise.resolve()
       }
       return new Promise((resolve) => waiting.push(resolve))
     },
-  }
-}
-
-/**
- * For work that goes to another thread and comes back: its ends must not meet in one turn. Nothing that waits for anybody
- * outside may run in it: a slow stranger would hold a place.
- * @param places how many may be under way
- */
-export function createLane(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let free = places
-  return async (work) => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      // The place goes to who waits longest, without being free in between.
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
   }
 }

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 
 export class Secret<T> {
-  /** Not a property: no reflection, serialiser or inspector of the language finds it. */
+  /** A private field is no property: no reflection, serialiser or inspector of the language finds it. */
   readonly #value: T
 
   constructor(value: T) {

@@ -1,33 +1,60 @@
-// Places for work that holds something scarce, such as a socket: who finds none waits, on its own time.
+// Bounded concurrency for work that holds something scarce, such as a socket or a thread: what finds no place waits for one, on
+// its own time.
 
-/** At most `count` at a time, in the order of arrival; who waits longer than it may gets nothing. */
-export function createPlaces(count: number) {
+export interface Semaphore {
+  /**
+   * @returns a function that gives the place back, to be called once; undefined where the wait was longer than it may be
+   */
+  acquire(timeoutMs: number): Promise<(() => void) | undefined>
+  /**
+   * Runs the work when there is a place, however long that takes. Nothing that waits for anybody outside may run in it: a slow
+   * stranger would hold the place.
+   */
+  run<T>(work: () => Promise<T>): Promise<T>
+}
+
+/** @param count places, which are handed on in the order of arrival */
+export function createSemaphore(count: number): Semaphore {
   const waiting = new Set<() => void>()
   let free = count
-  function leave(): void {
+
+  // The place goes to whoever waits longest without being free in between.
+  function release(): void {
     const [next] = waiting
-    if (next) next()
-    else free++
+    if (!next) {
+      free++
+      return
+    }
+    waiting.delete(next)
+    next()
   }
+
   return {
-    /** @returns what gives the place back */
-    enter(timeoutMs: number): Promise<(() => void) | undefined> {
+    acquire(timeoutMs) {
       if (free > 0) {
         free--
-        return Promise.resolve(leave)
+        return Promise.resolve(release)
       }
       return new Promise((resolve) => {
+        const take = () => {
+          clearTimeout(timer)
+          resolve(release)
+        }
         const timer = setTimeout(() => {
           waiting.delete(take)
           resolve(undefined)
         }, timeoutMs)
-        const take = () => {
-          clearTimeout(timer)
-          waiting.delete(take)
-          resolve(leave)
-        }
         waiting.add(take)
       })
+    },
+    async run(work) {
+      if (free > 0) free--
+      else await new Promise<void>((resolve) => waiting.add(resolve))
+      try {
+        return await work()
+      } finally {
+        release()
+      }
     },
   }
 }

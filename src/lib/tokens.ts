@@ -8,43 +8,44 @@ export type TokenKind = 'sk' | 'cap' | 'ek'
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const SHAPE = /^agw_(?:sk|cap|ek)_[0-9A-Za-z]{49}$/
 const CHECKSUM_CHARS = 6
-/** Behind the kind. */
+/** Characters behind the kind. */
 const TAIL_CHARS = '_'.length + 43 + CHECKSUM_CHARS
 
 function base62(value: bigint, width: number): string {
   let text = ''
-  for (let rest = value; text.length < width; rest /= 62n) text = ALPHABET[Number(rest % 62n)]! + text
+  for (let rest = value; text.length < width; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text
   return text
 }
 
-/** Every request that shows a token computes one: 32 bits need no big integers. */
+/** CRC-32 needs no big integers, and every request that shows a token computes one. */
 function checksum(text: string): string {
   let digits = ''
   for (let rest = crc32(text); digits.length < CHECKSUM_CHARS; rest = Math.floor(rest / 62))
-    digits = ALPHABET[rest % 62]! + digits
+    digits = ALPHABET.charAt(rest % 62) + digits
   return digits
 }
 
+/** @param random 32 bytes; drawn from the system unless a test says otherwise */
 export function newToken(kind: TokenKind, random: Buffer = randomBytes(32)): string {
   const head = `agw_${kind}_${base62(BigInt(`0x${random.toString('hex')}`), 43)}`
   return head + checksum(head)
 }
 
-/** Shape and checksum only; whether the token exists is the store's knowledge. */
+/** Judges shape and checksum only; whether the token exists is the store's knowledge. */
 export function parseToken(text: string): { kind: TokenKind } | undefined {
   if (!SHAPE.test(text) || !text.endsWith(checksum(text.slice(0, -CHECKSUM_CHARS)))) return undefined
   return { kind: text.slice('agw_'.length, -TAIL_CHARS) as TokenKind }
 }
 
 /**
- * How the header of each of our permits ends. It begins with an algorithm and a key id, both always as long, so base64 falls on
- * these bytes.
+ * The end of every permit's header. The header begins with an algorithm and a key id, both always equally long, so base64 falls
+ * on the same bytes each time.
  */
 export const PERMIT_HEADER_END = Buffer.from(':"gw-permit+jws"}').toString('base64url')
 
 /**
  * Whether a text, or bytes of one, hold what looks like one of our tokens: mistyped ones too, which give away nearly as much.
- * A permit is one as well: whoever has it may have its request sent.
+ * A permit counts as one: whoever has it may have its request sent.
  */
 export const findToken = (text: string | Buffer): boolean =>
   (text.includes('agw_') && /agw_(?:sk|cap|ek)_[0-9A-Za-z]/.test(textOf(text))) ||
@@ -53,8 +54,8 @@ export const findToken = (text: string | Buffer): boolean =>
 const PERMIT = new RegExp(String.raw`${PERMIT_HEADER_END}\.[\w-]`)
 const textOf = (text: string | Buffer) => (typeof text === 'string' ? text : text.toString('latin1'))
 
-/** Tokens are 256 random bits, so a plain hash is enough at rest: there is nothing to guess. */
+/** @returns the SHA-256 that is stored. Tokens are 256 random bits, so a plain hash is enough: there is nothing to guess. */
 export function hashToken(token: string): Buffer {
-  // As text first: a buffer out of the hash costs three times as much.
+  // A buffer straight out of the hash costs three times as much as one made from its text.
   return Buffer.from(hash('sha256', token, 'binary'), 'binary')
 }

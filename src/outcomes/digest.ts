@@ -1,7 +1,7 @@
 // Digests that a caller can recompute from what was returned, with nothing but SHA-256 and an RFC 8785 library.
 import { createHash } from 'node:crypto'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
-import type { Turns } from '../lib/scheduler.ts'
+import type { Scheduler } from '../lib/scheduler.ts'
 
 /** Lower-case hex SHA-256 of the text in UTF-8. */
 export const digestText = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
@@ -21,13 +21,13 @@ const SPREAD_DEPTH = 6
  * As `digestJson`, a piece in every turn: an answer of a megabyte would keep everybody waiting for it.
  * @param value a JSON value that nobody changes meanwhile
  */
-export async function digestJsonInTurns(value: unknown, turns: Turns): Promise<string> {
+export async function digestJsonInTurns(value: unknown, scheduler: Scheduler): Promise<string> {
   const digest = createHash('sha256')
   let text = ''
   for (const piece of piecesOf(value, SPREAD_DEPTH)) {
     text += piece
     if (text.length < CHARACTERS_A_TURN) continue
-    await turns.take()
+    await scheduler.turn()
     digest.update(text, 'utf8')
     text = ''
   }

@@ -9,7 +9,7 @@ import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
 import type { Outcomes } from './ports.ts'
-import { createTurns, type Turns } from '../lib/scheduler.ts'
+import { createScheduler, type Scheduler } from '../lib/scheduler.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { extractPreview } from './capabilities/extract-preview.ts'
 import { productOffers } from './capabilities/product-offers.ts'
@@ -71,7 +71,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   }
   const gather = createGather({ reader: createReader(parts), now })
   // A megabyte takes ten milliseconds as canonical JSON, and several buyers may be waiting for one.
-  const digests = createTurns(1)
+  const digests = createScheduler(1)
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
 
   function prepare(input: Parameters<Outcomes['execute']>[0]): Job {
@@ -165,13 +165,13 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
 const verificationOf = async (
   { request }: PreparedJob,
   delivered: Delivered,
-  turns: Turns,
+  scheduler: Scheduler,
 ): Promise<Execution['verification']> => ({
   algorithm: 'sha-256',
   encoding: 'hex',
   source_sha256: delivered.sourceSha256,
   text_sha256: delivered.textSha256,
-  result_sha256: await digestJsonInTurns(delivered.result, turns),
+  result_sha256: await digestJsonInTurns(delivered.result, scheduler),
   request_sha256: digestJson(request),
   sources: [...delivered.sources],
   parts: [...delivered.parts],

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { ask, type DnsServer, listServers, nameOf } from '../../outbound/adapters/dns-exchange.ts'
 import { createQuestion, type DnsReply, TXT } from '../../outbound/dns-message.ts'
-import { createPlaces } from '../../lib/semaphore.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { TxtAnswer, TxtResolver } from '../ports.ts'
 
 const TRY_MS = 2_000
@@ -19,16 +19,16 @@ export function createTxtResolvers(servers: readonly string[]): readonly TxtReso
 
 function createTxtResolver(name: string, server: DnsServer): TxtResolver {
   const asking = new Map<string, Promise<TxtAnswer>>()
-  const places = createPlaces(MAX_IN_FLIGHT)
+  const semaphore = createSemaphore(MAX_IN_FLIGHT)
 
   async function askInTime(host: string, timeoutMs: number): Promise<TxtAnswer> {
     const deadline = performance.now() + timeoutMs
-    const leave = await places.enter(timeoutMs)
-    if (!leave) return { status: 'failed', reason: 'timeout' }
+    const release = await semaphore.acquire(timeoutMs)
+    if (!release) return { status: 'failed', reason: 'timeout' }
     try {
       return await askServer(server, host, () => Math.min(TRY_MS, deadline - performance.now()))
     } finally {
-      leave()
+      release()
     }
   }
 

@@ -2,7 +2,7 @@
 // host name is only what the certificate must be for.
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
-import { createTurns } from '../../lib/scheduler.ts'
+import { createScheduler } from '../../lib/scheduler.ts'
 
 export interface DialRequest {
   readonly host: string
@@ -21,7 +21,7 @@ export type DialResult =
 /** For one address; another may answer at once. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** A handshake costs this thread one or two milliseconds. */
-const handshakes = createTurns(2)
+const handshakes = createScheduler(2)
 
 export async function dial(request: DialRequest): Promise<DialResult> {
   for (const address of request.addresses) {
@@ -34,7 +34,7 @@ export async function dial(request: DialRequest): Promise<DialResult> {
       return { ok: false, reason: 'address_mismatch' }
     }
     // Thirty at once would be heard together, and sixty milliseconds are long for everybody else.
-    await handshakes.take()
+    await handshakes.turn()
     if (tcp.destroyed) continue
     const socket = await openTls(tcp, request)
     if (socket) return { ok: true, socket }

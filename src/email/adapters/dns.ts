@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { ask, listServers } from '../../outbound/adapters/dns-exchange.ts'
 import { A, AAAA, createQuestion, type DnsReply, MX, type RecordKind } from '../../outbound/dns-message.ts'
-import { createPlaces } from '../../lib/semaphore.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { DnsAnswer, MailDns } from '../ports.ts'
 
 const ATTEMPT_MS = 800
@@ -18,16 +18,16 @@ const NEGATIVE_SECONDS = 60
 /** @param servers `ip` or `ip:port`; empty: the system's */
 export function createMailDns(servers: readonly string[]): MailDns {
   const known = listServers(servers)
-  const places = createPlaces(MAX_IN_FLIGHT)
+  const semaphore = createSemaphore(MAX_IN_FLIGHT)
 
   async function askInTime<T>(kind: RecordKind<T>, name: string, timeoutMs: number): Promise<DnsAnswer<T>> {
     const deadline = performance.now() + timeoutMs
-    const leave = await places.enter(timeoutMs)
-    if (!leave) return { status: 'failed', reason: 'timeout' }
+    const release = await semaphore.acquire(timeoutMs)
+    if (!release) return { status: 'failed', reason: 'timeout' }
     try {
       return await askServers(kind, name, () => deadline - performance.now())
     } finally {
-      leave()
+      release()
     }
   }
 

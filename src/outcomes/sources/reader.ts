@@ -1,6 +1,6 @@
 // One public address -> bytes, through the gateway's safe outbound path, or a reason.
 import type { OutboundResponse, Sender } from '../../egress/ports.ts'
-import { createLane } from '../../lib/scheduler.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
 import { sendPublic } from '../../outbound/public-request.ts'
 import type { Targets } from '../../outbound/targets.ts'
@@ -37,7 +37,7 @@ interface Way {
 export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
   const cache = createSourceCache(now)
   const shared = createSingleFlight<Result>()
-  const inLane = createLane(HANDS)
+  const threads = createSemaphore(HANDS)
 
   const ask = (way: Way, options: Options, kept: CachedAnswer | undefined) =>
     sendPublic(sender, {
@@ -78,7 +78,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     const refused = fromStatus(response, url, rules)
     if (refused) return refused
     const at = now()
-    const read = await inLane(() => readAnswer(response, at))
+    const read = await threads.run(() => readAnswer(response, at))
     if (!read.ok) return read
     cache.put(key, read.answer)
     return { ok: true, source: toSource(url.href, read.answer, { cache: 'miss', at: now() }) }

@@ -1,6 +1,6 @@
 // A node that is known to be of the right chain: asked for its id at first use, now and then, and after every trouble.
 // Questions that come together travel in one HTTP request.
-import { createGathering } from '../../lib/batcher.ts'
+import { createBatcher } from '../../lib/batcher.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
@@ -147,18 +147,18 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     }
   }
 
-  const gathering = createGathering({
+  const batcher = createBatcher({
     count: () => waiting.length,
     maxMs: MAX_GATHER_MS,
     now: () => performance.now(),
-    go: flush,
+    flush,
   })
 
   return {
     ask(calls, isDecisive = false) {
       return new Promise((resolve, reject) => {
         waiting.push({ calls, isDecisive, resolve, reject })
-        gathering.add()
+        batcher.add()
       })
     },
     async submit(method, params) {

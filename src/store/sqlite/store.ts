@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { createGathering } from '../../lib/batcher.ts'
+import { createBatcher } from '../../lib/batcher.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, commands, pointReads, reads } from '../commands/index.ts'
@@ -92,11 +92,11 @@ export async function openSqliteStore(parts: {
     outbox = []
   }
   // A message and a commit cost as much for one command as for twenty. What comes while the thread commits it takes together.
-  const gathering = createGathering({
+  const batcher = createBatcher({
     count: () => outbox.length,
     maxMs: MAX_GATHER_MS,
     now: () => performance.now(),
-    go() {
+    flush() {
       if (outbox.length > 0) flush()
     },
   })
@@ -105,7 +105,7 @@ export async function openSqliteStore(parts: {
     return new Promise((resolve, reject) => {
       waiting.push({ name, resolve, reject })
       outbox.push(name, args)
-      gathering.add()
+      batcher.add()
     })
   }
 

@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createGathering } from '../../../src/lib/batcher.ts'
+import { createBatcher } from '../../../src/lib/batcher.ts'
 
 function start(maxMs: number) {
   const groups: number[] = []
   let come = 0
   let at = 0
-  const gathering = createGathering({
+  const batcher = createBatcher({
     count: () => come,
     maxMs,
     now: () => at++,
-    go() {
+    flush() {
       groups.push(come)
       come = 0
     },
@@ -19,7 +19,7 @@ function start(maxMs: number) {
     groups,
     add() {
       come++
-      gathering.add()
+      batcher.add()
     },
   }
 }
@@ -72,20 +72,20 @@ it('starts anew for what comes after a group has gone', async () => {
 it('lets what comes while a group goes go after it', async () => {
   const groups: number[] = []
   let come = 0
-  const gathering = createGathering({
+  const batcher = createBatcher({
     count: () => come,
     maxMs: 1000,
     now: () => 0,
-    go() {
+    flush() {
       groups.push(come)
       come = 0
       if (groups.length > 1) return
       come = 1
-      gathering.add()
+      batcher.add()
     },
   })
   come = 2
-  gathering.add()
+  batcher.add()
   for (let i = 0; i < 5; i++) await turn()
   expect(groups).toEqual([2, 1])
 })

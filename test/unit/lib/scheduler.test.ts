@@ -1,7 +1,7 @@
 // Spreading work over turns of the event loop: who comes through when, and that nobody is forgotten.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createLane, createTurns } from '../../../src/lib/scheduler.ts'
+import { createScheduler } from '../../../src/lib/scheduler.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 const microtasks = async () => {
@@ -10,9 +10,9 @@ const microtasks = async () => {
 
 /** Takes `count` turns at the same moment; says after each round of the loop who came through. */
 async function takeAtOnce(perTurn: number, count: number): Promise<number[][]> {
-  const turns = createTurns(perTurn)
+  const scheduler = createScheduler(perTurn)
   let through: number[] = []
-  for (let i = 0; i < count; i++) void turns.take().then(() => through.push(i))
+  for (let i = 0; i < count; i++) void scheduler.turn().then(() => through.push(i))
   const rounds: number[][] = []
   await microtasks()
   for (let left = count; left > 0;) {
@@ -25,7 +25,7 @@ async function takeAtOnce(perTurn: number, count: number): Promise<number[][]> {
   return rounds
 }
 
-describe('turns', () => {
+describe('a scheduler', () => {
   it('lets so many through at once and the others in the next rounds, in their order', async () => {
     expect(await takeAtOnce(2, 5)).toEqual([[0, 1], [2, 3], [4]])
     expect(await takeAtOnce(1, 3)).toEqual([[0], [1], [2]])
@@ -46,10 +46,10 @@ describe('turns', () => {
   })
 
   it('keeps nobody waiting where nobody else is', async () => {
-    const turns = createTurns(1)
+    const scheduler = createScheduler(1)
     for (let i = 0; i < 3; i++) {
       let isThrough = false
-      void turns.take().then(() => (isThrough = true))
+      void scheduler.turn().then(() => (isThrough = true))
       await microtasks()
       expect(isThrough).toBe(true)
       await nextTurn()
@@ -58,76 +58,14 @@ describe('turns', () => {
   })
 
   it('lets nobody who comes later overtake who waits', async () => {
-    const turns = createTurns(1)
+    const scheduler = createScheduler(1)
     const order: string[] = []
-    void turns.take().then(() => order.push('first'))
-    void turns.take().then(() => order.push('second'))
-    void turns.take().then(() => order.push('third'))
+    void scheduler.turn().then(() => order.push('first'))
+    void scheduler.turn().then(() => order.push('second'))
+    void scheduler.turn().then(() => order.push('third'))
     await nextTurn()
-    void turns.take().then(() => order.push('late'))
+    void scheduler.turn().then(() => order.push('late'))
     for (let i = 0; i < 5; i++) await nextTurn()
     expect(order).toEqual(['first', 'second', 'third', 'late'])
-  })
-})
-
-describe('a lane', () => {
-  it('has so many under way, and the next one when one of them ended, however it ended', async () => {
-    const inLane = createLane(2)
-    const started: number[] = []
-    const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
-    const results = ends.map(({ promise }, i) =>
-      inLane(() => {
-        started.push(i)
-        return promise
-      }),
-    )
-    await nextTurn()
-    expect(started).toEqual([0, 1])
-    ends[1]!.reject(new Error('failed'))
-    await expect(results[1]).rejects.toThrow('failed')
-    await nextTurn()
-    expect(started).toEqual([0, 1, 2])
-    ends[0]!.resolve(0)
-    ends[2]!.resolve(2)
-    await nextTurn()
-    expect(started).toEqual([0, 1, 2, 3])
-    ends[3]!.resolve(3)
-    expect(await Promise.all([results[0], results[2], results[3]])).toEqual([0, 2, 3])
-  })
-
-  it('never has more under way than it has places, and ends all of them', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 4 }),
-        fc.array(fc.record({ rounds: fc.integer({ min: 0, max: 3 }), fails: fc.boolean() }), {
-          maxLength: 20,
-        }),
-        async (places, jobs) => {
-          const inLane = createLane(places)
-          let underWay = 0
-          let most = 0
-          const ended = await Promise.allSettled(
-            jobs.map(({ rounds, fails }) =>
-              inLane(async () => {
-                most = Math.max(most, ++underWay)
-                for (let i = 0; i < rounds; i++) await Promise.resolve()
-                underWay--
-                if (fails) throw new Error('failed')
-              }),
-            ),
-          )
-          expect(ended.map(({ status }) => status)).toEqual(
-            jobs.map(({ fails }) => (fails ? 'rejected' : 'fulfilled')),
-          )
-          expect(most).toBeLessThanOrEqual(places)
-          // Nothing was kept: as many as ever start at once.
-          let started = 0
-          const after = Array.from({ length: places }, () => inLane(async () => void started++))
-          await microtasks()
-          expect(started).toBe(places)
-          await Promise.all(after)
-        },
-      ),
-    )
   })
 })

@@ -10,7 +10,7 @@ function countedTurns() {
     get taken() {
       return taken
     },
-    take: async () => void taken++,
+    turn: async () => void taken++,
   }
 }
 
