@@ -1,7 +1,8 @@
 // What the engine knows of one request, whichever binding it came through.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
-import { type HttpContext, presentedTokens } from '../http/http.ts'
+import { watchDisconnect } from '../http/disconnect.ts'
+import { type HttpContext, presentedTokens } from '../http/request.ts'
 
 export interface A2aCall {
   readonly tokens: PresentedTokens
@@ -15,16 +16,12 @@ export interface A2aCall {
 }
 
 export function callFrom(req: IncomingMessage, res: ServerResponse, context: HttpContext): A2aCall {
-  const gone = new AbortController()
-  res.once('close', () => {
-    if (!res.writableFinished) gone.abort()
-  })
   return {
     tokens: presentedTokens(req),
     address: context.address,
     requestId: context.requestId,
     traceparent: context.traceparent,
-    gone: gone.signal,
+    gone: watchDisconnect(res).signal(),
   }
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
-import { sendBytes } from '../http/http.ts'
+import { sendBytes } from '../http/reply.ts'
 
 export interface FixedDocument {
   readonly body: Buffer

@@ -1,7 +1,8 @@
 // This door's column of the error table: what a thrown error looks like over JSON-RPC, HTTP+JSON and in a task.
 // A2A's own errors are the SDK's classes; everything else is a GatewayError. No other text reaches a client.
 import { A2AError, A2A_ERROR_CODE, restStatusFor, toJsonRpcError, toRestErrorBody } from '@a2a-js/sdk/errors'
-import { type GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
+import { type GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
+import { refusalHeaders } from '../http/reply.ts'
 import type { Json } from './wire.ts'
 
 /** Spec 9.5 keeps -32001 and below for A2A itself; this is the one code left for "refused before any work". */
@@ -19,10 +20,6 @@ export interface ErrorContext {
   readonly baseUrl: string
 }
 
-export function problemOf(error: GatewayError, context: ErrorContext): Problem {
-  return toProblem(error, context)
-}
-
 export function toRpcFailure(thrown: unknown, context: ErrorContext): RpcFailure {
   if (thrown instanceof A2AError) {
     const { code, message, data } = toJsonRpcError(thrown)
@@ -33,7 +30,7 @@ export function toRpcFailure(thrown: unknown, context: ErrorContext): RpcFailure
   const isHttpMatter = code === REFUSED || code === A2A_ERROR_CODE.INTERNAL_ERROR || error.status === 413
   return {
     httpStatus: isHttpMatter ? error.status : 200,
-    headers: headersOf(error),
+    headers: refusalHeaders(error),
     error: { code, message: error.message, data: detailsOf(error, context) },
   }
 }
@@ -82,7 +79,7 @@ export function toRestFailure(
   const status = error.status === 415 ? 400 : error.status
   return {
     status,
-    headers: headersOf(error),
+    headers: refusalHeaders(error),
     body: {
       error: {
         code: status,
@@ -112,7 +109,7 @@ function detailsOf(error: GatewayError, context: ErrorContext): Json[] {
     })
   details.push({
     '@type': 'type.googleapis.com/google.protobuf.Struct',
-    value: problemOf(error, context),
+    value: toProblem(error, context),
   })
   return details
 }
@@ -131,15 +128,4 @@ function fieldPath(pointer: string): string {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((step, index) => (/^\d+$/.test(step) ? `[${step}]` : index === 0 ? step : `.${step}`))
     .join('')
-}
-
-function headersOf(error: GatewayError): Record<string, string> {
-  const headers: Record<string, string> = {}
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="agent-gateway"'
-  if (error.extras.retry_after_seconds !== undefined)
-    headers['retry-after'] = String(error.extras.retry_after_seconds)
-  if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
-  // What is left of a refused body would be read as the next request.
-  if (error.code === 'body_too_large') headers['connection'] = 'close'
-  return headers
 }

@@ -1,13 +1,12 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
 import { authenticate } from '../../core/authenticate.ts'
-import { GatewayError } from '../../core/errors.ts'
+import { GatewayError, toProblem } from '../../core/errors.ts'
 import type { Kept } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
 import { createAgentCards } from './card.ts'
 import { fixDocument, sendDocument } from './documents.ts'
 import { createEngine } from './engine.ts'
 import type { SendRequest } from './envelope.ts'
-import { problemOf } from './errors.ts'
 import type { A2aExtension } from './extension.ts'
 import { createGreeting } from './help-message.ts'
 import { type Cards, createRequestHandler } from './handler.ts'
@@ -20,10 +19,10 @@ import { createDecide } from './pending-settlement.ts'
 import { continueWaiting } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
-import { type HttpHandler, sendProblem } from '../http/http.ts'
+import { type HttpHandler, messageLimit } from '../http/request.ts'
+import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { isPaid } from '../../documents/payments.ts'
-import { MAX_PAYMENT_BYTES } from '../message-payment.ts'
 
 export interface A2aDoor {
   /** `/a2a` and everything below it. */
@@ -33,8 +32,6 @@ export interface A2aDoor {
   close(): Promise<void>
 }
 
-/** The envelope around a tool's input: ids, parts, metadata. */
-const ENVELOPE_BYTES = 16 * 1024
 const DRAIN_MS = 30_000
 
 export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension): Promise<A2aDoor> {
@@ -57,7 +54,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       skill: choice.skill,
       input: choice.input,
       asText: modes.length === 0 ? (resumed?.waiting?.asText ?? false) : wantsText(modes),
-      toProblem: (error) => problemOf(error, { requestId: call.requestId, baseUrl }),
+      toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
     }
     return isPaid(choice.skill.entry.tool)
       ? paidWork({ ...work, submission: readSubmission(request), resumed })
@@ -84,10 +81,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     cards: cardSource,
     extensions: [cards.extensionUri, ...X402_EXTENSIONS],
     baseUrl,
-    maxBodyBytes:
-      ENVELOPE_BYTES +
-      MAX_PAYMENT_BYTES +
-      Math.max(...registry.tools.map(({ tool }) => tool.maxBodyBytes), 0),
+    maxBodyBytes: messageLimit(registry),
     logFailure: (thrown: unknown, requestId: string) =>
       log.error({ request_id: requestId, err: thrown }, 'a2a request failed'),
   }

@@ -5,7 +5,8 @@ import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
-import { type HttpContext, readJson, sendBytes } from '../http/http.ts'
+import { type HttpContext, readJson } from '../http/request.ts'
+import { sendJson, sendJsonText } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall, type WireVersion } from './call.ts'
 import type { Engine } from './engine.ts'
 import { contextOf } from './handler.ts'
@@ -44,10 +45,7 @@ export function createJsonRpc(parts: JsonRpcParts) {
     context: HttpContext,
   ): Promise<void> {
     const errors: ErrorContext = { requestId: context.requestId, baseUrl }
-    const headers: Record<string, string> = {
-      'content-type': 'application/json',
-      'x-request-id': context.requestId,
-    }
+    const headers: Record<string, string> = { 'x-request-id': context.requestId }
     let id: RpcId = null
     try {
       const rpc = checkEnvelope(await readJson(req, parts.maxBodyBytes))
@@ -62,12 +60,8 @@ export function createJsonRpc(parts: JsonRpcParts) {
           'message' in reply
             ? `{"message":${JSON.stringify(reply.message)}}`
             : `{"task":${reply.json ?? JSON.stringify(reply.task)}}`
-        return sendBytes(
-          res,
-          200,
-          Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`),
-          headers,
-        )
+        const text = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`
+        return sendJsonText(res, 200, text, headers)
       }
       await throughSdk(res, rpc, call, version, headers, errors)
     } catch (thrown) {
@@ -89,17 +83,13 @@ export function createJsonRpc(parts: JsonRpcParts) {
     const answer = await transport.handle({ ...rpc, params: rpc.params ?? {} }, contextOf(call, version))
     if (Symbol.asyncIterator in answer) {
       const fail = (thrown: unknown) => toRpcFailure(thrown, errors)
-      return sendEvents(
-        res,
-        answer as AsyncGenerator<unknown, void, undefined>,
-        headers,
-        (event) => event,
-        (thrown) => envelope(rpc.id, fail(thrown)),
+      return sendEvents(res, answer as AsyncGenerator<unknown, void, undefined>, headers, (thrown) =>
+        envelope(rpc.id, fail(thrown)),
       )
     }
     const response = answer as RpcResponse
     if (response.error !== undefined && call.refused !== undefined) throw call.refused
-    sendBytes(res, 200, Buffer.from(JSON.stringify(response)), headers)
+    sendJson(res, 200, response, headers)
   }
 }
 
@@ -143,8 +133,5 @@ function sendFailure(
   problem: RpcFailure,
   headers: Record<string, string>,
 ): void {
-  sendBytes(res, problem.httpStatus, Buffer.from(JSON.stringify(envelope(id, problem))), {
-    ...headers,
-    ...problem.headers,
-  })
+  sendJson(res, problem.httpStatus, envelope(id, problem), { ...headers, ...problem.headers })
 }

@@ -6,7 +6,8 @@ import {
   VersionNotSupportedError,
 } from '@a2a-js/sdk/errors'
 import { GatewayError } from '../../core/errors.ts'
-import { type HttpContext, readJson, sendBytes } from '../http/http.ts'
+import { type HttpContext, readJson } from '../http/request.ts'
+import { sendJson } from '../http/reply.ts'
 import { callFrom, extensionHeaders, requestedVersion, type A2aCall } from './call.ts'
 import type { Engine } from './engine.ts'
 import { type ErrorContext, toRestFailure } from './errors.ts'
@@ -120,22 +121,12 @@ export function createRest(parts: RestParts) {
         call: callFrom(req, res, context),
       })
       if (Symbol.asyncIterator in answer)
-        return await sendEvents(
-          res,
-          answer,
-          headers,
-          (event) => event,
-          (thrown) => toRestFailure(thrown, errors).body,
-        )
-      sendBytes(res, 200, Buffer.from(JSON.stringify(await answer)), { ...headers, 'content-type': MEDIA })
+        return await sendEvents(res, answer, headers, (thrown) => toRestFailure(thrown, errors).body)
+      sendJson(res, 200, await answer, { ...headers, 'content-type': MEDIA })
     } catch (thrown) {
       const failure = toRestFailure(thrown, errors)
       if (failure.status >= 500) parts.logFailure(thrown, context.requestId)
-      sendBytes(res, failure.status, Buffer.from(JSON.stringify(failure.body)), {
-        ...headers,
-        ...failure.headers,
-        'content-type': MEDIA,
-      })
+      sendJson(res, failure.status, failure.body, { ...headers, ...failure.headers, 'content-type': MEDIA })
     }
   }
 }

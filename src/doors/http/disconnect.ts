@@ -1,30 +1,31 @@
-// Whether whoever asked is still there. Listening costs something, and most calls are answered before anybody wants to know.
+// Whether the client still waits for its answer. Most calls are answered before anybody asks, so nothing listens until then.
 import type { ServerResponse } from 'node:http'
 
-export interface Departure {
-  /** Aborts when the client closes the response before it was sent whole, or somebody calls the work off. */
+export interface Disconnect {
+  /** Aborts when the client closes the response before it was sent whole, or when `cancel` is called. */
   readonly signal: () => AbortSignal
-  readonly callOff: () => void
+  /** Calls the work off while the client is still there. */
+  readonly cancel: () => void
 }
 
-export function watchDeparture(res: ServerResponse): Departure {
+export function watchDisconnect(res: ServerResponse): Disconnect {
   let controller: AbortController | undefined
-  let isCalledOff = false
-  const leave = () => {
-    if (!res.writableFinished) controller!.abort()
-  }
+  let isCancelled = false
   return {
     signal() {
-      if (!controller) {
-        controller = new AbortController()
-        if (isCalledOff) controller.abort()
-        else if (res.destroyed) leave()
-        else res.once('close', leave)
+      if (controller) return controller.signal
+      const watching = new AbortController()
+      controller = watching
+      const onClose = () => {
+        if (!res.writableFinished) watching.abort()
       }
-      return controller.signal
+      if (isCancelled) watching.abort()
+      else if (res.destroyed) onClose()
+      else res.once('close', onClose)
+      return watching.signal
     },
-    callOff() {
-      isCalledOff = true
+    cancel() {
+      isCancelled = true
       controller?.abort()
     },
   }

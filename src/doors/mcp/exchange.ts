@@ -1,15 +1,8 @@
 // One HTTP exchange: a JSON answer, or a stream of events once there is something to say before the answer.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { watchDeparture } from '../http/disconnect.ts'
-import { type Headers, type JsonObject, notificationText, sendText } from './wire.ts'
-
-const KEEP_ALIVE_MS = 15_000
-const STREAM_HEADERS = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  // Proxies that buffer would hold progress back until there is none left to make.
-  'x-accel-buffering': 'no',
-}
+import { watchDisconnect } from '../http/disconnect.ts'
+import { type Headers, openEventStream, sendJsonText } from '../http/reply.ts'
+import { type JsonObject, notificationText } from './wire.ts'
 
 export interface Exchange {
   /** Aborts when the client closes the response: on Streamable HTTP that is how a call is cancelled. */
@@ -24,23 +17,18 @@ export interface Exchange {
 }
 
 export function createExchange(req: IncomingMessage, res: ServerResponse, headers: Headers): Exchange {
-  const departure = watchDeparture(res)
+  const disconnect = watchDisconnect(res)
   const takesEvents = () => req.headers.accept?.includes('text/event-stream') ?? false
 
   function upgrade(): boolean {
     if (res.destroyed || !takesEvents()) return false
-    if (!res.headersSent) {
-      res.writeHead(200, { ...STREAM_HEADERS, ...headers })
-      const keepAlive = setInterval(() => res.write(': keep-alive\n\n'), KEEP_ALIVE_MS)
-      keepAlive.unref()
-      res.once('close', () => clearInterval(keepAlive))
-    }
+    if (!res.headersSent) openEventStream(res, headers)
     return true
   }
   const writeEvent = (text: string) => res.write(`event: message\ndata: ${text}\n\n`)
 
   return {
-    signal: departure.signal,
+    signal: disconnect.signal,
     headers,
     notify(method, params) {
       // A client that does not read gets no more of it: progress is not worth memory.
@@ -54,13 +42,13 @@ export function createExchange(req: IncomingMessage, res: ServerResponse, header
     },
     answer(status, text) {
       if (!res.headersSent) {
-        sendText(res, status, text, headers)
+        sendJsonText(res, status, text, headers)
         return
       }
       if (res.destroyed || res.writableEnded) return
       writeEvent(text)
       res.end()
     },
-    abort: departure.callOff,
+    abort: disconnect.cancel,
   }
 }

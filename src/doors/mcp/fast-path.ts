@@ -2,6 +2,7 @@
 // unusual in any way is not judged here: it goes to the SDK, which knows the whole ladder of refusals.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../../lib/json.ts'
+import { type Headers, sendBytes, sendJsonText } from '../http/reply.ts'
 import type { Era } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import type { Exchange } from './exchange.ts'
@@ -9,7 +10,6 @@ import { resultJson } from './result.ts'
 import { callTool, type Link } from './tool-call.ts'
 import {
   errorText,
-  type Headers,
   isRpcId,
   type JsonObject,
   META,
@@ -89,15 +89,7 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
 /** The list is one page, so no cursor was ever given out. */
 const NO_CURSOR = { code: RPC.invalidParams, message: 'Unknown cursor: the list is one page.' }
 
-function reply({ res, headers }: FastRequest, text: string): void {
-  if (res.headersSent || res.destroyed) return
-  res.writeHead(200, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  })
-  res.end(text)
-}
+const reply = ({ res, headers }: FastRequest, text: string) => sendJsonText(res, 200, text, headers)
 
 function spelling(core: McpCore, { link, request }: FastRequest) {
   const meta = request.params['_meta']
@@ -112,9 +104,7 @@ async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   head.copy(body)
   list.copy(body, head.length)
   body[body.length - 1] = 0x7d
-  if (res.headersSent || res.destroyed) return
-  res.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length, ...headers })
-  res.end(body)
+  sendBytes(res, 200, body, { 'content-type': 'application/json', ...headers })
 }
 
 function answerInitialize(core: McpCore, fast: FastRequest): boolean {

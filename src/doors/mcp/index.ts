@@ -3,9 +3,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
-import { isObject, MAX_JSON_DEPTH, parseJson } from '../../lib/json.ts'
+import { isObject, MAX_JSON_DEPTH } from '../../lib/json.ts'
 import { LogField } from '../../lib/log.ts'
-import { type HttpContext, type HttpHandler, presentedTokens } from '../http/http.ts'
+import { type Headers, refusalHeaders, sendEmpty, sendJsonText } from '../http/reply.ts'
+import {
+  type HttpContext,
+  type HttpHandler,
+  mediaTypeOf,
+  messageLimit,
+  notJson,
+  presentedTokens,
+  readJson,
+} from '../http/request.ts'
 import { createCore } from './core.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
@@ -15,18 +24,13 @@ import { isNamesQuery, namesQuery } from './names.ts'
 import type { SdkFallback } from './sdk.ts'
 import type { Link } from './tool-call.ts'
 import {
-  decodeText,
   errorText,
-  type Headers,
   isRpcId,
   type JsonObject,
   LEGACY_VERSIONS,
   MODERN_VERSION,
-  readBytes,
   RPC,
   type RpcId,
-  sendEmpty,
-  sendText,
 } from './wire.ts'
 import type { DoorParts } from '../parts.ts'
 
@@ -51,7 +55,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   const guard = createGuard(parts.addresses, parts.config.host)
   /** Calls of 2025-era sessions that a `notifications/cancelled` may end: best effort, it reaches one process only. */
   const cancellable = new Map<string, Exchange>()
-  const maxBodyBytes = Math.max(256 * 1024, ...parts.registry.tools.map(({ tool }) => tool.maxBodyBytes))
+  const maxBodyBytes = messageLimit(parts.registry)
   let sdk: Promise<SdkFallback> | undefined
   const loadSdk = () => (sdk ??= import('./sdk.ts').then((module) => module.createSdkFallback(core)))
 
@@ -62,7 +66,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       guard.check(req.headers.host, req.headers.origin)
       checkRequest(req)
       const link = linkOf(req, context)
-      const message = parseJson(decodeText(await readBytes(req, maxBodyBytes)), MAX_DEPTH)
+      const message = await readJson(req, maxBodyBytes, MAX_DEPTH)
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
       await dispatch(message, { req, res, link, headers })
     } catch (thrown) {
@@ -162,21 +166,17 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       res.destroy()
       return
     }
-    const headers: Record<string, string> = { 'x-request-id': context.requestId }
+    const headers = { 'x-request-id': context.requestId }
     if (thrown instanceof UnsupportedVersion) {
       const data = { supported: [MODERN_VERSION, ...LEGACY_VERSIONS], requested: thrown.requested }
       const error = { code: RPC.unsupportedVersion, message: 'Unsupported protocol version', data }
-      return sendText(res, 400, errorText(id, error), headers)
+      return sendJsonText(res, 400, errorText(id, error), headers)
     }
     const error = toGatewayError(thrown)
     record(error, context)
     const data = toProblem(error, { requestId: context.requestId, baseUrl: parts.addresses.baseUrl })
-    if (error.extras.allow) headers['allow'] = error.extras.allow.join(', ')
-    const retry = error.extras.retry_after_seconds
-    if (retry !== undefined) headers['retry-after'] = String(retry)
-    if (error.code === 'body_too_large') headers['connection'] = 'close'
-    const code = rpcCodeOf(error)
-    sendText(res, error.status, errorText(id, { code, message: data.title, data }), headers)
+    const text = errorText(id, { code: rpcCodeOf(error), message: data.title, data })
+    sendJsonText(res, error.status, text, { ...headers, ...refusalHeaders(error) })
   }
 
   /** What never became a call has no line from the call path. */
@@ -226,9 +226,7 @@ function checkRequest(req: IncomingMessage): void {
         extras: { allow: ['POST'] },
       },
     )
-  const type = req.headers['content-type']?.split(';')[0]!.trim().toLowerCase()
-  if (type !== 'application/json')
-    throw new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
+  if (mediaTypeOf(req) !== 'application/json') throw notJson()
 }
 
 const tooManyAtOnce = () =>

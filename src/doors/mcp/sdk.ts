@@ -11,11 +11,12 @@ import {
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { newId } from '../../lib/ids.ts'
+import { type Headers as ReplyHeaders, writeChunk } from '../http/reply.ts'
 import type { McpCore } from './core.ts'
 import { createLineTransport } from './line-transport.ts'
 import { resultJson } from './result.ts'
 import { callTool, type Link } from './tool-call.ts'
-import type { JsonObject, Headers as WireHeaders } from './wire.ts'
+import type { JsonObject } from './wire.ts'
 
 export interface SdkFallback {
   /** Answers a message the fast path does not know, from its parsed body. */
@@ -24,7 +25,7 @@ export interface SdkFallback {
     link: Link,
     from: { readonly headers: NodeJS.Dict<string | string[]>; readonly url: string },
     res: ServerResponse,
-    headers: WireHeaders,
+    headers: ReplyHeaders,
   ): Promise<void>
   close(): Promise<void>
 }
@@ -109,18 +110,7 @@ function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
   return web
 }
 
-/** Or closed; leaves no listener behind, however many chunks a slow reader makes wait. */
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      res.off('drain', done).off('close', done)
-      resolve()
-    }
-    res.on('drain', done).on('close', done)
-  })
-}
-
-async function pipe(response: Response, res: ServerResponse, headers: WireHeaders): Promise<void> {
+async function pipe(response: Response, res: ServerResponse, headers: ReplyHeaders): Promise<void> {
   if (res.headersSent || res.destroyed) return
   res.writeHead(response.status, { ...Object.fromEntries(response.headers), ...headers })
   if (response.body === null) {
@@ -129,7 +119,7 @@ async function pipe(response: Response, res: ServerResponse, headers: WireHeader
   }
   for await (const chunk of response.body) {
     if (res.destroyed) break
-    if (!res.write(chunk)) await drained(res)
+    await writeChunk(res, chunk)
   }
   res.end()
 }

@@ -5,6 +5,7 @@ import type { CallResult } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
 import type { DoorParts } from '../parts.ts'
+import { readTraceparent } from '../http/request.ts'
 import { readPayment } from '../message-payment.ts'
 import type { Spelling } from './names.ts'
 import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
@@ -52,7 +53,7 @@ export async function callTool(
     tokens: link.tokens,
     address: link.address,
     requestId: link.requestId,
-    traceparent: link.traceparent ?? traceparentOf(meta),
+    traceparent: link.traceparent ?? readTraceparent(meta?.['traceparent']),
     signal: exchange.signal,
     progress: progressTo(meta?.['progressToken'], exchange.notify),
   })
@@ -85,11 +86,4 @@ function progressTo(token: unknown, notify: Notify): CallContext['progress'] | u
       ...(message === undefined ? {} : { message }),
     })
   }
-}
-
-const TRACEPARENT = /^[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
-
-function traceparentOf(meta: JsonObject | undefined): string | undefined {
-  const value = meta?.['traceparent']
-  return typeof value === 'string' && TRACEPARENT.test(value) ? value : undefined
 }

@@ -1,7 +1,4 @@
-// JSON-RPC over HTTP as the MCP door speaks it: message shapes, error codes, body reading and reply writing.
-import { isUtf8 } from 'node:buffer'
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../../core/errors.ts'
+// JSON-RPC as the MCP door speaks it: message shapes, names in `_meta` and error codes.
 
 export type RpcId = string | number
 export type JsonObject = Record<string, unknown>
@@ -56,73 +53,3 @@ export const errorText = (id: RpcId | null, error: RpcError) => JSON.stringify({
 
 export const notificationText = (method: string, params: JsonObject) =>
   JSON.stringify({ jsonrpc: '2.0', method, params })
-
-/**
- * The body, or a refusal that leaves the connection able to carry the answer.
- * @throws {GatewayError} body_too_large, content_type_unsupported, request_invalid
- */
-export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const encoding = req.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    return Promise.reject(
-      new GatewayError('content_type_unsupported', 'Send the body without Content-Encoding.'),
-    )
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let size = 0
-    const refuse = () => {
-      // What still arrives is thrown away, so that the refusal is read before the connection closes.
-      req.removeAllListeners('data').resume()
-      reject(
-        new GatewayError('body_too_large', `Send at most ${maxBytes} bytes here.`, {
-          extras: { max_bytes: maxBytes },
-        }),
-      )
-    }
-    if (Number(req.headers['content-length'] ?? 0) > maxBytes) {
-      refuse()
-      return
-    }
-    req.on('data', (chunk: Buffer) => {
-      size += chunk.length
-      if (size > maxBytes) refuse()
-      else chunks.push(chunk)
-    })
-    req.once('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
-    req.once('close', () => {
-      if (!req.complete) reject(new GatewayError('request_invalid', 'The request body ended early.'))
-    })
-    // 'close' follows and says what there is to say.
-    req.once('error', () => {})
-  })
-}
-
-/** @throws {GatewayError} json_invalid */
-export function decodeText(body: Buffer): string {
-  if (!isUtf8(body)) throw new GatewayError('json_invalid', 'Send the body in UTF-8.')
-  return body.toString('utf8')
-}
-
-export type Headers = Readonly<Record<string, string>>
-
-/** One JSON document. A string goes out in one write together with the head. */
-export function sendText(
-  res: ServerResponse,
-  status: number,
-  text: string,
-  headers: Headers | undefined,
-): void {
-  if (res.headersSent || res.destroyed) return
-  res.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  })
-  res.end(text)
-}
-
-export function sendEmpty(res: ServerResponse, status: number, headers: Headers | undefined): void {
-  if (res.headersSent || res.destroyed) return
-  res.writeHead(status, { 'content-length': '0', ...headers })
-  res.end()
-}

@@ -1,7 +1,7 @@
 // One HTTP exchange as the REST door's handlers see it, and the resource table that picks a handler by method.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
-import type { HttpContext } from '../http/http.ts'
+import type { HttpContext } from '../http/request.ts'
 
 export interface Exchange {
   readonly req: IncomingMessage

@@ -7,7 +7,7 @@ import {
   takesCapabilityArgument,
 } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
-import { readJson } from '../http/http.ts'
+import { readJson } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
 

@@ -4,7 +4,7 @@ import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PresentedPayment } from '../../core/charging.ts'
 import { Secret } from '../../lib/secret.ts'
-import { problemHeaders, problemOf, sendJson, sendText } from '../http/http.ts'
+import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
 import type { Exchange } from './exchange.ts'
 import { paymentPage, PAGE_HEADERS, type PaymentPageParts } from './payment-page.ts'
 

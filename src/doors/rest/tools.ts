@@ -2,8 +2,9 @@
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
-import { watchDeparture } from '../http/disconnect.ts'
-import { presentedTokens, rateHeaders, sendText } from '../http/http.ts'
+import { watchDisconnect } from '../http/disconnect.ts'
+import { presentedTokens } from '../http/request.ts'
+import { rateHeaders, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
@@ -40,7 +41,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
   return async (exchange) => {
     const { req, res, context } = exchange
     const { address, requestId, traceparent } = context
-    const departure = watchDeparture(res)
+    const disconnect = watchDisconnect(res)
     // What cannot be read is refused by the call path, after the caller is known: 401 comes before 400.
     let input: unknown
     let inputError: GatewayError | undefined
@@ -61,7 +62,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       address,
       requestId,
       traceparent,
-      signal: departure.signal,
+      signal: disconnect.signal,
       resource: { url: hasParameters ? `${addresses.baseUrl}${context.path}` : url, method: route.method },
       quote: presentedQuote(req),
     })

@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { createServer, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Departure, watchDeparture } from '../../../src/doors/http/disconnect.ts'
+import { type Disconnect, watchDisconnect } from '../../../src/doors/http/disconnect.ts'
 
 const closers: (() => void)[] = []
 afterEach(() => closers.splice(0).forEach((close) => close()))
 
 /** A request that reached its server, and how to leave it. */
-async function arrive(): Promise<{ res: ServerResponse; departure: Departure; leave: () => void }> {
+async function arrive(): Promise<{ res: ServerResponse; disconnect: Disconnect; leave: () => void }> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -19,50 +19,50 @@ async function arrive(): Promise<{ res: ServerResponse; departure: Departure; le
     () => client.destroy(),
   )
   const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-  return { res, departure: watchDeparture(res), leave: () => client.destroy() }
+  return { res, disconnect: watchDisconnect(res), leave: () => client.destroy() }
 }
 
-describe('the departure of a client', () => {
+describe('the disconnect of a client', () => {
   it('aborts the signal that was asked for before', async () => {
-    const { departure, leave } = await arrive()
-    const signal = departure.signal()
+    const { disconnect, leave } = await arrive()
+    const signal = disconnect.signal()
     expect(signal.aborted).toBe(false)
     leave()
     await once(signal, 'abort')
   })
 
   it('has aborted the signal that is asked for after', async () => {
-    const { res, departure, leave } = await arrive()
+    const { res, disconnect, leave } = await arrive()
     leave()
     await once(res, 'close')
-    expect(departure.signal().aborted).toBe(true)
+    expect(disconnect.signal().aborted).toBe(true)
   })
 
   it('is none when the answer was sent whole', async () => {
-    const { res, departure } = await arrive()
-    const signal = departure.signal()
+    const { res, disconnect } = await arrive()
+    const signal = disconnect.signal()
     res.end('done')
     await once(res, 'close')
     expect(signal.aborted).toBe(false)
-    expect(departure.signal()).toBe(signal)
+    expect(disconnect.signal()).toBe(signal)
   })
 
   it('costs no listener as long as nobody asks', async () => {
-    const { res, departure } = await arrive()
+    const { res, disconnect } = await arrive()
     const before = res.listenerCount('close')
-    watchDeparture(res)
+    watchDisconnect(res)
     expect(res.listenerCount('close')).toBe(before)
-    departure.signal()
+    disconnect.signal()
     expect(res.listenerCount('close')).toBe(before + 1)
   })
 
   it('can be brought about, before and after anybody asks', async () => {
-    const { departure } = await arrive()
-    departure.callOff()
-    expect(departure.signal().aborted).toBe(true)
+    const { disconnect } = await arrive()
+    disconnect.cancel()
+    expect(disconnect.signal().aborted).toBe(true)
     const other = await arrive()
-    const signal = other.departure.signal()
-    other.departure.callOff()
+    const signal = other.disconnect.signal()
+    other.disconnect.cancel()
     expect(signal.aborted).toBe(true)
   })
 })

@@ -1,0 +1,130 @@
+// What every HTTP door writes: texts, bytes, streams of events, problem documents and the headers of a refusal.
+import type { ServerResponse } from 'node:http'
+import type { Addresses } from '../../core/config.ts'
+import { GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
+import type { QuotaState, RateState } from '../../core/rate-limit.ts'
+import type { HttpContext } from './request.ts'
+
+export type Headers = Readonly<Record<string, string>>
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+/** Writes a value as JSON, in `application/json` unless the headers say otherwise. Does nothing once an answer was begun. */
+export function sendJson(res: ServerResponse, status: number, value: unknown, headers?: Headers): void {
+  sendJsonText(res, status, JSON.stringify(value), headers)
+}
+
+/** Writes JSON that is serialised already. */
+export function sendJsonText(res: ServerResponse, status: number, json: string, headers?: Headers): void {
+  sendText(res, status, json, { ...JSON_TYPE, ...headers })
+}
+
+/** Writes one string with its headers, which Node sends in one piece; bytes would be a second one. */
+export function sendText(res: ServerResponse, status: number, text: string, headers: Headers): void {
+  if (res.headersSent || res.destroyed) return
+  const length = Buffer.byteLength(text)
+  res.writeHead(status, { ...headers, 'content-length': length })
+  // A text with as many bytes as characters is ASCII, which Node copies without a look at each.
+  res.end(text, length === text.length ? 'latin1' : 'utf8')
+}
+
+export function sendBytes(res: ServerResponse, status: number, body: Buffer, headers: Headers): void {
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(status, { 'content-length': body.length, ...headers })
+  res.end(body)
+}
+
+export function sendEmpty(res: ServerResponse, status: number, headers: Headers): void {
+  if (res.headersSent || res.destroyed) return
+  res.writeHead(status, { 'content-length': 0, ...headers })
+  res.end()
+}
+
+const KEEP_ALIVE_MS = 15_000
+const EVENT_STREAM = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-cache, no-transform',
+  // Proxies that buffer would hold events back until there are none left to send.
+  'x-accel-buffering': 'no',
+}
+
+/** Begins a stream of server-sent events. Comments keep proxies from cutting it off while it is quiet. */
+export function openEventStream(res: ServerResponse, headers: Headers): void {
+  res.writeHead(200, { ...headers, ...EVENT_STREAM })
+  const keepAlive = setInterval(() => {
+    if (!res.writableEnded) res.write(': keep-alive\n\n')
+  }, KEEP_ALIVE_MS)
+  keepAlive.unref()
+  res.once('close', () => clearInterval(keepAlive))
+}
+
+/** Resolves when the client takes more, or is gone. However slow it reads, no listener stays behind. */
+export function writeChunk(res: ServerResponse, chunk: string | Uint8Array): Promise<void> | undefined {
+  if (res.destroyed || res.write(chunk)) return undefined
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off('drain', done).off('close', done)
+      resolve()
+    }
+    res.on('drain', done).on('close', done)
+  })
+}
+
+/** Writes a refusal as a problem document (RFC 9457). */
+export function sendProblem(
+  res: ServerResponse,
+  thrown: unknown,
+  context: HttpContext,
+  addresses: Addresses,
+  rate?: RateState,
+): void {
+  const error = toGatewayError(thrown)
+  sendJson(res, error.status, problemOf(error, context, addresses), {
+    ...problemHeaders(error, context.requestId),
+    ...rateHeaders(rate),
+  })
+}
+
+export const problemOf = (
+  error: GatewayError,
+  context: Pick<HttpContext, 'requestId' | 'path'>,
+  { baseUrl }: Pick<Addresses, 'baseUrl'>,
+): Problem => toProblem(error, { requestId: context.requestId, baseUrl, instance: context.path })
+
+/** The request id is in the header too, so that even a HEAD or a broken parser can quote it. */
+export const problemHeaders = (error: GatewayError, requestId: string): Record<string, string> => ({
+  'content-type': 'application/problem+json',
+  'cache-control': 'no-store',
+  'x-request-id': requestId,
+  ...refusalHeaders(error),
+})
+
+/** What a refusal says in headers, at every door: how to authenticate, when to come back, what is allowed. */
+export function refusalHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const { retry_after_seconds: retry, allow } = error.extras
+  if (retry !== undefined) headers['retry-after'] = String(retry)
+  if (allow) headers['allow'] = allow.join(', ')
+  if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="agent-gateway"'
+  // The rest of a refused body would be read as the next request.
+  if (error.code === 'body_too_large') headers['connection'] = 'close'
+  return headers
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+export function rateHeaders(rate: RateState | undefined, quota?: QuotaState): Record<string, string> {
+  const policies: string[] = []
+  const left: string[] = []
+  if (rate) {
+    policies.push(`"default";q=${rate.limit};w=60`)
+    left.push(describeLeft('default', rate))
+  }
+  if (quota) {
+    policies.push(`"${quota.name}";q=${quota.limit};w=${quota.windowSeconds}`)
+    left.push(describeLeft(quota.name, quota))
+  }
+  return left.length === 0 ? {} : { 'ratelimit-policy': policies.join(', '), ratelimit: left.join(', ') }
+}
+
+const describeLeft = (name: string, { remaining, resetSeconds }: RateState) =>
+  `"${name}";r=${remaining};t=${resetSeconds}`
