@@ -14,6 +14,64 @@ export interface Statement {
 export type Row = Readonly<Record<string, unknown>>
 export type Command<T> = Generator<Statement, T, readonly Row[]>
 
+/**
+ * `access`: rows that say who may do what (keys, credentials, capabilities, mandates), and what a dead process left behind.
+ * `records`: money, attempts, permits, claims, and the counters of whatever row.
+ */
+export type Touched = 'access' | 'records'
+
+/** What the engines need to know of a command to run it. */
+export type Traits =
+  /**
+   * One indexed row, cheap enough for the thread that serves requests. `cached`: an engine that owns its file may keep the
+   * row until a command touches `access`.
+   */
+  | { readonly kind: 'lookup'; readonly cached?: true }
+  /** Changes nothing, and needs no transaction of its own. */
+  | { readonly kind: 'read' }
+  | {
+      /** `statement`: one statement, which is atomic by itself. */
+      readonly kind: 'statement' | 'transaction'
+      readonly touches: Touched
+      /** Refused while others may take this process for dead. */
+      readonly startsWork?: true
+      /**
+       * The table whose readers it must not wait behind. Every execution share-locks the rows that it stands on, and PostgreSQL
+       * lets more and more sharers in while a writer waits: what is to stop an agent would wait as long as the agent goes on.
+       */
+      readonly overtakes?: 'credentials' | 'mandates'
+    }
+
+/** A command of the port: its statements, and how an engine may run them. */
+export interface Definition<A extends readonly unknown[], T> {
+  (...args: A): Command<T>
+  readonly traits: Traits
+}
+
+/**
+ * Defines a command of the port, under the name by which its module exports it (commands/index.ts).
+ * @param run answers when its statements have; all of them or none take effect
+ */
+export function command<A extends readonly unknown[], T>(
+  traits: Traits,
+  run: (...args: A) => Command<T>,
+): Definition<A, T> {
+  return Object.assign(run, { traits })
+}
+
+/** A command of the port that no engine runs in the same words: each brings its own (`PerEngineName`). */
+export interface PerEngine<A extends readonly unknown[], T> extends Definition<A, T> {
+  readonly isPerEngine: true
+}
+
+/** Defines a command that each engine writes in its own way; see `command`. */
+export function perEngine<A extends readonly unknown[], T>(traits: Traits): PerEngine<A, T> {
+  const run = (): Command<T> => {
+    throw new Error('this command is written once per engine')
+  }
+  return Object.assign(run, { traits, isPerEngine: true as const })
+}
+
 /** Thrown by a command that must answer `result` and leave no trace: the driver rolls back, then answers. */
 export class Undo<T> {
   readonly result: T

@@ -2,7 +2,7 @@
 // transaction, a failed one rolls back alone, and answers are posted only after COMMIT returned.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Command, Undo } from './command.ts'
-import { type CommandName, reads, singleStatements } from './commands/index.ts'
+import { type CommandName, isRead, isSingle } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
@@ -62,7 +62,7 @@ function runGroup(): void {
 function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers | undefined {
   const values: unknown[] = []
   const failures: [number, Failure][] = []
-  const writes = group.some((part, i) => i % 2 === 0 && !reads.has(part as CommandName))
+  const writes = group.some((part, i) => i % 2 === 0 && !isRead(part as CommandName))
   try {
     if (writes) db.begin()
     for (let i = 0; i < group.length; i += 2) {
@@ -71,7 +71,7 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
       try {
         values.push(inSavepoints ? runContained(name, args) : db.drive(start(name, args)))
       } catch (thrown) {
-        if (!inSavepoints && !reads.has(name)) {
+        if (!inSavepoints && !isRead(name)) {
           db.rollback()
           return undefined
         }
@@ -93,7 +93,7 @@ const start = (name: CommandName, args: unknown[]) =>
   (sqliteCommands[name] as (...args: unknown[]) => Command<unknown>)(...args)
 
 function runContained(name: CommandName, args: unknown[]): unknown {
-  if (reads.has(name) || singleStatements.has(name)) return db.drive(start(name, args))
+  if (isSingle(name)) return db.drive(start(name, args))
   db.exec('SAVEPOINT command')
   try {
     const value = db.drive(start(name, args))

@@ -1,6 +1,6 @@
 // How executions end: what their refund gives back, what is counted, what recovery does; on every engine.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { commands } from '../../src/store/commands/index.ts'
+import { sqliteCommands } from '../../src/store/sqlite/fused.ts'
 import type { Store } from '../../src/store/ports.ts'
 import type { Attempt } from '../../src/store/model.ts'
 import { openDirectStore } from '../support/direct-store.ts'
@@ -171,10 +171,10 @@ describe('the statements of an attempt', () => {
       const setting = await addSetting(store, 5)
       const [done, failed] = times(2, () => reservation(setting, BOOT, { state: 'sending' }))
       const fetches = [
-        [commands.reserveAttempt(done!), 6],
-        [commands.reserveAttempt(failed!), 6],
-        [commands.finishAttempt(ending(done!.attempt, BOOT)), 2],
-        [commands.refundAttempt(refundOf(failed!.attempt.id)), 3],
+        [sqliteCommands.reserveAttempt(done!), 5],
+        [sqliteCommands.reserveAttempt(failed!), 5],
+        [sqliteCommands.finishAttempt(ending(done!.attempt, BOOT)), 2],
+        [sqliteCommands.refundAttempt(refundOf(failed!.attempt.id)), 3],
       ] as const
       for (const [command, count] of fetches) {
         const texts = record(command)
@@ -185,8 +185,8 @@ describe('the statements of an attempt', () => {
       const grant = await addGrant(store, 5)
       const input = execution(await addPermit(store, grant), BOOT, { state: 'sending' })
       for (const command of [
-        commands.reserveAction(input),
-        commands.finishAttempt(ending(input.attempt, BOOT)),
+        sqliteCommands.reserveAction(input),
+        sqliteCommands.finishAttempt(ending(input.attempt, BOOT)),
       ])
         expect(record(command).at(-1)).toMatch(/\baction_counts\b/)
     } finally {

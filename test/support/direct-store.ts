@@ -4,13 +4,13 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Command } from '../../src/store/command.ts'
-import { commands } from '../../src/store/commands/index.ts'
 import { storeOf } from '../../src/store/engine-store.ts'
 import { sqliteDialect } from '../../src/store/dialects.ts'
 import { migrate } from '../../src/store/migrations.ts'
 import type { Store } from '../../src/store/ports.ts'
 import { openDatabase } from '../../src/store/sqlite/database.ts'
 import { NOW } from './store.ts'
+import { referenceCommands } from './reference-commands.ts'
 import { removeFolder } from './remove-folder.ts'
 
 export interface DirectStore {
@@ -31,7 +31,7 @@ export async function openDirectStore(): Promise<DirectStore> {
   return {
     store: storeOf({
       engine: 'sqlite',
-      run: async (name, args) => db.drive((commands[name] as Start)(...args)),
+      run: async (name, args) => db.drive((referenceCommands[name] as Start)(...args)),
       health: async () => ({ ok: true, latencyMs: 0, detail: 'direct' }),
       close: async () => {},
     }),

@@ -1,13 +1,13 @@
 // One attempt is one row: reserved -> sending -> settled | ambiguous | refunded. Every step compares state and boot
 // id before it sets, so that a process that was given up for dead can finish nothing.
 import { newId } from '../../lib/ids.ts'
-import { all, columns, type Command, first, insertInto } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto, perEngine } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { Input, ReserveResult, StoredReceipt } from '../ports.ts'
-import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
+import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
+import type { StoredReceipt, ReserveResult, FinishAttempt } from '../ports/attempts.ts'
 
 export const attemptFields = [
   'id',
@@ -41,21 +41,16 @@ const toAttempt = (row: Attempt): Attempt => ({
 
 const FIND_CREDENTIAL = `SELECT version, revoked_at AS "revokedAt" FROM credentials
   WHERE id = $1 AND account_id = $2 FOR SHARE`
-const LOCK_LINEAGE = `SELECT id, max_uses AS "maxUses", uses, expires_at AS "expiresAt", revoked_at AS "revokedAt"
-  FROM capabilities WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
-  ORDER BY id FOR UPDATE`
-const COUNT_USE = `UPDATE capabilities SET uses = uses + 1
-  WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
-    AND revoked_at IS NULL AND expires_at > $2 AND (max_uses IS NULL OR uses < max_uses)`
 const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE id = $2 AND balance >= $1 RETURNING balance'
 const INSERT_ATTEMPT = insertInto('attempts', [...attemptFields, 'bootId', 'cost'])
 
-interface UseRow {
-  id: string
-  maxUses: number | null
-  uses: number
-  expiresAt: Millis
-  revokedAt: Millis | null
+/** An attempt, and what it takes to begin it. */
+export interface Reservation {
+  attempt: Attempt
+  bootId: string
+  transactionId: string
+  cost: number
+  now: Millis
 }
 
 type HeldCredential = { version: number; revokedAt: Millis | null }
@@ -69,34 +64,17 @@ export function* pay(accountId: string, cost: number): Command<{ balance: number
   return yield* first<{ balance: number }>(PAY, cost, accountId)
 }
 
-export function* reserveAttempt(input: Input<'reserveAttempt'>): Command<ReserveResult> {
-  const { attempt, cost, now } = input
-  const credential = yield* findCredential(attempt.credentialId, attempt.accountId)
-  if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
-  if (credential.version !== attempt.credentialVersion) return { ok: false, reason: 'credential_changed' }
-
-  const lineage = yield* all<UseRow>(LOCK_LINEAGE, attempt.capabilityId)
-  if (lineage.length === 0 || lineage.some((row) => row.revokedAt !== null || row.expiresAt <= now))
-    return { ok: false, reason: 'capability_gone' }
-  if (lineage.some((row) => row.maxUses !== null && row.uses >= row.maxUses))
-    return { ok: false, reason: 'capability_used_up' }
-
-  const paid = yield* pay(attempt.accountId, cost)
-  if (!paid) return { ok: false, reason: 'credits', balance: yield* balanceOf(attempt.accountId) }
-  yield* all(COUNT_USE, attempt.capabilityId, now)
-  yield* insertAttempt(attempt, input.bootId, cost)
-  if (cost > 0)
-    yield* recordMovement({
-      transactionId: input.transactionId,
-      accountId: attempt.accountId,
-      against: 'usage',
-      amount: -cost,
-      kind: 'egress',
-      reference: attempt.id,
-      now,
-    })
-  return { ok: true, balance: paid.balance }
-}
+/**
+ * Transaction A. In one transaction: the capability (and its ancestors) is unrevoked, unexpired and has uses left;
+ * the credential is unrevoked and still at `credentialVersion`; the account pays `cost`; uses + 1 along the
+ * capability's ancestors; the attempt appears as it is given, `reserved` or (A and B
+ * at once, where nothing has to be asked in between) `sending`. Nothing changes when any of it does not hold.
+ */
+export const reserveAttempt = perEngine<[input: Reservation], ReserveResult>({
+  kind: 'transaction',
+  touches: 'records',
+  startsWork: true,
+})
 
 export function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void> {
   yield* all(
@@ -127,9 +105,13 @@ export function* insertAttempt(a: Attempt, bootId: string, cost: number): Comman
 
 const MARK_SENDING = `UPDATE attempts SET state = 'sending', sending_at = $1
   WHERE id = $2 AND boot_id = $3 AND state = 'reserved' RETURNING id`
-export function* markSending({ id, bootId, now }: Input<'markSending'>): Command<boolean> {
-  return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
-}
+/** Transaction B: `reserved -> sending`. False when recovery (or anyone) got there first: then do not send. */
+export const markSending = command(
+  { kind: 'statement', touches: 'records' },
+  function* ({ id, bootId, now }: { id: string; bootId: string; now: Millis }): Command<boolean> {
+    return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
+  },
+)
 
 export const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
 export function* insertReceipt(receipt: StoredReceipt): Command<void> {
@@ -141,25 +123,32 @@ const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = 
     receipt_id = $5, finished_at = $6
   WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending'
   RETURNING account_id AS "accountId", (SELECT balance FROM accounts WHERE accounts.id = account_id) AS balance`
-export function* finishAttempt(input: Input<'finishAttempt'>): Command<Ended> {
-  const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
-  const done = yield* first<{ accountId: string; balance: number }>(
-    FINISH,
-    state,
-    outcome,
-    upstreamStatus,
-    responseDigest,
-    receipt.id,
-    now,
-    id,
-    bootId,
-    kind,
-  )
-  if (!done) return { ok: false, balance: yield* balanceBehind(id) }
-  yield* insertReceipt(receipt)
-  if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
-  return { ok: true, balance: done.balance }
-}
+/**
+ * Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish.
+ * Of an `action` it is counted too; so is its refund, which also gives the mandate its share back.
+ */
+export const finishAttempt = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: FinishAttempt): Command<Ended> {
+    const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
+    const done = yield* first<{ accountId: string; balance: number }>(
+      FINISH,
+      state,
+      outcome,
+      upstreamStatus,
+      responseDigest,
+      receipt.id,
+      now,
+      id,
+      bootId,
+      kind,
+    )
+    if (!done) return { ok: false, balance: yield* balanceBehind(id) }
+    yield* insertReceipt(receipt)
+    if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
+    return { ok: true, balance: done.balance }
+  },
+)
 
 export function* balanceBehind(attemptId: string): Command<number> {
   const row = yield* first<{ balance: number }>(
@@ -195,41 +184,56 @@ function* giveBack({ id, accountId, cost }: Refundable, transactionId: string, n
   return row?.balance ?? 0
 }
 
-export function* refundAttempt(input: Input<'refundAttempt'>): Command<Ended> {
-  const { id, bootId, outcome, transactionId, now } = input
-  const row = yield* first<Refundable>(
-    `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
+/** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
+export const refundAttempt = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: {
+    id: string
+    bootId: string
+    outcome: string
+    transactionId: string
+    now: Millis
+  }): Command<Ended> {
+    const { id, bootId, outcome, transactionId, now } = input
+    const row = yield* first<Refundable>(
+      `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
      WHERE id = $3 AND boot_id = $4 AND state IN ('reserved', 'sending')
      RETURNING id, account_id AS "accountId", kind, permit_id AS "permitId", cost`,
-    outcome,
-    now,
-    id,
-    bootId,
-  )
-  if (!row) return { ok: false, balance: yield* balanceBehind(id) }
-  if (row.permitId !== null) yield* returnShares([row.permitId])
-  const balance = yield* giveBack(row, transactionId, now)
-  if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
-  return { ok: true, balance }
-}
+      outcome,
+      now,
+      id,
+      bootId,
+    )
+    if (!row) return { ok: false, balance: yield* balanceBehind(id) }
+    if (row.permitId !== null) yield* returnShares([row.permitId])
+    const balance = yield* giveBack(row, transactionId, now)
+    if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
+    return { ok: true, balance }
+  },
+)
 
-export function* getAttempt(id: string, accountId: string): Command<Attempt | undefined> {
+export const getAttempt = command({ kind: 'lookup' }, function* (id: string, accountId: string): Command<
+  Attempt | undefined
+> {
   const row = yield* first<Attempt>(
     `SELECT ${ATTEMPT} FROM attempts WHERE id = $1 AND account_id = $2`,
     id,
     accountId,
   )
   return row && toAttempt(row)
-}
+})
 
 export interface AttemptFilter {
   readonly accountId: string
   readonly capabilityId?: string | undefined
   readonly state?: AttemptState | undefined
 }
-export function listAttempts(filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> {
-  return listAttemptsFrom('attempts', filter, page)
-}
+export const listAttempts = command(
+  { kind: 'read' },
+  function (filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> {
+    return listAttemptsFrom('attempts', filter, page)
+  },
+)
 
 /** An index that holds one state alone is recognised by its word: a value could be any. */
 const IN_STATE: Readonly<Record<AttemptState, string>> = {
@@ -303,39 +307,55 @@ const withoutCost = ({ cost: _cost, ...attempt }: Left) => toAttempt(attempt)
 export const UNFINISHED_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
   WHERE ${UNFINISHED} AND boot_id <> $1`
 /** For an engine with one owner at a time: every other boot is dead. */
-export function* recoverAttempts({ bootId, now }: Input<'recoverAttempts'>): Command<Recovered> {
-  const boots = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, bootId)
-  return yield* recoverBoots(
-    boots.map((boot) => boot.bootId),
-    now,
-  )
-}
+/**
+ * Settles what dead processes left behind: `reserved` is refunded, `sending` becomes `ambiguous` (still charged).
+ * Attempts of live processes are not touched. Ambiguous ones come back so that a receipt can be signed and attached.
+ */
+export const recoverAttempts = command(
+  { kind: 'transaction', touches: 'access' },
+  function* ({ bootId, now }: { bootId: string; now: Millis }): Command<Recovered> {
+    const boots = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, bootId)
+    return yield* recoverBoots(
+      boots.map((boot) => boot.bootId),
+      now,
+    )
+  },
+)
 
-export function* attachReceipt({ attemptId, receipt }: Input<'attachReceipt'>): Command<boolean> {
-  const row = yield* first(
-    `UPDATE attempts SET receipt_id = $1
+/** For attempts that recovery made ambiguous: attaches the receipt once. */
+export const attachReceipt = command(
+  { kind: 'transaction', touches: 'records' },
+  function* ({ attemptId, receipt }: { attemptId: string; receipt: StoredReceipt }): Command<boolean> {
+    const row = yield* first(
+      `UPDATE attempts SET receipt_id = $1
      WHERE id = $2 AND receipt_id IS NULL AND state IN ('settled', 'ambiguous') RETURNING id`,
-    receipt.id,
-    attemptId,
-  )
-  if (!row) return false
-  yield* insertReceipt(receipt)
-  return true
-}
+      receipt.id,
+      attemptId,
+    )
+    if (!row) return false
+    yield* insertReceipt(receipt)
+    return true
+  },
+)
 
-export function* listAttemptsWithoutReceipt(limit: number): Command<readonly Attempt[]> {
+/** Attempts that ended charged without a receipt: a crash between recovery and signing. */
+export const listAttemptsWithoutReceipt = command({ kind: 'read' }, function* (limit: number): Command<
+  readonly Attempt[]
+> {
   const rows = yield* all<Attempt>(
     `SELECT ${ATTEMPT} FROM attempts
      WHERE receipt_id IS NULL AND state IN ('settled', 'ambiguous') ORDER BY id LIMIT $1`,
     limit,
   )
   return rows.map(toAttempt)
-}
+})
 
-export function* getReceipt(id: string): Command<StoredReceipt | undefined> {
+export const getReceipt = command({ kind: 'lookup' }, function* (id: string): Command<
+  StoredReceipt | undefined
+> {
   const row = yield* first<StoredReceipt>(
     `SELECT ${columns(['id', 'accountId', 'jws', 'createdAt'])} FROM receipts WHERE id = $1`,
     id,
   )
   return row && { ...row }
-}
+})

@@ -3,13 +3,45 @@
 import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { all, columns, type Command, first, insertInto, type SqlValue } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto, type SqlValue } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
-import type { Input, NewPaymentClaim, PaymentClaim, Store } from '../ports.ts'
-import type { Millis } from '../model.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { returnSettlement } from './settlements.ts'
+import type { Millis } from '../model.ts'
+import type { StoredReceipt } from '../ports/attempts.ts'
+import type { PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
+
+export interface FindClaimInput {
+  network: string
+  asset: string
+  payer: string
+  nonce: string
+}
+
+export interface FindIdentifiedClaimInput {
+  tool: string
+  payer: string
+  identifier: string
+}
+
+export interface SubmitClaimInput {
+  id: string
+  bootId: string
+  upstream: string
+  result: { json: string; sha256: string; expiresAt: Millis } | null
+  now: Millis
+}
+
+export interface SettleClaimInput {
+  id: string
+  transaction: string
+  /** Where it was settled, when that is not where it was submitted first. */
+  upstream?: string | undefined
+  receipt: StoredReceipt
+  transactionId: string
+  now: Millis
+}
 
 const beginning = [
   'id',
@@ -64,40 +96,45 @@ export function toClaim(row: ClaimRow): PaymentClaim {
 const digest = (...parts: readonly string[]): Buffer =>
   // Not `'buffer'`, which costs Node four times as much.
   Buffer.from(hash('sha256', JSON.stringify(parts), 'binary').slice(0, 16), 'binary')
-export const paymentKeyOf = (c: Input<'findClaim'>) => digest(c.network, c.asset, c.payer, c.nonce)
-const identifierKeyOf = (c: Input<'findIdentifiedClaim'>) => digest(c.tool, c.payer, c.identifier)
+export const paymentKeyOf = (c: FindClaimInput) => digest(c.network, c.asset, c.payer, c.nonce)
+const identifierKeyOf = (c: FindIdentifiedClaimInput) => digest(c.tool, c.payer, c.identifier)
 
 const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bootId', 'paymentKey', 'identifierKey'])}
   ON CONFLICT DO NOTHING RETURNING id`
 
-type Claimed = Awaited<ReturnType<Store['claimPayment']>>
-export function* claimPayment({ claim, bootId }: Input<'claimPayment'>): Command<Claimed> {
-  const { purchase, identifier } = claim
-  if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
-    throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
-  const identified = identifier === null ? undefined : { ...claim, identifier }
-  const values: SqlValue[] = beginning.map((name) => {
-    if (name === 'purchaseAccountId') return purchase?.accountId ?? null
-    return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
-  })
-  // Addresses of other networks come as the buyer spells them; PostgreSQL holds every text but this.
-  if (values.some((value) => typeof value === 'string' && value.includes('\0')))
-    throw new GatewayError(
-      'input_invalid',
-      'The payment holds the character U+0000, which nothing in it may.',
-    )
-  values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
-  // Again when the claim that was in the way is gone by the time it is looked for: canceled, the payment is free.
-  for (;;) {
-    if (yield* first(INSERT_CLAIM, ...values)) return { ok: true, claim: begun(claim) }
-    const sameNonce = yield* findClaim(claim)
-    if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
-    const sameIdentifier = identified && (yield* findIdentifiedClaim(identified))
-    if (sameIdentifier) return { ok: false, reason: 'identifier', claim: sameIdentifier }
-    if (yield* getClaim(claim.id))
-      throw new GatewayError('state_conflict', 'A claim with this id exists already. Read it.')
-  }
-}
+type Claimed =
+  { ok: true; claim: PaymentClaim } | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
+/** Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier). */
+export const claimPayment = command(
+  { kind: 'statement', touches: 'records', startsWork: true },
+  function* ({ claim, bootId }: { claim: NewPaymentClaim; bootId: string }): Command<Claimed> {
+    const { purchase, identifier } = claim
+    if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
+      throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
+    const identified = identifier === null ? undefined : { ...claim, identifier }
+    const values: SqlValue[] = beginning.map((name) => {
+      if (name === 'purchaseAccountId') return purchase?.accountId ?? null
+      return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
+    })
+    // Addresses of other networks come as the buyer spells them; PostgreSQL holds every text but this.
+    if (values.some((value) => typeof value === 'string' && value.includes('\0')))
+      throw new GatewayError(
+        'input_invalid',
+        'The payment holds the character U+0000, which nothing in it may.',
+      )
+    values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
+    // Again when the claim that was in the way is gone by the time it is looked for: canceled, the payment is free.
+    for (;;) {
+      if (yield* first(INSERT_CLAIM, ...values)) return { ok: true, claim: begun(claim) }
+      const sameNonce = yield* findClaim(claim)
+      if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
+      const sameIdentifier = identified && (yield* findIdentifiedClaim(identified))
+      if (sameIdentifier) return { ok: false, reason: 'identifier', claim: sameIdentifier }
+      if (yield* getClaim(claim.id))
+        throw new GatewayError('state_conflict', 'A claim with this id exists already. Read it.')
+    }
+  },
+)
 
 const begun = (claim: NewPaymentClaim): PaymentClaim => ({
   ...claim,
@@ -112,56 +149,83 @@ const begun = (claim: NewPaymentClaim): PaymentClaim => ({
 })
 
 const GET_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE id = $1`
-export function* getClaim(id: string): Command<PaymentClaim | undefined> {
+/** Hot: one indexed read each. A canceled claim is found by id only. */
+export const getClaim = command({ kind: 'lookup' }, function* (id: string): Command<
+  PaymentClaim | undefined
+> {
   const row = yield* first<ClaimRow>(GET_CLAIM, id)
   return row && toClaim(row)
-}
+})
 
 const FIND_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE payment_key = $1`
-export function* findClaim(key: Input<'findClaim'>): Command<PaymentClaim | undefined> {
+export const findClaim = command({ kind: 'lookup' }, function* (key: FindClaimInput): Command<
+  PaymentClaim | undefined
+> {
   const row = yield* first<ClaimRow>(FIND_CLAIM, paymentKeyOf(key))
   return row && toClaim(row)
-}
+})
 
 const FIND_IDENTIFIED = `SELECT ${CLAIM} FROM payment_claims WHERE identifier_key = $1`
-export function* findIdentifiedClaim(key: Input<'findIdentifiedClaim'>): Command<PaymentClaim | undefined> {
-  const row = yield* first<ClaimRow>(FIND_IDENTIFIED, identifierKeyOf(key))
-  return row && toClaim(row)
-}
+export const findIdentifiedClaim = command(
+  { kind: 'lookup' },
+  function* (key: FindIdentifiedClaimInput): Command<PaymentClaim | undefined> {
+    const row = yield* first<ClaimRow>(FIND_IDENTIFIED, identifierKeyOf(key))
+    return row && toClaim(row)
+  },
+)
 
 const SUBMIT = `UPDATE payment_claims SET state = 'submitted', upstream = $1, result_sha256 = $2, submitted_at = $3
   WHERE id = $4 AND boot_id = $5 AND state = 'claimed' RETURNING id`
 const INSERT_RESULT = insertInto('claim_results', ['claimId', 'json', 'sha256', 'expiresAt'])
-export function* submitClaim(input: Input<'submitClaim'>): Command<boolean> {
-  const { id, bootId, upstream, result, now } = input
-  if (!(yield* first(SUBMIT, upstream, result?.sha256, now, id, bootId))) return false
-  if (result) yield* all(INSERT_RESULT, id, result.json, result.sha256, result.expiresAt)
-  return true
-}
+/**
+ * `claimed -> submitted`, with the result (if any) that will be released once settled. Durable before the first
+ * settle byte leaves. False when it is no longer ours: then do not settle.
+ */
+export const submitClaim = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: SubmitClaimInput): Command<boolean> {
+    const { id, bootId, upstream, result, now } = input
+    if (!(yield* first(SUBMIT, upstream, result?.sha256, now, id, bootId))) return false
+    if (result) yield* all(INSERT_RESULT, id, result.json, result.sha256, result.expiresAt)
+    return true
+  },
+)
 
 const GET_RESULT = `SELECT json, sha256, expires_at AS "expiresAt" FROM claim_results WHERE claim_id = $1`
-type Result = NonNullable<Awaited<ReturnType<Store['getClaimResult']>>>
-export function* getClaimResult(id: string): Command<Result | undefined> {
+type Result = { json: string; sha256: string; expiresAt: Millis }
+/** The stored result of a claim, until its 24 hours are over and it is swept; settling late starts them anew. */
+export const getClaimResult = command({ kind: 'lookup' }, function* (id: string): Command<
+  Result | undefined
+> {
   const row = yield* first<Result>(GET_RESULT, id)
   return row && { ...row }
-}
+})
 
 export const DAY_MS = 24 * 3600 * 1000
 export const HOUR_MS = 3600 * 1000
 const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
     upstream = COALESCE($3, upstream), finished_at = $4
   WHERE id = $5 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
-export function* settleClaim(input: Input<'settleClaim'>): Command<PaymentClaim | undefined> {
-  const { id, transaction, receipt, now } = input
-  const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
-  if (!row) return undefined
-  const claim = toClaim(row)
-  yield* insertReceipt(receipt)
-  // Settled late, the buyer has its day from now on.
-  if (claim.submittedAt! <= now - HOUR_MS)
-    yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
-  return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
-}
+/**
+ * `submitted | pending | unknown -> settled`, once, with its receipt, and with the credits it bought (double entry,
+ * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
+ * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
+ * on `system:unclaimed` until the operator grants them by hand.
+ */
+export const settleClaim = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: SettleClaimInput): Command<PaymentClaim | undefined> {
+    const { id, transaction, receipt, now } = input
+    const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
+    if (!row) return undefined
+    const claim = toClaim(row)
+    yield* insertReceipt(receipt)
+    // Settled late, the buyer has its day from now on.
+    if (claim.submittedAt! <= now - HOUR_MS)
+      yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
+    return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
+  },
+)
 
 /**
  * The credits of a payment that has happened. Where they cannot go to the account (it is unknown, or would hold more
@@ -170,7 +234,7 @@ export function* settleClaim(input: Input<'settleClaim'>): Command<PaymentClaim 
 function* grantPurchase(
   claim: PaymentClaim,
   { accountId, credits }: NonNullable<PaymentClaim['purchase']>,
-  { transactionId, now }: Input<'settleClaim'>,
+  { transactionId, now }: SettleClaimInput,
 ): Command<PaymentClaim> {
   const paid = yield* first(
     'UPDATE accounts SET balance = balance + $1 WHERE id = $2 AND balance <= $3 RETURNING id',
@@ -196,26 +260,55 @@ function* grantPurchase(
 const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($3, tx),
     upstream = COALESCE($4, upstream), finished_at = $5
   WHERE id = $6 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
-export function* moveClaim(input: Input<'moveClaim'>): Command<PaymentClaim | undefined> {
-  const { id, to, reason, transaction, upstream, now } = input
-  const finishedAt = to === 'failed' ? now : null
-  const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
-  // Never paid, never released.
-  if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
-  return row && toClaim(row)
-}
+/**
+ * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state.
+ * A transaction once known stays when `transaction` is null. Failed is final: the stored result is deleted.
+ */
+export const moveClaim = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: {
+    id: string
+    to: 'pending' | 'unknown' | 'failed'
+    reason: string | null
+    transaction: string | null
+    /** As in `settleClaim`. */
+    upstream?: string | undefined
+    now: Millis
+  }): Command<PaymentClaim | undefined> {
+    const { id, to, reason, transaction, upstream, now } = input
+    const finishedAt = to === 'failed' ? now : null
+    const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
+    // Never paid, never released.
+    if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+    return row && toClaim(row)
+  },
+)
 
 const CANCELED = `state = 'canceled', reason = $1, finished_at = $2, payment_key = NULL, identifier_key = NULL`
-export function* cancelClaim({ id, bootId, reason, now }: Input<'cancelClaim'>): Command<boolean> {
-  const row = yield* first(
-    `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
-    reason,
-    now,
+/** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
+export const cancelClaim = command(
+  { kind: 'statement', touches: 'records' },
+  function* ({
     id,
     bootId,
-  )
-  return row !== undefined
-}
+    reason,
+    now,
+  }: {
+    id: string
+    bootId: string
+    reason: string
+    now: Millis
+  }): Command<boolean> {
+    const row = yield* first(
+      `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
+      reason,
+      now,
+      id,
+      bootId,
+    )
+    return row !== undefined
+  },
+)
 
 /** Word for word what the index of unfinished claims holds: SQLite recognises it by that alone. */
 const UNFINISHED = `state IN ('claimed', 'submitted')`
@@ -248,30 +341,42 @@ export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command
 export const UNFINISHED_CLAIM_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
   WHERE ${UNFINISHED} AND boot_id <> $1`
 /** For an engine with one owner at a time: every other boot is dead. */
-export function* recoverClaims({ bootId, now }: Input<'recoverClaims'>): Command<Recovered> {
-  const boots = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_BOOTS, bootId)
-  return yield* recoverClaimsOf(
-    boots.map((boot) => boot.bootId),
-    now,
-  )
-}
+/** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */
+export const recoverClaims = command(
+  { kind: 'transaction', touches: 'access' },
+  function* ({ bootId, now }: { bootId: string; now: Millis }): Command<Recovered> {
+    const boots = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_BOOTS, bootId)
+    return yield* recoverClaimsOf(
+      boots.map((boot) => boot.bootId),
+      now,
+    )
+  },
+)
 
 const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
   WHERE state IN ('pending', 'unknown') AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
-export function* takeDoubtfulClaims({
-  limit,
-  now,
-}: Input<'takeDoubtfulClaims'>): Command<readonly PaymentClaim[]> {
-  const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
-  for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
-  return rows.map(toClaim)
-}
+/**
+ * `pending` and `unknown` claims without a look since before `now`, longest first; marks them as looked at `now`. Asked
+ * again with the same `now` it goes on where it stopped, and is empty in the end. No two processes get the same one.
+ */
+export const takeDoubtfulClaims = command(
+  { kind: 'transaction', touches: 'records' },
+  function* ({ limit, now }: { limit: number; now: Millis }): Command<readonly PaymentClaim[]> {
+    const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
+    for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
+    return rows.map(toClaim)
+  },
+)
 
-export function* countOpenClaims(): Command<{ pending: number; unknown: number }> {
+/** What is not decided yet, for health: read from an index that holds nothing else. */
+export const countOpenClaims = command({ kind: 'read' }, function* (): Command<{
+  pending: number
+  unknown: number
+}> {
   const rows = yield* all<{ state: 'pending' | 'unknown'; count: number }>(
     `SELECT state, count(*) AS count FROM payment_claims WHERE state IN ('pending', 'unknown') GROUP BY state`,
   )
   const count = { pending: 0, unknown: 0 }
   for (const row of rows) count[row.state] = row.count
   return count
-}
+})

@@ -1,6 +1,6 @@
 // Counters of permits and executions, one row per account, written in the transactions that they count.
-import { all, columns, type Command, first, snakeCase } from '../command.ts'
-import type { ActionCounts } from '../ports.ts'
+import { all, columns, type Command, command, first, snakeCase } from '../command.ts'
+import type { ActionCounts } from '../ports/actions.ts'
 
 const fields = [
   'permitsPrepared',
@@ -39,10 +39,14 @@ const TOTAL = `SELECT ${fields
 
 const NOTHING = Object.fromEntries(fields.map((field) => [field, 0])) as unknown as ActionCounts
 
-export function* countActions(accountId: string | undefined): Command<ActionCounts> {
-  const row =
-    accountId === undefined
-      ? yield* first<ActionCounts>(TOTAL)
-      : yield* first<ActionCounts>(COUNTS, accountId)
-  return { ...NOTHING, ...row }
-}
+/** Of one account; of all of them where none is named. */
+export const countActions = command(
+  { kind: 'read' },
+  function* (accountId: string | undefined): Command<ActionCounts> {
+    const row =
+      accountId === undefined
+        ? yield* first<ActionCounts>(TOTAL)
+        : yield* first<ActionCounts>(COUNTS, accountId)
+    return { ...NOTHING, ...row }
+  },
+)

@@ -1,6 +1,5 @@
-// Every command by the name of the port method it implements.
-import type { Command } from '../command.ts'
-import type { Store } from '../ports.ts'
+// Every command of the port: what the modules beside this one define with `command(...)`, under its exported name.
+import type { Command, Definition, PerEngine, Traits } from '../command.ts'
 import * as accounts from './accounts.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
@@ -16,169 +15,55 @@ import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as settlements from './settlements.ts'
 
-/** The port's methods that are transactions; the rest (`health`, `close`, `engine`) belong to the engine. */
-export type CommandName = Exclude<keyof Store, 'engine' | 'health' | 'close'>
+type DefinitionsOf<M> = {
+  readonly [K in keyof M as M[K] extends Definition<never, unknown> ? K : never]: M[K]
+}
+
+/** Modules export helpers too; only what `command` made has traits. */
+function definitionsOf<M extends object>(exported: M): DefinitionsOf<M> {
+  const defined = Object.entries(exported).filter(
+    ([, value]) => typeof value === 'function' && 'traits' in value,
+  )
+  return Object.fromEntries(defined) as DefinitionsOf<M>
+}
+
+export const commands = definitionsOf({
+  ...accounts,
+  ...actions,
+  ...attempts,
+  ...charges,
+  ...claims,
+  ...counts,
+  ...credentials,
+  ...discovery,
+  ...edge,
+  ...email,
+  ...mandates,
+  ...permits,
+  ...records,
+  ...settlements,
+})
+
+export type Definitions = typeof commands
+export type CommandName = keyof Definitions
+/** Those that an engine has to write itself. */
+export type PerEngineName = {
+  [K in CommandName]: Definitions[K] extends PerEngine<never, unknown> ? K : never
+}[CommandName]
+/** How one engine runs each command. */
 export type Commands = {
-  readonly [K in CommandName]: (...args: Parameters<Store[K]>) => Command<Awaited<ReturnType<Store[K]>>>
+  readonly [K in CommandName]: Definitions[K] extends (...args: infer A) => Command<infer T>
+    ? (...args: A) => Command<T>
+    : never
 }
 
-const { createAccount, addKey, findKey, listKeys, revokeKey, getAccount, balance, ledger, grant } = accounts
-const { debitCredits, refundCredits } = charges
-const { insertCredential, getCredential, listCredentials, rotateCredential, revokeCredential } = credentials
-const { listWrapsNotUnder, replaceWrap } = credentials
-const { insertCapability, findCapability, listCapabilities, revokeCapability } = credentials
-const { reserveAttempt, markSending, finishAttempt, refundAttempt, getAttempt, listAttempts } = attempts
-const { recoverAttempts, attachReceipt, listAttemptsWithoutReceipt, getReceipt } = attempts
-const { claimPayment, getClaim, findClaim, findIdentifiedClaim, submitClaim, settleClaim, moveClaim } = claims
-const { cancelClaim, recoverClaims, takeDoubtfulClaims, getClaimResult, countOpenClaims } = claims
-const { takeSettlement, returnSettlement, saveQuote } = settlements
-const { takeReference, seeResources, recordLiveness, forgetResources } = discovery
-const { insertMandate, getMandate, listMandates, revokeMandate } = mandates
-const { preparePermit, getPermit, listPermits, decidePermit } = permits
-const { reserveAction } = actions
-const { countActions } = counts
-const { saveEdgeHost, findEdgeHost, reserveEdgeCall } = edge
-const { createEmailKey, findEmailKey, listEmailKeys, touchEmailKey, revokeEmailKey } = email
-const { takeEmailQuota, returnEmailQuota } = email
-const { publishKey, retireKey, listPublishedKeys, saveTask, getTask, listTasks, sweep } = records
+export const traitsOf = (name: CommandName): Traits => commands[name].traits
+export const commandNames = Object.keys(commands) as readonly CommandName[]
 
-export const commands: Commands = {
-  createAccount,
-  addKey,
-  findKey,
-  listKeys,
-  revokeKey,
-  getAccount,
-  balance,
-  ledger,
-  grant,
-  debitCredits,
-  refundCredits,
-  insertCredential,
-  getCredential,
-  listCredentials,
-  rotateCredential,
-  revokeCredential,
-  listWrapsNotUnder,
-  replaceWrap,
-  insertCapability,
-  findCapability,
-  listCapabilities,
-  revokeCapability,
-  reserveAttempt,
-  markSending,
-  finishAttempt,
-  refundAttempt,
-  getAttempt,
-  listAttempts,
-  recoverAttempts,
-  attachReceipt,
-  listAttemptsWithoutReceipt,
-  getReceipt,
-  claimPayment,
-  getClaim,
-  findClaim,
-  findIdentifiedClaim,
-  submitClaim,
-  settleClaim,
-  moveClaim,
-  cancelClaim,
-  recoverClaims,
-  takeDoubtfulClaims,
-  getClaimResult,
-  countOpenClaims,
-  takeSettlement,
-  returnSettlement,
-  saveQuote,
-  insertMandate,
-  getMandate,
-  listMandates,
-  revokeMandate,
-  preparePermit,
-  getPermit,
-  listPermits,
-  decidePermit,
-  reserveAction,
-  countActions,
-  saveEdgeHost,
-  findEdgeHost,
-  reserveEdgeCall,
-  createEmailKey,
-  findEmailKey,
-  listEmailKeys,
-  touchEmailKey,
-  revokeEmailKey,
-  takeEmailQuota,
-  returnEmailQuota,
-  takeReference,
-  seeResources,
-  recordLiveness,
-  forgetResources,
-  publishKey,
-  retireKey,
-  listPublishedKeys,
-  saveTask,
-  getTask,
-  listTasks,
-  sweep,
+/** Whether the command changes nothing. */
+export function isRead(name: CommandName): boolean {
+  const { kind } = traitsOf(name)
+  return kind === 'lookup' || kind === 'read'
 }
-
-/** One indexed row each: cheap enough for the thread that serves requests. */
-export const pointReads: ReadonlySet<CommandName> = new Set<CommandName>([
-  'findKey',
-  'getAccount',
-  'balance',
-  'getCredential',
-  'findCapability',
-  'getAttempt',
-  'getReceipt',
-  'getClaim',
-  'findClaim',
-  'findIdentifiedClaim',
-  'getClaimResult',
-  'getMandate',
-  'getPermit',
-  'findEdgeHost',
-  'findEmailKey',
-  'getTask',
-])
-
-/** Commands that change nothing: they need no transaction of their own. */
-export const reads: ReadonlySet<CommandName> = new Set<CommandName>([
-  ...pointReads,
-  'listKeys',
-  'ledger',
-  'listCredentials',
-  'listWrapsNotUnder',
-  'listCapabilities',
-  'listAttempts',
-  'listAttemptsWithoutReceipt',
-  'countOpenClaims',
-  'listMandates',
-  'listPermits',
-  'countActions',
-  'listEmailKeys',
-  'listPublishedKeys',
-  'listTasks',
-])
-
-/** One statement each, which is atomic by itself. */
-export const singleStatements: ReadonlySet<CommandName> = new Set<CommandName>([
-  'revokeKey',
-  'rotateCredential',
-  'replaceWrap',
-  'markSending',
-  'claimPayment',
-  'cancelClaim',
-  'saveQuote',
-  'insertMandate',
-  'revokeMandate',
-  'saveEdgeHost',
-  'touchEmailKey',
-  'revokeEmailKey',
-  'returnEmailQuota',
-  'recordLiveness',
-  'publishKey',
-  'retireKey',
-  'saveTask',
-])
+/** Whether the command is atomic without a transaction around it. */
+export const isSingle = (name: CommandName): boolean => traitsOf(name).kind !== 'transaction'

@@ -1,10 +1,10 @@
 // What an operator allows to be asked for. Its counters say how much of it permits hold; whoever changes them has
 // locked the row. Lock order of every command: credential, capability or mandate, permit, account, counts.
 import { GatewayError } from '../../core/errors.ts'
-import { all, columns, type Command, first, insertInto } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
-import type { Input, Mandate, NewMandate } from '../ports.ts'
-import type { Page, PageRequest } from '../model.ts'
+import type { Millis, Page, PageRequest } from '../model.ts'
+import type { Mandate, NewMandate } from '../ports/actions.ts'
 
 const beginning = [
   'id',
@@ -37,31 +37,37 @@ const INSERT = `${insertInto('mandates', beginning)}
   ON CONFLICT (account_id, digest) DO NOTHING RETURNING ${MANDATE}`
 const FIND = `SELECT ${MANDATE} FROM mandates WHERE account_id = $1 AND digest = $2`
 
-export function* insertMandate(mandate: NewMandate): Command<Mandate> {
-  const values = beginning.map((name) => {
-    if (name === 'methods') return JSON.stringify(mandate.methods)
-    return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
-  })
-  // PostgreSQL holds every text but this.
-  if (mandate.purpose.includes('\0'))
-    throw new GatewayError(
-      'input_invalid',
-      'The purpose holds the character U+0000, which nothing in it may.',
-    )
-  // Again when the one that was in the way is swept by the time it is looked for.
-  for (;;) {
-    const row =
-      (yield* first<MandateRow>(INSERT, ...values)) ??
-      (yield* first<MandateRow>(FIND, mandate.accountId, mandate.digest))
-    if (row) return toMandate(row)
-  }
-}
+/** Idempotent by (account, digest): what comes back is the row that stands, which may be used up or revoked. */
+export const insertMandate = command(
+  { kind: 'statement', touches: 'access' },
+  function* (mandate: NewMandate): Command<Mandate> {
+    const values = beginning.map((name) => {
+      if (name === 'methods') return JSON.stringify(mandate.methods)
+      return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
+    })
+    // PostgreSQL holds every text but this.
+    if (mandate.purpose.includes('\0'))
+      throw new GatewayError(
+        'input_invalid',
+        'The purpose holds the character U+0000, which nothing in it may.',
+      )
+    // Again when the one that was in the way is swept by the time it is looked for.
+    for (;;) {
+      const row =
+        (yield* first<MandateRow>(INSERT, ...values)) ??
+        (yield* first<MandateRow>(FIND, mandate.accountId, mandate.digest))
+      if (row) return toMandate(row)
+    }
+  },
+)
 
 const GET = `SELECT ${MANDATE} FROM mandates WHERE id = $1 AND account_id = $2`
-export function* getMandate(id: string, accountId: string): Command<Mandate | undefined> {
+export const getMandate = command({ kind: 'lookup' }, function* (id: string, accountId: string): Command<
+  Mandate | undefined
+> {
   const row = yield* first<MandateRow>(GET, id, accountId)
   return row && toMandate(row)
-}
+})
 
 /** The row, locked until the transaction ends: its counters may be changed. */
 export function* lockMandate(id: string, accountId: string): Command<Mandate | undefined> {
@@ -69,26 +75,33 @@ export function* lockMandate(id: string, accountId: string): Command<Mandate | u
   return row && toMandate(row)
 }
 
-export function* listMandates(accountId: string, page: PageRequest): Command<Page<Mandate>> {
-  return yield* selectPage<MandateRow, Mandate>(
-    { columns: MANDATE, from: 'mandates', id: 'id' },
-    [['account_id = $', accountId]],
-    page,
-    toMandate,
-    (mandate) => mandate.id,
-  )
-}
+export const listMandates = command(
+  { kind: 'read' },
+  function* (accountId: string, page: PageRequest): Command<Page<Mandate>> {
+    return yield* selectPage<MandateRow, Mandate>(
+      { columns: MANDATE, from: 'mandates', id: 'id' },
+      [['account_id = $', accountId]],
+      page,
+      toMandate,
+      (mandate) => mandate.id,
+    )
+  },
+)
 
-export function* revokeMandate(input: Input<'revokeMandate'>): Command<Mandate | undefined> {
-  const row = yield* first<MandateRow>(
-    `UPDATE mandates SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND account_id = $3
+/** Idempotent. No permit of it is executed from then on. */
+export const revokeMandate = command(
+  { kind: 'statement', touches: 'access', overtakes: 'mandates' },
+  function* (input: { id: string; accountId: string; now: Millis }): Command<Mandate | undefined> {
+    const row = yield* first<MandateRow>(
+      `UPDATE mandates SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND account_id = $3
      RETURNING ${MANDATE}`,
-    input.now,
-    input.id,
-    input.accountId,
-  )
-  return row && toMandate(row)
-}
+      input.now,
+      input.id,
+      input.accountId,
+    )
+    return row && toMandate(row)
+  },
+)
 
 const ADD_SHARE = 'UPDATE mandates SET calls = calls + $1, credits = credits + $2 WHERE id = $3'
 /** Takes from what the mandate allows; negative numbers give back. */

@@ -1,10 +1,21 @@
 // What a settlement for another seller costs: one of a month's free allowance, else one credit. And quotes.
-import { all, type Command, first, insertInto } from '../command.ts'
-import type { Store } from '../ports.ts'
+import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
+import type { Millis } from '../model.ts'
 
-type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never
-type Taken = Awaited<ReturnType<Store['takeSettlement']>>
+export interface TakeSettlementInput {
+  holder: string
+  /** e.g. `2026-11`. */
+  month: string
+  allowance: number
+  accountId: string | null
+  claimId: string
+  transactionId: string
+  now: Millis
+}
+
+type Taken =
+  { ok: true; paidBy: 'allowance' | 'credits'; left: number } | { ok: false; balance: number | null }
 
 interface Take {
   holder: string
@@ -22,32 +33,40 @@ const USE_ALLOWANCE = `INSERT INTO settlement_counters (holder, month, used) VAL
   WHERE settlement_counters.used < $3 RETURNING used`
 const PAY = 'UPDATE accounts SET balance = balance - 1 WHERE id = $1 AND balance >= 1 RETURNING balance'
 
-export function* takeSettlement(input: Input<'takeSettlement'>): Command<Taken> {
-  const { holder, month, allowance, accountId, claimId, transactionId, now } = input
-  if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
-  if (allowance > 0) {
-    const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
-    if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
-  }
-  const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
-  if (!paid || accountId === null) {
-    yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
-    return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
-  }
-  yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
-  yield* recordMovement({
-    transactionId,
-    accountId,
-    against: 'usage',
-    amount: -1,
-    kind: 'settlement',
-    reference: claimId,
-    now,
-  })
-  return { ok: true, paidBy: 'credits', left: paid.balance }
-}
+/**
+ * One settlement of the monthly free allowance of `holder` (account id, or `<network>:<payTo>`), else one credit of
+ * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id until it is returned. `left`: of the
+ * allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
+ */
+export const takeSettlement = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: TakeSettlementInput): Command<Taken> {
+    const { holder, month, allowance, accountId, claimId, transactionId, now } = input
+    if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
+    if (allowance > 0) {
+      const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
+      if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
+    }
+    const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
+    if (!paid || accountId === null) {
+      yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
+      return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
+    }
+    yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
+    yield* recordMovement({
+      transactionId,
+      accountId,
+      against: 'usage',
+      amount: -1,
+      kind: 'settlement',
+      reference: claimId,
+      now,
+    })
+    return { ok: true, paidBy: 'credits', left: paid.balance }
+  },
+)
 
-function* takenBefore(input: Input<'takeSettlement'>): Command<Taken> {
+function* takenBefore(input: TakeSettlementInput): Command<Taken> {
   const { claimId, allowance } = input
   const take = yield* first<Take>(`SELECT ${TAKE} FROM settlement_takes WHERE claim_id = $1`, claimId)
   // Given back in this very moment.
@@ -62,36 +81,44 @@ function* takenBefore(input: Input<'takeSettlement'>): Command<Taken> {
   return { ok: true, paidBy, left: Math.max(0, allowance - (counter?.used ?? 0)) }
 }
 
-export function* returnSettlement(input: Input<'returnSettlement'>): Command<boolean> {
-  const { claimId, transactionId, now } = input
-  const take = yield* first<Take>(
-    `DELETE FROM settlement_takes WHERE claim_id = $1 RETURNING ${TAKE}`,
-    claimId,
-  )
-  if (!take) return false
-  const { paidBy, holder, month, accountId } = take
-  if (paidBy === 'allowance') {
-    yield* all(
-      'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
-      holder,
-      month,
+/** Gives back what `takeSettlement` took for this claim, once: nothing was settled. */
+export const returnSettlement = command(
+  { kind: 'transaction', touches: 'records' },
+  function* (input: { claimId: string; transactionId: string; now: Millis }): Command<boolean> {
+    const { claimId, transactionId, now } = input
+    const take = yield* first<Take>(
+      `DELETE FROM settlement_takes WHERE claim_id = $1 RETURNING ${TAKE}`,
+      claimId,
     )
+    if (!take) return false
+    const { paidBy, holder, month, accountId } = take
+    if (paidBy === 'allowance') {
+      yield* all(
+        'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
+        holder,
+        month,
+      )
+      return true
+    }
+    yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', accountId)
+    yield* recordMovement({
+      transactionId,
+      accountId: accountId!,
+      against: 'usage',
+      amount: 1,
+      kind: 'refund',
+      reference: claimId,
+      now,
+    })
     return true
-  }
-  yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', accountId)
-  yield* recordMovement({
-    transactionId,
-    accountId: accountId!,
-    against: 'usage',
-    amount: 1,
-    kind: 'refund',
-    reference: claimId,
-    now,
-  })
-  return true
-}
+  },
+)
 
 const INSERT_QUOTE = `${insertInto('quotes', ['id', 'jws', 'createdAt', 'expiresAt'])} ON CONFLICT (id) DO NOTHING`
-export function* saveQuote(quote: Input<'saveQuote'>): Command<void> {
-  yield* all(INSERT_QUOTE, quote.id, quote.jws, quote.createdAt, quote.expiresAt)
-}
+/** Quotes that were asked for explicitly or paid; the rest verify without a row. Kept 5 minutes beyond expiry. */
+export const saveQuote = command(
+  { kind: 'statement', touches: 'records' },
+  function* (quote: { id: string; jws: string; createdAt: Millis; expiresAt: Millis }): Command<void> {
+    yield* all(INSERT_QUOTE, quote.id, quote.jws, quote.createdAt, quote.expiresAt)
+  },
+)

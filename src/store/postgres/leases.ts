@@ -17,13 +17,13 @@ const RECONNECT_MS = 250
 
 export const LOCK_MIGRATIONS = `SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${MIGRATION_KEY})`
 
-export interface Liveness {
+export interface Lease {
   /** False while the lock is lost: others may take this process for dead, so it must start nothing. */
   readonly isHeld: () => boolean
   readonly close: () => Promise<void>
 }
 
-export async function holdLiveness(parts: { url: string; bootId: string; log: Logger }): Promise<Liveness> {
+export async function holdLease(parts: { url: string; bootId: string; log: Logger }): Promise<Lease> {
   const { url, bootId, log } = parts
   const key = randomInt(1, MAX_KEY)
   let held: pg.Client | undefined
@@ -33,13 +33,13 @@ export async function holdLiveness(parts: { url: string; bootId: string; log: Lo
   async function connect(): Promise<void> {
     const client = new pg.Client({
       ...connectionConfig(url),
-      application_name: 'agent-gateway liveness',
+      application_name: 'agent-gateway lease',
     })
     const lose = () => {
       if (held !== client) return
       held = undefined
       if (isClosed) return
-      log.warn('the liveness lock was lost: no attempts are started until it is held again')
+      log.warn('the lease was lost: no attempts are started until it is held again')
       again()
     }
     client.on('error', lose)
@@ -66,7 +66,7 @@ export async function holdLiveness(parts: { url: string; bootId: string; log: Lo
   function again(): void {
     retry = setTimeout(() => {
       connect().then(
-        () => log.info('the liveness lock is held again'),
+        () => log.info('the lease is held again'),
         () => isClosed || again(),
       )
     }, RECONNECT_MS)
@@ -90,7 +90,7 @@ type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
  * one process tidies up after them.
  * @param unfinished statement that names the boots with unfinished rows, other than $1
  */
-function* findDeadBoots(
+function* findExpiredLeases(
   bootId: string,
   unfinished: string,
 ): Command<{ dead: readonly string[]; listed: readonly string[] }> {
@@ -109,18 +109,18 @@ function* findDeadBoots(
 }
 
 /** Settles the attempts that dead boots left behind. */
-export function* recoverDeadBoots(input: { bootId: string; now: Millis }): Command<Recovered> {
-  const { dead, listed } = yield* findDeadBoots(input.bootId, UNFINISHED_BOOTS)
+export function* recoverAttempts(input: { bootId: string; now: Millis }): Command<Recovered> {
+  const { dead, listed } = yield* findExpiredLeases(input.bootId, UNFINISHED_BOOTS)
   const recovered = yield* recoverBoots(dead, input.now)
   for (const bootId of listed) yield* all('DELETE FROM boots WHERE boot_id = $1', bootId)
   return recovered
 }
 
 /** The same for claims. The boots stay listed: their attempts may not have been looked at. */
-export function* recoverDeadClaims(input: {
+export function* recoverClaims(input: {
   bootId: string
   now: Millis
 }): Command<{ canceled: number; unknown: number }> {
-  const { dead } = yield* findDeadBoots(input.bootId, UNFINISHED_CLAIM_BOOTS)
+  const { dead } = yield* findExpiredLeases(input.bootId, UNFINISHED_CLAIM_BOOTS)
   return yield* recoverClaimsOf(dead, input.now)
 }

@@ -3,26 +3,19 @@ import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Command } from '../command.ts'
-import { type CommandName, commands, reads, singleStatements } from '../commands/index.ts'
+import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
 import { storeOf } from '../engine-store.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
-import type { FinishAttempt, PaymentClaim, Store } from '../ports.ts'
-import {
-  holdLiveness,
-  type Liveness,
-  LOCK_MIGRATIONS,
-  recoverDeadBoots,
-  recoverDeadClaims,
-} from './leases.ts'
-import { settleAtOnce, submitAtOnce } from './fused-claims.ts'
-import { reserveActionAtOnce, reserveEdgeCallAtOnce } from './fused-actions.ts'
-import { finishAtOnce, isRefusedReservation, reserveAtOnce } from './fused.ts'
+import type { Store } from '../ports.ts'
+import { fused } from './fused/index.ts'
+import { holdLease, type Lease, LOCK_MIGRATIONS, recoverAttempts, recoverClaims } from './leases.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
-type Boot = Parameters<Store['recoverClaims']>[0]
-type Submission = Parameters<Store['submitClaim']>[0]
+
+/** Many processes share the database: only what those left behind that are dead is taken over. */
+const recoveries: Partial<Commands> = { recoverAttempts, recoverClaims }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {
@@ -31,86 +24,44 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   let closing: Promise<void> | undefined
   const running = new Set<Promise<unknown>>()
 
-  const liveness = await prepare().catch(async (thrown: unknown) => {
+  const lease = await prepare().catch(async (thrown: unknown) => {
     await pool.end()
     throw explain(url, thrown)
   })
-  async function prepare(): Promise<Liveness> {
+  async function prepare(): Promise<Lease> {
     await runTransaction(pool, function* () {
       yield { text: LOCK_MIGRATIONS, values: [], once: true }
       yield* migrate(postgresDialect, Date.now())
     })
-    return holdLiveness({ url, bootId, log })
+    return holdLease({ url, bootId, log })
   }
 
   /** Nothing begins while others may take this process for dead. */
-  function requireLiveness(): void {
-    if (liveness.isHeld()) return
+  function requireLease(): void {
+    if (lease.isHeld()) return
     throw toStoreError({
       code: 'store_unavailable',
       detail:
         'The database connection is being restored; nothing was charged or sent. Try again in a moment.',
-      reason: 'liveness lost',
+      reason: 'lease lost',
     })
   }
-  /** In one statement; refused, step by step in a transaction, which finds the reason and decides anew. */
-  const reserve =
-    <I, R>(atOnce: (input: I) => Command<R>, stepwise: (input: I) => Command<R>) =>
-    async (input: I): Promise<R> => {
-      requireLiveness()
-      try {
-        return await runDirect(pool, () => atOnce(input))
-      } catch (thrown) {
-        if (!isRefusedReservation((thrown as Error).cause)) throw thrown
-        return runTransaction(pool, () => stepwise(input))
-      }
+  async function execute(name: CommandName, args: unknown[]): Promise<unknown> {
+    const traits = traitsOf(name)
+    if ('startsWork' in traits && traits.startsWork) requireLease()
+    const atOnce = fused[name] as Start | undefined
+    if (atOnce) {
+      const answer = await runDirect(pool, () => atOnce(...args))
+      if (answer !== undefined) return answer
     }
-  /**
-   * Every execution share-locks the rows that it stands on, and PostgreSQL lets more and more sharers in while a writer waits:
-   * what is to stop an agent would wait as long as the agent goes on. The queue for a table is fair.
-   */
-  const beforeOthers =
-    <I, R>(table: string, start: (input: I) => Command<R>) =>
-    (input: I): Promise<R> =>
-      runTransaction(pool, function* () {
-        yield { text: `LOCK TABLE ${table} IN EXCLUSIVE MODE`, values: [] }
-        return yield* start(input)
-      })
-  async function reserveEdgeCall(input: Parameters<Store['reserveEdgeCall']>[0]): Promise<unknown> {
-    requireLiveness()
-    return runDirect(pool, () => reserveEdgeCallAtOnce(input))
-  }
-  async function claim(input: Parameters<Store['claimPayment']>[0]): Promise<unknown> {
-    requireLiveness()
-    return runDirect(pool, () => commands.claimPayment(input))
-  }
-  async function settle(input: Parameters<Store['settleClaim']>[0]): Promise<PaymentClaim | undefined> {
-    const settled = await runDirect(pool, () => settleAtOnce(input))
-    return settled ?? runTransaction(pool, () => commands.settleClaim(input))
-  }
-  type Execute = (...args: never) => Promise<unknown>
-  /** What this engine does in another way than the commands say. */
-  const own: Partial<Record<CommandName, Execute>> = {
-    reserveAttempt: reserve(reserveAtOnce, commands.reserveAttempt),
-    reserveAction: reserve(reserveActionAtOnce, commands.reserveAction),
-    reserveEdgeCall,
-    rotateCredential: beforeOthers('credentials', commands.rotateCredential),
-    revokeCredential: beforeOthers('credentials', commands.revokeCredential),
-    revokeMandate: beforeOthers('mandates', commands.revokeMandate),
-    finishAttempt: (input: FinishAttempt) => runDirect(pool, () => finishAtOnce(input)),
-    recoverAttempts: (input: Boot) => runTransaction(pool, () => recoverDeadBoots(input)),
-    claimPayment: claim,
-    submitClaim: (input: Submission) => runDirect(pool, () => submitAtOnce(input)),
-    settleClaim: settle,
-    recoverClaims: (input: Boot) => runTransaction(pool, () => recoverDeadClaims(input)),
-  }
-  function execute(name: CommandName, args: unknown[]): Promise<unknown> {
-    const special = own[name]
-    if (special) return special(...(args as never))
-    const start = commands[name] as Start
-    return reads.has(name) || singleStatements.has(name)
-      ? runDirect(pool, () => start(...args))
-      : runTransaction(pool, () => start(...args))
+    const start = (recoveries[name] ?? commands[name]) as Start
+    const overtakes = 'overtakes' in traits ? traits.overtakes : undefined
+    if (overtakes === undefined && isSingle(name)) return runDirect(pool, () => start(...args))
+    return runTransaction(pool, function* () {
+      // The queue for a table is fair, unlike the one for a row that others share.
+      if (overtakes) yield { text: `LOCK TABLE ${overtakes} IN EXCLUSIVE MODE`, values: [] }
+      return yield* start(...args)
+    })
   }
   function run(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
@@ -124,7 +75,7 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
   async function shutDown(): Promise<void> {
     await Promise.allSettled(running)
     await pool.end()
-    await liveness.close()
+    await lease.close()
   }
   return storeOf({
     engine: 'postgres',
@@ -133,7 +84,7 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       const started = performance.now()
       await run('listPublishedKeys', [])
       const detail = `PostgreSQL, ${pool.totalCount} connections, ${pool.waitingCount} waiting`
-      return { ok: liveness.isHeld(), latencyMs: performance.now() - started, detail }
+      return { ok: lease.isHeld(), latencyMs: performance.now() - started, detail }
     },
     close: () => (closing ??= shutDown()),
   })

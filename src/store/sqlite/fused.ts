@@ -1,26 +1,28 @@
 // The commands of every fetch and of every executed permit, for the engine that has one writer: what one SELECT saw stays
-// true until COMMIT, so that nothing is locked and no later statement checks it again. What does not hold is left to
-// commands/{attempts,actions}.ts, which tell why; the contract suite holds both to the same behaviour.
-import { type Command, insertInto, type Statement, statement } from '../command.ts'
-import { reserveAction } from '../commands/actions.ts'
-import { finishAttempt, INSERT_RECEIPT, reserveAttempt } from '../commands/attempts.ts'
+// true until COMMIT, so that nothing is locked and no later statement checks it again. The unit suite holds them to the
+// same commands step by step.
+import { type Command, first, insertInto, type Statement, statement } from '../command.ts'
+import type { Reservation } from '../commands/attempts.ts'
 import { addCounts } from '../commands/counts.ts'
 import { type Commands, commands } from '../commands/index.ts'
-import { ledger, listAttempts } from './write-behind.ts'
-import type { ActionResult, FinishAttempt, ReserveResult, Store } from '../ports.ts'
 import type { Attempt } from '../model.ts'
+import type { ActionResult } from '../ports/actions.ts'
+import type { ReserveResult } from '../ports/attempts.ts'
+import { ledger, listAttempts } from './write-behind.ts'
 
-type Reservation = Parameters<Store['reserveAttempt']>[0]
-type Execution = Parameters<Store['reserveAction']>[0]
-
-// An aggregate: one row in any case, with a depth of 0 where there is no such credential.
-const LOOK = `SELECT a.balance, count(*) AS depth, a.rowid AS account, min(k.rowid) AS capability,
-    min(k.revoked_at IS NULL AND k.expires_at > $1 AND (k.max_uses IS NULL OR k.uses < k.max_uses)) AS usable
-  FROM credentials c
-    JOIN accounts a ON a.id = c.account_id
-    JOIN capability_lineage l ON l.capability_id = $2
-    JOIN capabilities k ON k.id = l.ancestor_id
-  WHERE c.id = $3 AND c.account_id = $4 AND c.version = $5 AND c.revoked_at IS NULL`
+// An aggregate: one row in any case, with no balance where there is no such account. The reasons in the order of the port.
+const LOOK = `SELECT a.balance, a.rowid AS account, count(k.id) AS depth, min(k.rowid) AS capability,
+    CASE
+      WHEN c.id IS NULL OR c.revoked_at IS NOT NULL THEN 'credential_gone'
+      WHEN c.version IS NOT $1 THEN 'credential_changed'
+      WHEN count(k.id) = 0 OR max(k.revoked_at IS NOT NULL OR k.expires_at <= $2) THEN 'capability_gone'
+      WHEN max(k.uses >= k.max_uses) THEN 'capability_used_up'
+    END AS refusal
+  FROM accounts a
+    LEFT JOIN credentials c ON c.id = $3 AND c.account_id = a.id
+    LEFT JOIN capability_lineage l ON l.capability_id = $4
+    LEFT JOIN capabilities k ON k.id = l.ancestor_id
+  WHERE a.id = $5`
 // By the number of the row, which saves looking its id up again.
 const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE rowid = $2'
 const COUNT_USE = 'UPDATE capabilities SET uses = uses + 1 WHERE rowid = $1'
@@ -46,7 +48,7 @@ const INSERT_ATTEMPT = insertInto('attempts', [
   'cost',
 ])
 // OR FAIL keeps no journal to undo the first row when the second one is refused: a command that fails is rolled back
-// whole, with its group or to its savepoint (worker.ts). Not for commands that run without one (`singleStatements`).
+// whole, with its group or to its savepoint (worker.ts). Not for commands that run without one (`isSingle`).
 const insertEntries = (kind: 'egress' | 'action') =>
   `INSERT OR FAIL INTO ledger_arrivals (transaction_id, account, amount, kind, reference, created_at)
   VALUES ($1, $2, $3, '${kind}', $4, $5), ($6, 'system:usage', $7, '${kind}', $8, $9)`
@@ -54,19 +56,21 @@ const INSERT_EGRESS = insertEntries('egress')
 const INSERT_ACTION = insertEntries('action')
 
 interface Look {
+  readonly refusal: 'credential_gone' | 'credential_changed' | 'capability_gone' | 'capability_used_up' | null
   readonly balance: number
   readonly depth: number
-  readonly usable: number
   readonly account: number
   /** Where the depth is 1, the one there is. */
   readonly capability: number
 }
 
-export function* reserveAtOnce(input: Reservation): Command<ReserveResult> {
+function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   const { attempt: a, cost, now } = input
-  const look = statement(LOOK, now, a.capabilityId, a.credentialId, a.accountId, a.credentialVersion)
-  const [{ balance, depth, usable, account, capability }] = (yield look) as unknown as readonly [Look]
-  if (depth === 0 || usable === 0 || balance < cost) return yield* reserveAttempt(input)
+  const look = yield* first<Look>(LOOK, a.credentialVersion, now, a.credentialId, a.capabilityId, a.accountId)
+  if (!look) throw new Error('an aggregate answers with one row in any case')
+  const { refusal, balance, depth, account, capability } = look
+  if (refusal !== null) return { ok: false, reason: refusal }
+  if (balance < cost) return { ok: false, reason: 'credits', balance }
 
   yield statement(PAY, cost, account)
   yield depth === 1 ? statement(COUNT_USE, capability) : statement(COUNT_USES, a.capabilityId)
@@ -102,57 +106,56 @@ function recordCost(text: string, { attempt, transactionId, cost, now }: Reserva
   return statement(text, transactionId, accountId, -cost, id, now, transactionId, cost, id, now)
 }
 
-// No row where anything does not hold but the balance.
-const LOOK_AT_PERMIT = `SELECT a.balance, a.rowid AS account, p.rowid AS permit
+// The permit is judged before what it stands on.
+const LOOK_AT_PERMIT = `SELECT a.balance, a.rowid AS account, p.rowid AS permit,
+    CASE
+      WHEN p.state <> 'ready' OR p.expires_at <= $1 THEN 'permit'
+      WHEN m.id IS NULL OR m.revoked_at IS NOT NULL THEN 'mandate_gone'
+      WHEN c.id IS NULL OR c.revoked_at IS NOT NULL OR p.credential_id <> c.id THEN 'credential_gone'
+      WHEN c.version IS NOT $2 OR c.version <> p.credential_version THEN 'credential_changed'
+    END AS refusal
   FROM permits p
-    JOIN mandates m ON m.id = p.mandate_id
-    JOIN credentials c ON c.id = p.credential_id AND c.account_id = p.account_id AND c.version = p.credential_version
     JOIN accounts a ON a.id = p.account_id
-  WHERE p.id = $1 AND p.account_id = $2 AND p.state = 'ready' AND p.expires_at > $3 AND p.credential_id = $4
-    AND p.credential_version = $5 AND m.revoked_at IS NULL AND c.revoked_at IS NULL`
+    LEFT JOIN mandates m ON m.id = p.mandate_id
+    LEFT JOIN credentials c ON c.id = $3 AND c.account_id = p.account_id
+  WHERE p.id = $4 AND p.account_id = $5`
 const USE_PERMIT = `UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL WHERE rowid = $2`
 
-interface Ready {
+interface LookAtPermit {
+  readonly refusal: 'permit' | 'mandate_gone' | 'credential_gone' | 'credential_changed' | null
   readonly balance: number
   readonly account: number
   readonly permit: number
 }
 
-export function* reserveActionAtOnce(input: Execution): Command<ActionResult> {
+function* reserveAction(input: Reservation): Command<ActionResult> {
   const { attempt: a, cost, now } = input
   const { permitId, accountId, credentialId, credentialVersion } = a
-  const look = statement(LOOK_AT_PERMIT, permitId, accountId, now, credentialId, credentialVersion)
-  const [ready] = (yield look) as unknown as readonly [Ready?]
-  if (ready === undefined || ready.balance < cost) return yield* reserveAction(input)
+  const look = yield* first<LookAtPermit>(
+    LOOK_AT_PERMIT,
+    now,
+    credentialVersion,
+    credentialId,
+    permitId,
+    accountId,
+  )
+  if (!look) return { ok: false, reason: 'permit', permit: undefined }
+  const { refusal, balance, account, permit } = look
+  if (refusal === 'permit')
+    return {
+      ok: false,
+      reason: refusal,
+      permit: permitId === null ? undefined : yield* commands.getPermit(permitId),
+    }
+  if (refusal !== null) return { ok: false, reason: refusal }
+  if (balance < cost) return { ok: false, reason: 'credits', balance }
 
-  yield statement(PAY, cost, ready.account)
-  yield statement(USE_PERMIT, a.id, ready.permit)
+  yield statement(PAY, cost, account)
+  yield statement(USE_PERMIT, a.id, permit)
   yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_ACTION, input)
   yield* addCounts(accountId, { executions: 1, creditsCharged: cost })
-  return { ok: true, balance: ready.balance - cost }
-}
-
-const HELD = `SELECT a.id AS "accountId", a.balance FROM attempts t JOIN accounts a ON a.id = t.account_id
-  WHERE t.id = $1 AND t.boot_id = $2 AND t.kind = $3 AND t.state = 'sending'`
-const END = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4, receipt_id = $5,
-    finished_at = $6
-  WHERE id = $7`
-
-interface Held {
-  readonly accountId: string
-  readonly balance: number
-}
-
-export function* finishAtOnce(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
-  const { id, kind, state, receipt } = input
-  const [held] = (yield statement(HELD, id, input.bootId, kind)) as unknown as readonly [Held?]
-  if (held === undefined) return yield* finishAttempt(input)
-  const { outcome, upstreamStatus, responseDigest, now } = input
-  yield statement(END, state, outcome, upstreamStatus, responseDigest, receipt.id, now, id)
-  yield statement(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
-  if (kind === 'action') yield* addCounts(held.accountId, { [state]: 1 })
-  return { ok: true, balance: held.balance }
+  return { ok: true, balance: balance - cost }
 }
 
 /** Every command, as the store's thread runs it. */
@@ -160,7 +163,6 @@ export const sqliteCommands: Commands = {
   ...commands,
   ledger,
   listAttempts,
-  reserveAttempt: reserveAtOnce,
-  reserveAction: reserveActionAtOnce,
-  finishAttempt: finishAtOnce,
+  reserveAttempt,
+  reserveAction,
 }

@@ -1,67 +1,35 @@
-// Rows that every call reads and hardly any call changes: tokens, capabilities, credentials. One process owns the file, so
-// a row holds until this process changes one. Which commands cannot do that is listed; every other one forgets them all.
-import type { CommandName } from '../commands/index.ts'
-
-const REMEMBERED: ReadonlySet<CommandName> = new Set<CommandName>([
-  'findKey',
-  'findCapability',
-  'getCredential',
-])
-
-/** The commands of calls: they move money, attempts, permits and claims, and of a capability its counter, which is not in the row. */
-export const HARMLESS: ReadonlySet<CommandName> = new Set<CommandName>([
-  'debitCredits',
-  'refundCredits',
-  'reserveAttempt',
-  'reserveAction',
-  'reserveEdgeCall',
-  'markSending',
-  'finishAttempt',
-  'refundAttempt',
-  'attachReceipt',
-  'preparePermit',
-  'claimPayment',
-  'submitClaim',
-  'settleClaim',
-  'moveClaim',
-  'cancelClaim',
-  'takeSettlement',
-  'returnSettlement',
-  'saveQuote',
-  'saveTask',
-  'takeEmailQuota',
-  'returnEmailQuota',
-  'takeReference',
-  'seeResources',
-  'recordLiveness',
-])
+// Rows that every call reads and hardly any call changes: service keys, capabilities, credentials. One process owns the
+// file, so a row holds until this process changes one, which the traits of each command tell.
+import { type CommandName, traitsOf } from '../commands/index.ts'
 
 const MAX_ROWS = 5_000
 
-export interface RememberedRows {
+export interface RowCache {
   /** What `read` finds, or found before; what it does not find is asked for every time. */
   through(name: CommandName, args: readonly unknown[], read: () => unknown): unknown
-  /** A command was answered, well or not. */
+  /** To be told of every command that was answered, well or not. */
   after(name: CommandName): void
 }
 
-/** @param reads commands that change nothing */
-export function createRememberedRows(reads: ReadonlySet<CommandName>): RememberedRows {
+export function createRowCache(): RowCache {
   const rows = new Map<string, unknown>()
   return {
     through(name, args, read) {
-      if (!REMEMBERED.has(name)) return read()
+      const traits = traitsOf(name)
+      if (traits.kind !== 'lookup' || !traits.cached) return read()
       const key = keyOf(name, args)
       const known = rows.get(key)
       if (known !== undefined) return known
       const found = read()
       if (found === undefined) return undefined
       rows.set(key, found)
-      if (rows.size > MAX_ROWS) rows.delete(rows.keys().next().value!)
+      const [oldest] = rows.keys()
+      if (rows.size > MAX_ROWS && oldest !== undefined) rows.delete(oldest)
       return found
     },
     after(name) {
-      if (!HARMLESS.has(name) && !reads.has(name)) rows.clear()
+      const traits = traitsOf(name)
+      if ('touches' in traits && traits.touches === 'access') rows.clear()
     },
   }
 }

@@ -7,14 +7,14 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import { createBatcher } from '../../lib/batcher.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Command } from '../command.ts'
-import { type CommandName, commands, pointReads, reads } from '../commands/index.ts'
+import { type CommandName, commands, traitsOf } from '../commands/index.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Store } from '../ports.ts'
 import { storeOf } from '../engine-store.ts'
 import type { Answers, WorkerInput } from '../worker.ts'
 import { openDatabase } from './database.ts'
 import { lockDirectory } from './lock.ts'
-import { createRememberedRows } from './row-cache.ts'
+import { createRowCache } from './row-cache.ts'
 
 interface Waiting {
   readonly name: CommandName
@@ -81,7 +81,7 @@ export async function openSqliteStore(parts: {
     const answered = waiting.slice(0, count)
     waiting = waiting.slice(count)
     // Before anybody learns of the change: nobody reads the old row after that.
-    for (const { name } of answered) remembered.after(name)
+    for (const { name } of answered) rows.after(name)
     for (const [index, failure] of failures) answered[index]!.reject(toStoreError(failure))
     const failed = failures.length > 0 ? new Set(failures.map(([index]) => index)) : undefined
     for (const [index, { resolve }] of answered.entries()) if (!failed?.has(index)) resolve(values[index])
@@ -110,12 +110,12 @@ export async function openSqliteStore(parts: {
   }
 
   const reader = openDatabase(file, { readOnly: true })
-  const remembered = createRememberedRows(reads)
+  const rows = createRowCache()
   function read(name: CommandName, args: unknown[]): Promise<unknown> {
     if (closing) return Promise.reject(storeClosed())
     try {
       const start = commands[name] as (...args: unknown[]) => Command<unknown>
-      return Promise.resolve(remembered.through(name, args, () => reader.drive(start(...args))))
+      return Promise.resolve(rows.through(name, args, () => reader.drive(start(...args))))
     } catch (thrown) {
       return Promise.reject(toStoreError(toFailure(thrown), thrown))
     }
@@ -133,7 +133,7 @@ export async function openSqliteStore(parts: {
 
   return storeOf({
     engine: 'sqlite',
-    run: (name, args) => (pointReads.has(name) ? read(name, args) : send(name, args)),
+    run: (name, args) => (traitsOf(name).kind === 'lookup' ? read(name, args) : send(name, args)),
     async health() {
       const started = performance.now()
       await send('listPublishedKeys', [])

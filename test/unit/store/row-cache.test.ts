@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type CommandName, commands, reads } from '../../../src/store/commands/index.ts'
-import { createRememberedRows } from '../../../src/store/sqlite/row-cache.ts'
+import { command } from '../../../src/store/command.ts'
+import { type CommandName, commandNames, isRead } from '../../../src/store/commands/index.ts'
+import { createRowCache } from '../../../src/store/sqlite/row-cache.ts'
 
 const digest = (byte: number) => Buffer.alloc(32, byte)
 
 function setUp() {
-  const rows = createRememberedRows(reads)
+  const rows = createRowCache()
   let asked = 0
   const find = (name: CommandName, ...args: unknown[]) => rows.through(name, args, () => ({ asked: ++asked }))
   return { rows, find, asked: () => asked }
@@ -36,7 +37,7 @@ describe('rows that are remembered', () => {
     }
   })
 
-  /** What writes a token, a capability or a credential; and whatever is added without a thought of this. */
+  /** What writes a token, a capability or a credential. */
   const FORGETTING = [
     'revokeKey',
     'rotateCredential',
@@ -47,7 +48,6 @@ describe('rows that are remembered', () => {
     'revokeEmailKey',
     'sweep',
     'recoverAttempts',
-    'ofTomorrow' as CommandName,
   ] as const
   it.each(FORGETTING)('are forgotten when %s was answered', (name) => {
     const { rows, find } = setUp()
@@ -56,8 +56,13 @@ describe('rows that are remembered', () => {
     expect(find('findCapability', digest(1))).toEqual({ asked: 2 })
   })
 
+  it('cannot be left out of a command that writes', () => {
+    // @ts-expect-error a write says what it touches
+    command({ kind: 'transaction' }, function* () {})
+  })
+
   it('outlast the commands of calls, which come with every one', () => {
-    const kept = (Object.keys(commands) as CommandName[]).filter((name) => {
+    const kept = commandNames.filter((name) => {
       const { rows, find } = setUp()
       find('findCapability', digest(1))
       rows.after(name)
@@ -67,7 +72,7 @@ describe('rows that are remembered', () => {
       expect.arrayContaining(['reserveAttempt', 'finishAttempt', 'balance', 'claimPayment']),
     )
     expect(
-      kept.filter((name) => /key|credential|capabilit|wrap|account/i.test(name) && !reads.has(name)),
+      kept.filter((name) => /key|credential|capabilit|wrap|account/i.test(name) && !isRead(name)),
     ).toEqual([])
   })
 

@@ -2,12 +2,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { all, type Command, type Row } from '../../../src/store/command.ts'
-import { type CommandName, commands } from '../../../src/store/commands/index.ts'
+import type { CommandName } from '../../../src/store/commands/index.ts'
 import { storeOf } from '../../../src/store/engine-store.ts'
 import type { Store } from '../../../src/store/ports.ts'
 import type { AttemptKind, Page, PageRequest } from '../../../src/store/model.ts'
 import { LEDGER, placeAttempts, placeEntries } from '../../../src/store/sqlite/write-behind.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
+import { referenceCommands } from '../../support/reference-commands.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addCapability, addCredential, addSetting, ending, NOW, reservation } from '../../support/store.ts'
 import { addGrant, addPermit, execution } from '../../support/store-actions.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
   both = storeOf({
     engine: 'sqlite',
     async run(name, args) {
-      const expected = plain.drive((commands[name] as Start)(...args))
+      const expected = plain.drive((referenceCommands[name] as Start)(...args))
       expect(hot.drive((sqliteCommands[name] as Start)(...args))).toEqual(expected)
       placeNow()
       return expected
@@ -42,7 +43,7 @@ function placeNow(): void {
 }
 /** Texts that the embedded store runs for a command that both run. */
 function recordBoth(name: CommandName, ...args: unknown[]): readonly string[] {
-  twins[0].drive((commands[name] as Start)(...args))
+  twins[0].drive((referenceCommands[name] as Start)(...args))
   return twins[1].record((sqliteCommands[name] as Start)(...args))
 }
 afterAll(() => Promise.all(twins.map((twin) => twin.remove())))
@@ -175,7 +176,7 @@ describe('the commands of every fetch', () => {
       ...recordBoth('reserveAttempt', input),
       ...recordBoth('finishAttempt', ending(input.attempt, BOOT)),
     ]
-    expect(texts).toHaveLength(8)
+    expect(texts).toHaveLength(7)
     expectKeys(texts)
   })
 })

@@ -1,7 +1,14 @@
-// The steps of every payment as one statement each, as hot.ts does for attempts. claimPayment is one already.
-import { type Command, first } from '../command.ts'
-import { CLAIM, type ClaimRow, HOUR_MS, toClaim } from '../commands/claims.ts'
-import type { PaymentClaim, Store } from '../ports.ts'
+// The steps of every payment as one statement each. `claimPayment` is one already.
+import { type Command, first } from '../../command.ts'
+import {
+  CLAIM,
+  type ClaimRow,
+  HOUR_MS,
+  type SettleClaimInput,
+  type SubmitClaimInput,
+  toClaim,
+} from '../../commands/claims.ts'
+import type { PaymentClaim } from '../../ports/payments.ts'
 
 const SUBMIT = `WITH done AS (
     UPDATE payment_claims SET state = 'submitted', upstream = $3, result_sha256 = $4, submitted_at = $5
@@ -12,7 +19,8 @@ const SUBMIT = `WITH done AS (
   )
   SELECT id FROM done`
 
-export function* submitAtOnce(input: Parameters<Store['submitClaim']>[0]): Command<boolean> {
+/** `submitClaim` */
+export function* submitClaim(input: SubmitClaimInput): Command<boolean> {
   const { id, bootId, upstream, result, now } = input
   const row = yield* first(SUBMIT, id, bootId, upstream, result?.sha256, now, result?.json, result?.expiresAt)
   return row !== undefined
@@ -29,8 +37,8 @@ const SETTLE = `WITH done AS (
   )
   SELECT * FROM done`
 
-/** @returns undefined when there was nothing to settle, or more to do than this: step by step then */
-export function* settleAtOnce(input: Parameters<Store['settleClaim']>[0]): Command<PaymentClaim | undefined> {
+/** `settleClaim`: undefined when there was nothing to settle, or credits to grant, or a result to keep longer. */
+export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | undefined> {
   const { id, transaction, receipt, upstream, now } = input
   const row = yield* first<ClaimRow>(
     SETTLE,

@@ -1,0 +1,97 @@
+// Mandates, the permits that are prepared against them, and what became of those.
+import type { Millis } from '../model.ts'
+
+/**
+ * What an operator allows to be asked for, and how often. Known by its digest too: the same mandate given again is the
+ * same row, its counters and its revocation included.
+ */
+export interface Mandate {
+  readonly id: string
+  readonly accountId: string
+  /** base64url SHA-256 over the RFC 8785 form of everything the mandate says. Unique per account. */
+  readonly digest: string
+  readonly purpose: string
+  readonly credentialId: string
+  /** Exact host, or `host:port`. */
+  readonly host: string
+  readonly pathPrefix: string
+  readonly methods: readonly string[]
+  /** At least one of the two is set. */
+  readonly maxCalls: number | null
+  readonly maxCredits: number | null
+  readonly requiresApproval: boolean
+  readonly expiresAt: Millis
+  /** Held by permits that may still be executed, or were: given back where nothing was sent and nothing will be. */
+  readonly calls: number
+  readonly credits: number
+  readonly createdAt: Millis
+  readonly revokedAt: Millis | null
+}
+
+export type NewMandate = Omit<Mandate, 'calls' | 'credits' | 'revokedAt'>
+
+/**
+ * `pending_approval -> ready | refused`; `ready -> executed`; `pending_approval | ready -> expired`, which is only written
+ * down when its share of the mandate is wanted back: judge by `expiresAt`.
+ */
+export type PermitState = 'pending_approval' | 'ready' | 'refused' | 'executed' | 'expired'
+
+export interface Permit {
+  readonly id: string
+  readonly accountId: string
+  readonly mandateId: string
+  readonly credentialId: string
+  readonly credentialVersion: number
+  readonly state: PermitState
+  /** hex SHA-256 of the compact JWS: who shows these very bytes holds the permit. */
+  readonly tokenSha256: string
+  /** base64url SHA-256 over the canonical request. */
+  readonly requestDigest: string
+  readonly method: string
+  readonly host: string
+  /** What its execution takes of the mandate. */
+  readonly cost: number
+  /** What will be sent, as JSON, for the one who decides; null where nobody is asked, and once it is decided. */
+  readonly summary: string | null
+  readonly createdAt: Millis
+  /** While `pending_approval`: until when it can be approved. */
+  readonly expiresAt: Millis
+  readonly decidedAt: Millis | null
+  /** Id of the service key that approved or refused. */
+  readonly decidedBy: string | null
+  /** The one attempt it was executed by. */
+  readonly attemptId: string | null
+}
+
+export type NewPermit = Omit<Permit, 'decidedAt' | 'decidedBy' | 'attemptId'>
+
+export type PrepareResult =
+  | { readonly ok: true; readonly balance: number }
+  | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
+  | {
+      readonly ok: false
+      readonly reason:
+        'mandate_gone' | 'mandate_used_up' | 'credential_gone' | 'credential_changed' | 'too_many_pending'
+    }
+
+export type ActionResult =
+  | { readonly ok: true; readonly balance: number }
+  | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
+  | { readonly ok: false; readonly reason: 'credential_gone' | 'credential_changed' | 'mandate_gone' }
+  /** Not `ready`, or past its time: as it stands. Undefined when there is no such permit. */
+  | { readonly ok: false; readonly reason: 'permit'; readonly permit: Permit | undefined }
+
+/** Counted in the transactions that they count; they agree with the ledger at every moment. */
+export interface ActionCounts {
+  readonly permitsPrepared: number
+  readonly permitsApproved: number
+  readonly permitsRefused: number
+  /** Attempts made, in whatever state they are. */
+  readonly executions: number
+  readonly settled: number
+  readonly ambiguous: number
+  readonly refunded: number
+  /** Debited for executions, and given back of it. */
+  readonly creditsCharged: number
+  readonly creditsRefunded: number
+}

@@ -1,0 +1,30 @@
+// How an attempt begins and ends.
+import type { AttemptKind, Millis } from '../model.ts'
+
+export interface StoredReceipt {
+  readonly id: string
+  /** Empty for a payment that no account made. */
+  readonly accountId: string
+  /** Compact JWS. */
+  readonly jws: string
+  readonly createdAt: Millis
+}
+
+export type ReserveResult =
+  | { ok: true; balance: number }
+  | { ok: false; reason: 'credits'; balance: number }
+  | { ok: false; reason: 'capability_gone' | 'capability_used_up' | 'credential_gone' | 'credential_changed' }
+
+/** How an attempt ends, in the one transaction that also stores its receipt. */
+export interface FinishAttempt {
+  readonly id: string
+  /** As it was reserved. */
+  readonly kind: AttemptKind
+  readonly bootId: string
+  readonly state: 'settled' | 'ambiguous'
+  readonly outcome: string
+  readonly upstreamStatus: number | null
+  readonly responseDigest: string | null
+  readonly receipt: StoredReceipt
+  readonly now: Millis
+}

@@ -1,0 +1,56 @@
+// Sealed secrets, and the capabilities that are cut from them.
+import type { Scope } from '../../../schemas/http.ts'
+import type { Millis } from '../model.ts'
+
+/** AES-256-GCM record under its own key, that key wrapped by HPKE to the authority `kid`. All bytes base64url. */
+export interface SealedSecret {
+  readonly ciphertext: string
+  readonly iv: string
+  readonly tag: string
+  /** The wrapped record key: the only part that a rotation of the authority touches. */
+  readonly wrap: WrappedKey
+}
+
+export interface WrappedKey {
+  readonly kid: string
+  readonly enc: string
+  readonly wrapped: string
+}
+
+export interface Credential {
+  readonly id: string
+  readonly accountId: string
+  readonly provider: string
+  readonly label: string
+  readonly scope: Scope
+  /** Lower-case header name the secret is sent in, and the scheme word before it ("" for none). */
+  readonly header: string
+  readonly scheme: string
+  /** 1 at creation, one more per rotation of the secret. */
+  readonly version: number
+  readonly createdAt: Millis
+  readonly rotatedAt: Millis | null
+  readonly revokedAt: Millis | null
+}
+
+export interface SealedCredential extends Credential {
+  readonly sealed: SealedSecret
+}
+
+export interface Capability {
+  readonly id: string
+  readonly accountId: string
+  readonly credentialId: string
+  /** The capability this one was narrowed from. Revoking a parent revokes what was narrowed from it. */
+  readonly parentId: string | null
+  readonly label: string
+  readonly scope: Scope
+  readonly maxUses: number | null
+  readonly uses: number
+  readonly createdAt: Millis
+  readonly expiresAt: Millis
+  readonly revokedAt: Millis | null
+}
+
+/** What was issued, without the counter that every attempt moves. */
+export type HeldCapability = Omit<Capability, 'uses'>

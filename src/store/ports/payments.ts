@@ -1,0 +1,66 @@
+// Payments that were presented.
+import type { Millis } from '../model.ts'
+
+export type ClaimState = 'claimed' | 'submitted' | 'pending' | 'settled' | 'failed' | 'canceled' | 'unknown'
+
+/**
+ * A payment that somebody presented, bound to what it pays for. At most one claim that is not `canceled` holds
+ * (network, asset, payer, nonce). Nothing in it can move money: the signature is never stored.
+ *
+ * `claimed -> submitted -> settled | pending | unknown | failed`; `pending | unknown -> settled | failed`;
+ * `claimed -> canceled` (the work failed, or its process died: nothing was charged and the payment is free again).
+ */
+export interface PaymentClaim {
+  readonly id: string
+  /** `tool`: pays for a call of ours; `settle`: another seller's, through POST /settle. */
+  readonly origin: 'tool' | 'settle'
+  /** CAIP-2. */
+  readonly network: string
+  /** Lower-case, as is the payer and the nonce. */
+  readonly asset: string
+  readonly payer: string
+  readonly nonce: string
+  readonly payTo: string
+  /** Atomic units as decimal text. */
+  readonly amount: string
+  readonly validBefore: Millis | null
+  readonly state: ClaimState
+  /** Tool name for `tool`; for `settle` the word `settle`. */
+  readonly tool: string
+  readonly method: string
+  readonly resource: string
+  /** base64url SHA-256 of the normalised request, and of the requirement that was accepted. */
+  readonly requestDigest: string
+  readonly requirementDigest: string
+  /** Keyed digest of the whole payment as presented: who shows it again is its buyer. Says nothing without the key. */
+  readonly presentationDigest: string
+  /** `payment-identifier` of the buyer, unique per (tool, payer) while not canceled. */
+  readonly identifier: string | null
+  /** Credits that settling grants. */
+  readonly purchase: { readonly accountId: string; readonly credits: number } | null
+  /** Whose service key called /settle. */
+  readonly accountId: string | null
+  readonly upstream: string | null
+  readonly transaction: string | null
+  /** Stable word for why it failed, was canceled or is unknown. */
+  readonly reason: string | null
+  /** hex SHA-256 of the stored result's JSON. */
+  readonly resultSha256: string | null
+  readonly receiptId: string | null
+  readonly createdAt: Millis
+  readonly submittedAt: Millis | null
+  readonly finishedAt: Millis | null
+}
+
+/** How a claim begins: what is not known yet is left out. */
+export type NewPaymentClaim = Omit<
+  PaymentClaim,
+  | 'state'
+  | 'upstream'
+  | 'transaction'
+  | 'reason'
+  | 'resultSha256'
+  | 'receiptId'
+  | 'submittedAt'
+  | 'finishedAt'
+>

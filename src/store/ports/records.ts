@@ -1,0 +1,38 @@
+// What the doors, discovery and the key ring keep.
+import type { Millis } from '../model.ts'
+
+export interface StoredTask {
+  readonly id: string
+  readonly contextId: string
+  /** Who may see it: account or capability id; null for anonymous, who must hold the 128-bit task id. */
+  readonly owner: string | null
+  /** A2A 1.0 TaskState name. */
+  readonly state: string
+  /** Compare-and-set token: 1 at creation. */
+  readonly revision: number
+  /** The task as wire JSON, history redacted. */
+  readonly json: string
+  readonly updatedAt: Millis
+  readonly expiresAt: Millis
+}
+
+/** A resource that others run, as discovery remembers it. */
+export interface DiscoveredResource {
+  readonly id: string
+  readonly firstSeen: Millis
+  /** Exact to the hour. */
+  readonly lastSeen: Millis
+  /** Oldest first. `price` is text that only discovery reads. */
+  readonly prices: readonly { readonly at: Millis; readonly price: string }[]
+  readonly liveness: string | null
+}
+
+export interface PublishedKey {
+  readonly kid: string
+  readonly purpose: 'sign' | 'wrap'
+  /** Public JWK as JSON text. */
+  readonly jwk: string
+  readonly notBefore: Millis
+  /** Set when a newer key took over; verification keys stay published after it. */
+  readonly retiredAt: Millis | null
+}

@@ -1,0 +1,130 @@
+// The commands of every attempt as one statement each: one round trip, and the account's row, which everybody of that
+// account wants, is locked for the time of a statement instead of four.
+import { type Command, first, snakeCase, type SqlValue } from '../../command.ts'
+import { balanceOf } from '../../commands/accounts.ts'
+import { attemptFields, balanceBehind, type Reservation } from '../../commands/attempts.ts'
+import type { FinishAttempt, ReserveResult } from '../../ports/attempts.ts'
+
+export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
+
+/** What was refused, and nothing was written; or the balance that is left. */
+export type Reserved<R> =
+  { readonly refusal: R; readonly balance: null } | { readonly refusal: null; readonly balance: number }
+
+/** Both halves of what an attempt costs, once somebody paid. */
+export const entries = (p: {
+  kind: string
+  account: string
+  cost: string
+  transaction: string
+  now: string
+}) => `
+    INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+    SELECT ${p.transaction}, side.account, side.amount, '${p.kind}', $1, ${p.now}
+    FROM paid, (VALUES (${p.account}, -${p.cost}::bigint), ('system:usage', ${p.cost}::bigint)) AS side (account, amount)
+    WHERE ${p.cost}::bigint > 0`
+
+/** The last of a reservation: the first reason in `judged`, then the balance. */
+export const STATUS = `
+  COALESCE((SELECT refusal FROM judged), CASE WHEN NOT EXISTS (SELECT 1 FROM paid) THEN 'credits' END) AS refusal,
+  (SELECT balance FROM paid) AS balance`
+
+// Locks in the order of every command: credential, capabilities by id, account. Each step asks for the one before it, which
+// PostgreSQL then computes first and once. What is judged is locked, so nothing is written that would have to be undone.
+const RESERVE = `WITH credential AS (
+    SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
+  ), lineage AS (
+    SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
+    WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $3)
+      AND (SELECT count(*) FROM credential) > 0
+    ORDER BY id FOR UPDATE
+  ), judged AS (
+    SELECT CASE
+      WHEN NOT EXISTS (SELECT 1 FROM credential WHERE revoked_at IS NULL) THEN 'credential_gone'
+      WHEN NOT EXISTS (SELECT 1 FROM credential WHERE version = $5) THEN 'credential_changed'
+      WHEN NOT EXISTS (SELECT 1 FROM lineage)
+        OR EXISTS (SELECT 1 FROM lineage WHERE revoked_at IS NOT NULL OR expires_at <= $6) THEN 'capability_gone'
+      WHEN EXISTS (SELECT 1 FROM lineage WHERE uses >= max_uses) THEN 'capability_used_up'
+    END AS refusal
+  ), paid AS (
+    UPDATE accounts SET balance = balance - $7
+    WHERE id = $2 AND balance >= $7 AND (SELECT refusal FROM judged) IS NULL
+    RETURNING balance
+  ), used AS (
+    UPDATE capabilities SET uses = uses + 1
+    WHERE id = ANY (ARRAY(SELECT id FROM lineage)) AND (SELECT count(*) FROM paid) > 0
+  ), attempt AS (
+    INSERT INTO attempts (${ATTEMPT_COLUMNS})
+    SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
+    FROM paid
+  ), entries AS (${entries({ kind: 'egress', account: '$2', cost: '$7', transaction: '$14', now: '$6' })}
+  )
+  SELECT ${STATUS}`
+
+/** `reserveAttempt` */
+export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
+  const { id, accountId, capabilityId, credentialId, credentialVersion } = input.attempt
+  const row = yield* first<Reserved<Exclude<ReserveResult, { ok: true }>['reason']>>(
+    RESERVE,
+    id,
+    accountId,
+    capabilityId,
+    credentialId,
+    credentialVersion,
+    ...detailsOf(input),
+  )
+  if (row?.refusal === null) return { ok: true, balance: row.balance }
+  const reason = row?.refusal ?? 'credits'
+  if (reason !== 'credits') return { ok: false, reason }
+  return { ok: false, reason, balance: yield* balanceOf(accountId) }
+}
+
+/** From `now` on, in the order of every reservation. */
+export const detailsOf = ({ attempt: a, ...input }: Reservation): SqlValue[] => [
+  input.now,
+  input.cost,
+  a.method,
+  a.host,
+  a.requestDigest,
+  a.idempotencyKey,
+  a.createdAt,
+  input.bootId,
+  input.transactionId,
+  a.state,
+  a.sendingAt,
+]
+
+const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
+      receipt_id = $5, finished_at = $6
+    WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id`
+const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
+const BALANCE = 'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)'
+const FINISH = `WITH done AS (${DONE}), kept AS (${KEPT}) ${BALANCE}`
+/** Executions are counted too, which would cost the other kinds something. */
+const finishAction = (
+  count: 'settled' | 'ambiguous',
+) => `WITH done AS (${DONE}), kept AS (${KEPT}), counted AS (
+    UPDATE action_counts SET ${count} = ${count} + 1 WHERE account_id = (SELECT account_id FROM done)
+  ) ${BALANCE}`
+const FINISH_ACTION = { settled: finishAction('settled'), ambiguous: finishAction('ambiguous') }
+
+/** `finishAttempt` */
+export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
+  const { receipt } = input
+  const row = yield* first<{ balance: number }>(
+    input.kind === 'action' ? FINISH_ACTION[input.state] : FINISH,
+    input.state,
+    input.outcome,
+    input.upstreamStatus,
+    input.responseDigest,
+    receipt.id,
+    input.now,
+    input.id,
+    input.bootId,
+    input.kind,
+    receipt.accountId,
+    receipt.jws,
+    receipt.createdAt,
+  )
+  return row ? { ok: true, balance: row.balance } : { ok: false, balance: yield* balanceBehind(input.id) }
+}
