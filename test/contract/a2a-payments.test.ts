@@ -30,6 +30,7 @@ import {
   payment,
   TRANSACTION,
 } from '../support/paid-door.ts'
+import { cites } from '../requirements.ts'
 
 const V02 = 'https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2'
 const V01 = 'https://github.com/google-a2a/a2a-x402/v0.1'
@@ -70,21 +71,27 @@ const ask = (data: unknown = BUY, headers: Record<string, string> = {}) => sendF
 const read = async (id: string) => (await rpc(door, 'GetTask', { id })).body.result as unknown as WireTask
 
 describe('an unpaid call', () => {
-  test('is a task that waits for its payment and says how to pay, to programs and to people', async () => {
-    const task = await ask()
-    expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
-    expect(task.artifacts).toBeUndefined()
-    const metadata = metadataOf(task)
-    expect(metadata['x402.payment.status']).toBe('payment-required')
-    const required = PaymentRequired.parse(metadata['x402.payment.required'])
-    expect(required).toEqual(metadata['x402.payment.required'])
-    expect(required.resource.url).toBe('a2a://skill/buy')
-    expect(metadata['gateway.quote']).toBe('quote of a2a://skill/buy')
-    expect(textOf(task.status.message!)).toMatch(/0\.001000 USDC on eip155:84532.*payment-submitted/)
-    expect(task.status.message!.extensions).toEqual([V02, V01])
-    expect(gate.worked()).toBe(0)
-    expect(await read(task.id)).toEqual(task)
-  })
+  test(
+    cites(
+      'x402:a2a:challenge',
+      'is a task that waits for its payment and says how to pay, to programs and to people',
+    ),
+    async () => {
+      const task = await ask()
+      expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
+      expect(task.artifacts).toBeUndefined()
+      const metadata = metadataOf(task)
+      expect(metadata['x402.payment.status']).toBe('payment-required')
+      const required = PaymentRequired.parse(metadata['x402.payment.required'])
+      expect(required).toEqual(metadata['x402.payment.required'])
+      expect(required.resource.url).toBe('a2a://skill/buy')
+      expect(metadata['gateway.quote']).toBe('quote of a2a://skill/buy')
+      expect(textOf(task.status.message!)).toMatch(/0\.001000 USDC on eip155:84532.*payment-submitted/)
+      expect(task.status.message!.extensions).toEqual([V02, V01])
+      expect(gate.worked()).toBe(0)
+      expect(await read(task.id)).toEqual(task)
+    },
+  )
 
   test('shows nothing of what the task remembers', async () => {
     const task = await ask()
@@ -149,20 +156,26 @@ describe('an unpaid call', () => {
 })
 
 describe('a payment for a waiting task', () => {
-  test('needs no input, completes the task with the released bytes and the receipts', async () => {
-    const { id } = await ask()
-    const task = await sendForTask(paying('good', id))
-    expect(task.id).toBe(id)
-    expect(stateOf(task)).toBe('TASK_STATE_COMPLETED')
-    expect(task.artifacts!.map(({ name, parts }) => [name, parts])).toEqual([
-      ['buy', [{ data: OUTPUT, mediaType: 'application/json' }]],
-    ])
-    expect(metadataOf(task)).toMatchObject({
-      'x402.payment.status': 'payment-completed',
-      'x402.payment.receipts': [{ success: true, transaction: TRANSACTION, network: 'eip155:84532' }],
-    })
-    expect(await read(id)).toEqual(task)
-  })
+  test(
+    cites(
+      'x402:a2a:completed',
+      'needs no input, completes the task with the released bytes and the receipts',
+    ),
+    async () => {
+      const { id } = await ask()
+      const task = await sendForTask(paying('good', id))
+      expect(task.id).toBe(id)
+      expect(stateOf(task)).toBe('TASK_STATE_COMPLETED')
+      expect(task.artifacts!.map(({ name, parts }) => [name, parts])).toEqual([
+        ['buy', [{ data: OUTPUT, mediaType: 'application/json' }]],
+      ])
+      expect(metadataOf(task)).toMatchObject({
+        'x402.payment.status': 'payment-completed',
+        'x402.payment.receipts': [{ success: true, transaction: TRANSACTION, network: 'eip155:84532' }],
+      })
+      expect(await read(id)).toEqual(task)
+    },
+  )
 
   test('may repeat the input', async () => {
     const { id } = await ask()
@@ -237,20 +250,23 @@ describe('a payment for a waiting task', () => {
     expect(stateOf(await sendForTask(paying('good', id)))).toBe('TASK_STATE_COMPLETED')
   })
 
-  test('that does not settle releases nothing, and the next one tells of both', async () => {
-    const { id } = await ask()
-    const task = await sendForTask(paying('unsettled', id))
-    expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
-    expect(task.artifacts).toBeUndefined()
-    const failed = { success: false, errorReason: 'invalid_transaction_state', transaction: '' }
-    expect(metadataOf(task)).toMatchObject({
-      'x402.payment.status': 'payment-failed',
-      'x402.payment.error': 'SETTLEMENT_FAILED',
-      'x402.payment.receipts': [failed],
-    })
-    const paid = await sendForTask(paying('good', id))
-    expect(metadataOf(paid)['x402.payment.receipts']).toMatchObject([failed, { success: true }])
-  })
+  test(
+    cites('x402:a2a:failed', 'that does not settle releases nothing, and the next one tells of both'),
+    async () => {
+      const { id } = await ask()
+      const task = await sendForTask(paying('unsettled', id))
+      expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
+      expect(task.artifacts).toBeUndefined()
+      const failed = { success: false, errorReason: 'invalid_transaction_state', transaction: '' }
+      expect(metadataOf(task)).toMatchObject({
+        'x402.payment.status': 'payment-failed',
+        'x402.payment.error': 'SETTLEMENT_FAILED',
+        'x402.payment.receipts': [failed],
+      })
+      const paid = await sendForTask(paying('good', id))
+      expect(metadataOf(paid)['x402.payment.receipts']).toMatchObject([failed, { success: true }])
+    },
+  )
 
   test.each([
     ['used', 'payment_claimed', 'DUPLICATE_NONCE'],
@@ -276,7 +292,7 @@ describe('a payment for a waiting task', () => {
     expect(task.status.message!.parts[0]!.data).toMatchObject({ code: 'upstream_unreachable' })
   })
 
-  test('may be declined: the task is canceled and nothing is done', async () => {
+  test(cites('x402:a2a:declined', 'may be declined: the task is canceled and nothing is done'), async () => {
     const { id } = await ask()
     const metadata = { 'x402.payment.status': 'payment-rejected' }
     const task = await sendForTask(message({}, { taskId: id, parts: [{ text: 'Too dear.' }], metadata }))
@@ -318,18 +334,21 @@ describe('a payment whose settlement is not known', () => {
     return sendForTask(paying('unknown', id))
   }
 
-  test('leaves the task at work, names the claim, and invites no other payment', async () => {
-    const task = await undecided()
-    expect(stateOf(task)).toBe('TASK_STATE_WORKING')
-    expect(task.artifacts).toBeUndefined()
-    expect(metadataOf(task)).toEqual({ 'x402.payment.status': 'payment-submitted' })
-    expect(task.status.message!.parts[0]!.data).toMatchObject({
-      code: 'settlement_unknown',
-      claim_id: 'pay_1',
-    })
-    expect(await read(task.id)).toEqual(task)
-    expect(JSON.stringify(task)).not.toContain('gateway.undecided')
-  })
+  test(
+    cites('x402:a2a:undecided', 'leaves the task at work, names the claim, and invites no other payment'),
+    async () => {
+      const task = await undecided()
+      expect(stateOf(task)).toBe('TASK_STATE_WORKING')
+      expect(task.artifacts).toBeUndefined()
+      expect(metadataOf(task)).toEqual({ 'x402.payment.status': 'payment-submitted' })
+      expect(task.status.message!.parts[0]!.data).toMatchObject({
+        code: 'settlement_unknown',
+        claim_id: 'pay_1',
+      })
+      expect(await read(task.id)).toEqual(task)
+      expect(JSON.stringify(task)).not.toContain('gateway.undecided')
+    },
+  )
 
   test('completes the task, for whoever reads it, once it was settled', async () => {
     const { id } = await undecided()
@@ -563,7 +582,7 @@ describe('canceling', () => {
     expect(gate.worked()).toBe(0)
   })
 
-  test('is refused from the moment that money may move', async () => {
+  test(cites('x402:a2a:cancel', 'is refused from the moment that money may move'), async () => {
     const { id } = await ask()
     const release = gate.hold('after work')
     const paid = sendForTask(paying('good', id))
@@ -586,22 +605,25 @@ describe('canceling', () => {
 })
 
 describe('secrets', () => {
-  test('no payment is stored, shown or logged, wherever it stands in the message', async () => {
-    const { id } = await ask()
-    for (const fate of ['bad', 'unsettled', 'used', 'good'] as const)
-      await sendForTask(
-        paying(fate, id, { parts: [{ text: `{"payload":${JSON.stringify(payment(fate))}}` }] }),
-      )
-    const task = await read(id)
-    expect(JSON.stringify([...door.memory.rows.values(), task])).not.toContain('canary')
-    const shown = task.history!.slice(1).map(({ metadata }) => metadata!['x402.payment.payload'])
-    expect(shown).toEqual(Array(4).fill('[redacted]'))
-    expect(door.lines.join('')).not.toContain('canary')
-  })
+  test(
+    cites('x402:a2a:secret', 'no payment is stored, shown or logged, wherever it stands in the message'),
+    async () => {
+      const { id } = await ask()
+      for (const fate of ['bad', 'unsettled', 'used', 'good'] as const)
+        await sendForTask(
+          paying(fate, id, { parts: [{ text: `{"payload":${JSON.stringify(payment(fate))}}` }] }),
+        )
+      const task = await read(id)
+      expect(JSON.stringify([...door.memory.rows.values(), task])).not.toContain('canary')
+      const shown = task.history!.slice(1).map(({ metadata }) => metadata!['x402.payment.payload'])
+      expect(shown).toEqual(Array(4).fill('[redacted]'))
+      expect(door.lines.join('')).not.toContain('canary')
+    },
+  )
 })
 
 describe('the extensions', () => {
-  test('are both declared on the card, and neither is required', async () => {
+  test(cites('x402:a2a:extension', 'are both declared on the card, and neither is required'), async () => {
     const card = (await (await fetch(`${door.url}/.well-known/agent-card.json`)).json()) as {
       capabilities: { extensions: { uri: string; required?: boolean; description: string }[] }
       skills: { id: string; description: string }[]
@@ -618,7 +640,7 @@ describe('the extensions', () => {
   test.each([
     ['a2a-extensions', ['a2a-extensions']],
     ['x-a2a-extensions', ['a2a-extensions', 'x-a2a-extensions']],
-  ])('asked for with %s are echoed where the client looks', async (asked, echoed) => {
+  ])(cites('x402:a2a:echo', 'asked for with %s are echoed where the client looks'), async (asked, echoed) => {
     for (const { headers } of [
       await rpc(door, 'SendMessage', { message: message(BUY) }, { [asked]: `${V01}, ${V02}` }),
       await rest(door, 'POST', '/message:send', { message: message(BUY) }, { [asked]: `${V01}, ${V02}` }),

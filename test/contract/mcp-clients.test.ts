@@ -9,6 +9,7 @@ import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveMcpStdio } from '../../src/doors/mcp/stdio.ts'
 import { adminKey, startMcpGateway, type TestGateway, testTools } from '../support/mcp-gateway.ts'
+import { cites } from '../requirements.ts'
 
 interface Progress {
   progress: number
@@ -105,20 +106,26 @@ describe.each(places)('over %s', (where) => {
       }
     })
 
-    it('gets a refusal as a result although it holds answers against the output schema', async () => {
-      // Listing first: that is when the v1 client learns the schemas.
-      const { tools } = await client.listTools()
-      const name = tools.map((tool) => tool.name).find((listed) => listed.endsWith('fail'))!
-      const result = await client.callTool(name, { how: 'refused' })
-      expect(result.isError).toBe(true)
-      expect(result.structuredContent).toMatchObject({ code: 'intent_unknown' })
-    })
+    it(
+      cites(
+        'mcp:tools:schema-clients',
+        'gets a refusal as a result although it holds answers against the output schema',
+      ),
+      async () => {
+        // Listing first: that is when the v1 client learns the schemas.
+        const { tools } = await client.listTools()
+        const name = tools.map((tool) => tool.name).find((listed) => listed.endsWith('fail'))!
+        const result = await client.callTool(name, { how: 'refused' })
+        expect(result.isError).toBe(true)
+        expect(result.structuredContent).toMatchObject({ code: 'intent_unknown' })
+      },
+    )
 
     it('is told of an unknown tool', async () => {
       await expect(client.callTool('gateway.nothing', {})).rejects.toMatchObject({ code: -32602 })
     })
 
-    it('hears of progress in order', async () => {
+    it(cites('mcp:progress:clients', 'hears of progress in order'), async () => {
       const heard: number[] = []
       const result = await client.callTool(
         'gateway.test.count',
@@ -138,7 +145,7 @@ describe.each(places)('over %s', (where) => {
 })
 
 describe.each(['http', 'bridge'] as const)('cancelling over %s', (where) => {
-  it.each(clients)('by the client %s stops the work', async (_, connect) => {
+  it.each(clients)(cites('mcp:cancel:clients', 'by the client %s stops the work'), async (_, connect) => {
     const { tools, seen } = testTools()
     const own = await startMcpGateway({ tools })
     const client = await connect(where, own.url)
@@ -232,7 +239,7 @@ describe('stdio in this process', () => {
     },
   )
 
-  it('says what to do when there is no gateway to bridge to', async () => {
+  it(cites('mcp:stdio:bridge', 'says what to do when there is no gateway to bridge to'), async () => {
     const own = await startMcpGateway()
     await own.close()
     const { say, lines, end, served } = await talk('url', own)

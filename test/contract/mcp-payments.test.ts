@@ -18,6 +18,7 @@ import {
   payment,
   TRANSACTION,
 } from '../support/paid-door.ts'
+import { cites } from '../requirements.ts'
 
 const NAME = 'gateway.test.buy'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -77,20 +78,26 @@ describe.each([
   ['2025', legacy],
   ['2026', modern],
 ] as const)('in the era of %s', (era, call) => {
-  it('answers an unpaid call with exactly the PaymentRequired, twice, byte for byte', async () => {
-    const { result, text } = await call({ text: 'hi' })
-    const { structuredContent, content, isError, resultType } = result
-    expect(isError).toBe(true)
-    expect(resultType).toBe(era === '2026' ? 'complete' : undefined)
-    expect(PaymentRequired.strict().parse(structuredContent)).toEqual(structuredContent)
-    expect(structuredContent.resource.url).toBe('mcp://tool/gateway.test.buy')
-    expect(content).toHaveLength(1)
-    expect(text).toContain(`"structuredContent":${content![0]!.text}`)
-    expect(result._meta?.['agent-gateway/quote']).toBe('quote of mcp://tool/gateway.test.buy')
-    expect(gate.worked()).toBe(0)
-  })
+  it(
+    cites(
+      'x402:mcp:challenge',
+      'answers an unpaid call with exactly the PaymentRequired, twice, byte for byte',
+    ),
+    async () => {
+      const { result, text } = await call({ text: 'hi' })
+      const { structuredContent, content, isError, resultType } = result
+      expect(isError).toBe(true)
+      expect(resultType).toBe(era === '2026' ? 'complete' : undefined)
+      expect(PaymentRequired.strict().parse(structuredContent)).toEqual(structuredContent)
+      expect(structuredContent.resource.url).toBe('mcp://tool/gateway.test.buy')
+      expect(content).toHaveLength(1)
+      expect(text).toContain(`"structuredContent":${content![0]!.text}`)
+      expect(result._meta?.['agent-gateway/quote']).toBe('quote of mcp://tool/gateway.test.buy')
+      expect(gate.worked()).toBe(0)
+    },
+  )
 
-  it('releases the stored bytes and how the payment was settled', async () => {
+  it(cites('x402:mcp:settled', 'releases the stored bytes and how the payment was settled'), async () => {
     const { result, text } = await call({ text: 'hi' }, withPayment('good'))
     const json = '{ "text":"hi","receipt":{"receipt_id":"rcp_1"}}'
     expect(result.isError).toBeUndefined()
@@ -115,7 +122,7 @@ describe.each([
     expect(gate.calls.at(-1)?.quote).toBe('eyJ')
   })
 
-  it('asks again when the payment is not accepted, and says why', async () => {
+  it(cites('x402:mcp:refused', 'asks again when the payment is not accepted, and says why'), async () => {
     const { result } = await call({ text: 'hi' }, withPayment('bad'))
     expect(result.isError).toBe(true)
     expect(result.structuredContent).toMatchObject({
@@ -125,22 +132,28 @@ describe.each([
     expect(gate.worked()).toBe(0)
   })
 
-  it('shows nothing of the result when the settlement fails, only what to pay and why it failed', async () => {
-    const { result, text } = await call({ text: 'sold out' }, withPayment('unsettled'))
-    expect(gate.worked()).toBe(1)
-    expect(result).toMatchObject({
-      isError: true,
-      structuredContent: { x402Version: 2, error: 'invalid_transaction_state' },
-      _meta: {
-        'x402/payment-response': {
-          success: false,
-          errorReason: 'invalid_transaction_state',
-          transaction: '',
+  it(
+    cites(
+      'x402:mcp:settle-failed',
+      'shows nothing of the result when the settlement fails, only what to pay and why it failed',
+    ),
+    async () => {
+      const { result, text } = await call({ text: 'sold out' }, withPayment('unsettled'))
+      expect(gate.worked()).toBe(1)
+      expect(result).toMatchObject({
+        isError: true,
+        structuredContent: { x402Version: 2, error: 'invalid_transaction_state' },
+        _meta: {
+          'x402/payment-response': {
+            success: false,
+            errorReason: 'invalid_transaction_state',
+            transaction: '',
+          },
         },
-      },
-    })
-    expect(text).not.toContain('sold out')
-  })
+      })
+      expect(text).not.toContain('sold out')
+    },
+  )
 
   it.each([
     ['unknown', 'settlement_unknown'],
@@ -153,13 +166,13 @@ describe.each([
     expect(text).not.toContain('accepts')
   })
 
-  it('charges nothing for a call that fails', async () => {
+  it(cites('x402:mcp:uncharged', 'charges nothing for a call that fails'), async () => {
     const { result } = await call({ text: 'fail' }, withPayment('good'))
     expect(result.structuredContent).toMatchObject({ code: 'upstream_unreachable' })
     expect(result._meta?.['x402/payment-response']).toBeUndefined()
   })
 
-  it('checks the input before it names a price', async () => {
+  it(cites('x402:mcp:order', 'checks the input before it names a price'), async () => {
     const { result } = await call({ text: 7 })
     expect(result.structuredContent).toMatchObject({ code: 'input_wrong_type' })
     expect(gate.calls).toEqual([])
@@ -176,13 +189,13 @@ describe.each([
     ['a list', [payment('good')]],
     ['more than 64 KiB', { ...payment('good'), pad: 'x'.repeat(64 * 1024) }],
     ['more than 64 KiB of text', 'x'.repeat(64 * 1024 + 1)],
-  ])('refuses %s as a payment before it reaches the gate', async (_, value) => {
+  ])(cites('x402:mcp:shape', 'refuses %s as a payment before it reaches the gate'), async (_, value) => {
     const { result } = await call({ text: 'hi' }, { 'x402/payment': value })
     expect(result.structuredContent).toMatchObject({ code: 'payment_invalid', status: 400 })
     expect(gate.calls).toEqual([])
   })
 
-  it('logs nothing of a payment', async () => {
+  it(cites('x402:mcp:secret', 'logs nothing of a payment'), async () => {
     for (const fate of ['good', 'bad', 'unsettled', 'unknown', 'used'] as const)
       await call({ text: 'hi' }, withPayment(fate))
     expect(logged.length).toBeGreaterThanOrEqual(5)
@@ -193,14 +206,17 @@ describe.each([
 describe('the extension org.x402/payment', () => {
   const capabilities = { extensions: { 'org.x402/payment': {} } }
 
-  it('is told with a result type of its own to a client that has it', async () => {
-    const { result } = await modern({ text: 'hi' }, {}, capabilities)
-    expect(result.resultType).toBe('payment_required')
-    expect(PaymentRequired.parse(result.paymentRequired)).toEqual(result.paymentRequired)
-    expect(result).not.toHaveProperty('structuredContent')
-    expect(result).not.toHaveProperty('isError')
-    expect(result._meta).toHaveProperty(['io.modelcontextprotocol/serverInfo'])
-  })
+  it(
+    cites('x402:mcp:extension', 'is told with a result type of its own to a client that has it'),
+    async () => {
+      const { result } = await modern({ text: 'hi' }, {}, capabilities)
+      expect(result.resultType).toBe('payment_required')
+      expect(PaymentRequired.parse(result.paymentRequired)).toEqual(result.paymentRequired)
+      expect(result).not.toHaveProperty('structuredContent')
+      expect(result).not.toHaveProperty('isError')
+      expect(result._meta).toHaveProperty(['io.modelcontextprotocol/serverInfo'])
+    },
+  )
 
   it('changes neither what a paid call answers nor a problem', async () => {
     const paid = await modern({ text: 'hi' }, withPayment('good'), capabilities)
@@ -209,10 +225,13 @@ describe('the extension org.x402/payment', () => {
     expect(problem.result).toMatchObject({ resultType: 'complete', isError: true })
   })
 
-  it('means nothing in the era of 2025, which has no result types', async () => {
-    const { result } = await legacy({ text: 'hi' }, {}, capabilities)
-    expect(result).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } })
-  })
+  it(
+    cites('x402:mcp:extension-2025', 'means nothing in the era of 2025, which has no result types'),
+    async () => {
+      const { result } = await legacy({ text: 'hi' }, {}, capabilities)
+      expect(result).toMatchObject({ isError: true, structuredContent: { x402Version: 2 } })
+    },
+  )
 
   it('is spoken over stdio too', async () => {
     const stdin = new PassThrough()
@@ -240,7 +259,7 @@ describe('the extension org.x402/payment', () => {
     expect(answers.get(2)).not.toHaveProperty('isError')
   })
 
-  it('is declared by server/discover', async () => {
+  it(cites('x402:mcp:extension-declared', 'is declared by server/discover'), async () => {
     const response = await fetch(gateway.url, {
       method: 'POST',
       headers: {

@@ -11,6 +11,7 @@ import {
   type TestGateway,
   testTools,
 } from '../support/mcp-gateway.ts'
+import { cites } from '../requirements.ts'
 
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
@@ -92,19 +93,25 @@ const initialize = (client: string, headers: Record<string, string> = {}, path =
   )
 
 describe.each(eras)('in the %s era', (era, call) => {
-  it('calls a tool by either spelling, with the same structured and text content', async () => {
-    for (const name of ['gateway.test.echo', 'gateway_test_echo']) {
-      const { status, json } = await call('tools/call', { name, arguments: { text: 'é"\n' } })
-      expect(status).toBe(200)
-      expect(json['id']).toBe(7)
-      expect(json['result'].structuredContent).toEqual({ text: 'é"\n' })
-      expect(JSON.parse(json['result'].content[0].text)).toEqual({ text: 'é"\n' })
-      expect(json['result'].isError).toBeUndefined()
-      expect(json['result'].resultType).toBe(era === '2026' ? 'complete' : undefined)
-    }
-  })
+  it(
+    cites(
+      ['mcp:tools:name', 'mcp:tools:structured'],
+      'calls a tool by either spelling, with the same structured and text content',
+    ),
+    async () => {
+      for (const name of ['gateway.test.echo', 'gateway_test_echo']) {
+        const { status, json } = await call('tools/call', { name, arguments: { text: 'é"\n' } })
+        expect(status).toBe(200)
+        expect(json['id']).toBe(7)
+        expect(json['result'].structuredContent).toEqual({ text: 'é"\n' })
+        expect(JSON.parse(json['result'].content[0].text)).toEqual({ text: 'é"\n' })
+        expect(json['result'].isError).toBeUndefined()
+        expect(json['result'].resultType).toBe(era === '2026' ? 'complete' : undefined)
+      }
+    },
+  )
 
-  it('answers a refused call with the problem document, twice', async () => {
+  it(cites('mcp:tools:error-result', 'answers a refused call with the problem document, twice'), async () => {
     const { json } = await call('tools/call', { name: 'gateway.test.fail', arguments: { how: 'refused' } })
     const { structuredContent, content, isError } = json['result']
     expect(isError).toBe(true)
@@ -117,23 +124,26 @@ describe.each(eras)('in the %s era', (era, call) => {
     })
   })
 
-  it('says nothing of what a bug said', async () => {
+  it(cites('mcp:tools:error-words', 'says nothing of what a bug said'), async () => {
     const { text, json } = await call('tools/call', { name: 'gateway.test.fail', arguments: { how: 'bug' } })
     expect(json['result'].structuredContent.code).toBe('internal')
     expect(text).not.toMatch(/hunter2|password|at .*\.ts/)
   })
 
-  it('answers input that does not fit as an error of the tool, naming the field', async () => {
-    const { json } = await call('tools/call', { name: 'gateway.test.echo', arguments: { text: 1 } })
-    expect(json['result'].isError).toBe(true)
-    expect(json['result'].structuredContent).toMatchObject({
-      code: 'input_wrong_type',
-      fields: [{ pointer: '/text' }],
-    })
-  })
+  it(
+    cites('mcp:tools:input', 'answers input that does not fit as an error of the tool, naming the field'),
+    async () => {
+      const { json } = await call('tools/call', { name: 'gateway.test.echo', arguments: { text: 1 } })
+      expect(json['result'].isError).toBe(true)
+      expect(json['result'].structuredContent).toMatchObject({
+        code: 'input_wrong_type',
+        fields: [{ pointer: '/text' }],
+      })
+    },
+  )
 
   it.each([[{ name: 'gateway.nothing' }], [{ name: 'test_simple_text' }], [{ name: 'constructor' }]])(
-    'answers the unknown tool %j with -32602',
+    cites('mcp:tools:unknown', 'answers the unknown tool %j with -32602'),
     async (params) => {
       const { status, json } = await call('tools/call', params)
       expect(status).toBe(200)
@@ -142,25 +152,28 @@ describe.each(eras)('in the %s era', (era, call) => {
   )
 
   it.each([[{}], [{ name: 5 }], [{ name: 'gateway.test.echo', arguments: 'text' }]])(
-    'answers the malformed call %j with -32602',
+    cites('mcp:tools:malformed', 'answers the malformed call %j with -32602'),
     async (params) => {
       expect((await call('tools/call', params)).json['error'].code).toBe(-32602)
     },
   )
 
-  it('shows operator tools to a service key only, and each key what it may call', async () => {
-    const list = async (token?: string) =>
-      names(await call('tools/list', {}, token === undefined ? {} : { authorization: `Bearer ${token}` }))
-    const everyone = await list()
-    expect(everyone).toContain('gateway.test.agent')
-    expect(everyone).not.toContain('gateway.test.operator')
-    expect(await list(capability)).toEqual(everyone)
-    expect(await list(`${operatorKey.slice(0, -1)}x`)).toEqual(everyone)
-    expect(await list(operatorKey)).toEqual([...everyone, 'gateway.test.operator'])
-    expect(await list(adminKey)).toEqual([...everyone, 'gateway.test.operator', 'gateway.test.admin'])
-  })
+  it(
+    cites('mcp:tools:listed', 'shows operator tools to a service key only, and each key what it may call'),
+    async () => {
+      const list = async (token?: string) =>
+        names(await call('tools/list', {}, token === undefined ? {} : { authorization: `Bearer ${token}` }))
+      const everyone = await list()
+      expect(everyone).toContain('gateway.test.agent')
+      expect(everyone).not.toContain('gateway.test.operator')
+      expect(await list(capability)).toEqual(everyone)
+      expect(await list(`${operatorKey.slice(0, -1)}x`)).toEqual(everyone)
+      expect(await list(operatorKey)).toEqual([...everyone, 'gateway.test.operator'])
+      expect(await list(adminKey)).toEqual([...everyone, 'gateway.test.operator', 'gateway.test.admin'])
+    },
+  )
 
-  it('lets an operator tool be called with a service key only', async () => {
+  it(cites('mcp:tools:access', 'lets an operator tool be called with a service key only'), async () => {
     const params = { name: 'gateway.test.operator', arguments: {} }
     const refused = await call('tools/call', params)
     expect(refused.json['result'].structuredContent.code).toBe('key_required')
@@ -172,35 +185,38 @@ describe.each(eras)('in the %s era', (era, call) => {
     ['Authorization', {}, { authorization: `Bearer ${capability}` }],
     ['X-Gateway-Capability', {}, { 'x-gateway-capability': capability }],
     ['the argument', { capability }, {}],
-  ])('takes the capability from %s', async (_, given, headers) => {
+  ])(cites('mcp:auth:bearer', 'takes the capability from %s'), async (_, given, headers) => {
     const { json } = await call('tools/call', { name: 'gateway.test.agent', arguments: given }, headers)
     expect(json['result'].structuredContent).toEqual({ kind: 'agent', id: 'cap_test' })
   })
 
-  it('reports progress in order, each step once, and the result last', async () => {
-    const { text, headers } = await call('tools/call', {
-      name: 'gateway.test.count',
-      arguments: { to: 3 },
-      _meta: { ...(era === '2026' ? meta : {}), progressToken: 'p1' },
-    })
-    expect(headers.get('content-type')).toBe('text/event-stream')
-    const messages = [...text.matchAll(/^data: (.*)$/gm)].map((match) => JSON.parse(match[1]!))
-    expect(messages.slice(0, -1)).toEqual(
-      [1, 2, 3].map((progress) => ({
-        jsonrpc: '2.0',
-        method: 'notifications/progress',
-        params: { progressToken: 'p1', progress, total: 3, message: `step ${progress}` },
-      })),
-    )
-    expect(messages.at(-1).result.structuredContent).toEqual({ counted: 3 })
-  })
+  it(
+    cites('mcp:progress:order', 'reports progress in order, each step once, and the result last'),
+    async () => {
+      const { text, headers } = await call('tools/call', {
+        name: 'gateway.test.count',
+        arguments: { to: 3 },
+        _meta: { ...(era === '2026' ? meta : {}), progressToken: 'p1' },
+      })
+      expect(headers.get('content-type')).toBe('text/event-stream')
+      const messages = [...text.matchAll(/^data: (.*)$/gm)].map((match) => JSON.parse(match[1]!))
+      expect(messages.slice(0, -1)).toEqual(
+        [1, 2, 3].map((progress) => ({
+          jsonrpc: '2.0',
+          method: 'notifications/progress',
+          params: { progressToken: 'p1', progress, total: 3, message: `step ${progress}` },
+        })),
+      )
+      expect(messages.at(-1).result.structuredContent).toEqual({ counted: 3 })
+    },
+  )
 
-  it('answers in JSON when nobody asked for progress', async () => {
+  it(cites('mcp:transport:json', 'answers in JSON when nobody asked for progress'), async () => {
     const { headers } = await call('tools/call', { name: 'gateway.test.count', arguments: { to: 2 } })
     expect(headers.get('content-type')).toBe('application/json')
   })
 
-  it('stops the work when the client closes the response', async () => {
+  it(cites('mcp:cancel:closed', 'stops the work when the client closes the response'), async () => {
     const { tools, seen } = testTools()
     const own = await startMcpGateway({ tools })
     try {
@@ -230,7 +246,7 @@ describe.each(eras)('in the %s era', (era, call) => {
     }
   })
 
-  it('lists schemas that hold for success and for a problem', async () => {
+  it(cites('mcp:tools:output-schema', 'lists schemas that hold for success and for a problem'), async () => {
     const { json } = await call('tools/list')
     for (const tool of json['result'].tools) {
       expect(tool.inputSchema.type).toBe('object')
@@ -240,7 +256,7 @@ describe.each(eras)('in the %s era', (era, call) => {
     }
   })
 
-  it('refuses a cursor it never gave out', async () => {
+  it(cites('mcp:pagination:cursor', 'refuses a cursor it never gave out'), async () => {
     expect((await call('tools/list', { cursor: 'x' })).json['error'].code).toBe(-32602)
   })
 })
@@ -288,7 +304,7 @@ describe('initialize', () => {
     ['2025-03-26', '2025-03-26'],
     ['2024-11-05', '2024-11-05'],
     ['1999-01-01', '2025-11-25'],
-  ])('asked for %s answers %s', async (asked, answered) => {
+  ])(cites('mcp:lifecycle:version', 'asked for %s answers %s'), async (asked, answered) => {
     const { json } = await legacy('initialize', {
       protocolVersion: asked,
       capabilities: {},
@@ -298,7 +314,7 @@ describe('initialize', () => {
     expect(json['result'].serverInfo.name).toBe('agent-gateway')
   })
 
-  it('is followed by anything, with or without the session id', async () => {
+  it(cites('mcp:lifecycle:session', 'is followed by anything, with or without the session id'), async () => {
     const session = (await initialize('x')).headers.get('mcp-session-id')!
     for (const headers of [{ 'mcp-session-id': session }, {}] as Record<string, string>[]) {
       expect((await post({ jsonrpc: '2.0', method: 'notifications/initialized' }, headers)).status).toBe(202)
@@ -306,54 +322,63 @@ describe('initialize', () => {
     }
   })
 
-  it('is asked for again when the session id is not ours', async () => {
+  it(cites('mcp:lifecycle:unknown', 'is asked for again when the session id is not ours'), async () => {
     const { status, json } = await legacy('tools/list', {}, { 'mcp-session-id': 'dAAAA.BBBB' })
     expect(status).toBe(404)
     expect(json).toMatchObject({ id: 7, error: { data: { code: 'not_found' } } })
   })
 
-  it('lets notifications/cancelled of the same session stop a call', async () => {
-    const { tools, seen } = testTools()
-    const own = await startMcpGateway({ tools })
-    try {
-      const send = (body: object, session?: string) =>
-        fetch(own.url, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            ...(session === undefined ? {} : { 'mcp-session-id': session }),
-          },
-          body: JSON.stringify({ jsonrpc: '2.0', ...body }),
-        })
-      const params = {
-        protocolVersion: '2025-11-25',
-        capabilities: {},
-        clientInfo: { name: 'x', version: '1' },
+  it(
+    cites('mcp:cancel:notified', 'lets notifications/cancelled of the same session stop a call'),
+    async () => {
+      const { tools, seen } = testTools()
+      const own = await startMcpGateway({ tools })
+      try {
+        const send = (body: object, session?: string) =>
+          fetch(own.url, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              ...(session === undefined ? {} : { 'mcp-session-id': session }),
+            },
+            body: JSON.stringify({ jsonrpc: '2.0', ...body }),
+          })
+        const params = {
+          protocolVersion: '2025-11-25',
+          capabilities: {},
+          clientInfo: { name: 'x', version: '1' },
+        }
+        const session = (await send({ id: 0, method: 'initialize', params })).headers.get('mcp-session-id')!
+        const call = send({ id: 5, method: 'tools/call', params: { name: 'gateway.test.wait' } }, session)
+        await seen.started
+        await send({ method: 'notifications/cancelled', params: { requestId: 5 } }, session)
+        await seen.aborted
+        expect((await call).status).toBe(200)
+      } finally {
+        await own.close()
       }
-      const session = (await send({ id: 0, method: 'initialize', params })).headers.get('mcp-session-id')!
-      const call = send({ id: 5, method: 'tools/call', params: { name: 'gateway.test.wait' } }, session)
-      await seen.started
-      await send({ method: 'notifications/cancelled', params: { requestId: 5 } }, session)
-      await seen.aborted
-      expect((await call).status).toBe(200)
-    } finally {
-      await own.close()
-    }
-  })
+    },
+  )
 })
 
 describe('the 2026 revision', () => {
-  it('discovers versions, capabilities and how long that holds', async () => {
-    const { json } = await modern('server/discover')
-    expect(json['result']).toMatchObject({
-      supportedVersions: ['2026-07-28'],
-      capabilities: { tools: {} },
-      resultType: 'complete',
-      ttlMs: 300_000,
-      cacheScope: 'private',
-    })
-    expect(json['result']._meta['io.modelcontextprotocol/serverInfo'].name).toBe('agent-gateway')
-  })
+  it(
+    cites(
+      ['mcp:discover:answer', 'mcp:discover:cache'],
+      'discovers versions, capabilities and how long that holds',
+    ),
+    async () => {
+      const { json } = await modern('server/discover')
+      expect(json['result']).toMatchObject({
+        supportedVersions: ['2026-07-28'],
+        capabilities: { tools: {} },
+        resultType: 'complete',
+        ttlMs: 300_000,
+        cacheScope: 'private',
+      })
+      expect(json['result']._meta['io.modelcontextprotocol/serverInfo'].name).toBe('agent-gateway')
+    },
+  )
 
   it.each([
     ['no MCP-Protocol-Version', { 'mcp-protocol-version': undefined }, {}, 400, -32020],
@@ -372,16 +397,22 @@ describe('the 2026 revision', () => {
       400,
       -32022,
     ],
-  ])('refuses a request with %s', async (_, headers, params, status, code) => {
-    const answer = await modern(
-      'tools/call',
-      { name: 'gateway.test.echo', arguments: { text: 'x' }, ...params },
-      headers,
-    )
-    expect([answer.status, answer.json['error']?.code]).toEqual([status, code])
-  })
+  ])(
+    cites(
+      ['mcp:headers:required', 'mcp:headers:match', 'mcp:version:envelope', 'mcp:version:unsupported'],
+      'refuses a request with %s',
+    ),
+    async (_, headers, params, status, code) => {
+      const answer = await modern(
+        'tools/call',
+        { name: 'gateway.test.echo', arguments: { text: 'x' }, ...params },
+        headers,
+      )
+      expect([answer.status, answer.json['error']?.code]).toEqual([status, code])
+    },
+  )
 
-  it('reads a Base64 Mcp-Name', async () => {
+  it(cites('mcp:headers:base64', 'reads a Base64 Mcp-Name'), async () => {
     const name = `=?base64?${Buffer.from('gateway.test.echo').toString('base64')}?=`
     const { json } = await modern(
       'tools/call',
@@ -392,14 +423,14 @@ describe('the 2026 revision', () => {
   })
 
   it.each(['initialize', 'ping', 'logging/setLevel', 'resources/list', 'nothing/at-all', 'tasks/get'])(
-    'answers %s with 404 and -32601',
+    cites('mcp:methods:unknown', 'answers %s with 404 and -32601'),
     async (method) => {
       const { status, json } = await modern(method)
       expect([status, json['error'].code, json['id']]).toEqual([404, -32601, 7])
     },
   )
 
-  it('acknowledges a subscription first and lets go of it', async () => {
+  it(cites('mcp:subscriptions:ack', 'acknowledges a subscription first and lets go of it'), async () => {
     const controller = new AbortController()
     const response = await fetch(gateway.url, {
       method: 'POST',
@@ -452,14 +483,20 @@ describe('what is not a request', () => {
     ['an unknown version', ping, { ...json, 'mcp-protocol-version': '1999-01-01' }, 400, -32022],
     ['an origin of a page', ping, { ...json, origin: 'https://evil.example' }, 403, -32600],
     ['more than the limit', `"${'x'.repeat(256 * 1024)}"`, json, 413, -32600],
-  ])('%s is refused in JSON-RPC', async (_, body, headers, status, code) => {
-    const answer = await post(body, headers as Record<string, string>)
-    expect([answer.status, answer.json['error']?.code]).toEqual([status, code])
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-    expect(answer.text).not.toMatch(/<html|node_modules|\.ts:\d/i)
-  })
+  ])(
+    cites(
+      ['mcp:transport:origin', 'mcp:transport:type', 'mcp:jsonrpc:parse', 'mcp:jsonrpc:request'],
+      '%s is refused in JSON-RPC',
+    ),
+    async (_, body, headers, status, code) => {
+      const answer = await post(body, headers as Record<string, string>)
+      expect([answer.status, answer.json['error']?.code]).toEqual([status, code])
+      expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+      expect(answer.text).not.toMatch(/<html|node_modules|\.ts:\d/i)
+    },
+  )
 
-  it('GET and DELETE are refused with what is allowed', async () => {
+  it(cites('mcp:transport:methods', 'GET and DELETE are refused with what is allowed'), async () => {
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const response = await fetch(gateway.url, { method })
       expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
@@ -467,7 +504,7 @@ describe('what is not a request', () => {
     }
   })
 
-  it('a name that resolves here is refused by its Host', async () => {
+  it(cites('mcp:transport:host', 'a name that resolves here is refused by its Host'), async () => {
     const { hostname, port, pathname } = new URL(gateway.url)
     const req = request({
       hostname,
@@ -482,19 +519,22 @@ describe('what is not a request', () => {
     expect(res.statusCode).toBe(403)
   })
 
-  it('a body without a length is cut off at the limit, and the refusal arrives', async () => {
-    const { hostname, port, pathname } = new URL(gateway.url)
-    const req = request({ hostname, port, path: pathname, method: 'POST', headers: json })
-    // The gateway closes the connection once it has answered; what we still had to say is lost then.
-    req.on('error', () => {})
-    for (let i = 0; i < 20; i++) req.write('x'.repeat(16 * 1024))
-    const [res] = await once(req, 'response')
-    res.resume()
-    expect(res.statusCode).toBe(413)
-    req.destroy()
-  })
+  it(
+    cites('mcp:transport:limit', 'a body without a length is cut off at the limit, and the refusal arrives'),
+    async () => {
+      const { hostname, port, pathname } = new URL(gateway.url)
+      const req = request({ hostname, port, path: pathname, method: 'POST', headers: json })
+      // The gateway closes the connection once it has answered; what we still had to say is lost then.
+      req.on('error', () => {})
+      for (let i = 0; i < 20; i++) req.write('x'.repeat(16 * 1024))
+      const [res] = await once(req, 'response')
+      res.resume()
+      expect(res.statusCode).toBe(413)
+      req.destroy()
+    },
+  )
 
-  it('a batch of the 2025 era is answered', async () => {
+  it(cites('mcp:jsonrpc:batch', 'a batch of the 2025 era is answered'), async () => {
     const { json: answer } = await post([
       {
         jsonrpc: '2.0',
@@ -506,11 +546,11 @@ describe('what is not a request', () => {
     expect(answer).toMatchObject({ id: 1, result: { structuredContent: { text: 'x' } } })
   })
 
-  it('a response to nothing is taken and dropped', async () => {
+  it(cites('mcp:jsonrpc:response', 'a response to nothing is taken and dropped'), async () => {
     expect((await post({ jsonrpc: '2.0', id: 'x', result: {} })).status).toBe(202)
   })
 
-  it('no JSON whatever makes the server fail', { timeout: 60_000 }, async () => {
+  it(cites('mcp:jsonrpc:any', 'no JSON whatever makes the server fail'), { timeout: 60_000 }, async () => {
     const method = fc.constantFrom('tools/call', 'tools/list', 'initialize', 'ping', 'server/discover', 'x')
     const message = fc.oneof(
       fc.jsonValue(),
@@ -549,42 +589,48 @@ describe('what is not a request', () => {
 })
 
 describe('the log', () => {
-  it('has a line for each call, with the trace of the header or of _meta, and for each refusal', async () => {
-    const logged: Record<string, unknown>[] = []
-    const own = await startMcpGateway({ logged })
-    try {
-      const send = async (params: object, headers: Record<string, string> = {}) => {
-        const response = await fetch(own.url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...headers },
-          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
-        })
-        await response.arrayBuffer()
-        return response.headers.get('x-request-id')
+  it(
+    cites(
+      'mcp:trace:context',
+      'has a line for each call, with the trace of the header or of _meta, and for each refusal',
+    ),
+    async () => {
+      const logged: Record<string, unknown>[] = []
+      const own = await startMcpGateway({ logged })
+      try {
+        const send = async (params: object, headers: Record<string, string> = {}) => {
+          const response = await fetch(own.url, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', ...headers },
+            body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+          })
+          await response.arrayBuffer()
+          return response.headers.get('x-request-id')
+        }
+        const echo = { name: 'gateway.test.echo', arguments: { text: 'x' } }
+        const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
+        const ids = [
+          await send(echo, { traceparent: trace('a') }),
+          await send({ ...echo, _meta: { traceparent: trace('b') } }),
+          await send({ ...echo, _meta: { traceparent: trace('0') } }),
+          await send(echo, { origin: 'https://evil.example' }),
+        ]
+        expect(logged).toMatchObject([
+          { request_id: ids[0], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('a') },
+          { request_id: ids[1], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('b') },
+          { request_id: ids[2], door: 'mcp', tool: 'gateway.test.echo', code: 'ok' },
+          { request_id: ids[3], door: 'mcp', code: 'origin_denied', reason: 'origin' },
+        ])
+        expect(logged[2]).not.toHaveProperty('traceparent')
+      } finally {
+        await own.close()
       }
-      const echo = { name: 'gateway.test.echo', arguments: { text: 'x' } }
-      const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`
-      const ids = [
-        await send(echo, { traceparent: trace('a') }),
-        await send({ ...echo, _meta: { traceparent: trace('b') } }),
-        await send({ ...echo, _meta: { traceparent: trace('0') } }),
-        await send(echo, { origin: 'https://evil.example' }),
-      ]
-      expect(logged).toMatchObject([
-        { request_id: ids[0], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('a') },
-        { request_id: ids[1], door: 'mcp', tool: 'gateway.test.echo', code: 'ok', traceparent: trace('b') },
-        { request_id: ids[2], door: 'mcp', tool: 'gateway.test.echo', code: 'ok' },
-        { request_id: ids[3], door: 'mcp', code: 'origin_denied', reason: 'origin' },
-      ])
-      expect(logged[2]).not.toHaveProperty('traceparent')
-    } finally {
-      await own.close()
-    }
-  })
+    },
+  )
 })
 
 describe('limits', () => {
-  it('the list is limited like calls, and says when to come back', async () => {
+  it(cites('mcp:limits:rate', 'the list is limited like calls, and says when to come back'), async () => {
     const own = await startMcpGateway({ env: { GATEWAY_RATE_LIMIT: '1' } })
     try {
       const ask = () =>

@@ -22,6 +22,7 @@ import {
   type World,
 } from '../support/gateway.ts'
 import { startUpstream, type TestUpstream } from '../support/upstream.ts'
+import { cites } from '../requirements.ts'
 
 const OTHER_HOST = 'catalogue.example.org'
 /** How long a first answer waits for its catalogues. */
@@ -123,74 +124,88 @@ describe('our own paid tools', () => {
 })
 
 describe('a stock client of the protocol', () => {
-  it('lists and searches here, and finds what our listings say about their input in order', async () => {
-    await setUp()
-    serve(world!.upstream, [itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather' })])
-    await start([world!.url('')])
-    const client = withBazaar(new HTTPFacilitatorClient({ url: gw!.baseUrl })).extensions.bazaar
-    const page = await client.listResources({ type: 'http', network: 'eip155:8453', limit: 100, offset: 0 })
-    expect(page).toMatchObject({ x402Version: 2, pagination: { limit: 100, offset: 0 } })
-    expect(page.items.map(({ resource }) => resource)).toContain('https://a.example.com/')
-    const found = await client.search({ query: 'weather', type: 'http', limit: 1 })
-    expect(found.resources.map(({ resource }) => resource)).toEqual(['https://a.example.com/'])
+  it(
+    cites(
+      'x402:discovery:client',
+      'lists and searches here, and finds what our listings say about their input in order',
+    ),
+    async () => {
+      await setUp()
+      serve(world!.upstream, [itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather' })])
+      await start([world!.url('')])
+      const client = withBazaar(new HTTPFacilitatorClient({ url: gw!.baseUrl })).extensions.bazaar
+      const page = await client.listResources({ type: 'http', network: 'eip155:8453', limit: 100, offset: 0 })
+      expect(page).toMatchObject({ x402Version: 2, pagination: { limit: 100, offset: 0 } })
+      expect(page.items.map(({ resource }) => resource)).toContain('https://a.example.com/')
+      const found = await client.search({ query: 'weather', type: 'http', limit: 1 })
+      expect(found.resources.map(({ resource }) => resource)).toEqual(['https://a.example.com/'])
 
-    const ours = page.items.filter(({ resource }) => resource.startsWith(gw!.baseUrl))
-    expect(ours.length).toBeGreaterThan(0)
-    for (const { extensions } of ours) {
-      const bazaar = extensions!['bazaar'] as Record<string, unknown>
-      expect(validateDiscoveryExtensionSpec(bazaar)).toEqual({ valid: true })
-      expect(validateDiscoveryExtension(bazaar as unknown as DiscoveryExtension)).toEqual({ valid: true })
-    }
-  })
+      const ours = page.items.filter(({ resource }) => resource.startsWith(gw!.baseUrl))
+      expect(ours.length).toBeGreaterThan(0)
+      for (const { extensions } of ours) {
+        const bazaar = extensions!['bazaar'] as Record<string, unknown>
+        expect(validateDiscoveryExtensionSpec(bazaar)).toEqual({ valid: true })
+        expect(validateDiscoveryExtension(bazaar as unknown as DiscoveryExtension)).toEqual({ valid: true })
+      }
+    },
+  )
 })
 
 describe('catalogues', () => {
-  it('are one list: each resource once, with who lists it, and every page of it once', async () => {
-    const { otherUrl } = await setUp()
-    const items = Array.from({ length: 120 }, (_, i) =>
-      itemOf({ resource: `https://r${i}.example.com/`, lastUpdated: '2026-11-02T00:00:00Z' }),
-    )
-    serve(world!.upstream, items)
-    serve(other!, [
-      itemOf({
-        resource: 'https://R0.example.com:443',
-        lastUpdated: '2026-11-03T00:00:00Z',
-        accepts: [acceptV2({ amount: '9' })],
-      }),
-      itemOf({ resource: 'https://only.example.com/' }),
-    ])
-    await start([world!.url(''), otherUrl])
+  it(
+    cites(
+      'x402:discovery:pages',
+      'are one list: each resource once, with who lists it, and every page of it once',
+    ),
+    async () => {
+      const { otherUrl } = await setUp()
+      const items = Array.from({ length: 120 }, (_, i) =>
+        itemOf({ resource: `https://r${i}.example.com/`, lastUpdated: '2026-11-02T00:00:00Z' }),
+      )
+      serve(world!.upstream, items)
+      serve(other!, [
+        itemOf({
+          resource: 'https://R0.example.com:443',
+          lastUpdated: '2026-11-03T00:00:00Z',
+          accepts: [acceptV2({ amount: '9' })],
+        }),
+        itemOf({ resource: 'https://only.example.com/' }),
+      ])
+      await start([world!.url(''), otherUrl])
 
-    const seen: DiscoveryItem[] = []
-    let cursor: string | null = null
-    do {
-      const page: DiscoveryListPage = await list(`?type=http&limit=50${cursor ? `&cursor=${cursor}` : ''}`)
-      seen.push(...page.items)
-      cursor = page.pagination.cursor
-      expect(page).toMatchObject({
-        partialResults: false,
-        pagination: { total: 121 + own(page.pagination.total) },
+      const seen: DiscoveryItem[] = []
+      let cursor: string | null = null
+      do {
+        const page: DiscoveryListPage = await list(`?type=http&limit=50${cursor ? `&cursor=${cursor}` : ''}`)
+        seen.push(...page.items)
+        cursor = page.pagination.cursor
+        expect(page).toMatchObject({
+          partialResults: false,
+          pagination: { total: 121 + own(page.pagination.total) },
+        })
+      } while (cursor !== null)
+      // What one address of ours sells at several prices is listed once for each.
+      const urls = seen.map(
+        ({ resource, method, accepts }) => `${method} ${resource} ${accepts[0]!['amount']}`,
+      )
+      expect(new Set(urls).size).toBe(urls.length)
+      expect(foreign({ items: seen } as DiscoveryListPage)).toHaveLength(121)
+
+      const both = seen.find(({ resource }) => resource === 'https://r0.example.com/')!
+      expect(both).toMatchObject({
+        accepts: [{ amount: '9' }],
+        sources: [
+          { source: world!.url(''), same_terms: false },
+          { source: otherUrl, same_terms: true },
+        ],
       })
-    } while (cursor !== null)
-    // What one address of ours sells at several prices is listed once for each.
-    const urls = seen.map(({ resource, method, accepts }) => `${method} ${resource} ${accepts[0]!['amount']}`)
-    expect(new Set(urls).size).toBe(urls.length)
-    expect(foreign({ items: seen } as DiscoveryListPage)).toHaveLength(121)
-
-    const both = seen.find(({ resource }) => resource === 'https://r0.example.com/')!
-    expect(both).toMatchObject({
-      accepts: [{ amount: '9' }],
-      sources: [
-        { source: world!.url(''), same_terms: false },
-        { source: otherUrl, same_terms: true },
-      ],
-    })
-    // Pages by offset say the same.
-    const byOffset = [...(await list('?limit=100')).items, ...(await list('?limit=100&offset=100')).items]
-    expect(byOffset.map(({ resource }) => resource).sort()).toEqual(
-      seen.map(({ resource }) => resource).sort(),
-    )
-  })
+      // Pages by offset say the same.
+      const byOffset = [...(await list('?limit=100')).items, ...(await list('?limit=100&offset=100')).items]
+      expect(byOffset.map(({ resource }) => resource).sort()).toEqual(
+        seen.map(({ resource }) => resource).sort(),
+      )
+    },
+  )
 
   const own = (total: number) => total - 121
 
@@ -287,30 +302,33 @@ describe('catalogues', () => {
     expect((await gw!.rest('GET', '/healthz')).status).toBe(200)
   })
 
-  it('that list private places or point to schemas there make nobody go there', async () => {
-    const { otherUrl } = await setUp()
-    const $ref = `${otherUrl}/schema.json`
-    serve(world!.upstream, [
-      itemOf({ resource: 'https://127.0.0.1/' }),
-      itemOf({ resource: 'https://[::1]/' }),
-      itemOf({ resource: `https://localhost:${other!.port}/` }),
-      itemOf({
-        resource: 'https://a.example.com/',
-        iconUrl: `${otherUrl}/icon.png`,
-        extensions: { bazaar: { info: { input: { method: 'POST' } }, schema: { $ref, $id: $ref } } },
-      }),
-      // Its name leads to this machine, which is not among the ports that may be asked.
-      itemOf({ resource: `${otherUrl}/paid` }),
-    ])
-    await start([world!.url('')])
-    const page = await until(list, ({ items }) =>
-      items.some(({ liveness }) => liveness.detail === 'not_public'),
-    )
-    expect(page.sources).toMatchObject([{ entries: 2, dropped: 3 }])
-    const listed = foreign(page).find(({ resource }) => resource === 'https://a.example.com/')
-    expect(listed?.extensions).toMatchObject({ bazaar: { schema: { $ref, $id: $ref } } })
-    expect(other!.connections).toBe(0)
-  })
+  it(
+    cites('x402:discovery:ssrf', 'that list private places or point to schemas there make nobody go there'),
+    async () => {
+      const { otherUrl } = await setUp()
+      const $ref = `${otherUrl}/schema.json`
+      serve(world!.upstream, [
+        itemOf({ resource: 'https://127.0.0.1/' }),
+        itemOf({ resource: 'https://[::1]/' }),
+        itemOf({ resource: `https://localhost:${other!.port}/` }),
+        itemOf({
+          resource: 'https://a.example.com/',
+          iconUrl: `${otherUrl}/icon.png`,
+          extensions: { bazaar: { info: { input: { method: 'POST' } }, schema: { $ref, $id: $ref } } },
+        }),
+        // Its name leads to this machine, which is not among the ports that may be asked.
+        itemOf({ resource: `${otherUrl}/paid` }),
+      ])
+      await start([world!.url('')])
+      const page = await until(list, ({ items }) =>
+        items.some(({ liveness }) => liveness.detail === 'not_public'),
+      )
+      expect(page.sources).toMatchObject([{ entries: 2, dropped: 3 }])
+      const listed = foreign(page).find(({ resource }) => resource === 'https://a.example.com/')
+      expect(listed?.extensions).toMatchObject({ bazaar: { schema: { $ref, $id: $ref } } })
+      expect(other!.connections).toBe(0)
+    },
+  )
 
   it('at private addresses are read only where the operator opened them', async () => {
     await setUp({ env: { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '' } })
@@ -413,33 +431,36 @@ describe('our own look', () => {
 })
 
 describe('the search', () => {
-  it('finds by name, tags and text, page by page, and needs a query', async () => {
-    await setUp()
-    serve(world!.upstream, [
-      itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather', description: 'Forecasts' }),
-      itemOf({ resource: 'https://b.example.com/', description: 'Prévisions météo and weather forecast' }),
-      itemOf({ resource: 'https://c.example.com/', tags: ['weather'] }),
-      itemOf({ resource: 'https://d.example.com/', description: 'Stock prices' }),
-    ])
-    await start([world!.url('')])
-    const all = await search('weather%20forecast')
-    expect(all.resources.map(({ resource }) => new URL(resource).host[0])).toEqual(['a', 'b', 'c'])
-    const first = await search('weather%20forecast&limit=2')
-    const second = await search(`weather%20forecast&limit=2&cursor=${first.pagination.cursor}`)
-    const inPages = [...first.resources, ...second.resources].map(({ resource }) => resource)
-    expect(inPages).toEqual(all.resources.map(({ resource }) => resource))
-    expect(second.pagination).toEqual({ limit: 2, cursor: null })
-    expect((await search('meteo')).resources).toHaveLength(1)
-    expect((await search('weather&network=eip155:1')).resources).toEqual([])
-    for (const bad of [
-      '',
-      '?query=',
-      `?query=other&cursor=${first.pagination.cursor}`,
-      '?query=a&limit=101',
-      '?query=a&page=1',
-    ]) {
-      const refused = await gw!.rest('GET', `/discovery/search${bad}`, undefined, '')
-      expect(refused.status, bad).toBe(400)
-    }
-  })
+  it(
+    cites('x402:discovery:search', 'finds by name, tags and text, page by page, and needs a query'),
+    async () => {
+      await setUp()
+      serve(world!.upstream, [
+        itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather', description: 'Forecasts' }),
+        itemOf({ resource: 'https://b.example.com/', description: 'Prévisions météo and weather forecast' }),
+        itemOf({ resource: 'https://c.example.com/', tags: ['weather'] }),
+        itemOf({ resource: 'https://d.example.com/', description: 'Stock prices' }),
+      ])
+      await start([world!.url('')])
+      const all = await search('weather%20forecast')
+      expect(all.resources.map(({ resource }) => new URL(resource).host[0])).toEqual(['a', 'b', 'c'])
+      const first = await search('weather%20forecast&limit=2')
+      const second = await search(`weather%20forecast&limit=2&cursor=${first.pagination.cursor}`)
+      const inPages = [...first.resources, ...second.resources].map(({ resource }) => resource)
+      expect(inPages).toEqual(all.resources.map(({ resource }) => resource))
+      expect(second.pagination).toEqual({ limit: 2, cursor: null })
+      expect((await search('meteo')).resources).toHaveLength(1)
+      expect((await search('weather&network=eip155:1')).resources).toEqual([])
+      for (const bad of [
+        '',
+        '?query=',
+        `?query=other&cursor=${first.pagination.cursor}`,
+        '?query=a&limit=101',
+        '?query=a&page=1',
+      ]) {
+        const refused = await gw!.rest('GET', `/discovery/search${bad}`, undefined, '')
+        expect(refused.status, bad).toBe(400)
+      }
+    },
+  )
 })

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWorld, startTestGateway, type TestGateway, type World } from '../support/gateway.ts'
+import { cites } from '../requirements.ts'
 
 describe('two gateways on one database', () => {
   let world: World
@@ -15,48 +16,63 @@ describe('two gateways on one database', () => {
     await world.close()
   })
 
-  it('leave each other’s running attempts alone, also when one of them starts anew', async () => {
-    const { capability } = await one.grant()
-    const arrived = Promise.withResolvers<() => void>()
-    world.upstream.respond((_request, res) => arrived.resolve(() => res.writeHead(200).end('late')))
-    const answering = one.fetch(capability, { url: one.url('/slow'), method: 'POST' })
-    const release = await arrived.promise
+  it(
+    cites(
+      'egress:replicas:attempts',
+      'leave each other’s running attempts alone, also when one of them starts anew',
+    ),
+    async () => {
+      const { capability } = await one.grant()
+      const arrived = Promise.withResolvers<() => void>()
+      world.upstream.respond((_request, res) => arrived.resolve(() => res.writeHead(200).end('late')))
+      const answering = one.fetch(capability, { url: one.url('/slow'), method: 'POST' })
+      const release = await arrived.promise
 
-    await two.close()
-    two = await startTestGateway({ world })
-    const running = (await two.rest('GET', '/v1/egress/attempts?state=sending')).body.attempts
-    expect(running).toHaveLength(1)
-    release()
-    const answer = await answering
-    expect([answer.status, answer.body.upstream.body]).toEqual([200, 'late'])
-    const seen = await two.rest('GET', `/v1/egress/attempts/${running[0].attempt_id}`)
-    expect(seen.body).toMatchObject({ state: 'settled', receipt_id: answer.body.receipt.receipt_id })
-  })
+      await two.close()
+      two = await startTestGateway({ world })
+      const running = (await two.rest('GET', '/v1/egress/attempts?state=sending')).body.attempts
+      expect(running).toHaveLength(1)
+      release()
+      const answer = await answering
+      expect([answer.status, answer.body.upstream.body]).toEqual([200, 'late'])
+      const seen = await two.rest('GET', `/v1/egress/attempts/${running[0].attempt_id}`)
+      expect(seen.body).toMatchObject({ state: 'settled', receipt_id: answer.body.receipt.receipt_id })
+    },
+  )
 
-  it('spend one balance once, and honour what the other one revoked', async () => {
-    world.upstream.respond((_request, res) => res.writeHead(200).end('ok'))
-    const { capability, capabilityId } = await one.grant()
-    const before = world.upstream.requests.length
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, i) => (i % 2 ? one : two).fetch(capability, { url: one.url('/') })),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
-    expect(answers.filter(({ status }) => status === 402)).toHaveLength(23)
-    expect(world.upstream.requests.length - before).toBe(7)
+  it(
+    cites('egress:replicas:balance', 'spend one balance once, and honour what the other one revoked'),
+    async () => {
+      world.upstream.respond((_request, res) => res.writeHead(200).end('ok'))
+      const { capability, capabilityId } = await one.grant()
+      const before = world.upstream.requests.length
+      const answers = await Promise.all(
+        Array.from({ length: 30 }, (_, i) => (i % 2 ? one : two).fetch(capability, { url: one.url('/') })),
+      )
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
+      expect(answers.filter(({ status }) => status === 402)).toHaveLength(23)
+      expect(world.upstream.requests.length - before).toBe(7)
 
-    await one.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`, {})
-    const refused = await two.fetch(capability, { url: one.url('/') })
-    expect([refused.status, refused.body.code]).toEqual([401, 'capability_invalid'])
-  })
+      await one.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`, {})
+      const refused = await two.fetch(capability, { url: one.url('/') })
+      expect([refused.status, refused.body.code]).toEqual([401, 'capability_invalid'])
+    },
+  )
 
-  it('open what the other one stored, before and after it rotated the authority', async () => {
-    await one.rest('POST', '/v1/credits/grants', { amount: 10, reference: 'more' })
-    const before = await one.grant({ secret: 'stored-by-one' })
-    expect((await two.fetch(before.capability, { url: one.url('/') })).status).toBe(200)
-    expect((await one.rest('POST', '/v1/authority/rotate', {})).status).toBe(200)
-    const after = await two.grant({ secret: 'stored-by-two' })
-    for (const gateway of [one, two])
-      for (const { capability } of [before, after])
-        expect((await gateway.fetch(capability, { url: one.url('/') })).status).toBe(200)
-  })
+  it(
+    cites(
+      'egress:replicas:rotation',
+      'open what the other one stored, before and after it rotated the authority',
+    ),
+    async () => {
+      await one.rest('POST', '/v1/credits/grants', { amount: 10, reference: 'more' })
+      const before = await one.grant({ secret: 'stored-by-one' })
+      expect((await two.fetch(before.capability, { url: one.url('/') })).status).toBe(200)
+      expect((await one.rest('POST', '/v1/authority/rotate', {})).status).toBe(200)
+      const after = await two.grant({ secret: 'stored-by-two' })
+      for (const gateway of [one, two])
+        for (const { capability } of [before, after])
+          expect((await gateway.fetch(capability, { url: one.url('/') })).status).toBe(200)
+    },
+  )
 })

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { cites } from '../requirements.ts'
 
 let gw: TestGateway
 beforeAll(async () => void (gw = await startTestGateway()))
@@ -91,59 +92,85 @@ describe('a capability', () => {
     ['method', { url: '/v1/x', method: 'POST' }],
     ['path', { url: '/v1/xy', method: 'GET' }],
     ['path', { url: '/v10', method: 'GET' }],
-  ])('refuses another %s and says that it was the capability', async (what, { url, method }) => {
-    const { capability } = await gw.grant({
-      credential,
-      capability: { path_prefixes: ['/v1/x'], methods: ['GET'] },
-    })
-    const answer = await gw.fetch(capability, { url: gw.url(url), method })
-    expect([answer.status, answer.body.code]).toEqual([403, 'scope_denied'])
-    expect(answer.body).toMatchObject({ refused_by: 'capability', scope: { path_prefixes: ['/v1/x'] } })
-    expect(answer.body.detail).toContain(what)
-  })
+  ])(
+    cites('egress:capability:refused', 'refuses another %s and says that it was the capability'),
+    async (what, { url, method }) => {
+      const { capability } = await gw.grant({
+        credential,
+        capability: { path_prefixes: ['/v1/x'], methods: ['GET'] },
+      })
+      const answer = await gw.fetch(capability, { url: gw.url(url), method })
+      expect([answer.status, answer.body.code]).toEqual([403, 'scope_denied'])
+      expect(answer.body).toMatchObject({ refused_by: 'capability', scope: { path_prefixes: ['/v1/x'] } })
+      expect(answer.body.detail).toContain(what)
+    },
+  )
 
   it.each([
     ['hosts', { hosts: ['www.example.com'] }],
     ['path_prefixes', { path_prefixes: ['/'] }],
     ['path_prefixes', { path_prefixes: ['/v10'] }],
     ['methods', { methods: ['GET', 'DELETE'] }],
-  ])('cannot be issued with more %s than its credential', async (field, wanted) => {
-    const { credentialId } = await gw.grant({ credential })
-    const answer = await gw.rest('POST', '/v1/egress/capabilities', {
-      credential_id: credentialId,
-      ...wanted,
-    })
-    expect([answer.status, answer.body.code]).toEqual([403, 'scope_denied'])
-    expect(answer.body).toMatchObject({ refused_by: 'credential', scope: credential })
-    expect(answer.body.detail).toContain(field)
-  })
+  ])(
+    cites('egress:capability:issue', 'cannot be issued with more %s than its credential'),
+    async (field, wanted) => {
+      const { credentialId } = await gw.grant({ credential })
+      const answer = await gw.rest('POST', '/v1/egress/capabilities', {
+        credential_id: credentialId,
+        ...wanted,
+      })
+      expect([answer.status, answer.body.code]).toEqual([403, 'scope_denied'])
+      expect(answer.body).toMatchObject({ refused_by: 'credential', scope: credential })
+      expect(answer.body.detail).toContain(field)
+    },
+  )
 
-  it('lives 15 minutes unless told otherwise, and between a minute and a day', async () => {
-    const { credentialId } = await gw.grant({ credential })
-    const issue = (ttl_seconds?: number) =>
-      gw.rest('POST', '/v1/egress/capabilities', { credential_id: credentialId, ttl_seconds })
-    const { created_at, expires_at } = (await issue()).body
-    expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(900_000)
-    expect((await issue(60)).status).toBe(201)
-    expect((await issue(86_400)).status).toBe(201)
-    expect((await issue(59)).status).toBe(400)
-    expect((await issue(86_401)).status).toBe(400)
-  })
+  it(
+    cites(
+      'egress:capability:lifetime',
+      'lives 15 minutes unless told otherwise, and between a minute and a day',
+    ),
+    async () => {
+      const { credentialId } = await gw.grant({ credential })
+      const issue = (ttl_seconds?: number) =>
+        gw.rest('POST', '/v1/egress/capabilities', { credential_id: credentialId, ttl_seconds })
+      const { created_at, expires_at } = (await issue()).body
+      expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(900_000)
+      expect((await issue(60)).status).toBe(201)
+      expect((await issue(86_400)).status).toBe(201)
+      expect((await issue(59)).status).toBe(400)
+      expect((await issue(86_401)).status).toBe(400)
+    },
+  )
 
-  it('can be narrowed by its holder, never widened, and never outlives its parent', async () => {
-    const { capability, capabilityId } = await gw.grant({ credential, capability: { ttl_seconds: 120 } })
-    const parent = (await gw.rest('GET', '/v1/egress/capabilities')).body.capabilities[0]
-    const child = await narrow(capability, { path_prefixes: ['/v1/x'], methods: ['GET'], ttl_seconds: 3600 })
-    expect(child.status).toBe(201)
-    expect(child.body).toMatchObject({ parent_id: capabilityId, path_prefixes: ['/v1/x'], methods: ['GET'] })
-    expect(child.body.expires_at).toBe(parent.expires_at)
+  it(
+    cites(
+      'egress:capability:narrow',
+      'can be narrowed by its holder, never widened, and never outlives its parent',
+    ),
+    async () => {
+      const { capability, capabilityId } = await gw.grant({ credential, capability: { ttl_seconds: 120 } })
+      const parent = (await gw.rest('GET', '/v1/egress/capabilities')).body.capabilities[0]
+      const child = await narrow(capability, {
+        path_prefixes: ['/v1/x'],
+        methods: ['GET'],
+        ttl_seconds: 3600,
+      })
+      expect(child.status).toBe(201)
+      expect(child.body).toMatchObject({
+        parent_id: capabilityId,
+        path_prefixes: ['/v1/x'],
+        methods: ['GET'],
+      })
+      expect(child.body.expires_at).toBe(parent.expires_at)
 
-    expect((await gw.fetch(child.body.capability, { url: gw.url('/v1/x/y') })).status).toBe(200)
-    const outside = await gw.fetch(child.body.capability, { url: gw.url('/v1/z') })
-    expect(outside.body).toMatchObject({ code: 'scope_denied', refused_by: 'capability' })
-    const wider = await narrow(child.body.capability, { path_prefixes: ['/v1'] })
-    expect([wider.status, wider.body.refused_by]).toEqual([403, 'capability'])
-  })
+      expect((await gw.fetch(child.body.capability, { url: gw.url('/v1/x/y') })).status).toBe(200)
+      const outside = await gw.fetch(child.body.capability, { url: gw.url('/v1/z') })
+      expect(outside.body).toMatchObject({ code: 'scope_denied', refused_by: 'capability' })
+      const wider = await narrow(child.body.capability, { path_prefixes: ['/v1'] })
+      expect([wider.status, wider.body.refused_by]).toEqual([403, 'capability'])
+    },
+  )
 
   it('can be narrowed fifteen times over and not once more', async () => {
     let { capability } = await gw.grant({ credential })
@@ -153,16 +180,19 @@ describe('a capability', () => {
     expect([deeper.status, deeper.body.code]).toEqual([409, 'state_conflict'])
   })
 
-  it('ends with everything narrowed from it when it is revoked', async () => {
-    const { capability, capabilityId } = await gw.grant({ credential })
-    const child = (await narrow(capability, {})).body.capability
-    const grandchild = (await narrow(child, {})).body.capability
-    const revoke = () => gw.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`)
-    expect((await revoke()).body).toEqual({ capability_id: capabilityId, revoked: 3 })
-    expect((await revoke()).body.revoked).toBe(0)
-    for (const token of [capability, child, grandchild])
-      expect((await gw.fetch(token, { url: gw.url('/v1/x') })).body.code).toBe('capability_invalid')
-  })
+  it(
+    cites('egress:capability:revoke', 'ends with everything narrowed from it when it is revoked'),
+    async () => {
+      const { capability, capabilityId } = await gw.grant({ credential })
+      const child = (await narrow(capability, {})).body.capability
+      const grandchild = (await narrow(child, {})).body.capability
+      const revoke = () => gw.rest('POST', `/v1/egress/capabilities/${capabilityId}/revoke`)
+      expect((await revoke()).body).toEqual({ capability_id: capabilityId, revoked: 3 })
+      expect((await revoke()).body.revoked).toBe(0)
+      for (const token of [capability, child, grandchild])
+        expect((await gw.fetch(token, { url: gw.url('/v1/x') })).body.code).toBe('capability_invalid')
+    },
+  )
 
   it('is of no use where a service key is asked for, and a service key not where a capability is', async () => {
     const { capability } = await gw.grant()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { ENGINES, startTestGateway, type TestGateway, UPSTREAM_HOST } from '../support/gateway.ts'
+import { cites } from '../requirements.ts'
 
 const SECRET = 'upstream-secret-1'
 
@@ -26,51 +27,54 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
       .map(([, value]) => value)
   const attempt = async (id: string) => (await gw.rest('GET', `/v1/egress/attempts/${id}`)).body
 
-  it('arrives with the credential and comes back as data with a receipt', async () => {
-    const before = await gw.balance()
-    const answer = await gw.fetch(capability, {
-      url: gw.url('/v1/things?limit=1'),
-      headers: { accept: 'application/json' },
-    })
-    expect(answer.status).toBe(200)
-    expect(last()).toMatchObject({ method: 'GET', target: '/v1/things?limit=1', servername: UPSTREAM_HOST })
-    expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
-    expect(sent('accept')).toEqual(['application/json'])
-    expect(sent('idempotency-key')).toEqual([])
+  it(
+    cites('egress:send:receipt', 'arrives with the credential and comes back as data with a receipt'),
+    async () => {
+      const before = await gw.balance()
+      const answer = await gw.fetch(capability, {
+        url: gw.url('/v1/things?limit=1'),
+        headers: { accept: 'application/json' },
+      })
+      expect(answer.status).toBe(200)
+      expect(last()).toMatchObject({ method: 'GET', target: '/v1/things?limit=1', servername: UPSTREAM_HOST })
+      expect(sent('authorization')).toEqual([`Bearer ${SECRET}`])
+      expect(sent('accept')).toEqual(['application/json'])
+      expect(sent('idempotency-key')).toEqual([])
 
-    const { attempt_id, upstream, idempotency_key, credits, receipt } = answer.body
-    expect(upstream).toMatchObject({ status: 200, body: '{"ok":true}' })
-    expect(upstream.headers).toHaveProperty('content-type', 'application/json')
-    expect(upstream.headers).not.toHaveProperty('set-cookie')
-    expect(idempotency_key).toBeNull()
-    expect(credits).toEqual({ charged: 1, balance: before - 1 })
-    expect(await attempt(attempt_id)).toMatchObject({
-      state: 'settled',
-      outcome: 'delivered',
-      upstream_status: 200,
-      credits_charged: 1,
-      capability_id: capabilityId,
-      receipt_id: receipt.receipt_id,
-    })
-
-    const read = await gw.rest('GET', `/v1/receipts/${receipt.receipt_id}`, undefined, '')
-    expect(read.body.jws).toBe(receipt.jws)
-    const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
-    const verdict = await verifyJws(receipt.jws, jwks, JWS_TYPES.receipt)
-    expect(verdict).toMatchObject({
-      ok: true,
-      payload: {
-        iss: gw.baseUrl,
-        jti: receipt.receipt_id,
-        attempt_id,
+      const { attempt_id, upstream, idempotency_key, credits, receipt } = answer.body
+      expect(upstream).toMatchObject({ status: 200, body: '{"ok":true}' })
+      expect(upstream.headers).toHaveProperty('content-type', 'application/json')
+      expect(upstream.headers).not.toHaveProperty('set-cookie')
+      expect(idempotency_key).toBeNull()
+      expect(credits).toEqual({ charged: 1, balance: before - 1 })
+      expect(await attempt(attempt_id)).toMatchObject({
         state: 'settled',
-        charge: { amount: 1, unit: 'credit' },
-        request: { method: 'GET', host: UPSTREAM_HOST },
-        response: { status: 200, leak_gate: 'clean' },
-      },
-    })
-    expect(JSON.stringify(verdict)).not.toMatch(/limit=1|v1\/things|application\/json/)
-  })
+        outcome: 'delivered',
+        upstream_status: 200,
+        credits_charged: 1,
+        capability_id: capabilityId,
+        receipt_id: receipt.receipt_id,
+      })
+
+      const read = await gw.rest('GET', `/v1/receipts/${receipt.receipt_id}`, undefined, '')
+      expect(read.body.jws).toBe(receipt.jws)
+      const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')).body
+      const verdict = await verifyJws(receipt.jws, jwks, JWS_TYPES.receipt)
+      expect(verdict).toMatchObject({
+        ok: true,
+        payload: {
+          iss: gw.baseUrl,
+          jti: receipt.receipt_id,
+          attempt_id,
+          state: 'settled',
+          charge: { amount: 1, unit: 'credit' },
+          request: { method: 'GET', host: UPSTREAM_HOST },
+          response: { status: 200, leak_gate: 'clean' },
+        },
+      })
+      expect(JSON.stringify(verdict)).not.toMatch(/limit=1|v1\/things|application\/json/)
+    },
+  )
 
   it('carries a body as text or as bytes, and an Idempotency-Key that the attempt remembers', async () => {
     const text = await gw.fetch(capability, {
@@ -99,7 +103,7 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
     expect(answer.body.upstream).not.toHaveProperty('body')
   })
 
-  it('returns a redirect as data and follows nothing', async () => {
+  it(cites('egress:send:redirect', 'returns a redirect as data and follows nothing'), async () => {
     gw.upstream.respond((_request, res) => res.writeHead(302, { location: 'https://127.0.0.1/' }).end())
     const before = gw.upstream.requests.length
     const answer = await gw.fetch(capability, { url: gw.url('/v1/moved') })
@@ -145,12 +149,15 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
       'body_too_large',
     ],
     ['a host out of scope', { url: 'https://www.example.com/' }, 403, 'scope_denied'],
-  ])('costs nothing when refused: %s', async (_name, request, status, code) => {
-    const before = { balance: await gw.balance(), sent: gw.upstream.requests.length }
-    const answer = await gw.fetch(capability, request)
-    expect([answer.status, answer.body.code]).toEqual([status, code])
-    expect({ balance: await gw.balance(), sent: gw.upstream.requests.length }).toEqual(before)
-  })
+  ])(
+    cites('egress:send:uncharged', 'costs nothing when refused: %s'),
+    async (_name, request, status, code) => {
+      const before = { balance: await gw.balance(), sent: gw.upstream.requests.length }
+      const answer = await gw.fetch(capability, request)
+      expect([answer.status, answer.body.code]).toEqual([status, code])
+      expect({ balance: await gw.balance(), sent: gw.upstream.requests.length }).toEqual(before)
+    },
+  )
 
   it('accepts a body of exactly 128 KiB', async () => {
     const body_base64 = Buffer.alloc(131_072, 7).toString('base64')
@@ -171,7 +178,7 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
     ['its name does not exist', { rcode: 3 }, 503, 'upstream_unreachable', 'dns_failed'],
     ['its name server fails', { rcode: 2 }, 503, 'upstream_unreachable', 'dns_failed'],
     ['nobody listens at its address', { A: ['127.0.0.1'] }, 503, 'upstream_unreachable', 'connect_failed'],
-  ])('is refunded when %s', async (_name, zone, status, code, outcome) => {
+  ])(cites('egress:send:refunded', 'is refunded when %s'), async (_name, zone, status, code, outcome) => {
     const host = `h${outcome.replaceAll('_', '')}${status}.example.com`
     gw.dns.set(host, zone)
     const own = await gw.grant({ credential: { hosts: [host] } })
@@ -193,35 +200,44 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
     ])
   })
 
-  it('is charged, recorded and never resent when the upstream hangs up without an answer', async () => {
-    gw.upstream.respond((_request, res) => res.destroy())
-    const before = { balance: await gw.balance(), sent: gw.upstream.requests.length }
-    const answer = await gw.fetch(capability, { url: gw.url('/v1/charges'), method: 'POST', body: 'x' })
-    expect([answer.status, answer.body.code]).toEqual([503, 'outcome_ambiguous'])
-    expect(gw.upstream.requests.length).toBe(before.sent + 1)
-    expect(answer.body).toMatchObject({
-      idempotency_key: sent('idempotency-key')[0],
-      idempotency_honoured: 'unknown',
-      credits: { charged: 1, balance: before.balance - 1 },
-    })
-    expect(await attempt(answer.body.attempt_id)).toMatchObject({
-      state: 'ambiguous',
-      credits_charged: 1,
-      receipt_id: answer.body.receipt.receipt_id,
-      idempotency_key: answer.body.idempotency_key,
-    })
-    expect(await gw.balance()).toBe(before.balance - 1)
-  })
+  it(
+    cites(
+      'egress:send:once',
+      'is charged, recorded and never resent when the upstream hangs up without an answer',
+    ),
+    async () => {
+      gw.upstream.respond((_request, res) => res.destroy())
+      const before = { balance: await gw.balance(), sent: gw.upstream.requests.length }
+      const answer = await gw.fetch(capability, { url: gw.url('/v1/charges'), method: 'POST', body: 'x' })
+      expect([answer.status, answer.body.code]).toEqual([503, 'outcome_ambiguous'])
+      expect(gw.upstream.requests.length).toBe(before.sent + 1)
+      expect(answer.body).toMatchObject({
+        idempotency_key: sent('idempotency-key')[0],
+        idempotency_honoured: 'unknown',
+        credits: { charged: 1, balance: before.balance - 1 },
+      })
+      expect(await attempt(answer.body.attempt_id)).toMatchObject({
+        state: 'ambiguous',
+        credits_charged: 1,
+        receipt_id: answer.body.receipt.receipt_id,
+        idempotency_key: answer.body.idempotency_key,
+      })
+      expect(await gw.balance()).toBe(before.balance - 1)
+    },
+  )
 
-  it('is ambiguous when no answer comes before its own deadline', async () => {
-    gw.upstream.respond(() => {})
-    const answer = await gw.fetch(capability, { url: gw.url('/v1/slow'), timeout_ms: 200 })
-    expect([answer.status, answer.body.code]).toEqual([503, 'outcome_ambiguous'])
-    expect(await attempt(answer.body.attempt_id)).toMatchObject({
-      state: 'ambiguous',
-      outcome: 'no_answer_timeout',
-    })
-  })
+  it(
+    cites('egress:send:ambiguous', 'is ambiguous when no answer comes before its own deadline'),
+    async () => {
+      gw.upstream.respond(() => {})
+      const answer = await gw.fetch(capability, { url: gw.url('/v1/slow'), timeout_ms: 200 })
+      expect([answer.status, answer.body.code]).toEqual([503, 'outcome_ambiguous'])
+      expect(await attempt(answer.body.attempt_id)).toMatchObject({
+        state: 'ambiguous',
+        outcome: 'no_answer_timeout',
+      })
+    },
+  )
 
   it.each([
     ['is too large', 'response_too_large', 'response_too_large', { max_bytes: 10 }],
@@ -243,27 +259,33 @@ describe.each(ENGINES)('an outbound request (%s)', (engine) => {
     expect(answer.text).not.toContain('eleven')
   })
 
-  it('is withheld, charged and reported when the upstream sends the credential back', async () => {
-    gw.upstream.respond((request, res) => res.writeHead(200).end(JSON.stringify(request.headers)))
-    const answer = await gw.fetch(capability, { url: gw.url('/headers') })
-    expect([answer.status, answer.body.code]).toEqual([502, 'secret_reflected'])
-    expect(answer.text).not.toContain(SECRET)
-    expect(await attempt(answer.body.attempt_id)).toMatchObject({
-      state: 'settled',
-      outcome: 'secret_reflected',
-      upstream_status: 200,
-      response_digest: null,
-      credits_charged: 1,
-    })
-    const event = gw
-      .log()
-      .split('\n')
-      .find((line) => line.includes('"event":"secret_reflected"') && line.includes(answer.body.attempt_id))
-    expect(JSON.parse(event!)).toMatchObject({ level: 40, where: 'body' })
-    expect(gw.log()).not.toContain(SECRET)
-  })
+  it(
+    cites(
+      'egress:send:withheld',
+      'is withheld, charged and reported when the upstream sends the credential back',
+    ),
+    async () => {
+      gw.upstream.respond((request, res) => res.writeHead(200).end(JSON.stringify(request.headers)))
+      const answer = await gw.fetch(capability, { url: gw.url('/headers') })
+      expect([answer.status, answer.body.code]).toEqual([502, 'secret_reflected'])
+      expect(answer.text).not.toContain(SECRET)
+      expect(await attempt(answer.body.attempt_id)).toMatchObject({
+        state: 'settled',
+        outcome: 'secret_reflected',
+        upstream_status: 200,
+        response_digest: null,
+        credits_charged: 1,
+      })
+      const event = gw
+        .log()
+        .split('\n')
+        .find((line) => line.includes('"event":"secret_reflected"') && line.includes(answer.body.attempt_id))
+      expect(JSON.parse(event!)).toMatchObject({ level: 40, where: 'body' })
+      expect(gw.log()).not.toContain(SECRET)
+    },
+  )
 
-  it('is carried out to its end when the client goes away', async () => {
+  it(cites('egress:send:disconnect', 'is carried out to its end when the client goes away'), async () => {
     const client = new AbortController()
     const arrived = new Promise<void>((resolve) =>
       gw.upstream.respond((_request, res) => {

@@ -17,6 +17,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../support/gateway.ts'
+import { cites } from '../requirements.ts'
 
 const SELLER = '0x0000000000000000000000000000000000C0FFEE'
 
@@ -50,7 +51,7 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
   afterAll(() => gateway.close())
 
   describe('POST /verify', () => {
-    it('says who pays, and claims nothing', async () => {
+    it(cites('x402:verify:payer', 'says who pays, and claims nothing'), async () => {
       const body = await signed()
       for (let i = 0; i < 2; i++) {
         const { status, body: answer } = await post(gateway, '/verify', body)
@@ -79,7 +80,7 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
         'asset',
       ],
       ['less accepted than asked', () => signed({ accepted: { amount: '1' } }), 'accepted'],
-    ])('refuses %s and names the check', async (_name, make, check) => {
+    ])(cites('x402:verify:refused', 'refuses %s and names the check'), async (_name, make, check) => {
       const { status, body } = await post(gateway, '/verify', await make())
       expect([status, body.code]).toEqual([400, 'payment_blocked'])
       expect(body).toMatchObject({
@@ -90,22 +91,25 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
       expect(body.detail).toBe(body.invalidMessage)
     })
 
-    it('of a scheme that nobody takes is not the fault of the payment', async () => {
-      for (const [path, reason] of [
-        ['/verify', 'invalidReason'],
-        ['/settle', 'errorReason'],
-      ] as const) {
-        const { status, body } = await post(gateway, path, await signed({}, wanted({ scheme: 'upto' })))
-        expect([status, body.code, body.check]).toEqual([503, 'no_route', 'route'])
-        expect(body[reason]).toMatch(/^[a-z_]+$/)
-      }
-    })
+    it(
+      cites('x402:verify:scheme', 'of a scheme that nobody takes is not the fault of the payment'),
+      async () => {
+        for (const [path, reason] of [
+          ['/verify', 'invalidReason'],
+          ['/settle', 'errorReason'],
+        ] as const) {
+          const { status, body } = await post(gateway, path, await signed({}, wanted({ scheme: 'upto' })))
+          expect([status, body.code, body.check]).toEqual([503, 'no_route', 'route'])
+          expect(body[reason]).toMatch(/^[a-z_]+$/)
+        }
+      },
+    )
 
     it.each<[string, unknown]>([
       ['an empty object', {}],
       ['a payment that is text', { x402Version: 2, paymentPayload: 'x', paymentRequirements: {} }],
       ['a float as amount', { paymentPayload: { x402Version: 2 }, paymentRequirements: { amount: 1.5 } }],
-    ])('refuses %s in words that stock clients read too', async (_name, body) => {
+    ])(cites('x402:verify:words', 'refuses %s in words that stock clients read too'), async (_name, body) => {
       for (const [path, members] of [
         ['/verify', { isValid: false, invalidReason: 'invalid_payload' }],
         ['/settle', { success: false, errorReason: 'invalid_payload', transaction: '', network: '' }],
@@ -118,7 +122,7 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
   })
 
   describe('POST /settle', () => {
-    it('moves the money once, with a receipt that verifies', async () => {
+    it(cites('x402:settle:once', 'moves the money once, with a receipt that verifies'), async () => {
       const body = await signed()
       const before = await chain.usdcOf(SELLER)
       const { status, body: answer } = await post(gateway, '/settle', body)
@@ -153,51 +157,57 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
       })
     })
 
-    it('of a settled payment is refused and names the receipt, to who holds the payment only', async () => {
-      const body = await signed()
-      const first = (await post(gateway, '/settle', body)).body
-      const before = await chain.usdcOf(SELLER)
-      const again = await post(gateway, '/settle', body)
-      expect([again.status, again.body.code]).toEqual([400, 'settlement_replayed'])
-      expect(again.body).toMatchObject({
-        success: false,
-        errorReason: 'invalid_exact_evm_nonce_already_used',
-        transaction: '',
-        network: 'eip155:84532',
-        receipt_id: first.extra.receipt_id,
-        claim_id: first.extra.claim_id,
-        extra: first.extra,
-      })
-      // Whoever reads the chain can rebuild payer, nonce and signature, and is told of no receipt.
-      const rebuilt = { ...body, paymentPayload: { ...body.paymentPayload, extensions: {} } }
-      const copy = await post(gateway, '/settle', rebuilt)
-      expect([copy.status, copy.body.code]).toEqual([400, 'settlement_replayed'])
-      expect(copy.body.claim_id).toBe(first.extra.claim_id)
-      expect(copy.text).not.toContain(first.extra.receipt_id)
-      // The nonce of a settled payment is on the chain for everybody to read; its signature by a stranger is not.
-      const { nonce, validBefore } = body.paymentPayload.payload['authorization'] as Record<string, string>
-      const from = chain.payers[0]!.address
-      const stranger = await signed(
-        { from, nonce: nonce as `0x${string}`, validBefore: validBefore! },
-        wanted(),
-        1,
-      )
-      const forged = await post(gateway, '/settle', stranger)
-      expect([forged.status, forged.body.code, forged.body.check]).toEqual([
-        400,
-        'payment_blocked',
-        'signature',
-      ])
-      expect(forged.text).not.toContain(first.extra.receipt_id)
-      expect(forged.text).not.toContain(first.extra.claim_id)
-      expect((await post(gateway, '/verify', body)).body).toMatchObject({
-        code: 'payment_blocked',
-        check: 'claim',
-      })
-      expect(await chain.usdcOf(SELLER)).toBe(before)
-    })
+    it(
+      cites(
+        'x402:settle:replay',
+        'of a settled payment is refused and names the receipt, to who holds the payment only',
+      ),
+      async () => {
+        const body = await signed()
+        const first = (await post(gateway, '/settle', body)).body
+        const before = await chain.usdcOf(SELLER)
+        const again = await post(gateway, '/settle', body)
+        expect([again.status, again.body.code]).toEqual([400, 'settlement_replayed'])
+        expect(again.body).toMatchObject({
+          success: false,
+          errorReason: 'invalid_exact_evm_nonce_already_used',
+          transaction: '',
+          network: 'eip155:84532',
+          receipt_id: first.extra.receipt_id,
+          claim_id: first.extra.claim_id,
+          extra: first.extra,
+        })
+        // Whoever reads the chain can rebuild payer, nonce and signature, and is told of no receipt.
+        const rebuilt = { ...body, paymentPayload: { ...body.paymentPayload, extensions: {} } }
+        const copy = await post(gateway, '/settle', rebuilt)
+        expect([copy.status, copy.body.code]).toEqual([400, 'settlement_replayed'])
+        expect(copy.body.claim_id).toBe(first.extra.claim_id)
+        expect(copy.text).not.toContain(first.extra.receipt_id)
+        // The nonce of a settled payment is on the chain for everybody to read; its signature by a stranger is not.
+        const { nonce, validBefore } = body.paymentPayload.payload['authorization'] as Record<string, string>
+        const from = chain.payers[0]!.address
+        const stranger = await signed(
+          { from, nonce: nonce as `0x${string}`, validBefore: validBefore! },
+          wanted(),
+          1,
+        )
+        const forged = await post(gateway, '/settle', stranger)
+        expect([forged.status, forged.body.code, forged.body.check]).toEqual([
+          400,
+          'payment_blocked',
+          'signature',
+        ])
+        expect(forged.text).not.toContain(first.extra.receipt_id)
+        expect(forged.text).not.toContain(first.extra.claim_id)
+        expect((await post(gateway, '/verify', body)).body).toMatchObject({
+          code: 'payment_blocked',
+          check: 'claim',
+        })
+        expect(await chain.usdcOf(SELLER)).toBe(before)
+      },
+    )
 
-    it('takes the form of v1, and answers in it', async () => {
+    it(cites('x402:settle:v1', 'takes the form of v1, and answers in it'), async () => {
       const requirements = wanted()
       const paymentPayload = await signPaymentV1({ account: chain.payers[0]!, requirements })
       const { amount, ...rest } = requirements
@@ -220,7 +230,7 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
       expect(JSON.stringify(receipt)).not.toContain('user=7')
     })
 
-    it('refuses what the payer canceled, and moves nothing', async () => {
+    it(cites('x402:settle:canceled', 'refuses what the payer canceled, and moves nothing'), async () => {
       const body = await signed()
       const { nonce } = body.paymentPayload.payload['authorization'] as Record<string, string>
       await chain.cancelAuthorization(chain.payers[0]!, nonce!)
@@ -231,23 +241,28 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
       expect(await chain.usdcOf(SELLER)).toBe(before)
     })
 
-    it.each([8, 64])('of %i copies at once settles one; the others name its claim', async (copies) => {
-      const body = await signed()
-      const before = await chain.usdcOf(SELLER)
-      const transfers = await chain.transfersTo(SELLER)
-      const answers = await Promise.all(Array.from({ length: copies }, () => post(gateway, '/settle', body)))
-      const [won, ...others] = answers.toSorted((a, b) => a.status - b.status)
-      expect(won!.status).toBe(200)
-      for (const { status, body: answer } of others) {
-        expect([status, answer.code]).toEqual([400, 'settlement_replayed'])
-        expect(answer.claim_id).toBe(won!.body.extra.claim_id)
-        expect(answer.success).toBe(false)
-      }
-      expect((await chain.usdcOf(SELLER)) - before).toBe(1000n)
-      expect((await chain.transfersTo(SELLER)) - transfers).toBe(1)
-    })
+    it.each([8, 64])(
+      cites('x402:settle:copies', 'of %i copies at once settles one; the others name its claim'),
+      async (copies) => {
+        const body = await signed()
+        const before = await chain.usdcOf(SELLER)
+        const transfers = await chain.transfersTo(SELLER)
+        const answers = await Promise.all(
+          Array.from({ length: copies }, () => post(gateway, '/settle', body)),
+        )
+        const [won, ...others] = answers.toSorted((a, b) => a.status - b.status)
+        expect(won!.status).toBe(200)
+        for (const { status, body: answer } of others) {
+          expect([status, answer.code]).toEqual([400, 'settlement_replayed'])
+          expect(answer.claim_id).toBe(won!.body.extra.claim_id)
+          expect(answer.success).toBe(false)
+        }
+        expect((await chain.usdcOf(SELLER)) - before).toBe(1000n)
+        expect((await chain.transfersTo(SELLER)) - transfers).toBe(1)
+      },
+    )
 
-    it('of 20 payments at once settles 20', async () => {
+    it(cites('x402:settle:parallel', 'of 20 payments at once settles 20'), async () => {
       const bodies = await Promise.all(Array.from({ length: 20 }, (_, i) => signed({}, wanted(), i % 10)))
       const transfers = await chain.transfersTo(SELLER)
       const answers = await Promise.all(bodies.map((body) => post(gateway, '/settle', body)))
@@ -259,7 +274,7 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
     })
   })
 
-  it('never writes a signature anywhere that it keeps or says', async () => {
+  it(cites('x402:settle:secret', 'never writes a signature anywhere that it keeps or says'), async () => {
     const body = await signed()
     await post(gateway, '/settle', body)
     await post(gateway, '/settle', body)
@@ -324,7 +339,7 @@ describe('what the facilitator says about itself', () => {
   afterAll(() => gateway.close())
   const get = (path: string) => gateway.rest('GET', path, undefined, '')
 
-  it('lists the kinds that are taken now', async () => {
+  it(cites('x402:supported:kinds', 'lists the kinds that are taken now'), async () => {
     const { status, body } = await get('/supported')
     expect(status).toBe(200)
     expect(body.kinds).toContainEqual(
@@ -374,7 +389,7 @@ describe('what the facilitator says about itself', () => {
     expect(health.facilitators).toMatchObject([{ id: 'local', state: 'ok' }])
   })
 
-  it('is understood by the stock client', async () => {
+  it(cites('x402:supported:stock', 'is understood by the stock client'), async () => {
     const client = new HTTPFacilitatorClient({ url: gateway.baseUrl })
     const { paymentPayload, paymentRequirements } = await signed()
     const args = [paymentPayload, paymentRequirements] as unknown as Parameters<typeof client.verify>

@@ -20,6 +20,7 @@ import {
 } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { createPaidTools, get, OTHER, PAID, post, PRICE, TESTNET } from '../support/paid-tools.ts'
+import { cites } from '../requirements.ts'
 
 let chain: TestChain
 let gw: TestGateway
@@ -47,26 +48,32 @@ const nonceOf = (payload: { payload: Record<string, unknown> }) =>
   (payload.payload['authorization'] as { nonce: string }).nonce
 
 describe('the challenge', () => {
-  it('is in the header for v2, in the body for v1 and for people who read problems, and is not to be stored', async () => {
-    const { status, headers, body, required } = await unpaid()
-    expect(status).toBe(402)
-    expect(headers.get('content-type')).toBe('application/problem+json')
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(required).toMatchObject({ x402Version: 2, resource: { url: gw.baseUrl + PAID } })
-    expect(required!.accepts).toEqual([requirementsOf(chain)])
-    expect(body).toMatchObject({
-      code: 'payment_required',
-      status: 402,
-      x402Version: 1,
-      error: 'Payment required',
-      accepts: [{ network: 'base-sepolia', maxAmountRequired: '1000', resource: gw.baseUrl + PAID }],
-    })
-    let size = 0
-    for (const [name, value] of headers) size += name.length + value.length + 4
-    expect(size).toBeLessThan(8192)
-  })
+  it(
+    cites(
+      ['x402:http:challenge', 'x402:http:no-store'],
+      'is in the header for v2, in the body for v1 and for people who read problems, and is not to be stored',
+    ),
+    async () => {
+      const { status, headers, body, required } = await unpaid()
+      expect(status).toBe(402)
+      expect(headers.get('content-type')).toBe('application/problem+json')
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(required).toMatchObject({ x402Version: 2, resource: { url: gw.baseUrl + PAID } })
+      expect(required!.accepts).toEqual([requirementsOf(chain)])
+      expect(body).toMatchObject({
+        code: 'payment_required',
+        status: 402,
+        x402Version: 1,
+        error: 'Payment required',
+        accepts: [{ network: 'base-sepolia', maxAmountRequired: '1000', resource: gw.baseUrl + PAID }],
+      })
+      let size = 0
+      for (const [name, value] of headers) size += name.length + value.length + 4
+      expect(size).toBeLessThan(8192)
+    },
+  )
 
-  it('comes after what is wrong with the request itself', async () => {
+  it(cites('x402:http:order', 'comes after what is wrong with the request itself'), async () => {
     const { status, body, required } = await post(gw.baseUrl + PAID, { text: 1 })
     expect([status, body.code, required]).toEqual([400, 'input_wrong_type', undefined])
     expect(paid.runs).toEqual([])
@@ -86,29 +93,35 @@ describe('the challenge', () => {
     expect(did.text).not.toContain('"d"')
   })
 
-  it('is a page for a browser, that nothing can be injected into and that needs no script', async () => {
-    const browser = { accept: 'text/html,*/*', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
-    const { status, headers, text, required } = await unpaid(PAID, browser)
-    expect(status).toBe(402)
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(headers.get('cache-control')).toBe('no-store')
-    expect(required).toBeDefined()
-    for (const word of [
-      '0.001000 USDC',
-      'Base Sepolia',
-      'a test network',
-      'eip155:84532',
-      chain.payTo,
-      gw.baseUrl + PAID,
-    ])
-      expect(text).toContain(word)
-    expect(text).not.toMatch(/<script|javascript:|\son\w+=/i)
-    for (const half of [{ accept: 'text/html' }, { 'user-agent': 'Mozilla/5.0' }])
-      expect((await unpaid(PAID, half)).headers.get('content-type')).toBe('application/problem+json')
-  })
+  it(
+    cites(
+      'x402:http:browser',
+      'is a page for a browser, that nothing can be injected into and that needs no script',
+    ),
+    async () => {
+      const browser = { accept: 'text/html,*/*', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
+      const { status, headers, text, required } = await unpaid(PAID, browser)
+      expect(status).toBe(402)
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+      expect(headers.get('cache-control')).toBe('no-store')
+      expect(required).toBeDefined()
+      for (const word of [
+        '0.001000 USDC',
+        'Base Sepolia',
+        'a test network',
+        'eip155:84532',
+        chain.payTo,
+        gw.baseUrl + PAID,
+      ])
+        expect(text).toContain(word)
+      expect(text).not.toMatch(/<script|javascript:|\son\w+=/i)
+      for (const half of [{ accept: 'text/html' }, { 'user-agent': 'Mozilla/5.0' }])
+        expect((await unpaid(PAID, half)).headers.get('content-type')).toBe('application/problem+json')
+    },
+  )
 
-  it('can be read and paid from a web page', async () => {
+  it(cites('x402:http:cors', 'can be read and paid from a web page'), async () => {
     const preflight = await fetch(gw.baseUrl + PAID, {
       method: 'OPTIONS',
       headers: { origin: 'https://shop.example', 'access-control-request-method': 'POST' },
@@ -142,45 +155,51 @@ describe('the challenge', () => {
 })
 
 describe('a payment', () => {
-  it('moves exactly the price, and buys the result with receipts that anyone can verify', async () => {
-    const payer = chain.payers[1]!
-    const before = [await chain.usdcOf(payer.address), await chain.usdcOf(chain.payTo)]
-    const { required } = await unpaid()
-    const payload = await sign({
-      account: payer,
-      resource: required!.resource,
-      extensions: required!.extensions!,
-    })
-    const { status, headers, text, body, settled } = await pay(payload)
-    expect(status, text).toBe(200)
-    expect(await chain.usdcOf(payer.address)).toBe(before[0]! - PRICE)
-    expect(await chain.usdcOf(chain.payTo)).toBe(before[1]! + PRICE)
-    expect(headers.get('cache-control')).toBe('private, no-store')
-    expect(headers.get('content-type')).toBe('application/json')
-    expect(headers.get('x-payment-response')).toBeNull()
-    expect(Object.keys(body)).toEqual(['text', 'run', 'receipt'])
-    expect(settled).toMatchObject({
-      success: true,
-      payer: payer.address.toLowerCase(),
-      network: 'eip155:84532',
-      amount: '1000',
-      transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-    })
-    const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json')).body
-    expect(await verifyJws(body.receipt.jws, jwks, JWS_TYPES.receipt)).toMatchObject({
-      ok: true,
-      payload: { transaction: settled!.transaction },
-    })
-    expect((await get(body.receipt.url)).body.jws).toBe(body.receipt.jws)
+  it(
+    cites(
+      ['x402:http:exact', 'x402:http:response'],
+      'moves exactly the price, and buys the result with receipts that anyone can verify',
+    ),
+    async () => {
+      const payer = chain.payers[1]!
+      const before = [await chain.usdcOf(payer.address), await chain.usdcOf(chain.payTo)]
+      const { required } = await unpaid()
+      const payload = await sign({
+        account: payer,
+        resource: required!.resource,
+        extensions: required!.extensions!,
+      })
+      const { status, headers, text, body, settled } = await pay(payload)
+      expect(status, text).toBe(200)
+      expect(await chain.usdcOf(payer.address)).toBe(before[0]! - PRICE)
+      expect(await chain.usdcOf(chain.payTo)).toBe(before[1]! + PRICE)
+      expect(headers.get('cache-control')).toBe('private, no-store')
+      expect(headers.get('content-type')).toBe('application/json')
+      expect(headers.get('x-payment-response')).toBeNull()
+      expect(Object.keys(body)).toEqual(['text', 'run', 'receipt'])
+      expect(settled).toMatchObject({
+        success: true,
+        payer: payer.address.toLowerCase(),
+        network: 'eip155:84532',
+        amount: '1000',
+        transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      })
+      const jwks = (await gw.rest('GET', '/.well-known/gateway-egress-key.json')).body
+      expect(await verifyJws(body.receipt.jws, jwks, JWS_TYPES.receipt)).toMatchObject({
+        ok: true,
+        payload: { transaction: settled!.transaction },
+      })
+      expect((await get(body.receipt.url)).body.jws).toBe(body.receipt.jws)
 
-    const receipt = extractReceiptFromResponse(new Response(null, { headers }))
-    await verifyReceiptSignatureJWS(receipt as never)
-    const [offer] = extractOffersFromPaymentRequired(required as never)
-    const offered = await verifyOfferSignatureJWS(offer as never)
-    expect(verifyReceiptMatchesOffer(receipt!, offered as never, [payer.address])).toBe(true)
-  })
+      const receipt = extractReceiptFromResponse(new Response(null, { headers }))
+      await verifyReceiptSignatureJWS(receipt as never)
+      const [offer] = extractOffersFromPaymentRequired(required as never)
+      const offered = await verifyOfferSignatureJWS(offer as never)
+      expect(verifyReceiptMatchesOffer(receipt!, offered as never, [payer.address])).toBe(true)
+    },
+  )
 
-  it('of v1 buys the same, told under the old name too', async () => {
+  it(cites('x402:http:v1', 'of v1 buys the same, told under the old name too'), async () => {
     const payload = await signPaymentV1({ account: chain.payers[0]!, requirements: requirementsOf(chain) })
     const { status, headers, body } = await post(
       gw.baseUrl + PAID,
@@ -191,7 +210,7 @@ describe('a payment', () => {
     expect(headers.get('x-payment-response')).toBe(headers.get('payment-response'))
   })
 
-  it('is read back by its owner, with the result, and by nobody else', async () => {
+  it(cites('x402:http:owner', 'is read back by its owner, with the result, and by nobody else'), async () => {
     const payload = await sign()
     const bought = await pay(payload)
     const copy = await pay(payload)
@@ -220,7 +239,7 @@ describe('a payment', () => {
     expect(missing.status).toBe(404)
   })
 
-  it('is not logged, and what it cost is', async () => {
+  it(cites('x402:http:secret', 'is not logged, and what it cost is'), async () => {
     const payload = await sign()
     const { settled } = await pay(payload)
     expect(gw.log()).not.toContain((payload.payload['signature'] as string).slice(2, 40))
@@ -236,56 +255,65 @@ describe('a payment', () => {
     })
   })
 
-  it('buys on when its buyer goes away, and the result waits for it', async () => {
-    const payload = await sign()
-    let go = () => {}
-    const gone = new Promise<void>((resolve) => (go = resolve))
-    paid.before = () => gone
-    const runs = paid.runs.length
-    const abort = new AbortController()
-    const lost = fetch(gw.baseUrl + PAID, {
-      method: 'POST',
-      signal: abort.signal,
-      headers: { 'content-type': 'application/json', 'payment-signature': toHeader(payload) },
-      body: JSON.stringify({ text: 'left alone' }),
-    })
-    lost.catch(() => undefined)
-    await expect.poll(() => paid.runs.length).toBe(runs + 1)
-    abort.abort()
-    await expect(lost).rejects.toThrow()
-    const { body } = await pay(payload, { text: 'left alone' })
-    expect(body).toMatchObject({ code: 'payment_claimed', state: 'claimed' })
-    go()
-    const read = () => get(body.payment_url, { 'payment-signature': toHeader(payload) })
-    await expect.poll(async () => (await read()).body.state).toBe('settled')
-    expect((await read()).body.result.text).toBe('left alone')
-  })
+  it(
+    cites('x402:http:disconnect', 'buys on when its buyer goes away, and the result waits for it'),
+    async () => {
+      const payload = await sign()
+      let go = () => {}
+      const gone = new Promise<void>((resolve) => (go = resolve))
+      paid.before = () => gone
+      const runs = paid.runs.length
+      const abort = new AbortController()
+      const lost = fetch(gw.baseUrl + PAID, {
+        method: 'POST',
+        signal: abort.signal,
+        headers: { 'content-type': 'application/json', 'payment-signature': toHeader(payload) },
+        body: JSON.stringify({ text: 'left alone' }),
+      })
+      lost.catch(() => undefined)
+      await expect.poll(() => paid.runs.length).toBe(runs + 1)
+      abort.abort()
+      await expect(lost).rejects.toThrow()
+      const { body } = await pay(payload, { text: 'left alone' })
+      expect(body).toMatchObject({ code: 'payment_claimed', state: 'claimed' })
+      go()
+      const read = () => get(body.payment_url, { 'payment-signature': toHeader(payload) })
+      await expect.poll(async () => (await read()).body.state).toBe('settled')
+      expect((await read()).body.result.text).toBe('left alone')
+    },
+  )
 })
 
 describe('a payment identifier', () => {
   const identified = (id: string) => ({ 'payment-identifier': { info: { required: false, id }, schema: {} } })
 
-  it('gets the stored bytes again, from a new payment of the same payer too, and charges nothing', async () => {
-    const extensions = identified('flow_identifier_1')
-    const payload = await sign({ extensions })
-    const first = await pay(payload, { text: 'twice' })
-    const transfers = await chain.transfersTo(chain.payTo)
-    for (const again of [payload, await sign({ extensions })]) {
-      const second = await pay(again, { text: 'twice' })
-      expect([second.status, second.text]).toEqual([200, first.text])
-      expect(second.headers.get('payment-response')).toBe(first.headers.get('payment-response'))
-    }
-    expect(await chain.transfersTo(chain.payTo)).toBe(transfers)
+  it(
+    cites(
+      'x402:id:replay',
+      'gets the stored bytes again, from a new payment of the same payer too, and charges nothing',
+    ),
+    async () => {
+      const extensions = identified('flow_identifier_1')
+      const payload = await sign({ extensions })
+      const first = await pay(payload, { text: 'twice' })
+      const transfers = await chain.transfersTo(chain.payTo)
+      for (const again of [payload, await sign({ extensions })]) {
+        const second = await pay(again, { text: 'twice' })
+        expect([second.status, second.text]).toEqual([200, first.text])
+        expect(second.headers.get('payment-response')).toBe(first.headers.get('payment-response'))
+      }
+      expect(await chain.transfersTo(chain.payTo)).toBe(transfers)
 
-    const conflict = await pay(payload, { text: 'something else' })
-    expect([conflict.status, conflict.body.code]).toEqual([409, 'payment_identifier_conflict'])
-    const other = await pay(payload, { text: 'twice' }, OTHER)
-    expect(other.status).toBe(409)
-    const stranger = await sign({ extensions, account: chain.payers[2]! })
-    const bought = await pay(stranger, { text: 'twice' })
-    expect(bought.body.receipt.receipt_id).not.toBe(first.body.receipt.receipt_id)
-    expect(await chain.transfersTo(chain.payTo)).toBe(transfers + 1)
-  })
+      const conflict = await pay(payload, { text: 'something else' })
+      expect([conflict.status, conflict.body.code]).toEqual([409, 'payment_identifier_conflict'])
+      const other = await pay(payload, { text: 'twice' }, OTHER)
+      expect(other.status).toBe(409)
+      const stranger = await sign({ extensions, account: chain.payers[2]! })
+      const bought = await pay(stranger, { text: 'twice' })
+      expect(bought.body.receipt.receipt_id).not.toBe(first.body.receipt.receipt_id)
+      expect(await chain.transfersTo(chain.payTo)).toBe(transfers + 1)
+    },
+  )
 })
 
 describe('headers that are no payment', () => {
@@ -338,14 +366,14 @@ describe('headers that are no payment', () => {
       },
     ],
     ['nothing', () => ({ 'payment-signature': '' })],
-  ])('%s: 400, and nothing is run', async (_, headers) => {
+  ])(cites('x402:http:malformed', '%s: 400, and nothing is run'), async (_, headers) => {
     const runs = paid.runs.length
     const { status, body } = await post(gw.baseUrl + PAID, { text: 'x' }, await headers())
     expect([status, body.code], body.detail).toEqual([400, 'payment_invalid'])
     expect(paid.runs.length).toBe(runs)
   })
 
-  it('the same name twice: 400', async () => {
+  it(cites('x402:http:twice', 'the same name twice: 400'), async () => {
     const header = toHeader(await good())
     const status = await new Promise((resolve, reject) => {
       const req = httpRequest(gw.baseUrl + PAID, {
@@ -358,7 +386,7 @@ describe('headers that are no payment', () => {
     expect(status).toBe(400)
   })
 
-  it('a header of 1 MB is refused in words (RS-SEC-005)', async () => {
+  it(cites('x402:http:size', 'a header of 1 MB is refused in words (RS-SEC-005)'), async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       const req = httpRequest(gw.baseUrl + PAID, {
         method: 'POST',
@@ -453,18 +481,21 @@ describe('payments that are not good', () => {
       'balance',
       'invalid_exact_evm_insufficient_balance',
     ],
-  ])('%s: 402 with the exact reason, and nothing is run', async (name, options, check, reason) => {
-    if (name.includes('without money')) await chain.drain(chain.payers[9]!)
-    const runs = paid.runs.length
-    const { status, body, required, settled } = await pay(await sign(options()))
-    expect([status, body.code, body.check], body.detail).toEqual([402, 'payment_rejected', check])
-    expect(body.invalid_reason).toContain(reason)
-    expect(required!.error).toBe(body.invalid_reason)
-    expect(settled).toBeUndefined()
-    expect(paid.runs.length).toBe(runs)
-  })
+  ])(
+    cites('x402:http:invalid', '%s: 402 with the exact reason, and nothing is run'),
+    async (name, options, check, reason) => {
+      if (name.includes('without money')) await chain.drain(chain.payers[9]!)
+      const runs = paid.runs.length
+      const { status, body, required, settled } = await pay(await sign(options()))
+      expect([status, body.code, body.check], body.detail).toEqual([402, 'payment_rejected', check])
+      expect(body.invalid_reason).toContain(reason)
+      expect(required!.error).toBe(body.invalid_reason)
+      expect(settled).toBeUndefined()
+      expect(paid.runs.length).toBe(runs)
+    },
+  )
 
-  it('canceled on the chain: 402', async () => {
+  it(cites('x402:chain:canceled', 'canceled on the chain: 402'), async () => {
     const payload = await sign()
     await chain.cancelAuthorization(chain.payers[0]!, nonceOf(payload))
     const { status, body } = await pay(payload)
@@ -475,22 +506,28 @@ describe('payments that are not good', () => {
     ])
   })
 
-  it('canceled while the work ran: nothing is released, nothing is charged, and the answer says so', async () => {
-    const payload = await sign()
-    const transfers = await chain.transfersTo(chain.payTo)
-    paid.before = () => chain.cancelAuthorization(chain.payers[0]!, nonceOf(payload))
-    const answer = await pay(payload, { text: 'never told' })
-    expect(answer.status, answer.text).toBe(402)
-    expect(answer.body.code).toBe('settlement_failed')
-    expect(answer.text).not.toContain('never told')
-    expect(answer.settled).toMatchObject({ success: false, transaction: '', network: 'eip155:84532' })
-    expect(answer.required).toBeDefined()
-    expect(await chain.transfersTo(chain.payTo)).toBe(transfers)
-    const read = await get(answer.body.payment_url, { 'payment-signature': toHeader(payload) })
-    expect(read.body).toMatchObject({ state: 'failed', result: null, receipt: null })
-  })
+  it(
+    cites(
+      'x402:chain:canceled-late',
+      'canceled while the work ran: nothing is released, nothing is charged, and the answer says so',
+    ),
+    async () => {
+      const payload = await sign()
+      const transfers = await chain.transfersTo(chain.payTo)
+      paid.before = () => chain.cancelAuthorization(chain.payers[0]!, nonceOf(payload))
+      const answer = await pay(payload, { text: 'never told' })
+      expect(answer.status, answer.text).toBe(402)
+      expect(answer.body.code).toBe('settlement_failed')
+      expect(answer.text).not.toContain('never told')
+      expect(answer.settled).toMatchObject({ success: false, transaction: '', network: 'eip155:84532' })
+      expect(answer.required).toBeDefined()
+      expect(await chain.transfersTo(chain.payTo)).toBe(transfers)
+      const read = await get(answer.body.payment_url, { 'payment-signature': toHeader(payload) })
+      expect(read.body).toMatchObject({ state: 'failed', result: null, receipt: null })
+    },
+  )
 
-  it('drained while the work ran: the same', async () => {
+  it(cites('x402:chain:drained', 'drained while the work ran: the same'), async () => {
     const payer = chain.payers[8]!
     const payload = await sign({ account: payer })
     paid.before = () => chain.drain(payer)
@@ -499,15 +536,21 @@ describe('payments that are not good', () => {
     expect(answer.text).not.toContain('never told')
   })
 
-  it('submitted by somebody else while the work ran: it is paid, so it is delivered', async () => {
-    const payload = await sign({ account: chain.payers[3]! })
-    const transfers = await chain.transfersTo(chain.payTo)
-    paid.before = async () => void (await chain.preempt(payload))
-    const answer = await pay(payload, { text: 'paid all the same' })
-    expect(answer.status, answer.text).toBe(200)
-    expect(answer.body.text).toBe('paid all the same')
-    expect(await chain.transfersTo(chain.payTo)).toBe(transfers + 1)
-  })
+  it(
+    cites(
+      'x402:chain:preempted',
+      'submitted by somebody else while the work ran: it is paid, so it is delivered',
+    ),
+    async () => {
+      const payload = await sign({ account: chain.payers[3]! })
+      const transfers = await chain.transfersTo(chain.payTo)
+      paid.before = async () => void (await chain.preempt(payload))
+      const answer = await pay(payload, { text: 'paid all the same' })
+      expect(answer.status, answer.text).toBe(200)
+      expect(answer.body.text).toBe('paid all the same')
+      expect(await chain.transfersTo(chain.payTo)).toBe(transfers + 1)
+    },
+  )
 })
 
 describe('HEAD', () => {

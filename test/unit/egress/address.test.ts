@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
+import { cites } from '../../requirements.ts'
 
 const policy = createAddressPolicy([])
 const reasonOf = (address: string, allow: string[] = []) => {
@@ -49,7 +50,7 @@ test.each([
   ['0x7f000001', 'not_an_address'],
   ['localhost', 'not_an_address'],
   ['', 'not_an_address'],
-])('%s is %s', (address, expected) => {
+])(cites('egress:addr:ranges', '%s is %s'), (address, expected) => {
   expect(reasonOf(address)).toBe(expected)
 })
 
@@ -67,7 +68,7 @@ describe('a range that the operator opens', () => {
     ['::ffff:127.0.0.1', ['::/0'], 'embeds_ipv4'],
     ['127.0.0.1', ['::/0'], 'loopback'],
     ['8.8.8.8', ['127.0.0.0/8'], 'ok'],
-  ])('%s with %j open is %s', (address, allow, expected) => {
+  ])(cites('egress:addr:opened', '%s with %j open is %s'), (address, allow, expected) => {
     expect(reasonOf(address, allow)).toBe(expected)
   })
 })
@@ -145,7 +146,7 @@ const v6 = fc
   .map(([a, b, c, rest]) => [a, b, c, ...rest])
 
 describe('agrees with a classifier written by hand', () => {
-  test('on IPv4', () => {
+  test(cites('egress:addr:ipv4', 'on IPv4'), () => {
     fc.assert(
       fc.property(v4, (bytes) => {
         expect(policy.classify(bytes.join('.')).ok).toBe(isPublicByHand(bytes))
@@ -153,7 +154,7 @@ describe('agrees with a classifier written by hand', () => {
       { numRuns: 5000 },
     )
   })
-  test('on IPv6', () => {
+  test(cites('egress:addr:ipv6', 'on IPv6'), () => {
     fc.assert(
       fc.property(v6, (groups) => {
         const bytes = groups.flatMap((group) => [group >> 8, group & 255])

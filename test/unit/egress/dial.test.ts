@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dial, isVetted } from '../../../src/egress/adapters/dial.ts'
+import { cites } from '../../requirements.ts'
 
 describe('a peer', () => {
   it.each<[string | undefined, readonly string[], boolean]>([
@@ -16,7 +17,7 @@ describe('a peer', () => {
     [undefined, ['93.184.216.34'], false],
     [undefined, [], false],
     [undefined, ['undefined'], false],
-  ])('%s of %j is vetted: %s', (address, vetted, isOne) => {
+  ])(cites('egress:dial:unknown', '%s of %j is vetted: %s'), (address, vetted, isOne) => {
     expect(isVetted(address, vetted)).toBe(isOne)
   })
 })
@@ -53,11 +54,17 @@ describe('a connection', () => {
       signal: AbortSignal.timeout(10_000),
     })
 
-  it('whose peer is not the address that was vetted is closed before a byte is sent', async () => {
-    // The kernel takes the unspecified address for its own host, so the peer is 127.0.0.1.
-    expect(await dialTo(['0.0.0.0'])).toEqual({ ok: false, reason: 'address_mismatch' })
-    expect(greeted).toEqual([])
-  })
+  it(
+    cites(
+      'egress:dial:peer',
+      'whose peer is not the address that was vetted is closed before a byte is sent',
+    ),
+    async () => {
+      // The kernel takes the unspecified address for its own host, so the peer is 127.0.0.1.
+      expect(await dialTo(['0.0.0.0'])).toEqual({ ok: false, reason: 'address_mismatch' })
+      expect(greeted).toEqual([])
+    },
+  )
 
   it('whose peer is the address that was vetted gets a TLS greeting', async () => {
     expect(await dialTo(['127.0.0.1'])).toEqual({ ok: false, reason: 'tls_failed' })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { digestContent, digestRequest, digestResponse } from '../../../src/egress/digest.ts'
+import { cites } from '../../requirements.ts'
 
 const request = {
   method: 'POST',
@@ -14,14 +15,17 @@ const request = {
   secretVersion: 2,
 } as const
 
-test('is the hash of the canonical JSON that anybody can write down', () => {
-  const content = createHash('sha256').update('{"a":1}').digest('base64')
-  const canonical =
-    `{"content_digest":"sha-256=:${content}:","credential_id":"cred_1",` +
-    '"headers":[["accept","*/*"],["content-type","application/json"]],"method":"POST","secret_version":2,' +
-    '"url":"https://api.example.com/v1/things?limit=1","v":1}'
-  expect(digestRequest(request)).toBe(createHash('sha256').update(canonical).digest('base64url'))
-})
+test(
+  cites('egress:digest:canonical', 'is the hash of the canonical JSON that anybody can write down'),
+  () => {
+    const content = createHash('sha256').update('{"a":1}').digest('base64')
+    const canonical =
+      `{"content_digest":"sha-256=:${content}:","credential_id":"cred_1",` +
+      '"headers":[["accept","*/*"],["content-type","application/json"]],"method":"POST","secret_version":2,' +
+      '"url":"https://api.example.com/v1/things?limit=1","v":1}'
+    expect(digestRequest(request)).toBe(createHash('sha256').update(canonical).digest('base64url'))
+  },
+)
 
 test('does not depend on the order of headers, and on everything else', () => {
   const digest = digestRequest(request)
@@ -61,7 +65,7 @@ test('no body and an empty body are the same content', () => {
   expect(digestContent(undefined)).toBe(digestContent(Buffer.alloc(0)))
 })
 
-test('a response is digested as it was passed on', () => {
+test(cites('egress:digest:response', 'a response is digested as it was passed on'), () => {
   const response = {
     status: 200,
     headers: { b: '2', a: '1' },

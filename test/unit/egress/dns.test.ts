@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { createResolver } from '../../../src/egress/adapters/dns.ts'
 import { ResolveError } from '../../../src/egress/ports.ts'
 import { type DnsZone, startDnsServer } from '../../support/dns-server.ts'
+import { cites } from '../../requirements.ts'
 
 const closers: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -23,19 +24,19 @@ async function resolve(
   }
 }
 
-test('gives every address of both families, and each once', async () => {
+test(cites('egress:dns:families', 'gives every address of both families, and each once'), async () => {
   expect(await resolve({ A: ['192.0.2.1', '192.0.2.2', '192.0.2.1'], AAAA: ['2001:db8::1'] })).toEqual([
     '192.0.2.1',
     '192.0.2.2',
     '2001:db8::1',
   ])
 })
-test('follows an alias to the addresses behind it', async () => {
+test(cites('egress:dns:alias', 'follows an alias to the addresses behind it'), async () => {
   expect(await resolve({ CNAME: 'b.example.com' }, { 'b.example.com': { A: ['10.0.0.1'] } })).toEqual([
     '10.0.0.1',
   ])
 })
-test('takes an answer that is too long for a datagram whole', async () => {
+test(cites('egress:dns:truncated', 'takes an answer that is too long for a datagram whole'), async () => {
   const A = Array.from({ length: 100 }, (_, i) => `192.0.2.${i}`)
   expect(await resolve({ A })).toHaveLength(100)
 })
@@ -50,7 +51,7 @@ describe('refuses the whole name', () => {
   ] as [string, DnsZone | undefined, string][])('%s', async (_what, zone, reason) => {
     expect(await resolve(zone)).toBe(reason)
   })
-  test('when one family is not answered in time', async () => {
+  test(cites('egress:dns:whole', 'when one family is not answered in time'), async () => {
     expect(await resolve({ A: ['192.0.2.1'], silent: true, types: ['AAAA'] }, {}, 300)).toBe('timeout')
   })
 })

@@ -8,6 +8,7 @@ import { createVault, wrapBinding } from '../../../src/egress/envelope.ts'
 import type { Authority, SecretBinding, Vault } from '../../../src/egress/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedSecret } from '../../../src/store/ports.ts'
+import { cites } from '../../requirements.ts'
 
 let directory: string
 let authority: Authority
@@ -45,7 +46,7 @@ test('opens what was sealed', async () => {
   )
 })
 
-test('holds nothing of the secret and is never the same twice', async () => {
+test(cites('egress:envelope:fresh', 'holds nothing of the secret and is never the same twice'), async () => {
   const [a, b] = [
     await vault.seal(new Secret('the secret'), binding),
     await vault.seal(new Secret('the secret'), binding),
@@ -68,12 +69,15 @@ test.each([
   [{ version: 2 }],
   // Nothing moves from one field into its neighbour.
   [{ header: 'authorizationB', scheme: 'earer' }],
-] as [Partial<SecretBinding>][])('does not open once %j was changed in the row', async (change) => {
-  const sealed = await vault.seal(new Secret('the secret'), binding)
-  await expect(vault.open(sealed, { ...binding, ...change })).rejects.toThrow()
-})
+] as [Partial<SecretBinding>][])(
+  cites('egress:envelope:bound', 'does not open once %j was changed in the row'),
+  async (change) => {
+    const sealed = await vault.seal(new Secret('the secret'), binding)
+    await expect(vault.open(sealed, { ...binding, ...change })).rejects.toThrow()
+  },
+)
 
-test('does not open once any character of any column is another', async () => {
+test(cites('egress:envelope:any', 'does not open once any character of any column is another'), async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ '
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.constantFrom(...alphabet), fc.boolean(), async (at, char, isAdded) => {
@@ -99,7 +103,7 @@ test('does not open once any character of any column is another', async () => {
   )
 })
 
-test('parts of two records do not combine', async () => {
+test(cites('egress:envelope:parts', 'parts of two records do not combine'), async () => {
   const [a, b] = [
     await vault.seal(new Secret('secret a'), binding),
     await vault.seal(new Secret('secret b'), binding),

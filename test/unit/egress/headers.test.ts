@@ -1,24 +1,31 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { pickRequestHeaders, pickResponseHeaders } from '../../../src/egress/headers.ts'
+import { cites } from '../../requirements.ts'
 
-test('sends what is allowed in lower case and sorted, with defaults that the caller can override', () => {
-  expect(
-    pickRequestHeaders(
-      { 'Content-Type': 'application/json', 'User-Agent': 'mine/1' },
-      { 'notion-version': '2022-06-28' },
-    ),
-  ).toEqual([
-    ['accept', '*/*'],
-    ['accept-encoding', 'identity'],
-    ['content-type', 'application/json'],
-    ['notion-version', '2022-06-28'],
-    ['user-agent', 'mine/1'],
-  ])
-  expect(
-    pickRequestHeaders({ 'Notion-Version': '2025-09-03' }, { 'notion-version': '2022-06-28' }),
-  ).toContainEqual(['notion-version', '2025-09-03'])
-})
+test(
+  cites(
+    'egress:headers:allowed',
+    'sends what is allowed in lower case and sorted, with defaults that the caller can override',
+  ),
+  () => {
+    expect(
+      pickRequestHeaders(
+        { 'Content-Type': 'application/json', 'User-Agent': 'mine/1' },
+        { 'notion-version': '2022-06-28' },
+      ),
+    ).toEqual([
+      ['accept', '*/*'],
+      ['accept-encoding', 'identity'],
+      ['content-type', 'application/json'],
+      ['notion-version', '2022-06-28'],
+      ['user-agent', 'mine/1'],
+    ])
+    expect(
+      pickRequestHeaders({ 'Notion-Version': '2025-09-03' }, { 'notion-version': '2022-06-28' }),
+    ).toContainEqual(['notion-version', '2025-09-03'])
+  },
+)
 
 describe('refuses by name', () => {
   const refused = (headers: Record<string, string>): unknown => {
@@ -62,27 +69,33 @@ describe('refuses by name', () => {
   })
 })
 
-test('passes on what describes a response, and nothing that sets state, asks for a credential or came as a trailer', () => {
-  expect(
-    pickResponseHeaders([
-      { name: 'content-type', value: 'text/plain' },
-      { name: 'link', value: '<a>; rel=next' },
-      { name: 'link', value: '<b>; rel=last' },
-      { name: 'location', value: 'http://127.0.0.1/' },
-      { name: 'x-ratelimit-remaining', value: '7' },
-      { name: 'anthropic-ratelimit-requests-remaining', value: '8' },
-      { name: 'ratelimit', value: '"default";r=1' },
-      { name: 'set-cookie', value: 'a=b' },
-      { name: 'www-authenticate', value: 'Bearer' },
-      { name: 'x-echo', value: 'no' },
-      { name: 'etag', value: '"late"', trailer: true },
-    ]),
-  ).toEqual({
-    'content-type': 'text/plain',
-    link: '<a>; rel=next, <b>; rel=last',
-    location: 'http://127.0.0.1/',
-    'x-ratelimit-remaining': '7',
-    'anthropic-ratelimit-requests-remaining': '8',
-    ratelimit: '"default";r=1',
-  })
-})
+test(
+  cites(
+    'egress:headers:response',
+    'passes on what describes a response, and nothing that sets state, asks for a credential or came as a trailer',
+  ),
+  () => {
+    expect(
+      pickResponseHeaders([
+        { name: 'content-type', value: 'text/plain' },
+        { name: 'link', value: '<a>; rel=next' },
+        { name: 'link', value: '<b>; rel=last' },
+        { name: 'location', value: 'http://127.0.0.1/' },
+        { name: 'x-ratelimit-remaining', value: '7' },
+        { name: 'anthropic-ratelimit-requests-remaining', value: '8' },
+        { name: 'ratelimit', value: '"default";r=1' },
+        { name: 'set-cookie', value: 'a=b' },
+        { name: 'www-authenticate', value: 'Bearer' },
+        { name: 'x-echo', value: 'no' },
+        { name: 'etag', value: '"late"', trailer: true },
+      ]),
+    ).toEqual({
+      'content-type': 'text/plain',
+      link: '<a>; rel=next, <b>; rel=last',
+      location: 'http://127.0.0.1/',
+      'x-ratelimit-remaining': '7',
+      'anthropic-ratelimit-requests-remaining': '8',
+      ratelimit: '"default";r=1',
+    })
+  },
+)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import * as Hpke from 'hpke'
 import { describe, expect, test } from 'vitest'
 import { AES_128_GCM, exportPoint, openBase, sealBase } from '../../../src/egress/hpke.ts'
+import { cites } from '../../requirements.ts'
 
 const hex = (text: string) => Buffer.from(text, 'hex')
 const text = (value: string) => Buffer.from(value)
@@ -57,7 +58,7 @@ describe('with the reference implementation', () => {
     Hpke.KDF_HKDF_SHA256,
     Hpke.AEAD_AES_256_GCM,
   )
-  test('opens what it sealed, and it opens what was sealed here', async () => {
+  test(cites('egress:hpke:interop', 'opens what it sealed, and it opens what was sealed here'), async () => {
     const theirs = await suite.GenerateKeyPair(true)
     const point = Buffer.from(await suite.SerializePublicKey(theirs.publicKey))
     const scalar = Buffer.from(await suite.SerializePrivateKey(theirs.privateKey))
@@ -79,21 +80,24 @@ describe('opening', () => {
   const own = { ...pair, point: exportPoint(pair.publicKey) }
   const bytes = fc.uint8Array({ maxLength: 80 }).map((array) => Buffer.from(array))
 
-  test('gives back what was sealed, and fails once any bit of any part differs', () => {
-    fc.assert(
-      fc.property(bytes, bytes, bytes, fc.nat(), fc.nat(7), (body, extra, context, position, bit) => {
-        const sealed = sealBase(own.publicKey, { info: context, aad: extra, plaintext: body })
-        const parts = { ...sealed, info: context, aad: extra }
-        expect(openBase(own, parts).equals(body)).toBe(true)
-        for (const name of ['enc', 'ciphertext', 'info', 'aad'] as const) {
-          const changed = Buffer.concat([parts[name], Buffer.alloc(parts[name].length === 0 ? 1 : 0)])
-          changed[position % changed.length]! ^= 1 << bit
-          expect(() => openBase(own, { ...parts, [name]: changed })).toThrow()
-        }
-      }),
-      { numRuns: 200 },
-    )
-  })
+  test(
+    cites('egress:hpke:tampered', 'gives back what was sealed, and fails once any bit of any part differs'),
+    () => {
+      fc.assert(
+        fc.property(bytes, bytes, bytes, fc.nat(), fc.nat(7), (body, extra, context, position, bit) => {
+          const sealed = sealBase(own.publicKey, { info: context, aad: extra, plaintext: body })
+          const parts = { ...sealed, info: context, aad: extra }
+          expect(openBase(own, parts).equals(body)).toBe(true)
+          for (const name of ['enc', 'ciphertext', 'info', 'aad'] as const) {
+            const changed = Buffer.concat([parts[name], Buffer.alloc(parts[name].length === 0 ? 1 : 0)])
+            changed[position % changed.length]! ^= 1 << bit
+            expect(() => openBase(own, { ...parts, [name]: changed })).toThrow()
+          }
+        }),
+        { numRuns: 200 },
+      )
+    },
+  )
 
   test.each([
     ['all zeros', Buffer.alloc(65)],
@@ -101,7 +105,7 @@ describe('opening', () => {
     ['off the curve', Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)])],
     ['compressed', Buffer.concat([Buffer.from([2]), own.point.subarray(1, 33)])],
     ['empty', Buffer.alloc(0)],
-  ])('refuses an encapsulated key that is %s', (_what, enc) => {
+  ])(cites('egress:hpke:key', 'refuses an encapsulated key that is %s'), (_what, enc) => {
     expect(() => openBase(own, { enc, info, aad, ciphertext })).toThrow()
   })
 })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createLeakGate } from '../../../src/egress/leak-gate.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { cites } from '../../requirements.ts'
 
 const hexOf = (value: string) => Buffer.from(value).toString('hex')
 const pairs = (value: string) => hexOf(value).match(/../g)!
@@ -137,7 +138,7 @@ describe('finds a long secret whose encoding is broken into lines', () => {
     'a list of bytes, one a line': (text) => JSON.stringify({ data: [...Buffer.from(text)] }, null, 2),
   }
   test.each([93, 164, 900].flatMap((length) => Object.keys(wraps).map((name) => [length, name] as const)))(
-    'of %i characters, as %s',
+    cites('egress:leak:lines', 'of %i characters, as %s'),
     (length, name) => {
       const secret = `sk-${randomBytes(length).toString('base64url').slice(3, length)}`
       const gate = gateOf(secret)
@@ -149,7 +150,7 @@ describe('finds a long secret whose encoding is broken into lines', () => {
   )
 })
 
-test('finds random secrets in random places, in every encoding', () => {
+test(cites('egress:leak:random', 'finds random secrets in random places, in every encoding'), () => {
   const secret = fc.string({
     unit: fc.constantFrom(...Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i))),
     minLength: 16,
@@ -187,7 +188,7 @@ test.each(['=;!!!!!!!!!!!!!!!!', 'a=;!!!!!!!!!!!!!!!', '=;;;;;;;;;;;;;;;;;', '=3
   },
 )
 
-test('does not take random bodies for the secret', () => {
+test(cites('egress:leak:false', 'does not take random bodies for the secret'), () => {
   const gate = gateOf(PLAIN)
   for (let i = 0; i < 20; i++) {
     expect(gate.inspect(withBody(randomBytes(100_000)))).toEqual({ ok: true })
@@ -207,7 +208,7 @@ test('does not take what is nearly the secret for it', () => {
   })
 })
 
-test('says where in the response it was', () => {
+test(cites('egress:leak:place', 'says where in the response it was'), () => {
   const gate = gateOf(PLAIN)
   const cases = [
     [{ ...clean, statusText: `Hello ${PLAIN}` }, 'status_line'],
@@ -220,13 +221,19 @@ test('says where in the response it was', () => {
   expect(gate.inspect(clean)).toEqual({ ok: true })
 })
 
-test('for Basic also finds what the upstream decodes, but not a user name that is no secret', () => {
-  const gate = gateOf(Buffer.from('somebody@example.com:correct horse battery').toString('base64'), 'Basic')
-  expect(gate.inspect(withBody(Buffer.from('you sent correct horse battery')))).toMatchObject({ ok: false })
-  expect(gate.inspect(withBody(Buffer.from('hello somebody@example.com')))).toEqual({ ok: true })
-  const keyAsUser = gateOf(Buffer.from(`${PLAIN}:`).toString('base64'), 'basic')
-  expect(keyAsUser.inspect(withBody(Buffer.from(`no such key: ${PLAIN}`)))).toMatchObject({ ok: false })
-})
+test(
+  cites(
+    'egress:leak:basic',
+    'for Basic also finds what the upstream decodes, but not a user name that is no secret',
+  ),
+  () => {
+    const gate = gateOf(Buffer.from('somebody@example.com:correct horse battery').toString('base64'), 'Basic')
+    expect(gate.inspect(withBody(Buffer.from('you sent correct horse battery')))).toMatchObject({ ok: false })
+    expect(gate.inspect(withBody(Buffer.from('hello somebody@example.com')))).toEqual({ ok: true })
+    const keyAsUser = gateOf(Buffer.from(`${PLAIN}:`).toString('base64'), 'basic')
+    expect(keyAsUser.inspect(withBody(Buffer.from(`no such key: ${PLAIN}`)))).toMatchObject({ ok: false })
+  },
+)
 
 test('finds a secret with Latin-1 letters in either byte form', () => {
   const secret = 'pässwörd-ßecret-ÿ'

@@ -5,6 +5,7 @@ import type { PreparedRequest } from '../../../src/egress/request.ts'
 import { createRunner, type RunnerParts } from '../../../src/egress/run.ts'
 import { SANDBOX_HOST } from '../../../src/egress/target.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
+import { cites } from '../../requirements.ts'
 
 const PUBLIC = '93.184.216.34'
 const PRIVATE = '10.0.0.1'
@@ -33,7 +34,7 @@ it('recalls a name whose addresses are all public', async () => {
 })
 
 it.each([[[PRIVATE]], [[PUBLIC, PRIVATE]], [[PRIVATE, PUBLIC]], [[PUBLIC, PUBLIC, PRIVATE]]])(
-  'recalls nothing where one address of the answer is not public: %j',
+  cites('egress:dns:recalled', 'recalls nothing where one address of the answer is not public: %j'),
   async (remembered) => {
     expect(await recall(remembered)).toBeUndefined()
   },

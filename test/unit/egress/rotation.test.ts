@@ -11,6 +11,7 @@ import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'
 import { makeCredential, seedAccount } from '../../support/seed.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+import { cites } from '../../requirements.ts'
 
 let temp: TempStore
 let authority: Authority
@@ -39,7 +40,7 @@ async function storeSealed(count: number): Promise<SealedCredential[]> {
   return made
 }
 
-it('re-wraps every record key and touches nothing else', async () => {
+it(cites('egress:rotation:rewrap', 're-wraps every record key and touches nothing else'), async () => {
   // More than one batch.
   const before = await storeSealed(130)
   const old = authority.current().kid
@@ -58,7 +59,7 @@ it('re-wraps every record key and touches nothing else', async () => {
   }
 })
 
-it('leaves what a backup kept under the old key shut', async () => {
+it(cites('egress:rotation:backup', 'leaves what a backup kept under the old key shut'), async () => {
   const [credential] = await storeSealed(1)
   await rotateAuthority(parts())
   await expect(vault.open(credential!.sealed, bindingOf(credential!))).rejects.toThrow()
@@ -67,7 +68,7 @@ it('leaves what a backup kept under the old key shut', async () => {
   )
 })
 
-it('publishes the new key and retires the old one', async () => {
+it(cites('egress:rotation:published', 'publishes the new key and retires the old one'), async () => {
   const old = authority.current().kid
   const { kid } = await rotateAuthority(parts())
   const keys = (await temp.store.listPublishedKeys()).map((key) => [key.kid, key.retiredAt === null])
@@ -76,29 +77,35 @@ it('publishes the new key and retires the old one', async () => {
   expect(await temp.store.listPublishedKeys()).toHaveLength(2)
 })
 
-it('waits for a credential that was sealed under the old key and is not stored yet', async () => {
-  const credential = makeCredential(accountId)
-  const sealed = await vault.seal(new Secret('in between'), bindingOf(credential))
-  const insert = Promise.withResolvers<void>()
-  const storing = seals.run(async () => {
-    await insert.promise
-    await temp.store.insertCredential({ ...credential, sealed })
-  })
-  // The row appears only once the rotation waits for it; a rotation that does not wait never sees it.
-  const waiting = {
-    ...seals,
-    settled() {
-      insert.resolve()
-      return seals.settled()
-    },
-  }
-  const { rewrapped } = await rotateAuthority({ ...parts(), seals: waiting })
-  insert.resolve()
-  await storing
-  expect(rewrapped).toBe(1)
-  const after = (await temp.store.getCredential(credential.id, accountId))!
-  expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('in between')
-})
+it(
+  cites(
+    'egress:rotation:race',
+    'waits for a credential that was sealed under the old key and is not stored yet',
+  ),
+  async () => {
+    const credential = makeCredential(accountId)
+    const sealed = await vault.seal(new Secret('in between'), bindingOf(credential))
+    const insert = Promise.withResolvers<void>()
+    const storing = seals.run(async () => {
+      await insert.promise
+      await temp.store.insertCredential({ ...credential, sealed })
+    })
+    // The row appears only once the rotation waits for it; a rotation that does not wait never sees it.
+    const waiting = {
+      ...seals,
+      settled() {
+        insert.resolve()
+        return seals.settled()
+      },
+    }
+    const { rewrapped } = await rotateAuthority({ ...parts(), seals: waiting })
+    insert.resolve()
+    await storing
+    expect(rewrapped).toBe(1)
+    const after = (await temp.store.getCredential(credential.id, accountId))!
+    expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('in between')
+  },
+)
 
 it('keeps the old key and names the record when one cannot be re-wrapped', async () => {
   const [good] = await storeSealed(1)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Scope, HttpMethod } from '../../../schemas/http.ts'
 import { checkEntries, checkScope, checkSubset, coversPath } from '../../../src/egress/scope.ts'
+import { cites } from '../../requirements.ts'
 
 const scope: Scope = {
   hosts: ['api.example.com', 'files.example.com:8443'],
@@ -25,7 +26,7 @@ test.each([
   [{ path: '/public/' }, 'ok'],
   [{ path: '/public' }, 'path'],
   [{ method: 'DELETE' }, 'method'],
-])('a request with %j is covered or refused by: %s', (changes, expected) => {
+])(cites('egress:scope:covers', 'a request with %j is covered or refused by: %s'), (changes, expected) => {
   const verdict = checkScope(scope, { ...request, ...changes })
   expect(verdict.ok ? 'ok' : verdict.reason).toBe(expected)
 })
@@ -45,10 +46,13 @@ test.each([
   [{ path_prefixes: ['/public'] }, 'path_prefixes /public'],
   [{ path_prefixes: ['/'] }, 'path_prefixes /'],
   [{ methods: ['GET', 'DELETE'] }, 'methods DELETE'],
-] as [Partial<Scope>, string | undefined][])('%j sticks out at: %s', (changes, expected) => {
-  const verdict = checkSubset({ ...scope, ...changes }, scope)
-  expect(verdict.ok ? undefined : `${verdict.field} ${verdict.value}`).toBe(expected)
-})
+] as [Partial<Scope>, string | undefined][])(
+  cites('egress:scope:subset', '%j sticks out at: %s'),
+  (changes, expected) => {
+    const verdict = checkSubset({ ...scope, ...changes }, scope)
+    expect(verdict.ok ? undefined : `${verdict.field} ${verdict.value}`).toBe(expected)
+  },
+)
 
 test.each([
   [{ hosts: ['localhost.localdomain'] }, '/hosts/0'],
@@ -65,7 +69,7 @@ test.each([
   },
 )
 
-test('what a subset covers, the whole covers', () => {
+test(cites('egress:scope:monotone', 'what a subset covers, the whole covers'), () => {
   const host = fc.constantFrom('a.example.com', 'b.example.com', 'a.example.com:8443', 'b.example.com:443')
   const prefix = fc.constantFrom('/', '/v1', '/v1/', '/v1/a', '/v10', '/v1/a/b')
   const method = fc.constantFrom(...HttpMethod.options)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkPath, parseTarget, SANDBOX_HOST } from '../../../src/egress/target.ts'
+import { cites } from '../../requirements.ts'
 
 const options = { ports: [443, 8443] }
 const reasonOf = (text: string, given: Parameters<typeof parseTarget>[1] = options) => {
@@ -88,7 +89,7 @@ test.each([
   ['https://api.example.com/a?b=%', 'target_invalid query_not_canonical'],
   ['https://api.example.com?a=b', 'target_invalid path_not_canonical'],
   [`https://api.example.com/${'a'.repeat(8200)}`, 'target_invalid too_long'],
-])('%s: %s', (text, expected) => {
+])(cites('egress:url:https', '%s: %s'), (text, expected) => {
   expect(reasonOf(text)).toBe(expected)
 })
 
@@ -120,23 +121,26 @@ describe('properties', () => {
     .array(piece, { maxLength: 12 })
     .map((parts) => `https://api.example.com${parts.join('')}`)
 
-  test('whatever is accepted is what every parser would send, and stays what it is', () => {
-    fc.assert(
-      fc.property(fc.oneof(anything, fc.webUrl(), fc.string()), (text) => {
-        const verdict = parseTarget(text, options)
-        if (!verdict.ok) return
-        expect([text, `${text}/`]).toContain(verdict.url.href)
-        expect(parseTarget(verdict.url.href, options)).toMatchObject({ ok: true, path: verdict.path })
-        expect(verdict.url.username + verdict.url.password + verdict.url.hash).toBe('')
-        // However often an upstream decodes the path, the segments stay where they are.
-        let decoded = verdict.path
-        for (let i = 0; i < 3; i++) decoded = decodeURIComponent(decoded)
-        expect(decoded.split('/')).toHaveLength(verdict.path.split('/').length)
-        expect(decoded.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')).toBe(false)
-      }),
-      { numRuns: 3000 },
-    )
-  })
+  test(
+    cites('egress:url:stable', 'whatever is accepted is what every parser would send, and stays what it is'),
+    () => {
+      fc.assert(
+        fc.property(fc.oneof(anything, fc.webUrl(), fc.string()), (text) => {
+          const verdict = parseTarget(text, options)
+          if (!verdict.ok) return
+          expect([text, `${text}/`]).toContain(verdict.url.href)
+          expect(parseTarget(verdict.url.href, options)).toMatchObject({ ok: true, path: verdict.path })
+          expect(verdict.url.username + verdict.url.password + verdict.url.hash).toBe('')
+          // However often an upstream decodes the path, the segments stay where they are.
+          let decoded = verdict.path
+          for (let i = 0; i < 3; i++) decoded = decodeURIComponent(decoded)
+          expect(decoded.split('/')).toHaveLength(verdict.path.split('/').length)
+          expect(decoded.split(/[/\\]/).some((segment) => segment === '.' || segment === '..')).toBe(false)
+        }),
+        { numRuns: 3000 },
+      )
+    },
+  )
 
   test('segments written by encodeURIComponent are accepted, unless they hold a delimiter', () => {
     const safe = /^[^/\\%;\p{Cc}\p{Zl}\p{Zp}]+$/u

@@ -6,6 +6,7 @@ import { createNetworks } from '../../../src/core/networks.ts'
 import type { Eip3009Authorization } from '../../../src/payments/ports.ts'
 import type { PaymentNetwork } from '../../../src/core/networks.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
+import { cites } from '../../requirements.ts'
 
 const networks = createNetworks([1, 10, 137, 8453, 42161, 43114, 84532]).all
 let secp256k1: Secp256k1
@@ -55,14 +56,17 @@ function hashByViem({ chainId, asset }: PaymentNetwork, message: Eip3009Authoriz
 }
 
 describe('digest of an EIP-3009 authorization', () => {
-  it('is what viem computes, on every network and for every authorization', () => {
-    fc.assert(
-      fc.property(fc.constantFrom(...networks), authorizations, (network, authorization) => {
-        expect(hex(hasher.hash(network, authorization))).toBe(hashByViem(network, authorization))
-      }),
-      { numRuns: 300 },
-    )
-  })
+  it(
+    cites('x402:eip3009:digest', 'is what viem computes, on every network and for every authorization'),
+    () => {
+      fc.assert(
+        fc.property(fc.constantFrom(...networks), authorizations, (network, authorization) => {
+          expect(hex(hasher.hash(network, authorization))).toBe(hashByViem(network, authorization))
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 
   it('leaves nothing of one authorization in the next', () => {
     const full = {
@@ -103,23 +107,26 @@ describe('digest of an EIP-3009 authorization', () => {
 })
 
 describe('checksums of addresses', () => {
-  it('are good exactly where viem writes the same, and in one case alone', () => {
-    fc.assert(
-      fc.property(bytesOf(20), fc.nat(39), (address, at) => {
-        const checked = checksumAddress(address)
-        expect(hasGoodChecksum(checked, secp256k1.keccak256)).toBe(true)
-        expect(hasGoodChecksum(address, secp256k1.keccak256)).toBe(true)
-        const char = checked[2 + at]!
-        const flipped = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()
-        const changed = checked.slice(0, 2 + at) + flipped + checked.slice(3 + at)
-        const isOneCase = [changed.slice(2).toLowerCase(), changed.slice(2).toUpperCase()].includes(
-          changed.slice(2),
-        )
-        expect(hasGoodChecksum(changed, secp256k1.keccak256)).toBe(flipped === char || isOneCase)
-      }),
-      { numRuns: 300 },
-    )
-  })
+  it(
+    cites('x402:eip55:checksum', 'are good exactly where viem writes the same, and in one case alone'),
+    () => {
+      fc.assert(
+        fc.property(bytesOf(20), fc.nat(39), (address, at) => {
+          const checked = checksumAddress(address)
+          expect(hasGoodChecksum(checked, secp256k1.keccak256)).toBe(true)
+          expect(hasGoodChecksum(address, secp256k1.keccak256)).toBe(true)
+          const char = checked[2 + at]!
+          const flipped = char === char.toLowerCase() ? char.toUpperCase() : char.toLowerCase()
+          const changed = checked.slice(0, 2 + at) + flipped + checked.slice(3 + at)
+          const isOneCase = [changed.slice(2).toLowerCase(), changed.slice(2).toUpperCase()].includes(
+            changed.slice(2),
+          )
+          expect(hasGoodChecksum(changed, secp256k1.keccak256)).toBe(flipped === char || isOneCase)
+        }),
+        { numRuns: 300 },
+      )
+    },
+  )
 
   it('rest on the keccak-256 that everybody uses', () => {
     fc.assert(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findChangedEcho, readIdentifier } from '../../../src/payments/extensions.ts'
+import { cites } from '../../requirements.ts'
 
 const advertised = {
   bazaar: { info: { input: { type: 'http', method: 'POST', body: { list: [1, 2] } } }, schema: {} },
@@ -43,7 +44,7 @@ describe('the echo of extensions', () => {
       withInfo('bazaar', { input: { type: 'http', method: 'POST', body: { list: { 0: 1, 1: 2 } } } }),
       'bazaar',
     ],
-  ])('is not good with %s', (_, echoed, key) => {
+  ])(cites('x402:ext:echo', 'is not good with %s'), (_, echoed, key) => {
     expect(findChangedEcho(advertised, echoed)).toBe(key)
   })
 
@@ -80,7 +81,7 @@ describe('the payment identifier', () => {
       expect(readIdentifier({ extensions })).toBeNull()
   })
 
-  it('is refused where it is anything else', () => {
+  it(cites('x402:id:shape', 'is refused where it is anything else'), () => {
     const invalid = fc.oneof(
       fc.string({ maxLength: 15 }),
       fc.integer(),

@@ -14,6 +14,7 @@ import { signPayment } from '../../support/chain.ts'
 import { networks, sepolia } from '../../support/payment-fakes.ts'
 import { log } from '../../support/store.ts'
 import { openTempStore, type TempStore } from '../../support/temp-store.ts'
+import { cites } from '../../requirements.ts'
 
 const buyer = privateKeyToAccount(`0x${'a9'.repeat(32)}`)
 const SELLER = '0x0000000000000000000000000000000000C0FFEE'
@@ -78,15 +79,21 @@ const settled: Settlements['settle'] = async ({ claim }) => ({
   receipt: { id: 'rcp_1', accountId: '', jws: '', createdAt: 0 },
 })
 
-it('counts one allowance for a seller, in whatever case its address is written', async () => {
-  const { ask, holders } = open(2, settled)
-  await ask(SELLER)
-  await ask(SELLER.toLowerCase())
-  await expect(ask(SELLER.toUpperCase().replace('0X', '0x'))).rejects.toMatchObject({
-    code: 'credits_required',
-  })
-  expect(new Set(holders)).toEqual(new Set([`${sepolia.network}:${SELLER.toLowerCase()}`]))
-})
+it(
+  cites(
+    'x402:settle:allowance',
+    'counts one allowance for a seller, in whatever case its address is written',
+  ),
+  async () => {
+    const { ask, holders } = open(2, settled)
+    await ask(SELLER)
+    await ask(SELLER.toLowerCase())
+    await expect(ask(SELLER.toUpperCase().replace('0X', '0x'))).rejects.toMatchObject({
+      code: 'credits_required',
+    })
+    expect(new Set(holders)).toEqual(new Set([`${sepolia.network}:${SELLER.toLowerCase()}`]))
+  },
+)
 
 it('says of a claim that nobody pays for why it was given back', async () => {
   const { ask, claims, canceled, reasonOf } = open(0, settled)

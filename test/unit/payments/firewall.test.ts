@@ -7,6 +7,7 @@ import { createNetworks } from '../../../src/core/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { cites } from '../../requirements.ts'
 
 const networks = createNetworks([8453, 84532])
 const NOW = 1_800_000_000n
@@ -387,10 +388,25 @@ describe('the firewall, as far as it needs nobody', () => {
       { signature: `0x${'11'.repeat(200)}${'6492'.repeat(16)}` },
       { signature: `0x${'11'.repeat(232)}` },
     ],
-  ])('refuses %s', (_, check, reason, refused, twin) => {
-    expect(verdictOf(refused)).toMatchObject({ ok: false, check, reason, isRetryable: false })
-    expect(verdictOf(twin)).toEqual({ ok: true })
-  })
+  ])(
+    cites(
+      [
+        'x402:fw:scheme',
+        'x402:fw:network',
+        'x402:fw:asset',
+        'x402:fw:pay-to',
+        'x402:fw:amount',
+        'x402:fw:accepted',
+        'x402:fw:window',
+        'x402:fw:signature',
+      ],
+      'refuses %s',
+    ),
+    (_, check, reason, refused, twin) => {
+      expect(verdictOf(refused)).toMatchObject({ ok: false, check, reason, isRetryable: false })
+      expect(verdictOf(twin)).toEqual({ ok: true })
+    },
+  )
 
   it('leaves policy about payTo and amount to us where both are ours', () => {
     const ours = {
@@ -430,7 +446,7 @@ describe('the firewall, as far as it needs nobody', () => {
     })
   })
 
-  it('names the first of several faults, in the order of the checks', () => {
+  it(cites('x402:fw:order', 'names the first of several faults, in the order of the checks'), () => {
     const faults: readonly (readonly [string, Change])[] = [
       ['pay_to', { authorization: { to: STRANGER } }],
       ['amount', { authorization: { value: 1n } }],
@@ -457,7 +473,7 @@ describe('the firewall, as far as it needs nobody', () => {
     )
   })
 
-  it('quotes nothing of the signature', () => {
+  it(cites('x402:fw:secret', 'quotes nothing of the signature'), () => {
     const signature = signatureOf(HIGH_S, '1b')
     expect(JSON.stringify(verdictOf({ signature }))).not.toContain(HIGH_S.slice(0, 8))
   })
@@ -472,7 +488,7 @@ describe('what was accepted', () => {
     ['a number for its text', { a: '1' }, { a: 1 }],
     ['something inherited', JSON.parse('{"__proto__":{}}'), {}],
     ['a deeper difference', { a: { b: { c: 1 } } }, { a: { b: { c: 2 } } }],
-  ])('is another when extra has %s', (_, required, accepted) => {
+  ])(cites('x402:fw:extra', 'is another when extra has %s'), (_, required, accepted) => {
     expect(
       findDifference(
         { ...requirements, extra: accepted as Record<string, unknown> },
@@ -501,7 +517,7 @@ describe('resources', () => {
     ['mcp://tool/a', 'mcp://tool/a', true],
     ['not a url', 'not a url', true],
     ['not a url', 'another', false],
-  ])('%s and %s', (a, b, isSame) => {
+  ])(cites('x402:fw:resource', '%s and %s'), (a, b, isSame) => {
     expect(compareResourceTexts(a, b) === 'match').toBe(isSame)
   })
 })

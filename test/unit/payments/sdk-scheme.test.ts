@@ -6,6 +6,7 @@ import { createSdkScheme } from '../../../src/payments/adapters/sdk-scheme.ts'
 import { ChainError, type Payment } from '../../../src/payments/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { makePayment, PAY_TO, requirements as base, sepolia } from '../../support/payment-fakes.ts'
+import { cites } from '../../requirements.ts'
 
 const account = privateKeyToAccount(`0x${'b7'.repeat(32)}`)
 const requirements = {
@@ -35,11 +36,17 @@ const silent = () => {
 }
 
 describe('verifying a Permit2 payment', () => {
-  it('asks to try again when the chain does not answer, though the SDK has a verdict', async () => {
-    const payment = await permit2()
-    const verdict = await schemeOver(silent).verify(payment, requirements)
-    expect(verdict).toMatchObject({ ok: false, reason: 'unexpected_verify_error', isRetryable: true })
-  })
+  it(
+    cites(
+      'x402:permit2:silence',
+      'asks to try again when the chain does not answer, though the SDK has a verdict',
+    ),
+    async () => {
+      const payment = await permit2()
+      const verdict = await schemeOver(silent).verify(payment, requirements)
+      expect(verdict).toMatchObject({ ok: false, reason: 'unexpected_verify_error', isRetryable: true })
+    },
+  )
 
   it('asks to try again when the SDK has no verdict, though the chain answered', async () => {
     const payment = { ...(await permit2()), wire: new Secret(null as never) }

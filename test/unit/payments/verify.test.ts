@@ -19,6 +19,7 @@ import { decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
 import { requirementsOf, type SignOptions, signPayment, signPaymentV1 } from '../../support/chain.ts'
+import { cites } from '../../requirements.ts'
 
 const networks = createNetworks([84532])
 const network = networks.all[0]!
@@ -197,13 +198,16 @@ describe('the verifier', () => {
       { probe: { revert: 'Blacklistable: account is blacklisted' } },
       ['policy', 'store', 'chain'],
     ],
-  ])('refuses %s, and asks no further', async (_, check, reason, overrides, world, expected) => {
-    const { verify, asked } = arrange(world)
-    const verdict = await verify(await sign(overrides), requirements)
-    expect(verdict).toMatchObject({ ok: false, check, reason, isRetryable: false, payer: PAYER })
-    expect(CHECKS).toContain(check)
-    expect(asked).toEqual(expected)
-  })
+  ])(
+    cites('x402:verify:order', 'refuses %s, and asks no further'),
+    async (_, check, reason, overrides, world, expected) => {
+      const { verify, asked } = arrange(world)
+      const verdict = await verify(await sign(overrides), requirements)
+      expect(verdict).toMatchObject({ ok: false, check, reason, isRetryable: false, payer: PAYER })
+      expect(CHECKS).toContain(check)
+      expect(asked).toEqual(expected)
+    },
+  )
 
   it.each<[string, string, World]>([
     ...(['timeout', 'unreachable', 'malformed', 'wrong_chain', 'refused'] as const).map(
@@ -215,7 +219,7 @@ describe('the verifier', () => {
     ),
     ['no chain at all', 'route', { noChain: true }],
     ['a pause', 'deny_list', { policy: { paused: true } }],
-  ])('never calls a payment invalid because of %s', async (_, check, world) => {
+  ])(cites('x402:verify:silence', 'never calls a payment invalid because of %s'), async (_, check, world) => {
     const verdict = await arrange(world).verify(await sign(), requirements)
     expect(verdict).toMatchObject({
       ok: false,
@@ -286,13 +290,16 @@ describe('contract wallets', () => {
   it.each([
     ['65 bytes', strange],
     ['more', long],
-  ])('are judged by their code, with signatures of %s', async (_, overrides) => {
-    const { verify, asked } = arrange(wallet)
-    expect(await verify(await sign(overrides), requirements)).toEqual({ ok: true, payer: PAYER })
-    expect(asked).toEqual(['policy', 'store', 'chain', 'up0', 'up0 good'])
-  })
+  ])(
+    cites('x402:verify:erc1271', 'are judged by their code, with signatures of %s'),
+    async (_, overrides) => {
+      const { verify, asked } = arrange(wallet)
+      expect(await verify(await sign(overrides), requirements)).toEqual({ ok: true, payer: PAYER })
+      expect(asked).toEqual(['policy', 'store', 'chain', 'up0', 'up0 good'])
+    },
+  )
 
-  it('cannot be claimed by an account without code', async () => {
+  it(cites('x402:verify:no-code', 'cannot be claimed by an account without code'), async () => {
     const { verify } = arrange({ ...wallet, probe: { payerHasCode: false } })
     for (const overrides of [strange, long])
       expect(await verify(await sign(overrides), requirements)).toMatchObject({ check: 'signature' })
@@ -307,11 +314,14 @@ describe('contract wallets', () => {
     expect(asked).not.toContain('up0')
   })
 
-  it('need no second opinion when the account itself signed (EIP-7702)', async () => {
-    const { verify, asked } = arrange({ probe: { payerHasCode: true } })
-    expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
-    expect(asked).toEqual(['policy', 'store', 'chain'])
-  })
+  it(
+    cites('x402:verify:eip7702', 'need no second opinion when the account itself signed (EIP-7702)'),
+    async () => {
+      const { verify, asked } = arrange({ probe: { payerHasCode: true } })
+      expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
+      expect(asked).toEqual(['policy', 'store', 'chain'])
+    },
+  )
 })
 
 describe('payments that others judge', () => {
@@ -350,15 +360,18 @@ describe('payments that others judge', () => {
 describe('rates', () => {
   const rateLimit = { perPayer: 2, perPayee: 3 }
 
-  it('end with a payer that has had its share, until the minute is over', async () => {
-    const { verify, time } = arrange({ rateLimit })
-    for (let i = 0; i < 2; i++) expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
-    const refused = { ok: false, check: 'rate', reason: 'rate_limited', isRetryable: true }
-    expect(await verify(await sign(), requirements)).toMatchObject(refused)
-    expect(await verify(await sign(), requirements, { isOurs: true })).toMatchObject(refused)
-    time.now += 60_000
-    expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
-  })
+  it(
+    cites('x402:verify:rate', 'end with a payer that has had its share, until the minute is over'),
+    async () => {
+      const { verify, time } = arrange({ rateLimit })
+      for (let i = 0; i < 2; i++) expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+      const refused = { ok: false, check: 'rate', reason: 'rate_limited', isRetryable: true }
+      expect(await verify(await sign(), requirements)).toMatchObject(refused)
+      expect(await verify(await sign(), requirements, { isOurs: true })).toMatchObject(refused)
+      time.now += 60_000
+      expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+    },
+  )
 
   it('end with a payee that has had its share, unless that is us', async () => {
     const { verify } = arrange({ rateLimit: { perPayer: 0, perPayee: 3 } })
@@ -392,7 +405,7 @@ describe('rates', () => {
 })
 
 describe('the key of a claim', () => {
-  it('is one for every spelling of a payment', async () => {
+  it(cites('x402:claim:key', 'is one for every spelling of a payment'), async () => {
     const wire = await signPayment({ account: payer, requirements })
     const shouted = JSON.parse(
       JSON.stringify(wire).replaceAll(

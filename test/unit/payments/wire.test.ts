@@ -6,6 +6,7 @@ import type { Payment } from '../../../src/payments/ports.ts'
 import type { PresentedPayment } from '../../../src/core/charging.ts'
 import { decodeFacilitatorRequest, decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { cites } from '../../requirements.ts'
 
 const networks = createNetworks([8453, 84532])
 const FROM = '0x9D8A62f656a8d1615C1294fd71e9CFb3E4855A4F'
@@ -165,7 +166,7 @@ describe('decoding a payment', () => {
     expect(`${decode(v2).wire}`).toBe('[secret]')
   })
 
-  it('takes upper-case hex for the same payment', () => {
+  it(cites('x402:wire:hex', 'takes upper-case hex for the same payment'), () => {
     const shouted = {
       ...v2,
       payload: {
@@ -257,7 +258,7 @@ describe('decoding a payment', () => {
     expect(refusalOf(() => decode(value)).pointer).not.toBe('accepted')
   })
 
-  it('refuses a version in the header of the other', () => {
+  it(cites('x402:wire:version', 'refuses a version in the header of the other'), () => {
     expect(refusalOf(() => decodePayment(inHeader(v1))).pointer).toBe('/x402Version')
     expect(refusalOf(() => decodePayment(inHeader(v2, 'x-payment'))).pointer).toBe('/x402Version')
   })
@@ -286,7 +287,7 @@ describe('decoding a payment', () => {
     )
   })
 
-  it('answers any change of a payment with a payment or payment_invalid', () => {
+  it(cites('x402:wire:any', 'answers any change of a payment with a payment or payment_invalid'), () => {
     const paths = [
       ...Object.keys(v2),
       ...Object.keys(accepted).map((key) => `accepted.${key}`),
