@@ -9,33 +9,25 @@ import {
 } from '@a2a-js/sdk/errors'
 import type { Logger } from '../../lib/log.ts'
 import type { Caller } from '../../core/caller.ts'
+import type { A2aCall } from './call.ts'
+import { parseSendRequest, type SendRequest } from './envelope.ts'
+import { pause } from './pause.ts'
+import { createRunner, isTaken } from './runner.ts'
+import type { DecidePending } from './pending-settlement.ts'
+import { advance, follow, type LiveTask, type TaskRegistry } from './task-registry.ts'
+import { isAtRest, isTerminal, nextPhase } from './task-state.ts'
 import {
-  createBook,
+  createTaskStore,
   HEARTBEAT_MS,
-  type Kept,
+  type KnownTask,
   type ListPage,
   type ListQuery,
   ownerIdOf,
-  type TaskStore,
+  type TaskRows,
 } from './task-store.ts'
-import type { A2aCall } from './call.ts'
-import { parseSendRequest, type SendRequest } from './envelope.ts'
-import { follow, type LiveTask } from './task-registry.ts'
-import { pause } from './pause.ts'
 import { readSubmission, statusOf } from './x402-metadata.ts'
-import { createRunner, isTaken } from './runner.ts'
-import type { Decide } from './pending-settlement.ts'
 import type { Work } from './work.ts'
-import {
-  isAtRest,
-  isInterrupted,
-  isTerminal,
-  type Reply,
-  type WireEvent,
-  type WireMessage,
-  type WireTask,
-  withHistory,
-} from './wire.ts'
+import { type Reply, type WireEvent, type WireMessage, type WireTask, withHistory } from './wire.ts'
 
 /** How long CancelTask waits for work to stop before it says "canceled" over its head. */
 const CANCEL_GRACE_MS = 5_000
@@ -44,15 +36,15 @@ const POLL_MS = 1_000
 const MAX_WAIT_MS = 20_000
 
 export interface EngineParts {
-  readonly store: TaskStore
+  readonly store: TaskRows
   readonly now: () => number
   readonly log: Logger
   /** What the message asks for: work, or an answer that needs none. `resumed`: the task it is a follow-up to. */
-  plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage
+  plan(request: SendRequest, call: A2aCall, resumed: KnownTask | undefined): Work | WireMessage
   /** Whose request it is, within limits. @throws {GatewayError} key_invalid, capability_invalid, rate_limited */
   admit(call: A2aCall): Promise<Caller>
   /** Of paid tasks whose settlement was not known. */
-  readonly decide: Decide
+  readonly decide: DecidePending
   readonly cancelGraceMs?: number
 }
 
@@ -71,16 +63,17 @@ export interface Engine {
 
 export function createEngine(parts: EngineParts): Engine {
   const { store, now, log } = parts
-  const live = new Map<string, LiveTask>()
-  const book = createBook(store, now, (id) => live.has(id), parts.decide)
-  const runner = createRunner({ book, live, now, log, cancelGraceMs: parts.cancelGraceMs ?? CANCEL_GRACE_MS })
+  const registry: TaskRegistry = new Map()
+  const tasks = createTaskStore(store, now, (id) => registry.has(id), parts.decide)
+  const cancelGraceMs = parts.cancelGraceMs ?? CANCEL_GRACE_MS
+  const runner = createRunner({ tasks, registry, now, log, cancelGraceMs })
   const heartbeat = store.engine === 'postgres' ? setInterval(runner.beat, HEARTBEAT_MS) : undefined
   heartbeat?.unref()
 
   /** For work that nobody here awaits: its task says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
 
-  type Found = Kept & { readonly entry?: LiveTask }
+  type Found = KnownTask & { readonly entry?: LiveTask }
 
   /** Either what to start, or the task that this payment was already shown for. */
   async function prepare(params: unknown, call: A2aCall) {
@@ -95,14 +88,13 @@ export function createEngine(parts: EngineParts): Engine {
       throw new RequestMalformedError(
         "message.contextId is not the task's context. Leave it out, or send the task's own.",
       )
-    const { state } = found.task.status
-    if (isInterrupted(state))
-      return { request, resumed: found as Kept, plan: parts.plan(request, call, found) }
+    if (nextPhase(found.phase, 'follow_up'))
+      return { request, resumed: found as KnownTask, plan: parts.plan(request, call, found) }
     // A copy of a payment gets what the first one got: nothing is settled twice.
     if (isPaying(request) && statusOf(found.task) !== undefined) return { request, known: found }
     // 3.4.3: a follow-up goes to a task that waits for one.
     throw new UnsupportedOperationError(
-      isTerminal(state)
+      found.phase === 'ended'
         ? 'This task has ended. Send a new message without taskId.'
         : 'This task is being worked on. Wait for it, or cancel it.',
     )
@@ -133,10 +125,10 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   async function look(id: string, owner: string | null): Promise<Found> {
-    const entry = live.get(id)
+    const entry = registry.get(id)
     if (entry && (entry.owner === null || entry.owner === owner))
-      return { task: entry.task, revision: entry.revision, owner: entry.owner, entry }
-    return book.read(id, owner)
+      return { task: entry.task, revision: entry.revision, owner: entry.owner, phase: entry.phase, entry }
+    return tasks.read(id, owner)
   }
 
   /** The task, then what happens to it; from the store where no work on it is done in this process. */
@@ -154,7 +146,7 @@ export function createEngine(parts: EngineParts): Engine {
   }
 
   async function* watchStored(
-    from: Pick<Kept, 'task' | 'revision' | 'owner'>,
+    from: Pick<KnownTask, 'task' | 'revision' | 'owner'>,
     call: A2aCall,
     isOver: (state: string) => boolean,
   ): AsyncGenerator<WireEvent, void, undefined> {
@@ -237,33 +229,38 @@ export function createEngine(parts: EngineParts): Engine {
     },
 
     async list(query, call) {
-      return book.list(ownerIdOf(await parts.admit(call)), query)
+      return tasks.list(ownerIdOf(await parts.admit(call)), query)
     },
 
     async cancel(id, call) {
       const found = await find(id, call)
-      if (isTerminal(found.task.status.state))
-        throw new TaskNotCancelableError('This task has already ended.')
-      if (found.entry?.isHeld || found.undecided)
-        throw new TaskNotCancelableError('This task is being paid for. It ends by itself in a few seconds.')
+      if (!nextPhase(found.phase, 'cancel'))
+        throw new TaskNotCancelableError(
+          found.phase === 'ended'
+            ? 'This task has already ended.'
+            : 'This task is being paid for. It ends by itself in a few seconds.',
+        )
       if (found.entry) return canceledOrTooLate(await runner.cancel(found.entry))
       const canceled = { ...found.task, status: runner.statusOf(found.task, 'TASK_STATE_CANCELED') }
-      if (await book.save(canceled, found.owner, found.revision + 1)) return canceled
+      if (await tasks.save(canceled, found.owner, found.revision + 1)) return canceled
       return canceledOrTooLate((await find(id, call)).task)
     },
 
     async *subscribe(id, call) {
       const found = await find(id, call)
-      if (isTerminal(found.task.status.state))
+      if (found.phase === 'ended')
         throw new UnsupportedOperationError('This task has ended. Read it with GetTask.')
       yield* watch(found, call, isTerminal)
     },
 
     async close(deadlineMs) {
       clearInterval(heartbeat)
-      const settled = Promise.all([...live.values()].map((entry) => entry.settled))
-      if (live.size > 0) await Promise.race([settled, pause(deadlineMs)])
-      for (const entry of live.values()) entry.controller.abort()
+      const settled = Promise.all([...registry.values()].map((entry) => entry.settled))
+      if (registry.size > 0) await Promise.race([settled, pause(deadlineMs)])
+      for (const entry of registry.values()) {
+        advance(entry, 'close')
+        entry.controller.abort()
+      }
     },
   }
 }

@@ -1,12 +1,13 @@
-// The answer to words that no tool understands: what this agent can do and the exact call for each skill. Written once, at start.
+// The help message: it answers words that no tool understands with what this agent can do and the exact call of each skill. Its text
+// is made once, at start.
 import { priceSentence } from '../message-payment.ts'
 import { pricedAs, type Skill, type SkillTable } from './skills.ts'
 import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } from './wire.ts'
 
 /** @param contextId of the conversation, so that the next message can go on with it */
-export type Greeting = (contextId: string | undefined) => WireMessage
+export type WriteHelp = (contextId: string | undefined) => WireMessage
 
-export function createGreeting(table: SkillTable, extensionUri: string): Greeting {
+export function createHelpMessage(table: SkillTable, extensionUri: string): WriteHelp {
   const offered = table.skills.filter(isForAgents)
   const calls = offered.map((skill) => ({
     skill: skill.id,

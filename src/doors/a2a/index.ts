@@ -1,22 +1,22 @@
 // The A2A door: 1.0 over JSON-RPC at /a2a and over HTTP+JSON at /a2a/rest, 0.3 over JSON-RPC at /a2a, and the agent card.
 import { authenticate } from '../../core/authenticate.ts'
 import { GatewayError, toProblem } from '../../core/errors.ts'
-import type { Kept } from './task-store.ts'
+import type { KnownTask } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
 import { createAgentCards } from './card.ts'
 import { fixDocument, sendDocument } from './documents.ts'
 import { createEngine } from './engine.ts'
 import type { SendRequest } from './envelope.ts'
 import type { A2aExtension } from './extension.ts'
-import { createGreeting } from './help-message.ts'
+import { createHelpMessage } from './help-message.ts'
 import { type Cards, createRequestHandler } from './handler.ts'
 import { createJsonRpc } from './jsonrpc.ts'
 import { createRest, REST_PREFIX } from './rest.ts'
 import { chooseSkill, createSkillTable, SKILLS_EXTENSION_PATH } from './skills.ts'
 import { paidWork } from './paid-work.ts'
 import { readSubmission, X402_EXTENSIONS } from './x402-metadata.ts'
-import { createDecide } from './pending-settlement.ts'
-import { continueWaiting } from './unpaid-call.ts'
+import { createDecidePending } from './pending-settlement.ts'
+import { resumeCall } from './unpaid-call.ts'
 import { toolWork, type ToolWorkParts, wantsText, type Work } from './work.ts'
 import type { WireMessage } from './wire.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
@@ -39,21 +39,21 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const { baseUrl } = addresses
   const table = createSkillTable(registry)
   const cards = createAgentCards(table, addresses, signer)
-  const greet = createGreeting(table, cards.extensionUri)
+  const writeHelp = createHelpMessage(table, cards.extensionUri)
 
-  function plan(request: SendRequest, call: A2aCall, resumed: Kept | undefined): Work | WireMessage {
+  function plan(request: SendRequest, call: A2aCall, resumed: KnownTask | undefined): Work | WireMessage {
     const added = extension?.workFor(request)
     if (added) return added
     const chosen = chooseSkill(table, request, cards.extensionUri)
-    const choice = resumed?.waiting ? continueWaiting(table, resumed.waiting, chosen) : chosen
-    if (choice.kind === 'none') return greet(request.message.contextId)
+    const choice = resumed?.unpaid ? resumeCall(table, resumed.unpaid, chosen) : chosen
+    if (choice.kind === 'none') return writeHelp(request.message.contextId)
     const modes = request.acceptedOutputModes
     const work: ToolWorkParts = {
       calls,
       call,
       skill: choice.skill,
       input: choice.input,
-      asText: modes.length === 0 ? (resumed?.waiting?.asText ?? false) : wantsText(modes),
+      asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
       toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
     }
     return isPaid(choice.skill.entry.tool)
@@ -67,7 +67,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     log,
     plan,
     admit: ({ tokens, address }) => calls.admit('a2a tasks', tokens, address),
-    decide: createDecide(parts.payments, log),
+    decide: createDecidePending(parts.payments, log),
   })
   const cardSource: Cards = {
     publicCard: cards.v1,

@@ -3,7 +3,7 @@ import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PaidResult } from '../../core/charging.ts'
 import type { Caller } from '../../core/caller.ts'
-import type { Kept } from './task-store.ts'
+import type { KnownTask } from './task-store.ts'
 import {
   challengeText,
   paymentErrorCode,
@@ -12,7 +12,7 @@ import {
   requiredOf,
   type Submission,
 } from './x402-metadata.ts'
-import { waitingFor } from './unpaid-call.ts'
+import { unpaidCall } from './unpaid-call.ts'
 import {
   completed,
   outputPart,
@@ -27,10 +27,10 @@ import { textPart } from './wire.ts'
 
 /** @param parts.resumed the task that waited for this payment */
 export function paidWork(
-  parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: Kept | undefined },
+  parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: KnownTask | undefined },
 ): Work {
   const { calls, skill, input, asText, submission, resumed } = parts
-  const waiting = waitingFor(skill, input, asText)
+  const unpaid = unpaidCall(skill, input, asText)
   const receipts = receiptsOf(resumed?.task)
 
   function paid({ json, output, settlement }: PaidResult): Outcome & { kind: 'ended' } {
@@ -53,7 +53,7 @@ export function paidWork(
       state: 'TASK_STATE_INPUT_REQUIRED',
       parts: [
         ...(isAnswer ? problemParts(parts, error) : []),
-        ...(challenge ? [challengeText(challenge, !waiting.isRedacted)] : []),
+        ...(challenge ? [challengeText(challenge, !unpaid.isRedacted)] : []),
       ],
       metadata: paymentMetadata(isAnswer ? 'payment-failed' : 'payment-required', {
         required: challenge?.required ?? requiredOf(resumed?.task),
@@ -61,7 +61,7 @@ export function paidWork(
         receipts: withFailed(receipts, settlement),
         error: isAnswer ? paymentErrorCode(error) : undefined,
       }),
-      waiting,
+      unpaid,
       caller,
     }
   }
@@ -69,23 +69,23 @@ export function paidWork(
   /** The work failed (then nothing was charged), or nobody knows yet whether the payment went through. */
   function failed(error: GatewayError): Outcome {
     const claimId = error.extras['claim_id']
-    const isUndecided = error.code === 'settlement_unknown' && typeof claimId === 'string'
+    const isPending = error.code === 'settlement_unknown' && typeof claimId === 'string'
     return {
       kind: 'ended',
-      state: isUndecided ? 'TASK_STATE_WORKING' : 'TASK_STATE_FAILED',
-      parts: [...problemParts(parts, error), ...(isUndecided ? [textPart(UNDECIDED)] : [])],
+      state: isPending ? 'TASK_STATE_WORKING' : 'TASK_STATE_FAILED',
+      parts: [...problemParts(parts, error), ...(isPending ? [textPart(PENDING)] : [])],
       // Still submitted and not failed: that would invite a second payment.
-      metadata: paymentMetadata(isUndecided ? 'payment-submitted' : 'payment-failed', {
+      metadata: paymentMetadata(isPending ? 'payment-submitted' : 'payment-failed', {
         receipts: withFailed(receipts, paymentFactsOf(error).settlement),
-        error: isUndecided ? undefined : paymentErrorCode(error),
+        error: isPending ? undefined : paymentErrorCode(error),
       }),
-      ...(isUndecided && { undecided: { claimId, skill: skill.id, asText } }),
+      ...(isPending && { pending: { claimId, skill: skill.id, asText } }),
     }
   }
 
   return {
     reply: 'task',
-    async run({ signal, accepted, status, hold }) {
+    async run({ signal, accepted, status, reserve }) {
       let isOpen = false
       let isAtWork = false
       if (resumed && submission.isDeclined) {
@@ -107,7 +107,7 @@ export function paidWork(
         async onAccepted(caller) {
           // Canceled while the payment was checked: the claim is let go.
           if (signal.aborted) throw new GatewayError('state_conflict', 'This task was canceled.')
-          if (submission.payment) hold()
+          if (submission.payment) reserve()
           if (isOpen) status('TASK_STATE_WORKING', [textPart(VERIFIED)], verified)
           else if (submission.payment) await accepted(caller, [textPart(VERIFIED)], verified)
           else await accepted(caller)
@@ -141,5 +141,5 @@ const withFailed = (receipts: readonly SettleResponse[], settlement: SettleRespo
 
 const SUBMITTED = 'The payment is being checked.'
 const VERIFIED = 'The payment is good and reserved for this task; it is settled when the work is done.'
-const UNDECIDED = 'This task ends by itself once it is known: read it again in a few seconds.'
+const PENDING = 'This task ends by itself once it is known: read it again in a few seconds.'
 const DECLINED = 'Not paid, so nothing was done.'

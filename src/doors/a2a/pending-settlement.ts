@@ -1,5 +1,5 @@
-// A paid task whose settlement is not known yet: nobody works on it any more, and it stays at work until its claim is decided.
-// Whoever reads it asks.
+// A paid task whose settlement is not known yet. Nobody works on it any more, and it stays "working" on the wire until the chain
+// has decided its claim: every read of the task asks.
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
 import type { PaymentGate } from '../../core/charging.ts'
@@ -14,13 +14,14 @@ import {
   type WireTask,
 } from './wire.ts'
 
-export interface Undecided {
+export interface PendingSettlement {
   readonly claimId: string
   readonly skill: string
   readonly asText: boolean
 }
 
-export interface Decided {
+/** How the task ends. */
+export interface Decision {
   readonly state: TaskStateName
   readonly parts: readonly WirePart[]
   readonly metadata: Json
@@ -28,9 +29,9 @@ export interface Decided {
 }
 
 /** Undefined as long as it is not known. */
-export type Decide = (task: WireTask, undecided: Undecided) => Promise<Decided | undefined>
+export type DecidePending = (task: WireTask, pending: PendingSettlement) => Promise<Decision | undefined>
 
-export function createDecide(payments: Pick<PaymentGate, 'outcome'>, log: Logger): Decide {
+export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log: Logger): DecidePending {
   /** One look at a chain at a time, however many readers. */
   const looking = new Map<string, ReturnType<typeof lookOnce>>()
 

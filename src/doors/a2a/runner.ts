@@ -4,21 +4,24 @@ import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import type { Logger } from '../../lib/log.ts'
-import { type Book, type Kept, ownerIdOf, type SaveAs } from './task-store.ts'
 import type { A2aCall } from './call.ts'
 import type { SendRequest } from './envelope.ts'
+import { pause } from './pause.ts'
+import { redactMessage } from './redact.ts'
 import {
+  advance,
   createLiveTask,
   deferred,
-  endLive,
+  leave,
   type LiveTask,
   publish,
   publishArtifact,
   publishStatus,
+  type TaskRegistry,
 } from './task-registry.ts'
-import { pause } from './pause.ts'
+import { finalState } from './task-state.ts'
+import { type KnownTask, ownerIdOf, type SaveAs, type TaskStore } from './task-store.ts'
 import { withExtensions } from './x402-metadata.ts'
-import { redactMessage } from './redact.ts'
 import type { Outcome, Work } from './work.ts'
 import {
   agentMessage,
@@ -46,10 +49,10 @@ export interface Runner {
     work: Work,
     request: SendRequest,
     call: A2aCall,
-    resumed: Kept | undefined,
+    resumed: KnownTask | undefined,
     watch: ((entry: LiveTask) => void) | undefined,
   ): Run
-  /** Stops the work; what does not stop in time is canceled over its head. Returns the task as it ended. */
+  /** Stops work that can be called off; what does not stop in time is canceled over its head. Resolves with the task as it ended. */
   cancel(entry: LiveTask): Promise<WireTask>
   /** Tells other replicas that the tasks at work here are alive. */
   beat(): void
@@ -62,14 +65,13 @@ export interface Runner {
 }
 
 export function createRunner(parts: {
-  book: Book
-  /** The tasks at work in this process, by id. */
-  live: Map<string, LiveTask>
+  tasks: TaskStore
+  registry: TaskRegistry
   now: () => number
   log: Logger
   cancelGraceMs: number
 }): Runner {
-  const { book, live, now, log, cancelGraceMs } = parts
+  const { tasks, registry, now, log, cancelGraceMs } = parts
 
   /** For writes that nobody here awaits: the next one, or the next read, says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
@@ -84,7 +86,7 @@ export function createRunner(parts: {
   /** One write at a time per task. False when another process changed the row: then it is read again and adopted. */
   function write(entry: LiveTask, next: WireTask = entry.task, as?: SaveAs): Promise<boolean> {
     const turn = entry.writing.then(async () => {
-      if (!(await book.save(next, entry.owner, entry.revision + 1, as))) return false
+      if (!(await tasks.save(next, entry.owner, entry.revision + 1, as))) return false
       entry.revision++
       return true
     })
@@ -96,18 +98,18 @@ export function createRunner(parts: {
     work: Work,
     request: SendRequest,
     call: A2aCall,
-    resumed: Kept | undefined,
+    resumed: KnownTask | undefined,
     watch: ((entry: LiveTask) => void) | undefined,
   ): Run {
     const controller = new AbortController()
     const begun = deferred<LiveTask | undefined>()
     let entry: LiveTask | undefined
     let registering: NodeJS.Timeout | undefined
-    let isHeld = false
+    let isPaying = false
 
     function open(owner: string | null, said?: readonly WirePart[], metadata?: Json): LiveTask {
       const id = resumed?.task.id ?? newId('task', now())
-      if (live.has(id)) throw takenAlready()
+      if (registry.has(id)) throw takenAlready()
       const contextId = resumed?.task.contextId ?? request.message.contextId ?? randomUUID()
       const message = redactMessage({ ...request.message, taskId: id, contextId })
       const task: WireTask = {
@@ -117,8 +119,11 @@ export function createRunner(parts: {
         ...(resumed?.task.artifacts ? { artifacts: resumed.task.artifacts } : {}),
         history: [...(resumed?.task.history ?? []), message],
       }
-      const opened = createLiveTask(task, resumed ? resumed.owner : owner, controller, resumed?.revision)
-      live.set(id, opened)
+      const opened = createLiveTask(task, resumed ? resumed.owner : owner, controller, {
+        ...(resumed && { revision: resumed.revision }),
+        phase: isPaying ? 'paying' : 'working',
+      })
+      registry.set(id, opened)
       return opened
     }
 
@@ -134,19 +139,19 @@ export function createRunner(parts: {
             if (watch || resumed) await register(opened)
             else registering = setTimeout(() => void write(opened).catch(logFailure), REGISTER_AFTER_MS)
             entry = opened
-            entry.isHeld = isHeld
             watch?.(entry)
             begun.resolve(entry)
           },
           status(state, said, metadata) {
-            if (entry && !entry.isEnding) publishStatus(entry, statusOf(entry.task, state, said, metadata))
+            if (entry && advance(entry, 'report'))
+              publishStatus(entry, statusOf(entry.task, state, said, metadata))
           },
           artifact(artifact, chunk) {
-            if (entry && !entry.isEnding) publishArtifact(entry, artifact, chunk)
+            if (entry && advance(entry, 'report')) publishArtifact(entry, artifact, chunk)
           },
-          hold() {
-            isHeld = true
-            if (entry) entry.isHeld = true
+          reserve() {
+            isPaying = true
+            if (entry) advance(entry, 'reserve')
           },
         })
       } finally {
@@ -171,7 +176,7 @@ export function createRunner(parts: {
         if (entry) {
           // Nobody will read the result; those who follow must not wait for it. Later reads say the same.
           publishStatus(entry, statusOf(entry.task, 'TASK_STATE_FAILED', [textPart(NOT_STORED)]))
-          forget(entry)
+          leave(registry, entry)
         }
         throw thrown
       } finally {
@@ -186,65 +191,58 @@ export function createRunner(parts: {
     try {
       if (!(await write(entry))) throw takenAlready()
     } catch (thrown) {
-      forget(entry)
+      leave(registry, entry)
       throw thrown
     }
   }
 
-  function forget(entry: LiveTask): void {
-    live.delete(entry.task.id)
-    endLive(entry)
-  }
-
   /** The last state is on disk before anybody hears of it. */
   async function finish(entry: LiveTask, outcome: Outcome & { kind: 'ended' }): Promise<Reply> {
-    if (entry.isEnding) {
+    const { pending } = outcome
+    const state = finalState(entry.phase, outcome.state, pending !== undefined)
+    if (!advance(entry, 'finish')) {
       await entry.settled
       return { task: entry.task }
     }
-    entry.isEnding = true
-    const { undecided } = outcome
-    const wasCanceled =
-      entry.controller.signal.aborted && !undecided && outcome.state !== 'TASK_STATE_COMPLETED'
-    const state = wasCanceled ? 'TASK_STATE_CANCELED' : outcome.state
-    const status = wasCanceled
-      ? statusOf(entry.task, state)
-      : statusOf(entry.task, state, outcome.parts, outcome.metadata)
+    const isAsItSays = state === outcome.state
+    const status = isAsItSays
+      ? statusOf(entry.task, state, outcome.parts, outcome.metadata)
+      : statusOf(entry.task, state)
     const artifacts = [...(entry.task.artifacts ?? []), ...(outcome.artifacts ?? [])]
     const task: WireTask = { ...entry.task, status, ...(artifacts.length > 0 ? { artifacts } : {}) }
     const json = JSON.stringify(task)
-    const waiting = wasCanceled ? undefined : outcome.waiting
-    if (!(await write(entry, task, { json, waiting, undecided }))) return adopt(entry)
+    const unpaid = isAsItSays ? outcome.unpaid : undefined
+    if (!(await write(entry, task, { json, unpaid, pending }))) return adopt(entry)
     for (const artifact of outcome.artifacts ?? []) publishArtifact(entry, artifact, { lastChunk: true })
     publishStatus(entry, status)
-    forget(entry)
+    leave(registry, entry, pending !== undefined)
     return { task: entry.task, json }
   }
 
   async function cancel(entry: LiveTask): Promise<WireTask> {
+    advance(entry, 'cancel')
     entry.controller.abort()
     await settledWithin(entry, cancelGraceMs)
-    if (entry.isEnding) {
+    if (!advance(entry, 'overdue')) {
       await entry.settled
       return entry.task
     }
-    entry.isEnding = true
     const status = statusOf(entry.task, 'TASK_STATE_CANCELED', [textPart(STILL_RUNNING)])
     try {
       if (!(await write(entry, { ...entry.task, status }))) await adopt(entry)
       else publishStatus(entry, status)
     } finally {
-      forget(entry)
+      leave(registry, entry)
     }
     return entry.task
   }
 
   /** Another replica ended this task (it canceled it): its word is the stored one. */
   async function adopt(entry: LiveTask): Promise<Reply> {
-    const { task } = await book.read(entry.task.id, entry.owner)
+    const { task } = await tasks.read(entry.task.id, entry.owner)
     entry.task = task
     publish(entry, { statusUpdate: { taskId: task.id, contextId: task.contextId, status: task.status } })
-    forget(entry)
+    leave(registry, entry)
     return { task }
   }
 
@@ -253,8 +251,8 @@ export function createRunner(parts: {
     cancel,
     statusOf,
     beat() {
-      for (const entry of live.values())
-        if (entry.revision > 0 && !entry.isEnding) void write(entry).catch(logFailure)
+      for (const entry of registry.values())
+        if (entry.revision > 0 && entry.phase !== 'ending') void write(entry).catch(logFailure)
     },
   }
 }

@@ -1,24 +1,23 @@
-// A task while it is being worked on in this process: its current state, and everybody who listens to it.
+// The tasks that this process works on: the current state of each, and everybody who listens to it.
+import { isAtRest, isAway, nextPhase, phaseAway, type TaskEvent, type TaskPhase } from './task-state.ts'
 import type { WireArtifact, WireEvent, WireStatus, WireTask } from './wire.ts'
-import { isAtRest } from './wire.ts'
+
+/** By task id. */
+export type TaskRegistry = Map<string, LiveTask>
 
 export interface LiveTask {
-  /** The current state; replaced, never changed in place. */
+  /** What clients see; replaced, never changed in place. */
   task: WireTask
+  /** Changed by `advance` and `leave` alone. */
+  phase: TaskPhase
   /** Revision in the store; 0 until first saved. */
   revision: number
   readonly owner: string | null
   readonly controller: AbortController
   readonly listeners: Set<(event: WireEvent) => void>
-  /** Resolves when the task is at rest and stored. */
+  /** Resolves when nobody works on it here any more, and what became of it is stored. */
   readonly settled: Promise<void>
   readonly settle: () => void
-  /** Somebody is writing its last state: the work's own end and a cancel must not both do it. */
-  isEnding: boolean
-  /** Money may move: it can not be canceled any more. */
-  isHeld: boolean
-  /** Nobody works on it here any more, at rest or not: nothing further is published. */
-  isOver: boolean
   /** Writes of one task queue here, so that revisions follow each other. */
   writing: Promise<unknown>
 }
@@ -35,26 +34,34 @@ export function createLiveTask(
   task: WireTask,
   owner: string | null,
   controller: AbortController,
-  revision = 0,
+  { revision = 0, phase = 'working' as TaskPhase } = {},
 ): LiveTask {
   const { promise, resolve } = deferred<void>()
   return {
     task,
+    phase,
     revision,
     owner,
     controller,
     listeners: new Set(),
     settled: promise,
     settle: resolve,
-    isEnding: false,
-    isHeld: false,
-    isOver: false,
     writing: Promise.resolve(),
   }
 }
 
-export function endLive(live: LiveTask): void {
-  live.isOver = true
+/** Takes an event where its phase allows that. False, and nothing changed, where it does not. */
+export function advance(live: LiveTask, event: TaskEvent): boolean {
+  const next = nextPhase(live.phase, event)
+  if (next === undefined) return false
+  live.phase = next
+  return true
+}
+
+/** Ends the work of this process on a task, which may be at rest then or go on elsewhere. Nothing is published after it. */
+export function leave(registry: TaskRegistry, live: LiveTask, isPending = false): void {
+  registry.delete(live.task.id)
+  live.phase = phaseAway(live.task.status.state, isPending)
   live.settle()
 }
 
@@ -115,7 +122,7 @@ export function follow(live: LiveTask, gone: AbortSignal): AsyncGenerator<WireEv
           if (endsStream(event)) return
           continue
         }
-        if (live.isOver) return
+        if (isAway(live.phase)) return
         await new Promise<void>((resolve) => {
           wake = resolve
         })

@@ -5,37 +5,34 @@ import type { Caller } from '../../core/caller.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
 import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './x402-metadata.ts'
 import { redactTokens } from './redact.ts'
-import type { Decide, Decided, Undecided } from './pending-settlement.ts'
-import type { Waiting } from './unpaid-call.ts'
-import {
-  agentMessage,
-  isAtRest,
-  isInterrupted,
-  type Json,
-  textPart,
-  type TaskStateName,
-  type WireTask,
-} from './wire.ts'
+import type { DecidePending, Decision, PendingSettlement } from './pending-settlement.ts'
+import { isAtRest, phaseAway, type TaskPhase } from './task-state.ts'
+import type { UnpaidCall } from './unpaid-call.ts'
+import { agentMessage, type Json, textPart, type TaskStateName, type WireTask } from './wire.ts'
 
 const RESULT_MS = 24 * 3_600_000
 const WAITING_MS = 5 * 60_000
 /** With replicas: a task at work whose process has not been heard of for this long is taken for dead. */
 export const HEARTBEAT_MS = 30_000
 const SILENT_MS = 4 * HEARTBEAT_MS
-/** Metadata key, in the store only, that names the process at work on a task. */
-const WORKER = 'gateway.worker'
-/** The same for the call that a task goes on with once it is paid. */
-const WAITING = 'gateway.waiting'
-/** The same for the claim that a task at work waits for, when nobody works on it. */
-const UNDECIDED = 'gateway.undecided'
+/** Metadata keys that are kept in the store and never shown. */
+const MARK = {
+  /** The process that works on a task. */
+  worker: 'gateway.worker',
+  /** The call that a task goes on with once it is paid. */
+  unpaid: 'gateway.waiting',
+  /** The claim that a task waits for when nobody works on it. */
+  pending: 'gateway.undecided',
+} as const
 
-export type TaskStore = Pick<Store, 'engine' | 'saveTask' | 'getTask' | 'listTasks'>
+/** What the store must be able to do. */
+export type TaskRows = Pick<Store, 'engine' | 'saveTask' | 'getTask' | 'listTasks'>
 
-export interface Book {
+export interface TaskStore {
   /** False when somebody else wrote first. */
   save(task: WireTask, owner: string | null, revision: number, as?: SaveAs): Promise<boolean>
   /** @throws {TaskNotFoundError} also when the task is another caller's */
-  read(id: string, owner: string | null): Promise<Kept>
+  read(id: string, owner: string | null): Promise<KnownTask>
   list(owner: string | null, query: ListQuery): Promise<ListPage>
 }
 
@@ -43,16 +40,17 @@ export interface SaveAs {
   /** The task as stored, when already serialised. */
   readonly json?: string | undefined
   /** Kept beside the task and never shown. */
-  readonly waiting?: Waiting | undefined
-  readonly undecided?: Undecided | undefined
+  readonly unpaid?: UnpaidCall | undefined
+  readonly pending?: PendingSettlement | undefined
 }
 
-export interface Kept {
+/** A task as it is known when a request comes in. */
+export interface KnownTask {
   readonly task: WireTask
   readonly revision: number
   readonly owner: string | null
-  readonly waiting?: Waiting | undefined
-  readonly undecided?: Undecided | undefined
+  readonly phase: TaskPhase
+  readonly unpaid?: UnpaidCall | undefined
 }
 
 export interface ListQuery {
@@ -77,24 +75,18 @@ export const ownerIdOf = (caller: Caller): string | null =>
 const DEFAULT_PAGE = 50
 
 /** @param isLive whether this process is at work on a task */
-export function createBook(
-  store: TaskStore,
+export function createTaskStore(
+  store: TaskRows,
   now: () => number,
   isLive: (id: string) => boolean,
-  decide: Decide,
-): Book {
+  decide: DecidePending,
+): TaskStore {
   const worker = randomUUID()
 
   function toRow(task: WireTask, owner: string | null, revision: number, as: SaveAs = {}): StoredTask {
     const { state } = task.status
     const at = now()
-    const mark = as.waiting
-      ? { [WAITING]: as.waiting }
-      : as.undecided
-        ? { [UNDECIDED]: as.undecided }
-        : isAtRest(state)
-          ? undefined
-          : { [WORKER]: worker }
+    const mark = markOf(state, as)
     const json = (!mark && as.json) || JSON.stringify(withMetadata(task, mark))
     return {
       id: task.id,
@@ -104,22 +96,27 @@ export function createBook(
       revision,
       json: redactTokens(json),
       updatedAt: at,
-      expiresAt: at + (isInterrupted(state) ? WAITING_MS : RESULT_MS),
+      expiresAt: at + (phaseAway(state, false) === 'waiting' ? WAITING_MS : RESULT_MS),
     }
   }
 
-  /** A task at work that nobody works on ends with the first read that can tell how. */
-  async function settleAbandoned(row: StoredTask): Promise<StoredTask> {
+  function markOf(state: string, { unpaid, pending }: SaveAs): Json | undefined {
+    if (unpaid) return { [MARK.unpaid]: unpaid }
+    if (pending) return { [MARK.pending]: pending }
+    return isAtRest(state) ? undefined : { [MARK.worker]: worker }
+  }
+
+  /** A task that nobody works on any more ends with the first read that can tell how. */
+  async function settle(row: StoredTask): Promise<StoredTask> {
     if (isAtRest(row.state)) return row
-    const stored = JSON.parse(row.json) as WireTask
-    const { task, undecided } = unmarked(stored)
-    if (undecided) {
-      const decided = await decide(task, undecided)
-      return decided ? end(row, task, decided) : row
+    const { task, worker: by, pending } = unmark(row)
+    if (pending) {
+      const decision = await decide(task, pending)
+      return decision ? end(row, task, decision) : row
     }
-    const isOurs = stored.metadata?.[WORKER] === worker
     // One process owns an embedded store, so any other worker is an earlier one.
-    const mayLive = isOurs ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
+    const mayLive =
+      by === worker ? isLive(row.id) : store.engine === 'postgres' && now() - row.updatedAt < SILENT_MS
     return mayLive ? row : end(row, task, abandoned(task))
   }
 
@@ -141,8 +138,10 @@ export function createBook(
       const found = /^task_[0-9a-z]{35}$/.test(id) ? await store.getTask(id) : undefined
       if (!found || found.expiresAt <= now() || (found.owner !== null && found.owner !== owner))
         throw new TaskNotFoundError('There is no such task, or it is not yours.')
-      const row = await settleAbandoned(found)
-      return { ...unmarked(JSON.parse(row.json) as WireTask), revision: row.revision, owner: row.owner }
+      const row = await settle(found)
+      const { task, unpaid, pending } = unmark(row)
+      const phase = phaseAway(row.state, pending !== undefined)
+      return { task, unpaid, phase, revision: row.revision, owner: row.owner }
     },
     async list(owner, query) {
       const pageSize = query.pageSize ?? DEFAULT_PAGE
@@ -155,9 +154,9 @@ export function createBook(
       )
       // The sweep comes once a minute; what is past its time is gone before.
       const kept = page.items.filter((row) => row.expiresAt > now())
-      const rows = await Promise.all(kept.map(settleAbandoned))
+      const rows = await Promise.all(kept.map(settle))
       return {
-        tasks: rows.map((row) => unmarked(JSON.parse(row.json) as WireTask).task),
+        tasks: rows.map((row) => unmark(row).task),
         nextPageToken: page.next ?? '',
         pageSize: rows.length,
         totalSize: page.total,
@@ -166,7 +165,7 @@ export function createBook(
   }
 }
 
-type Ending = Omit<Decided, 'metadata'> & { readonly metadata: Json | undefined }
+type Ending = Omit<Decision, 'metadata'> & { readonly metadata: Json | undefined }
 
 function abandoned(task: WireTask): Ending {
   const isPaid = statusOf(task) !== undefined
@@ -190,13 +189,23 @@ const ABANDONED_PAYMENT =
 const withMetadata = (task: WireTask, mark: Json | undefined): WireTask =>
   mark ? { ...task, metadata: { ...task.metadata, ...mark } } : task
 
-function unmarked(task: WireTask): Pick<Kept, 'task' | 'waiting' | 'undecided'> {
+interface Unmarked {
+  readonly task: WireTask
+  readonly worker?: unknown
+  readonly unpaid?: UnpaidCall | undefined
+  readonly pending?: PendingSettlement | undefined
+}
+
+/** The task as clients see it, and beside it what the store keeps for itself. */
+function unmark(row: StoredTask): Unmarked {
+  const task = JSON.parse(row.json) as WireTask
   const { metadata, ...rest } = task
-  if (!metadata || ![WORKER, WAITING, UNDECIDED].some((mark) => mark in metadata)) return { task }
-  const { [WORKER]: _worker, [WAITING]: waiting, [UNDECIDED]: undecided, ...kept } = metadata
+  if (!metadata || !Object.values(MARK).some((mark) => mark in metadata)) return { task }
+  const { [MARK.worker]: worker, [MARK.unpaid]: unpaid, [MARK.pending]: pending, ...kept } = metadata
   return {
     task: Object.keys(kept).length === 0 ? rest : { ...rest, metadata: kept },
-    waiting: waiting as Waiting | undefined,
-    undecided: undecided as Undecided | undefined,
+    worker,
+    unpaid: unpaid as UnpaidCall | undefined,
+    pending: pending as PendingSettlement | undefined,
   }
 }

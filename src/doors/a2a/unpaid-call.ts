@@ -1,4 +1,4 @@
-// What a task that waits for its payment remembers of the call, and what a follow-up to it means.
+// The call that a task keeps while it waits for its payment, and what a follow-up message makes of it.
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../../core/errors.ts'
 import { takesCapabilityArgument } from '../../core/registry.ts'
@@ -7,7 +7,7 @@ import { redactTokens, redactValue } from './redact.ts'
 import type { Choice, Skill, SkillTable } from './skills.ts'
 import type { Json } from './wire.ts'
 
-export interface Waiting {
+export interface UnpaidCall {
   readonly skill: string
   /** Redacted like everything that is stored. */
   readonly input: unknown
@@ -16,7 +16,7 @@ export interface Waiting {
   readonly asText: boolean
 }
 
-export function waitingFor(skill: Skill, input: unknown, asText: boolean): Waiting {
+export function unpaidCall(skill: Skill, input: unknown, asText: boolean): UnpaidCall {
   const kept = redactInput(skill, input)
   return { skill: skill.id, input: kept, isRedacted: !isDeepStrictEqual(kept, input), asText }
 }
@@ -25,19 +25,19 @@ export function waitingFor(skill: Skill, input: unknown, asText: boolean): Waiti
  * The call that a follow-up to a waiting task continues; one that is repeated must be the same call.
  * @throws {GatewayError} input_conflict, input_missing_field
  */
-export function continueWaiting(table: SkillTable, waiting: Waiting, choice: Choice): Choice {
-  const skill = table.find(waiting.skill)
+export function resumeCall(table: SkillTable, unpaid: UnpaidCall, choice: Choice): Choice {
+  const skill = table.find(unpaid.skill)
   if (!skill) throw new GatewayError('tool_not_found', 'This skill is not offered any more.')
   if (choice.kind === 'none' || isEmpty(choice.input)) {
     if (choice.kind !== 'none' && choice.skill.id !== skill.id) throw otherCall(skill)
-    if (waiting.isRedacted)
+    if (unpaid.isRedacted)
       throw new GatewayError(
         'input_missing_field',
         'Send skill and input again with the payment: the input holds secret or personal values, which are not kept.',
       )
-    return { kind: 'skill', skill, input: waiting.input }
+    return { kind: 'skill', skill, input: unpaid.input }
   }
-  if (choice.skill.id !== skill.id || !isDeepStrictEqual(redactInput(skill, choice.input), waiting.input))
+  if (choice.skill.id !== skill.id || !isDeepStrictEqual(redactInput(skill, choice.input), unpaid.input))
     throw otherCall(skill)
   return { kind: 'skill', skill, input: choice.input }
 }

@@ -76,19 +76,6 @@ export type WireEvent =
 /** What SendMessage answers. `json` is the task already serialised, where that was done to store it. */
 export type Reply = { readonly message: WireMessage } | { readonly task: WireTask; readonly json?: string }
 
-const TERMINAL: ReadonlySet<string> = new Set([
-  'TASK_STATE_COMPLETED',
-  'TASK_STATE_FAILED',
-  'TASK_STATE_CANCELED',
-  'TASK_STATE_REJECTED',
-])
-const INTERRUPTED: ReadonlySet<string> = new Set(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED'])
-
-export const isTerminal = (state: string) => TERMINAL.has(state)
-/** Waits for the client: neither at work nor at its end. */
-export const isInterrupted = (state: string) => INTERRUPTED.has(state)
-export const isAtRest = (state: string) => TERMINAL.has(state) || INTERRUPTED.has(state)
-
 export const JSON_MEDIA = 'application/json'
 export const dataPart = (data: unknown): WirePart => ({ data, mediaType: JSON_MEDIA })
 export const textPart = (text: string): WirePart => ({ text, mediaType: 'text/plain' })

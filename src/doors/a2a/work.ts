@@ -1,12 +1,12 @@
-// What a message sets in motion: a tool through the call path, or (conformance runs only) a fixture.
+// What a message sets in motion: the call of a tool.
 import { randomUUID } from 'node:crypto'
 import type { CallPath } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
 import type { Caller } from '../../core/caller.ts'
 import type { A2aCall } from './call.ts'
 import type { Skill } from './skills.ts'
-import type { Undecided } from './pending-settlement.ts'
-import type { Waiting } from './unpaid-call.ts'
+import type { PendingSettlement } from './pending-settlement.ts'
+import type { UnpaidCall } from './unpaid-call.ts'
 import {
   dataPart,
   type Json,
@@ -17,7 +17,7 @@ import {
   type WirePart,
 } from './wire.ts'
 
-/** How work ends. `refused`: before any work was done, so there is nothing to keep. */
+/** How work ends. `refused` is before any work was done, so there is nothing to keep. */
 export type Outcome =
   | { readonly kind: 'refused'; readonly error: unknown }
   | {
@@ -27,10 +27,10 @@ export type Outcome =
       readonly parts?: readonly WirePart[]
       /** Of the status message. */
       readonly metadata?: Json
-      /** What a task that is to be paid remembers. */
-      readonly waiting?: Waiting
-      /** It stays at work, without work, until its claim is decided. */
-      readonly undecided?: Undecided
+      /** The call that goes on once the task is paid. */
+      readonly unpaid?: UnpaidCall
+      /** Set where the task stays "working" until its settlement is known. */
+      readonly pending?: PendingSettlement
       /** Whose task it is, where it ends before it was accepted. */
       readonly caller?: Caller | undefined
     }
@@ -41,8 +41,8 @@ export interface WorkContext {
   accepted(caller: Caller | null, parts?: readonly WirePart[], metadata?: Json): Promise<void> | void
   status(state: TaskStateName, parts?: readonly WirePart[], metadata?: Json): void
   artifact(artifact: WireArtifact, chunk?: { append?: boolean; lastChunk?: boolean }): void
-  /** From here on money may move: the task can not be canceled any more. */
-  hold(): void
+  /** The payment was found good: from here on money may move, and the task cannot be canceled any more. */
+  reserve(): void
 }
 
 export interface Work {

@@ -31,7 +31,7 @@ describe('paid work', () => {
       accepted: () => void seen.push('accepted'),
       status: () => void seen.push('status'),
       artifact: () => void seen.push('artifact'),
-      hold: () => void seen.push('hold'),
+      reserve: () => void seen.push('hold'),
     }
     const work = paidWork({
       calls: calls as CallPath,
