@@ -1,5 +1,9 @@
 // `npm run bench [-- name …]`: every benchmark in a process of its own, one after the other, so that none disturbs another.
+// With `--write`, bench/results.json gets the tables of those that ran; `npm run generate` makes docs/performance.md of it.
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 const ALL = [
   'store',
@@ -21,18 +25,40 @@ const ALL = [
   'commerce',
   'start',
 ]
-const wanted = process.argv.slice(2)
+const given = process.argv.slice(2)
+const isWritten = given.includes('--write')
+const wanted = given.filter((name) => name !== '--write')
 const unknown = wanted.filter((name) => !ALL.includes(name))
 if (unknown.length > 0) {
   console.error(`no benchmark ${unknown.join(', ')}; there are ${ALL.join(', ')}`)
   process.exit(2)
 }
-console.log(`Node ${process.version}, ${process.platform} ${process.arch}`)
+const machine = `Node ${process.version}, ${process.platform} ${process.arch}`
+console.log(machine)
+const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+const measured = `${machine}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown processor'}, ${new Date().toISOString().slice(0, 10)}`
 let failed = false
 for (const name of wanted.length > 0 ? wanted : ALL) {
   console.log(`\n== ${name} ==`)
   const file = new URL(`./${name}.ts`, import.meta.url).pathname
-  const { status } = spawnSync(process.execPath, ['--expose-gc', file], { stdio: 'inherit' })
+  const { status } = spawnSync(process.execPath, ['--expose-gc', file], {
+    stdio: 'inherit',
+    env: { ...process.env, BENCH_TABLES: join(folder, name) },
+  })
   if (status !== 0) failed = true
+  else if (isWritten) writeTables(name)
 }
+rmSync(folder, { recursive: true })
 process.exit(failed ? 1 : 0)
+
+/** Puts the tables of one benchmark in the place of its last ones. */
+function writeTables(bench: string): void {
+  const file = new URL('./results.json', import.meta.url)
+  const { tables } = JSON.parse(readFileSync(file, 'utf8')) as { tables: { bench: string }[] }
+  const lines = readFileSync(join(folder, bench), 'utf8').trim().split('\n')
+  const fresh = lines.map((line) => ({ bench, measured, ...(JSON.parse(line) as object) }))
+  const order = (name: string) => ALL.indexOf(name)
+  const kept = tables.filter((table) => table.bench !== bench)
+  const all = [...kept, ...fresh].toSorted((a, b) => order(a.bench) - order(b.bench))
+  writeFileSync(file, `${JSON.stringify({ tables: all }, undefined, 2)}\n`)
+}

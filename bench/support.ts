@@ -1,6 +1,6 @@
 // Shared by the benchmarks: servers in processes of their own, CPU read from the kernel, one load client, one table.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Client } from 'undici'
 
@@ -193,7 +193,7 @@ export const median = (values: readonly number[]) =>
     0.5,
   )
 
-/** Columns padded to their widest cell; numbers to the right. */
+/** Columns padded to their widest cell; numbers to the right. Also a line of JSON in the file that `BENCH_TABLES` names. */
 export function printTable(
   title: string,
   head: readonly string[],
@@ -207,4 +207,6 @@ export function printTable(
   console.log(line(head))
   console.log(widths.map((width) => '-'.repeat(width)).join('  '))
   for (const row of cells.slice(1)) console.log(line(row))
+  const file = process.env['BENCH_TABLES']
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ title, head, rows })}\n`)
 }

@@ -53,16 +53,40 @@ const DEFAULT_FEEDS = {
 } as const
 
 const Environment = z.object({
-  PORT: integer(0, 65535).default(8402),
-  HOST: z.string().default('127.0.0.1'),
+  PORT: integer(0, 65535)
+    .default(8402)
+    .meta({ description: 'Port of the listener. `0` picks a free port and prints it' }),
+  HOST: z.string().default('127.0.0.1').meta({ description: 'Address of the listener' }),
   GATEWAY_MODE: z
     .enum(['sandbox', 'production'], { error: 'must be sandbox or production' })
-    .default('sandbox'),
-  GATEWAY_BASE_URL: httpUrl.optional(),
-  GATEWAY_SITE_URL: httpUrl.optional(),
-  GATEWAY_MCP_URL: httpUrl.optional(),
-  GATEWAY_DATA_DIR: z.string().default('./data'),
-  GATEWAY_DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' }).optional(),
+    .default('sandbox')
+    .meta({
+      description:
+        '`sandbox` or `production`. Production needs `GATEWAY_BASE_URL` and refuses test hooks and test keys',
+    }),
+  GATEWAY_BASE_URL: httpUrl.optional().meta({
+    description: 'Public address of the HTTP API, in documents and receipts',
+    shownDefault: 'from `HOST` and `PORT`',
+  }),
+  GATEWAY_SITE_URL: httpUrl
+    .optional()
+    .meta({ description: 'Public address of the site, in documents', shownDefault: '`GATEWAY_BASE_URL`' }),
+  GATEWAY_MCP_URL: httpUrl.optional().meta({
+    description: 'Public address of the MCP endpoint, in documents',
+    shownDefault: '`GATEWAY_BASE_URL` and `/mcp`',
+  }),
+  GATEWAY_DATA_DIR: z
+    .string()
+    .default('./data')
+    .meta({ description: 'Directory of the embedded database, operator documents and key files (0600)' }),
+  GATEWAY_DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// URL' })
+    .optional()
+    .meta({
+      description:
+        '`postgres://…`: all state in PostgreSQL, any number of replicas. They share the key files',
+      shownDefault: 'unset',
+    }),
   GATEWAY_OPERATOR_KEY: z
     .string()
     // With its checksum: a mistyped key would be stored, and then refused on every call.
@@ -70,50 +94,141 @@ const Environment = z.object({
       (text) => parseToken(text)?.kind === 'sk',
       'must be a service key (agw_sk_…), as `keys create` prints it',
     )
-    .optional(),
-  GATEWAY_AUTHORITY_KEY_FILE: z.string().optional(),
+    .optional()
+    .meta({ description: 'The first service key, read at the very first start', shownDefault: 'generated' }),
+  GATEWAY_AUTHORITY_KEY_FILE: z.string().optional().meta({
+    description: 'Private key that wraps the key of every credential',
+    shownDefault: '`authority.jwk` in the data directory',
+  }),
   GATEWAY_PAY_TO: z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
-    .optional(),
-  GATEWAY_FACILITATORS: list,
-  GATEWAY_SETTLER_KEY_FILE: z.string().optional(),
-  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000),
-  GATEWAY_DISCOVERY_SOURCES: list,
-  GATEWAY_FEED_SOURCES: list,
-  GATEWAY_DNS_SERVERS: list,
-  GATEWAY_EDGE_NAME: AllowedName.optional(),
-  GATEWAY_EGRESS_PORTS: list,
-  GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list,
-  GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000).default(100),
+    .optional()
+    .meta({
+      description: 'Account that is paid. In production, paid tools answer 503 until it is set',
+      shownDefault: 'an account of the sandbox',
+    }),
+  GATEWAY_FACILITATORS: list.meta({
+    description: 'Comma-separated facilitator URLs, instead of the one in this process',
+    shownDefault: 'in-process',
+  }),
+  GATEWAY_SETTLER_KEY_FILE: z.string().optional().meta({
+    description:
+      'Account that submits the settlements of the in-process facilitator: a file with 0x and 64 hex digits, 0600',
+    shownDefault: 'a key of the sandbox',
+  }),
+  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000)
+    .default(1000)
+    .meta({ description: 'Free settlements a month, per account or payee. Each further one costs 1 credit' }),
+  GATEWAY_DISCOVERY_SOURCES: list.meta({
+    description: 'Comma-separated x402 catalogues that `/discovery` reads',
+  }),
+  GATEWAY_FEED_SOURCES: list.meta({
+    description: 'Comma-separated https URLs, at most three: what a feed digest without addresses reads',
+    shownDefault: 'two technology feeds',
+  }),
+  GATEWAY_DNS_SERVERS: list.meta({
+    description: 'Comma-separated `ip:port`, for egress, edge consent and email',
+    shownDefault: 'of the system',
+  }),
+  GATEWAY_EDGE_NAME: AllowedName.optional().meta({
+    description: 'The `gw=` of the TXT records with which merchants consent',
+    shownDefault: 'host of `GATEWAY_BASE_URL`',
+  }),
+  GATEWAY_EGRESS_PORTS: list.meta({
+    description: 'Comma-separated ports that outbound requests may use',
+    shownDefault: '`443`',
+  }),
+  GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list.meta({
+    description: 'Comma-separated private ranges that outbound requests may reach',
+  }),
+  GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000)
+    .default(100)
+    .meta({ description: 'Free credits of a new account' }),
   GATEWAY_MCP_NAMES: z
     .enum(['auto', 'dotted', 'portable'], { error: 'must be auto, dotted or portable' })
-    .default('auto'),
-  GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional(),
+    .default('auto')
+    .meta({
+      description: '`auto`, `dotted` or `portable`: which spelling of the tool names the MCP list shows',
+    }),
+  GATEWAY_RATE_LIMIT: integer(0, 1_000_000_000).optional().meta({
+    description:
+      'Calls a minute per key or address. `0` switches limits off. One merchant gets 3000 edge calls a minute, or this if it is more',
+    shownDefault: 'per tool',
+  }),
   GATEWAY_TRUST_PROXY: z
     .union([z.literal('off').transform(() => 0), integer(0, 10)], {
       error: 'must be off or the number of proxies in front, at most 10',
     })
-    .default(0),
+    .default(0)
+    .meta({ description: 'How many proxies in front may set the client address', shownDefault: '`off`' }),
   GATEWAY_CREDIT_PRICE_ATOMIC: z
     .string()
     .regex(/^\d{1,18}$/, 'must be a whole number')
-    .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString()),
-  GATEWAY_EMAIL_DAILY_QUOTA: integer(0, 1_000_000_000).default(1000),
+    .default(DEFAULT_CREDIT_PRICE_ATOMIC.toString())
+    .meta({ description: 'Price of one credit, in atomic USDC' }),
+  GATEWAY_EMAIL_DAILY_QUOTA: integer(0, 1_000_000_000)
+    .default(1000)
+    .meta({ description: 'Addresses that a free key verifies in a UTC day. `0`: no limit' }),
   // An address is personal: it is never sent in the clear.
   GATEWAY_EMAIL_VERIFIER_URL: z
     .url({ protocol: /^https$/, error: 'must be an https URL' })
     .refine((text) => !hasUserinfo(text), 'must not hold a user name or password')
-    .optional(),
-  GATEWAY_TOKEN_FILE: z.string().optional(),
+    .optional()
+    .meta({
+      description: 'https address that is asked whether a mailbox exists. It is sent the address',
+      shownDefault: 'unset',
+    }),
+  GATEWAY_TOKEN_FILE: z
+    .string()
+    .optional()
+    .meta({ description: 'File with the token that `agent-gateway stdio` sends', shownDefault: 'unset' }),
   GATEWAY_LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
       error: 'must be fatal, error, warn, info, debug, trace or silent',
     })
-    .default('info'),
-  GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag,
-  GATEWAY_FAULT: z.string().optional(),
+    .default('info')
+    .meta({ description: 'Least level that is logged; one JSON line a call, on stderr' }),
+  GATEWAY_UNSAFE_PUBLIC_SANDBOX: flag.meta({
+    description: '`1` lets a sandbox listen on other addresses than loopback',
+  }),
+  GATEWAY_FAULT: z.string().optional().meta({ testHook: true }),
 })
+
+/** One row of docs/configuration.md, in Markdown. */
+export interface ConfigurationVariable {
+  readonly name: string
+  readonly default: string
+  readonly description: string
+}
+
+/** Every variable that the gateway reads, in the order of the schema; hooks of tests are left out. */
+export function configurationVariables(): ConfigurationVariable[] {
+  const listed = Object.entries(Environment.shape).flatMap(([name, schema]) => {
+    const { testHook, shownDefault, description = '' } = schema.meta() ?? {}
+    if (testHook === true) return []
+    return { name, default: String(shownDefault ?? defaultInWords(schema.parse(undefined))), description }
+  })
+  return [...listed, ...OTHER_VARIABLES]
+}
+
+const defaultInWords = (value: unknown): string =>
+  Array.isArray(value) ? 'none' : `\`${typeof value === 'boolean' ? Number(value) : String(value)}\``
+
+/** Not of the schema: one has any number of names, the other is read by Node itself. */
+const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
+  {
+    name: 'GATEWAY_RPC_<chain id>',
+    default: 'chains of the sandbox',
+    description:
+      'JSON-RPC endpoint of a chain, for settling and for proof on chain: `GATEWAY_RPC_8453`, `GATEWAY_RPC_84532`',
+  },
+  {
+    name: 'NODE_EXTRA_CA_CERTS',
+    default: 'unset',
+    description: 'File with further authorities for outbound TLS',
+  },
+]
 
 function hasUserinfo(text: string): boolean {
   const url = URL.parse(text)

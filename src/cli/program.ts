@@ -62,7 +62,7 @@ function createProgram(): Command {
     .addHelpText(
       'after',
       `
-Configured by environment variables (PORT, HOST, GATEWAY_MODE, GATEWAY_DATA_DIR …; the README lists them all).
+Configured by environment variables (PORT, HOST, GATEWAY_MODE, GATEWAY_DATA_DIR …; docs/configuration.md lists them all).
 The first start makes a service key and keeps it in GATEWAY_DATA_DIR/operator.key (0600). In sandbox mode it is printed once on
 stdout; in production it is printed only to a terminal, because logs keep what they are given.
 stdout: the key, then \`listening on <url>\` once requests are answered. stderr: the banner and one JSON line per call.

@@ -1,5 +1,6 @@
-// The README, literally: its commands are taken from the file and run against the built gateway, its TypeScript block is run
-// as it stands, and its snippets for assistants parse and name addresses that answer.
+// The README and the guides, literally: their commands are taken from the pages and run against the built gateway, the answers of
+// outcomes are compared, and the snippets for assistants parse and name addresses that answer. Programs are run by examples.test.ts.
+import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,14 +12,22 @@ const root = new URL('../../', import.meta.url)
 const launcher = new URL('dist/launcher.js', root).pathname
 const ADDRESS = 'http://127.0.0.1:8402'
 
-const readme = await readFile(new URL('README.md', root), 'utf8')
-const blocks = [...readme.matchAll(/```(\w+)\n([^]*?)```/g)].map(([, language, text]) => ({
+const pages = new Map(
+  globSync(['README.md', 'CONTRIBUTING.md', 'examples/README.md', 'docs/**/*.md'], {
+    cwd: root.pathname,
+  }).map((path) => [path, readFileSync(new URL(path, root), 'utf8')]),
+)
+const text = [...pages.values()].join('\n')
+const blocks = [...text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language, text]) => ({
   language,
   text: text!,
 }))
+/** The commands that a test of this file has asked for. */
+const used = new Set<string>()
 const shell = (start: string) => {
   const found = blocks.find(({ language, text }) => language === 'sh' && text.startsWith(start))
-  if (!found) throw new Error(`the README has no command that starts with ${start}`)
+  if (!found) throw new Error(`no page has a command that starts with ${start}`)
+  used.add(found.text)
   return found.text
 }
 
@@ -54,9 +63,13 @@ const environment = (more: Record<string, string> = {}) => ({
 async function run(block: string, placeholders: Record<string, string> = {}): Promise<string> {
   let text = block
     .replaceAll('npx agent-gateway', `"${process.execPath}" "${launcher}"`)
+    .replaceAll('npx node', `"${process.execPath}"`)
     .replaceAll(ADDRESS, baseUrl)
   for (const [name, value] of Object.entries(placeholders)) text = text.replaceAll(name, value)
-  const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], { env: environment() })
+  const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], {
+    cwd: root.pathname,
+    env: environment({ GATEWAY_BASE_URL: baseUrl }),
+  })
   const { code } = await child.ended
   expect(code, `${text}\n${child.stdout()}\n${child.stderr()}`).toBe(0)
   return child.stdout()
@@ -69,7 +82,7 @@ const first = (text: string, pattern: RegExp) => {
 }
 
 it('names every command that `--help` lists', async () => {
-  const [, listed] = /lists\s+the\s+rest: ([^.]*)\./.exec(readme)!
+  const [, listed] = /lists\s+the\s+rest: ([^.]*)\./.exec(pages.get('docs/operating.md')!)!
   const help = start(process.execPath, [launcher, '--help'], { env: environment() })
   await help.ended
   const commands = [...help.stdout().matchAll(/^ {2}([a-z]+)(?: \[options\])?(?: <\w+>)? {2,}/gm)].map(
@@ -116,7 +129,7 @@ describe('the first page', () => {
       },
     )
     expect(JSON.parse(answer)).toMatchObject({ status: 502, code: 'secret_reflected' })
-    expect(readme).toContain('`502 secret_reflected`')
+    expect(text).toContain('`502 secret_reflected`')
   })
 
   it('goes from a permit that a person approves to one execution of it', async () => {
@@ -141,7 +154,7 @@ describe('the first page', () => {
       code: 'permit_used',
       attempt_id: answer.attempt_id,
     })
-    for (const code of ['permit_used', 'permit_mismatch']) expect(readme).toContain(`\`409 ${code}\``)
+    for (const code of ['permit_used', 'permit_mismatch']) expect(text).toContain(`\`409 ${code}\``)
     for (const output of [prepared, approved, again]) expect(output).not.toContain(SECRET)
   })
 
@@ -149,7 +162,7 @@ describe('the first page', () => {
     const call = shell(`curl -s -i ${ADDRESS}/edge/`)
     const refused = await run(call)
     expect(refused).toMatch(/^HTTP\/1\.1 403 [^]*"code":"edge_not_authorized"/)
-    expect(readme).toContain('`403 edge_not_authorized`')
+    expect(text).toContain('`403 edge_not_authorized`')
 
     const checked = await run(shell('npx agent-gateway edge check'))
     expect(checked).toContain('_agent-gateway.sandbox.agent-gateway.test. 300 IN TXT "v=agw1; gw=')
@@ -168,19 +181,10 @@ describe('the first page', () => {
     expect(shown).toMatch(/^eip155:8453 +payer +1000\.000000 +999\.8\d+/m)
   })
 
-  it('has a program that pays with a stock x402 client and runs as it stands', async () => {
-    const answer = await runProgram('@x402/fetch')
-    expect(JSON.parse(answer)).toMatchObject({
-      capability: 'feed-digest',
-      cost: { amount_atomic: '2000' },
-      receipt: { jws: expect.any(String) },
-    })
-  })
-
   it.each(outcomes)(
     'shows a real answer of %s, with members left out and nothing else',
     async (_, request, shown) => {
-      const answer = await runProgram('@x402/fetch', (text) =>
+      const answer = await runProgram('examples/x402-fetch.ts', (text) =>
         text.replace(/body: JSON\.stringify\(.*\)/, () => `body: ${JSON.stringify(request)}`),
       )
       const { receipt, ...rest } = JSON.parse(answer) as Record<string, unknown>
@@ -193,21 +197,35 @@ describe('the first page', () => {
     expect(outcomes.map(([id]) => id)).toEqual(['web-extraction', 'product-offers', 'feed-digest'])
   })
 
-  it('has a program for an A2A client that runs as it stands', async () => {
-    expect(await runProgram('@a2a-js/sdk')).toContain('\\"authenticated\\":true')
+  it('decides about an email address with a free key', async () => {
+    const answer = await run(shell('KEY=$(curl'))
+    expect(JSON.parse(answer)).toMatchObject({ email: 'ada@example.com', decision: expect.any(String) })
   })
 
-  /** Beside the packages it imports, as a user's project would have them. */
-  async function runProgram(importing: string, change = (text: string) => text): Promise<string> {
-    const program = blocks.find(({ language, text }) => language === 'ts' && text.includes(`'${importing}'`))!
+  it('inspects a transaction under a policy that is written in the data directory', async () => {
+    const policy = await readFile(new URL('examples/policies/transaction-policy.json', root), 'utf8')
+    await writeFile(join(directory, 'data', 'transaction-policy.json'), policy)
+    const inspected = JSON.parse(await run(shell(`curl -s ${ADDRESS}/v1/inspect`)))
+    expect(inspected).toMatchObject({ protocol: 'acp', policy: { decision: 'deny' } })
+    // A policy that cannot be read is logged, and the last good one holds.
+    expect(server.stderr()).not.toContain('transaction-policy.json is not valid')
+  })
+
+  it('stores a credential with one line for the shell', async () => {
+    const written = await run(
+      `${shell('eval "$(npx node examples/store-credential.ts)"')}echo "$CAPABILITY"\n`,
+    )
+    expect(written).toMatch(/^agw_cap_\w+$/m)
+  })
+
+  /** An example with one change, beside the packages it imports, as a user's project would have them. */
+  async function runProgram(path: string, change: (text: string) => string): Promise<string> {
     const file = new URL(`test/readme-${process.pid}.ts`, root)
-    const text = program.text
-      .replaceAll(ADDRESS, baseUrl)
-      .replaceAll('CAPABILITY', capability)
-      .replaceAll("'data/", `'${join(directory, 'data')}/`)
-    await writeFile(file, change(text))
+    await writeFile(file, change(await readFile(new URL(path, root), 'utf8')))
     try {
-      const child = start(process.execPath, [file.pathname], { env: environment() })
+      const child = start(process.execPath, [file.pathname], {
+        env: environment({ GATEWAY_BASE_URL: baseUrl }),
+      })
       expect((await child.ended).code, child.stderr()).toBe(0)
       return child.stdout()
     } finally {
@@ -216,8 +234,27 @@ describe('the first page', () => {
   }
 })
 
+describe('the commands of all pages', () => {
+  /** They install, or need a program that is not ours; the first test checks what they say. */
+  const NOT_RUN = [/^npm ci && npm (?:start|test)$/, /^claude mcp add --transport http agent-gateway /]
+
+  it('are run by a test of this file', () => {
+    const left = blocks
+      .filter(({ language, text }) => language === 'sh' && !used.has(text))
+      .filter(({ text }) => !NOT_RUN.some((pattern) => pattern.test(text.trim())))
+    expect(left).toEqual([])
+  })
+
+  it('are in blocks of a language that a test looks at', () => {
+    const known = ['sh', 'ts', 'python', 'json', 'jsonc', 'toml', 'text']
+    expect(blocks.filter(({ language }) => !known.includes(language!))).toEqual([])
+  })
+})
+
 describe('the snippets for assistants', () => {
-  const snippets = blocks.filter(({ language }) => language === 'json').map(({ text }) => JSON.parse(text))
+  const snippets = [...pages.get('docs/guides/mcp.md')!.matchAll(/^```json\n([^]*?)^```$/gm)].map(
+    ([, text]) => JSON.parse(text!),
+  )
 
   it('are JSON for Claude Desktop, Cursor and VS Code', () => {
     expect(snippets.map((snippet) => Object.keys(snippet).at(-1))).toEqual([
@@ -228,7 +265,7 @@ describe('the snippets for assistants', () => {
   })
 
   it('use the portable list, which answers', async () => {
-    const urls = new Set(readme.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
+    const urls = new Set(text.match(/http:\/\/127\.0\.0\.1:8402\/mcp[^\s"']*/g))
     expect([...urls]).toEqual([`${ADDRESS}/mcp?names=portable`])
     const answer = await fetch(`${baseUrl}/mcp?names=portable`, {
       method: 'POST',
@@ -241,13 +278,8 @@ describe('the snippets for assistants', () => {
   })
 
   it('name variables of the gateway that the table explains', () => {
-    const named = new Set(readme.match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g))
-    const explained = new Set(
-      readme
-        .match(/^\| .*$/gm)
-        ?.join('\n')
-        .match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g),
-    )
+    const named = new Set(text.match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g))
+    const explained = new Set(pages.get('docs/configuration.md')!.match(/\bGATEWAY_[A-Z_]+[A-Z]\b/g))
     expect([...named].filter((name) => !explained.has(name))).toEqual([])
   })
 })
