@@ -1,5 +1,6 @@
 // The operator's brake: hosts that no capability reaches, and a switch that stops all outbound requests at once.
 import { z } from 'zod'
+import { createDocumentReader } from '../core/document-reader.ts'
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'
 
 const EgressPolicyDocument = z.strictObject({
@@ -25,38 +26,10 @@ export function checkPolicy(policy: EgressPolicy, host: string): PolicyVerdict {
   return denied ? { ok: false, reason: 'denied_host' } : { ok: true }
 }
 
-const FRESH_MS = 250
-
-/**
- * The policy as it stands now, or stood a quarter of a second ago: every attempt asks, and the document is a file.
- * A hand edit that broke it is reported once, by the log.
- */
-export function createPolicyReader(
+/** @returns the policy of now, or of a quarter of a second ago; rejects where it could not be read, which refuses the attempt */
+export const createPolicyReader = (
   documents: DocumentStore,
   report: (problem: string) => void,
   now: () => number,
-): () => Promise<EgressPolicy> {
-  let reported: string | undefined
-  let reading: Promise<EgressPolicy> | undefined
-  let readAt = 0
-
-  async function read(): Promise<EgressPolicy> {
-    const { value, problem } = await documents.read(egressPolicyDocument)
-    if (problem !== undefined && problem !== reported) report(problem)
-    reported = problem
-    return value
-  }
-
-  return () => {
-    const at = now()
-    if (reading !== undefined && at - readAt < FRESH_MS) return reading
-    readAt = at
-    const started = read()
-    reading = started
-    // What could not be read is asked again by the next attempt, and refuses this one.
-    started.catch(() => {
-      if (reading === started) reading = undefined
-    })
-    return started
-  }
-}
+): (() => Promise<EgressPolicy>) =>
+  createDocumentReader({ documents, kind: egressPolicyDocument, toValue: (policy) => policy, report, now })

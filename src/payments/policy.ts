@@ -1,5 +1,6 @@
-// The operator's brake on money: payers and payees that are not served, and a switch that stops every payment at once.
+// The operator's rules about money: payers and payees that are not served, and a switch that stops every payment at once.
 import { z } from 'zod'
+import { createDocumentReader } from '../core/document-reader.ts'
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'
 
 const PaymentPolicyDocument = z.strictObject({
@@ -23,8 +24,7 @@ export interface PaymentPolicy {
   isDeniedPayee(address: string): boolean
 }
 
-const FRESH_MS = 250
-/** Addresses of EVM chains have no case; others do, and lose nothing by being compared as they are. */
+/** Addresses of EVM chains are the same in any case; those of other chains are not. */
 const normalise = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address)
 
 export function toPolicy(document: PaymentPolicyDocument): PaymentPolicy {
@@ -37,33 +37,10 @@ export function toPolicy(document: PaymentPolicyDocument): PaymentPolicy {
   }
 }
 
-/** The policy as it stands now, or stood a quarter of a second ago: every payment asks, and the document is a file. */
-export function createPaymentPolicyReader(
+/** @returns the policy of now, or of a quarter of a second ago; rejects where it could not be read, which refuses the payment */
+export const createPaymentPolicyReader = (
   documents: Pick<DocumentStore, 'read'>,
   report: (problem: string) => void,
   now: () => number,
-): () => Promise<PaymentPolicy> {
-  let reported: string | undefined
-  let reading: Promise<PaymentPolicy> | undefined
-  let readAt = 0
-
-  async function read(): Promise<PaymentPolicy> {
-    const { value, problem } = await documents.read(paymentPolicyDocument)
-    if (problem !== undefined && problem !== reported) report(problem)
-    reported = problem
-    return toPolicy(value)
-  }
-
-  return () => {
-    const at = now()
-    if (reading !== undefined && at - readAt < FRESH_MS) return reading
-    readAt = at
-    const started = read()
-    reading = started
-    // What could not be read is asked again by the next payment, and refuses this one.
-    started.catch(() => {
-      if (reading === started) reading = undefined
-    })
-    return started
-  }
-}
+): (() => Promise<PaymentPolicy>) =>
+  createDocumentReader({ documents, kind: paymentPolicyDocument, toValue: toPolicy, report, now })

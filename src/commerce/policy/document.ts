@@ -1,6 +1,7 @@
 // What an account allows its agents to pay, as a document that an operator edits: transaction-policy.json, with `default` for
 // everybody and `accounts` for those who differ. What is left out is as the default has it; nothing that is left out allows more.
 import { z } from 'zod'
+import { createDocumentReader } from '../../core/document-reader.ts'
 import type { DocumentKind, DocumentStore } from '../../store/ports.ts'
 import { KNOWN_NETWORKS, KNOWN_STABLECOINS, toAddress, toNetwork } from './assets.ts'
 
@@ -144,7 +145,6 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
   }
 }
 
-const FRESH_MS = 250
 /** Of accounts whose rules are kept ready to be asked. */
 const MAX_READY = 256
 
@@ -157,34 +157,18 @@ export function createTransactionPolicyReader(
   report: (problem: string) => void,
   now: () => number,
 ): (accountId: string | undefined) => Promise<Policy> {
-  let reported: string | undefined
-  let reading: Promise<TransactionPolicyDocument> | undefined
-  let readAt = 0
+  const readDocument = createDocumentReader({
+    documents,
+    kind: transactionPolicyDocument,
+    toValue: (document) => document,
+    report,
+    now,
+  })
   let ready = new Map<string, Policy>()
   let readyOf: TransactionPolicyDocument | undefined
 
-  async function read(): Promise<TransactionPolicyDocument> {
-    const { value, problem } = await documents.read(transactionPolicyDocument)
-    if (problem !== undefined && problem !== reported) report(problem)
-    reported = problem
-    return value
-  }
-
-  function readSoon(): Promise<TransactionPolicyDocument> {
-    const at = now()
-    if (reading !== undefined && at - readAt < FRESH_MS) return reading
-    readAt = at
-    const started = read()
-    reading = started
-    // What could not be read is asked again by the next inspection, and refuses this one.
-    started.catch(() => {
-      if (reading === started) reading = undefined
-    })
-    return started
-  }
-
   return async (accountId) => {
-    const document = await readSoon()
+    const document = await readDocument()
     if (document !== readyOf || ready.size >= MAX_READY) {
       readyOf = document
       ready = new Map()

@@ -1,11 +1,10 @@
-// What the rules know by name, as it stands now: lists loaded once, the operator's document and refreshed list as they are
-// on disk. Every verification asks, so an answer is kept for a moment.
+// Gives the rules what is known by name: lists loaded once, and the operator's document and refreshed list as they are on disk.
 import { isDeepStrictEqual } from 'node:util'
+import { createDocumentReader } from '../../core/document-reader.ts'
 import type { DocumentStore } from '../../store/ports.ts'
 import { createKnowledge, type DomainLists, emailDomainsDocument, type Knowledge } from '../lists.ts'
 import { stampOfRefreshedList } from './refreshed.ts'
 
-const FRESH_MS = 250
 const LIST_FRESH_MS = 30_000
 
 /**
@@ -25,9 +24,6 @@ export function createKnowledgeReader(parts: {
   let loading: Promise<DomainLists> | undefined
   let loadedAt = 0
   let known: { document: unknown; lists: DomainLists; knowledge: Knowledge } | undefined
-  let reported: string | undefined
-  let reading: Promise<Knowledge> | undefined
-  let readAt = 0
 
   async function load(): Promise<DomainLists> {
     const found = await stampOfRefreshedList(parts.dataDir)
@@ -37,7 +33,7 @@ export function createKnowledgeReader(parts: {
     return lists
   }
 
-  /** The first one waits; later, what is known serves until what is new was read. */
+  /** The first caller waits for the lists; later ones are served the old ones while new ones are read. */
   async function currentLists(at: number): Promise<DomainLists> {
     if (loading === undefined || (lists !== undefined && at - loadedAt >= LIST_FRESH_MS)) {
       loadedAt = at
@@ -49,27 +45,17 @@ export function createKnowledgeReader(parts: {
     return lists ?? loading
   }
 
-  async function read(at: number): Promise<Knowledge> {
-    const current = await currentLists(at)
-    const { value, problem } = await parts.documents.read(emailDomainsDocument)
-    if (problem !== undefined && problem !== reported) parts.report(problem)
-    reported = problem
-    // A document out of a table is another object each time.
-    if (known?.lists !== current || !isDeepStrictEqual(known.document, value))
-      known = { document: value, lists: current, knowledge: createKnowledge(current, value) }
-    return known.knowledge
-  }
-
-  return () => {
-    const at = parts.now()
-    if (reading !== undefined && at - readAt < FRESH_MS) return reading
-    readAt = at
-    const started = read(at)
-    reading = started
-    // What could not be read is asked again by the next verification.
-    started.catch(() => {
-      if (reading === started) reading = undefined
-    })
-    return started
-  }
+  return createDocumentReader({
+    documents: parts.documents,
+    kind: emailDomainsDocument,
+    report: parts.report,
+    now: parts.now,
+    async toValue(document) {
+      const current = await currentLists(parts.now())
+      // A document out of a table is another object each time, so it is compared by what it says.
+      if (known?.lists !== current || !isDeepStrictEqual(known.document, document))
+        known = { document, lists: current, knowledge: createKnowledge(current, document) }
+      return known.knowledge
+    },
+  })
 }
