@@ -58,17 +58,17 @@ export function readEntry(item: unknown, fetchedAt: number): EntryVerdict {
   const version = memberOf(item, 'x402Version')
   if (version !== 1 && version !== 2) return { ok: false, reason: 'version' }
   const accepts = readAccepts(memberOf(item, 'accepts'), version)
-  if (accepts.length === 0) return { ok: false, reason: 'accepts' }
+  const [accept] = accepts
+  if (!accept) return { ok: false, reason: 'accepts' }
 
   const extensions = readExtensions(memberOf(item, 'extensions'))
-  const input =
-    memberOf(extensions, 'bazaar', 'info', 'input') ?? memberOf(accepts[0], 'outputSchema', 'input')
+  const input = memberOf(extensions, 'bazaar', 'info', 'input') ?? memberOf(accept, 'outputSchema', 'input')
   const said = memberOf(input, 'method')
   const method = typeof said === 'string' && METHODS.has(said.toUpperCase()) ? said.toUpperCase() : null
   const type = readWord(memberOf(item, 'type')) ?? 'http'
   const toolName = type === 'mcp' ? cleanText(memberOf(input, 'toolName'), 128) : undefined
   const description = cleanText(
-    memberOf(item, 'description') ?? memberOf(item, 'metadata', 'description') ?? accepts[0]!['description'],
+    memberOf(item, 'description') ?? memberOf(item, 'metadata', 'description') ?? accept['description'],
     1024,
   )
   return {
@@ -82,7 +82,7 @@ export function readEntry(item: unknown, fetchedAt: number): EntryVerdict {
       accepts,
       lastUpdated: readTime(memberOf(item, 'lastUpdated'), fetchedAt),
       description,
-      mimeType: readMimeType(memberOf(item, 'mimeType') ?? accepts[0]!['mimeType']),
+      mimeType: readMimeType(memberOf(item, 'mimeType') ?? accept['mimeType']),
       serviceName: readLabel(memberOf(item, 'serviceName')),
       tags: readTags(memberOf(item, 'tags')),
       iconUrl: readIcon(memberOf(item, 'iconUrl')),

@@ -9,6 +9,7 @@ import type { Config } from '../core/config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver, Sender } from '../egress/ports.ts'
 import { GatewayError } from '../core/errors.ts'
+import { within } from '../lib/deadline.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Networks } from '../core/networks.ts'
 import type { Registry } from '../core/registry.ts'
@@ -91,8 +92,8 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
       .refresh()
       .catch((err: unknown) => log.warn({ err }, 'discovery: catalogues could not be read'))
     firstReading ??= within(
-      rebuild().then(() => refreshed),
       FIRST_WAIT_MS,
+      rebuild().then(() => refreshed),
     )
     await firstReading
   }
@@ -181,17 +182,4 @@ const searchPosition = ({ found, score }: { found: IndexedResource; score: numbe
 function startAfter(sorted: readonly IndexedResource[], after: Position): number {
   const start = sorted.findIndex((one) => comparePositions(listPosition(one), after) > 0)
   return start < 0 ? sorted.length : start
-}
-
-/** Resolves with the work or when the time is over, whichever comes first; rejects only with the work. */
-async function within(work: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

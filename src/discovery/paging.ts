@@ -27,10 +27,9 @@ export function takeFirst<T>(
   for (const item of items) {
     const position = positionOf(item)
     if (after && comparePositions(position, after) <= 0) continue
-    if (taken.length === count && comparePositions(position, taken.at(-1)!.position) >= 0) continue
-    let i = taken.length
-    while (i > 0 && comparePositions(position, taken[i - 1]!.position) < 0) i--
-    taken.splice(i, 0, { item, position })
+    const before = taken.findLastIndex((other) => comparePositions(other.position, position) <= 0)
+    if (before + 1 === count) continue
+    taken.splice(before + 1, 0, { item, position })
     if (taken.length > count) taken.pop()
   }
   return taken.map(({ item }) => item)

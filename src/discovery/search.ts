@@ -43,15 +43,14 @@ export async function indexDocuments(
     const collect = (entry: string, factor: number) => {
       const posting = postings.get(entry)
       if (!posting) return
-      for (let i = 0; i < posting.at.length; i++) {
-        const at = posting.at[i]!
-        best[at] = Math.max(best[at]!, posting.weight[i]! * factor)
-      }
+      for (const [i, at] of posting.at.entries())
+        best[at] = Math.max(best[at] ?? 0, (posting.weight[i] ?? 0) * factor)
     }
     collect(word, EXACT)
     if (word.length < MIN_PREFIX) return
-    for (let i = lowerBound(vocabulary, word); i < vocabulary.length && vocabulary[i]!.startsWith(word); i++)
-      if (vocabulary[i] !== word) collect(vocabulary[i]!, PREFIX)
+    // U+FFFF sorts behind every letter and digit.
+    const prefixed = vocabulary.slice(lowerBound(vocabulary, word), lowerBound(vocabulary, `${word}\uffff`))
+    for (const entry of prefixed) if (entry !== word) collect(entry, PREFIX)
   }
 
   return {
@@ -63,28 +62,27 @@ export async function indexDocuments(
       for (const word of words) {
         best.fill(0)
         matchWord(word, best)
-        for (let at = 0; at < best.length; at++) {
-          if (best[at] === 0) continue
-          scores[at]! += best[at]!
-          matched[at]!++
+        for (const [at, weight] of best.entries()) {
+          if (weight === 0) continue
+          scores[at] = (scores[at] ?? 0) + weight
+          matched[at] = (matched[at] ?? 0) + 1
         }
       }
       const hits: Hit[] = []
-      for (let at = 0; at < scores.length; at++)
-        if (matched[at]! > 0)
-          hits.push({ at, score: scores[at]! + (matched[at] === words.length ? ALL_WORDS : 0) })
+      for (const [at, score] of scores.entries())
+        if (score > 0) hits.push({ at, score: score + (matched[at] === words.length ? ALL_WORDS : 0) })
       return hits
     },
   }
 }
 
-/** First position whose word is not before `word`. */
+/** The first position whose word is not before `word`. */
 function lowerBound(sorted: readonly string[], word: string): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (sorted[middle]! < word) low = middle + 1
+    if ((sorted[middle] ?? '') < word) low = middle + 1
     else high = middle
   }
   return low

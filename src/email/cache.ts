@@ -1,6 +1,7 @@
-// What was learned of a name, for as long as it holds. Kept under a digest with a salt of this process: who reads the
-// memory, or a dump of it, finds no list of the names that were asked about.
+// Keeps what was learned of a name for as long as it holds, under a digest with a salt of this process: who reads the memory,
+// or a dump of it, finds no list of the names that were asked about.
 import { hash, randomBytes } from 'node:crypto'
+import { deleteOldest } from '../lib/bounded.ts'
 
 export interface Remembered<T> {
   readonly value: T
@@ -10,7 +11,7 @@ export interface Remembered<T> {
 
 export interface Memory<T> {
   recall(name: string): Remembered<T> | undefined
-  /** For 0 seconds: not at all. */
+  /** @param seconds of life; 0 keeps nothing */
   keep(name: string, value: T, seconds: number): void
   readonly size: number
 }
@@ -38,8 +39,8 @@ export function createMemory<T>(options: { maxEntries: number; now: () => number
       const key = keyOf(name)
       entries.delete(key)
       entries.set(key, { value, until: now() + seconds * 1000 })
-      // The oldest goes: what is asked for often comes back with one question.
-      if (entries.size > maxEntries) entries.delete(entries.keys().next().value!)
+      // The oldest entry goes: a name that is asked for often comes back with one question.
+      if (entries.size > maxEntries) deleteOldest(entries)
     },
   }
 }

@@ -56,11 +56,13 @@ export function faultOfCharacter(
   at: number,
   isLabel: boolean,
 ): CharacterRule | undefined {
-  const character = characters[at]!
+  const character = characters[at]
+  if (character === undefined) return undefined
   if (character >= ' ' && character <= '~') return character === ' ' ? 'whitespace' : undefined
   if (JOINER.test(character))
     return isJoinerInPlace(characters, at, isLabel) ? undefined : 'invisible_character'
-  if (SELECTOR.test(character)) return isSelectorInPlace(characters, at) ? undefined : 'invisible_character'
+  if (SELECTOR.test(character))
+    return isSelectorInPlace(character, characters, at) ? undefined : 'invisible_character'
   return RULES.find(([pattern]) => pattern.test(character))?.[1]
 }
 
@@ -75,18 +77,19 @@ function isJoinerInPlace(characters: readonly string[], at: number, isLabel: boo
   return !isLabel && PICTURE.test(before) && PICTURE.test(after)
 }
 
-function isSelectorInPlace(characters: readonly string[], at: number): boolean {
+function isSelectorInPlace(selector: string, characters: readonly string[], at: number): boolean {
   const before = characters[at - 1]
   if (before === undefined) return false
-  if (/^[0-9#*]$/.test(before)) return characters[at] === '\uFE0F' && characters[at + 1] === KEYCAP
-  return SELECTABLE.find(([selector]) => selector.test(characters[at]!))![1].test(before)
+  if (/^[0-9#*]$/.test(before)) return selector === '\uFE0F' && characters[at + 1] === KEYCAP
+  const rule = SELECTABLE.find(([selectors]) => selectors.test(selector))
+  return rule?.[1].test(before) === true
 }
 
 /** RFC 6531, 3.3: whatever UTF-8 can say beyond ASCII. Half of a surrogate pair is nothing that it can say. */
 export const isInGrammar = (character: string) => character > '\u007F' && !/^\p{Cs}$/u.test(character)
 
-/** A mark that has nothing to stand on changes what is left of it: the @ or the dot. */
-export const isCombiningMark = (character: string) => /^\p{M}$/u.test(character)
+/** A combining mark that begins a part changes what stands before it: the @ or the dot. */
+export const beginsWithMark = (text: string) => /^\p{M}/u.test(text)
 
 /** As sent, safe to print: cut, controls and lone surrogates escaped. */
 export function showAddress(text: string): string {

@@ -49,8 +49,8 @@ export function openCompactSet({ block, slots, size }: NameTable): CompactSet {
   return {
     get(name) {
       let slot = hashOf(name) & mask
-      for (let offset = slots[slot]!; offset !== 0; offset = slots[slot]!) {
-        if (isAt(name, offset)) return block[offset]!
+      for (let offset = slots[slot] ?? 0; offset !== 0; offset = slots[slot] ?? 0) {
+        if (isAt(name, offset)) return block[offset] ?? 0
         slot = (slot + 1) & mask
       }
       return 0

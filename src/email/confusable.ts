@@ -83,7 +83,7 @@ export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
   const labels = unicode.split('.')
   const imitated = skeletonOf(unicode)
   const imitates = known.has(imitated) ? imitated : undefined
-  const tld = labels.at(-1)!
+  const tld = labels.at(-1) ?? ''
   const isConfusable =
     imitates !== undefined ||
     labels.some((label) => mixesScripts(label) || (!IMITATOR.test(tld) && isAllImitation(label)))

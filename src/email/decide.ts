@@ -1,4 +1,4 @@
-// From what is known about an address to the answer. The decision is the worst of the reasons, and nothing else: what is
+// Turns what is known about an address into the answer. The decision is the worst of the reasons, and nothing else: what is
 // deterministic rejects, what may change by itself is a review. A route that nobody knows never rejects.
 import {
   EMAIL_REASONS,
@@ -19,6 +19,7 @@ type Mailbox = EmailVerification['mailbox']
 /** Spelling and literals stay what they are; a day bounds what lists may learn. */
 const LASTING_SECONDS = 86_400
 const LISTED_SECONDS = 3_600
+/** The worst last. */
 const SEVERITY: readonly EmailDecision[] = ['accept', 'review', 'reject']
 
 /**
@@ -45,10 +46,10 @@ export function decide(reading: AddressReading, route: MailRoute | undefined, ma
 
 /** The worst that any of the reasons asks for; accept without any. */
 export function decisionOf(reasons: readonly EmailReason[]): EmailDecision {
-  return SEVERITY[Math.max(0, ...reasons.map(severityOf))]!
+  const asked = new Set(reasons.map((reason) => EMAIL_REASONS[reason]))
+  return SEVERITY.findLast((decision) => asked.has(decision)) ?? 'accept'
 }
 
-const severityOf = (reason: EmailReason) => SEVERITY.indexOf(EMAIL_REASONS[reason])
 const ORDER = Object.keys(EMAIL_REASONS) as EmailReason[]
 const sortReasons = (reasons: EmailReason[]) =>
   reasons.length < 2 ? reasons : ORDER.filter((reason) => reasons.includes(reason))

@@ -9,17 +9,20 @@ export function distanceWithin(limit: number, a: string, b: string): number {
     let least = i
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1
-      let best = Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + cost)
+      let best = Math.min(at(above, j) + 1, at(row, j - 1) + 1, at(above, j - 1) + cost)
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        best = Math.min(best, before[j - 2]! + 1)
+        best = Math.min(best, at(before, j - 2) + 1)
       row.push(best)
       if (best < least) least = best
     }
     if (least > limit) return limit + 1
     ;[before, above] = [above, row]
   }
-  return above[b.length]!
+  return at(above, b.length)
 }
+
+/** What lies outside of a row is too far away to count. */
+const at = (row: readonly number[], index: number) => row[index] ?? Infinity
 
 /** Which letters occur in a text, a bit each. */
 export function lettersOf(text: string): number {

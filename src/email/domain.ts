@@ -3,7 +3,7 @@
 // Whether the domain exists is for DNS.
 import { domainToASCII, domainToUnicode } from 'node:url'
 import { parse } from 'tldts'
-import { type CharacterRule, faultOfCharacter, isCombiningMark } from './characters.ts'
+import { type CharacterRule, faultOfCharacter, beginsWithMark } from './characters.ts'
 import { findBidiFault, findLabelFault, type LabelRule } from './label.ts'
 
 export type DomainRule =
@@ -59,33 +59,32 @@ export function readDomain(text: string): DomainVerdict {
   if (text.length > MAX_TYPED_CHARS) return fault('domain_too_long', MAX_DOMAIN_CHARS)
   const spelling = findCharacterFault(text)
   if (spelling) return spelling
-  const labels = text.split(DOTS)
-  const starts: number[] = []
+  const labels: { readonly label: string; readonly at: number }[] = []
   let start = 0
-  for (const label of labels) {
-    starts.push(start)
+  for (const label of text.split(DOTS)) {
+    labels.push({ label, at: start })
     start += label.length + 1
   }
-  const empty = labels.indexOf('')
-  if (empty === 0) return fault('domain_dot_start', 0)
-  if (empty === labels.length - 1) return fault('domain_dot_end', text.length - 1)
-  if (empty > 0) return fault('domain_dot_twice', starts[empty]!)
+  const empty = labels.find(({ label }) => label === '')
+  if (empty?.at === 0) return fault('domain_dot_start', 0)
+  if (empty?.at === text.length) return fault('domain_dot_end', text.length - 1)
+  if (empty) return fault('domain_dot_twice', empty.at)
 
-  const read: { ascii: string; unicode: string }[] = []
-  for (const [i, label] of labels.entries()) {
+  const read: { readonly ascii: string; readonly unicode: string; readonly at: number }[] = []
+  for (const { label, at } of labels) {
     const verdict = readLabel(label)
-    if (typeof verdict === 'string') return fault(verdict, starts[i]!)
-    read.push(verdict)
+    if (typeof verdict === 'string') return fault(verdict, at)
+    read.push({ ...verdict, at })
   }
   const astray = findBidiFault(read.map(({ unicode }) => unicode))
-  if (astray !== undefined) return fault('bidi', starts[astray]!)
+  if (astray !== undefined) return fault('bidi', read[astray]?.at ?? 0)
   const ascii = read.map((label) => label.ascii).join('.')
   if (ascii.length > MAX_DOMAIN_CHARS)
     return fault('domain_too_long', Math.min(text.length, MAX_DOMAIN_CHARS))
-  const [last] = read.slice(-1)
-  if (read.length === 1) return fault('dotless_domain', 0)
+  const [first, last] = [read[0], read.at(-1)]
+  if (!last || first === last) return fault('dotless_domain', 0)
   // The root zone has names of letters and A-labels only, so digits at the end are an address that lacks its brackets.
-  if (!/^(?:[a-z]+|xn--[a-z0-9-]+)$/.test(last!.ascii)) return fault('top_level_domain', starts.at(-1)!)
+  if (!/^(?:[a-z]+|xn--[a-z0-9-]+)$/.test(last.ascii)) return fault('top_level_domain', last.at)
   return { ok: true, name: nameOf(ascii, read.map(({ unicode }) => unicode).join('.')) }
 }
 
@@ -136,12 +135,15 @@ const toALabel = (label: string) => domainToASCII(`${label}.x`).slice(0, -2)
 /** Why there is no A-label: node:url does not say. */
 function nameMappingFault(label: string): DomainRule {
   const mapped = label.normalize('NFKC')
-  if (isCombiningMark([...mapped][0]!)) return 'combining_mark_first'
+  if (beginsWithMark(mapped)) return 'combining_mark_first'
   if (/[\0-,/:-@[-`{-\x7F]/.test(mapped)) return 'domain_character'
   return mapped.length > MAX_LABEL_CHARS ? 'label_too_long' : 'idna'
 }
 
-/** A name as lists hold it, lower-case A-labels, or undefined where it is no domain. Most entries are as they have to be: a hundred thousand of them are read at once. */
+/**
+ * A name as lists hold it: lower-case A-labels. A hundred thousand entries are read at once, and most are in that form already.
+ * @returns undefined where the entry is no domain
+ */
 export function toAscii(entry: string): string | undefined {
   if (isPlainDomain(entry)) return entry
   const read = readDomain(entry.trim())

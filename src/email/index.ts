@@ -3,6 +3,7 @@
 import type { EmailVerification } from '../../schemas/email.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { QuotaState } from '../core/rate-limit.ts'
+import { must } from '../lib/must.ts'
 import { createSemaphore } from '../lib/semaphore.ts'
 import type { Email } from './ports.ts'
 import type { Store } from '../store/ports.ts'
@@ -47,43 +48,27 @@ export function createEmail(parts: EmailServiceParts): EmailService {
   const { addresses: policy, dailyQuota, now } = parts
   const routes = createMailRoutes(parts)
   const quota = dailyQuota > 0 ? createQuota({ store: parts.store, limit: dailyQuota, now }) : undefined
-  const mailbox = parts.mailbox && limited(parts.mailbox)
+  const askMailbox = parts.mailbox && limited(parts.mailbox)
 
   /** Undefined where nothing that is asked would change the answer. */
-  function recallRoute({ question, disposable }: AddressReading): MailRoute | undefined | 'ask' {
+  async function routeOf(
+    { question, disposable }: AddressReading,
+    deadline: Deadline,
+  ): Promise<MailRoute | undefined> {
     if (question === undefined || disposable?.result === 'listed') return undefined
-    if (question.kind === 'domain') return routes.recall(question.domain) ?? 'ask'
+    if (question.kind === 'domain')
+      return routes.recall(question.domain) ?? deadline.before(routes.find(question.domain), LATE)
     return policy.classify(question.address).ok
       ? undefined
       : { status: 'unreachable', hosts: [], ttlSeconds: 0 }
   }
 
-  /** At once where nobody has to be asked: most domains are known. */
-  function judge(reading: AddressReading, deadline: Deadline): Judgement | Promise<Judgement> {
-    const route = recallRoute(reading)
-    if (route === 'ask') return askAndJudge(reading, deadline)
+  async function judge(reading: AddressReading, deadline: Deadline): Promise<Judgement> {
+    const route = await routeOf(reading, deadline)
     const judgement = decide(reading, route, 'unknown')
-    return isOpen(judgement) ? askMailbox(reading, route, judgement, deadline) : judgement
-  }
-
-  async function askAndJudge(reading: AddressReading, deadline: Deadline): Promise<Judgement> {
-    const { question } = reading
-    const route =
-      question?.kind === 'domain' ? await deadline.before(routes.find(question.domain), LATE) : undefined
-    const judgement = decide(reading, route, 'unknown')
-    return isOpen(judgement) ? askMailbox(reading, route, judgement, deadline) : judgement
-  }
-
-  const isOpen = ({ decision, normalized }: Judgement) =>
-    mailbox !== undefined && decision !== 'reject' && normalized !== null
-
-  async function askMailbox(
-    reading: AddressReading,
-    route: MailRoute | undefined,
-    { normalized }: Judgement,
-    deadline: Deadline,
-  ): Promise<Judgement> {
-    return decide(reading, route, await mailbox!(normalized!, deadline))
+    const { decision, normalized } = judgement
+    if (!askMailbox || decision === 'reject' || normalized === null) return judgement
+    return decide(reading, route, await askMailbox(normalized, deadline))
   }
 
   const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })
@@ -125,18 +110,17 @@ export function createEmail(parts: EmailServiceParts): EmailService {
       const knowledge = await parts.readKnowledge()
       const deadline = createDeadline(DEADLINE_MS, context.signal)
       try {
-        if (addresses.length === 1) {
-          const judgement = await judge(readAddress(addresses[0]!, knowledge), deadline)
-          return [{ ...judgement, checked_at: toTimestamp(now()) }]
-        }
-        const judged = new Map<string, Judgement | Promise<Judgement>>()
-        for (const address of addresses)
-          if (!judged.has(address)) judged.set(address, judge(readAddress(address, knowledge), deadline))
-        const asked = [...judged].filter(([, judgement]) => judgement instanceof Promise)
-        if (asked.length > 0)
-          await Promise.all(asked.map(async ([address, judgement]) => judged.set(address, await judgement)))
+        const judged = new Map<string, Judgement>()
+        await Promise.all(
+          [...new Set(addresses)].map(async (address) =>
+            judged.set(address, await judge(readAddress(address, knowledge), deadline)),
+          ),
+        )
         const checkedAt = toTimestamp(now())
-        return addresses.map((address) => ({ ...(judged.get(address) as Judgement), checked_at: checkedAt }))
+        return addresses.map((address) => ({
+          ...must(judged.get(address), 'the judgement of an address of this call'),
+          checked_at: checkedAt,
+        }))
       } finally {
         deadline.end()
       }

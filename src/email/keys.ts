@@ -3,6 +3,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { must } from '../lib/must.ts'
 import { Secret } from '../lib/secret.ts'
 import type { FreeKey } from './ports.ts'
 import type { Store } from '../store/ports.ts'
@@ -39,7 +40,7 @@ export function createFreeKeys({ store, dailyQuota, isLimited, now }: FreeKeyPar
         ? WINDOWS.map(({ keys, named }) => ({ holder, period: time.slice(0, named), keys }))
         : [],
     })
-    if (!made.ok) throw enough(WINDOWS[made.reached]!, createdAt)
+    if (!made.ok) throw enough(must(WINDOWS[made.reached], 'the window that the store calls full'), createdAt)
     return {
       id: key.id,
       createdAt,
@@ -64,7 +65,7 @@ export function networkOf(address: string): string {
   const v4 = mapped ?? address
   if (isIPv4(v4)) return `${v4.split('.').slice(0, 3).join('.')}.0/24`
   if (!isIPv6(address)) return 'unknown'
-  const [head = '', tail = ''] = address.split('%')[0]!.split('::')
+  const [head = '', tail = ''] = address.replace(/%.*$/s, '').split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')
   const gap = address.includes('::')

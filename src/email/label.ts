@@ -1,6 +1,6 @@
 // Rules for one label of an international domain, and for labels side by side, that UTS 46 mapping leaves open or that
 // versions of Node differ in: RFC 5892 (which characters, in which company) and RFC 5893 (direction of writing).
-import { faultOfCharacter, isCombiningMark } from './characters.ts'
+import { faultOfCharacter, beginsWithMark } from './characters.ts'
 
 export type LabelRule = 'label_hyphen' | 'hyphens_3_4' | 'combining_mark_first' | 'idna' | 'context'
 
@@ -15,7 +15,7 @@ export function findLabelFault(unicode: string): LabelRule | undefined {
   // RFC 5891, 4.2.3.1: the prefix of its other spelling hides a hyphen at the start, and its digits one at the end.
   if (characters[0] === '-' || characters.at(-1) === '-') return 'label_hyphen'
   if (characters[2] === '-' && characters[3] === '-') return 'hyphens_3_4'
-  if (isCombiningMark(characters[0]!)) return 'combining_mark_first'
+  if (beginsWithMark(unicode)) return 'combining_mark_first'
   for (const [i, character] of characters.entries()) {
     if (NEVER.test(character)) return 'idna'
     if (character > '\u007F' && !LABEL_CHARACTER.test(character)) return 'idna'
@@ -40,7 +40,7 @@ function isInContext(characters: readonly string[], at: number): boolean {
     case '\u30FB':
       return characters.some((one) => /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u.test(one))
     default: {
-      const character = characters[at]!
+      const character = characters[at] ?? ''
       if (character >= '\u0660' && character <= '\u0669')
         return !characters.some((one) => one >= '\u06F0' && one <= '\u06F9')
       return true

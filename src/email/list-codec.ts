@@ -66,8 +66,8 @@ function isWhole({ block, slots, size }: NameTable): boolean {
   for (const offset of slots) {
     if (offset === 0) continue
     used++
-    // Beyond the block there is nothing, which is no number.
-    if (!(offset + 2 + block[offset + 1]! <= block.length)) return false
+    const length = block[offset + 1]
+    if (length === undefined || offset + 2 + length > block.length) return false
   }
   return used === size
 }

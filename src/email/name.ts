@@ -36,7 +36,7 @@ export function isMisleadingName(name: string): boolean {
   if (STACKED.test(name) || SIGNS.test(read) || ENCODED_WORD.test(read)) return true
   // As sent too: a sign behind an ending is read as letters that would make it longer.
   const dotted = `${read} ${name}`.replace(DOTS, '.')
-  const endings = new Set([...dotted.matchAll(ENDING)].map(([, letters]) => letters!))
+  const endings = new Set([...dotted.matchAll(ENDING)].map(([, letters = '']) => letters))
   if ([...endings].some(isEnding)) return true
   return name.split(BETWEEN_WORDS).some((word) => mixesScripts(word.replace(MICRO, '').normalize('NFKC')))
 }

@@ -75,7 +75,7 @@ export function createQuota({ store, limit, now }: QuotaParts): Quota {
   }
 
   return {
-    take(keyId, count) {
+    async take(keyId, count) {
       const dayNumber = Math.floor(now() / DAY_MS)
       let holding = holdings.get(keyId)
       if (!holding || holding.dayNumber !== dayNumber) {
@@ -84,7 +84,7 @@ export function createQuota({ store, limit, now }: QuotaParts): Quota {
         holdings.set(keyId, holding)
       }
       const spent = spend(holding, count)
-      if (spent) return Promise.resolve(spent)
+      if (spent) return spent
       const mine = holding
       const refilled = mine.refilling.then(() => refill(keyId, mine, count))
       mine.refilling = refilled.catch(() => {})

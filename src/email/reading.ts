@@ -1,5 +1,6 @@
 // What an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept. What is
 // still open is where its mail goes (route) and whether somebody's mailbox is there.
+import { must } from '../lib/must.ts'
 import { showAddress } from './characters.ts'
 import { findResemblance, NO_RESEMBLANCE } from './confusable.ts'
 import type { DisposableFinding, Knowledge } from './lists.ts'
@@ -58,12 +59,12 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
   const isUsable = oddity === undefined && !isMisleading
   const offer = (at: string) => (oddity === undefined ? `${localPart}@${at}` : repair(text))
   if (domain === undefined) {
-    const written = literal!.includes(':') ? `IPv6:${literal}` : literal
-    const address = offer(`[${written}]`)
+    const ip = must(literal, 'the literal of an address without a domain')
+    const address = offer(ip.includes(':') ? `[IPv6:${ip}]` : `[${ip}]`)
     return {
       ...nothing,
       ...person,
-      question: { kind: 'literal', address: literal! },
+      question: { kind: 'literal', address: ip },
       normalized: isUsable ? address : null,
       didYouMean: isUsable ? null : address,
     }

@@ -128,9 +128,9 @@ function singleFlight<T extends object>(
     if (hasTtl(answer)) memory.keep(name, answer, answer.ttlSeconds)
     return answer
   }
-  return (name) => {
+  return async (name) => {
     const known = memory.recall(name)
-    if (known) return Promise.resolve({ ...known.value, ttlSeconds: known.secondsLeft })
+    if (known) return { ...known.value, ttlSeconds: known.secondsLeft }
     let answer = running.get(name)
     if (!answer) {
       answer = ask(name).finally(() => running.delete(name))

@@ -2,7 +2,7 @@
 // address literals, characters that no person uses and one address behind a display name pass and are marked; comments,
 // folding and lists of addresses are named and refused. Linear time, never throws. What it means for the answer is decided
 // in decide.ts.
-import { type CharacterRule, faultOfCharacter, isCombiningMark, isInGrammar } from './characters.ts'
+import { type CharacterRule, faultOfCharacter, beginsWithMark, isInGrammar } from './characters.ts'
 import { readDisplayForm } from './display-form.ts'
 import { type DomainName, type DomainRule, readDomain } from './domain.ts'
 import { type LiteralRule, readLiteral } from './literal.ts'
@@ -245,7 +245,7 @@ function faultOfAtom(characters: readonly string[], i: number, character: string
   if (rule) return rule
   if (character <= '\u007F') return ATEXT.test(character) ? undefined : 'local_part_character'
   const isFirst = i === 0 || characters[i - 1] === '.'
-  return isFirst && isCombiningMark(character) ? 'combining_mark_first' : undefined
+  return isFirst && beginsWithMark(character) ? 'combining_mark_first' : undefined
 }
 
 /** RFC 5321, 4.1.2: qtextSMTP and quoted-pairSMTP, plus UTF-8 (RFC 6531, 3.3). */
@@ -256,8 +256,9 @@ function readQuoted(text: string): LocalPart | Refusal {
   let oddity: Oddity | undefined
   let isEscaped = false
   let isClosed = false
-  for (let i = 1; i < characters.length && !isClosed; i++) {
-    const character = characters[i]!
+  for (const [i, character] of characters.entries()) {
+    if (i === 0) continue
+    if (isClosed) break
     if (!isEscaped && character === '"') isClosed = true
     else if (!isEscaped && character === '\\') isEscaped = true
     else {

@@ -1,5 +1,5 @@
-// What the payer of an EIP-3009 transfer signs: the EIP-712 digest of TransferWithAuthorization.
-// A fixed structure, so it is written into one buffer; nothing general is built or parsed.
+// Computes what the payer of an EIP-3009 transfer signs: the EIP-712 digest of TransferWithAuthorization. The structure is
+// fixed, so it is written into one buffer: verifying a payment computes it once, and must stay well below the signature.
 import type { Eip3009Authorization } from './ports.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 
@@ -62,28 +62,15 @@ function writeUint256(target: Buffer, offset: number, value: bigint): void {
   }
 }
 
-/** Addresses that were right before: a seller sends its own with every payment. */
-const known = new Set<string>()
-const MAX_KNOWN = 1000
-
-/** EIP-55: whether the capitals of an address are its checksum. One case alone makes no claim. */
+/**
+ * EIP-55: whether the capitals of an address are its checksum. An address in one case makes no claim, and passes.
+ * @param address 0x and 40 hex digits
+ */
 export function hasGoodChecksum(address: string, keccak256: (bytes: Uint8Array) => Uint8Array): boolean {
-  if (known.has(address)) return true
-  const isGood = isChecksum(address.slice(2), keccak256)
-  if (isGood) {
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.add(address)
-  }
-  return isGood
-}
-
-function isChecksum(digits: string, keccak256: (bytes: Uint8Array) => Uint8Array): boolean {
+  const digits = address.slice(2)
   const lower = digits.toLowerCase()
   if (digits === lower || digits === digits.toUpperCase()) return true
   const hash = Buffer.from(keccak256(Buffer.from(lower, 'ascii'))).toString('hex')
-  for (let i = 0; i < lower.length; i++) {
-    const isCapital = Number.parseInt(hash[i]!, 16) >= 8
-    if (digits[i] !== (isCapital ? lower[i]!.toUpperCase() : lower[i])) return false
-  }
-  return true
+  const checksum = [...lower].map((digit, i) => (hash.charAt(i) >= '8' ? digit.toUpperCase() : digit))
+  return digits === checksum.join('')
 }

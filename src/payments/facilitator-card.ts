@@ -1,4 +1,4 @@
-// What the facilitator says about itself: what it takes now, through whom, and by which rules.
+// Says what the facilitator takes now, through whom, and by which rules.
 import { API_VERSION, type Config } from '../core/config.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Facilitator } from './ports.ts'
@@ -107,7 +107,8 @@ function reasonsFor(best: Route, others: readonly Route[]): string[] {
   if (others.length === 0) return ['the only live facilitator that takes it']
   const reasons: string[] = []
   if (others.some(({ upstream }) => upstream.feeAtomic > best.upstream.feeAtomic)) reasons.push('lowest fee')
-  if (best.latencyMs !== null && others.every(({ latencyMs }) => (latencyMs ?? Infinity) >= best.latencyMs!))
+  const { latencyMs: lowest } = best
+  if (lowest !== null && others.every(({ latencyMs }) => (latencyMs ?? Infinity) >= lowest))
     reasons.push('lowest latency')
   return reasons.length > 0 ? reasons : ['its last calls succeeded']
 }

@@ -7,10 +7,10 @@ import type { Payment, Settlement, Verdict } from './ports.ts'
 type Refused = Extract<Verdict, { ok: false }>
 
 const RETRY_SOON_SECONDS = 5
-/** Used with the identifiers of x402 2.27, which stock clients know. */
+/** An identifier of x402 2.27, which stock clients know. */
 const NONCE_USED = 'invalid_exact_evm_nonce_already_used'
 
-/** A payment that cannot be judged now is not a bad payment. */
+/** A payment that cannot be judged now is not a bad payment, so it has another code. */
 function code({ isRetryable, check }: Refused) {
   if (!isRetryable) return 'payment_blocked' as const
   return check === 'route' ? ('no_route' as const) : ('payments_unavailable' as const)
@@ -97,9 +97,10 @@ export function failedSettle(
   })
 }
 
-/** Not known yet, and never an invitation to sign another payment. */
+/** The refusal of a payment whose settlement is not known yet; it never invites to sign another payment. */
 export function pendingSettlement(claim: PaymentClaim, payment: Payment, baseUrl: string): GatewayError {
-  const isPending = claim.state === 'pending' && claim.transaction !== null
+  const transaction = claim.state === 'pending' ? claim.transaction : null
+  const isPending = transaction !== null
   const detail =
     `The settlement is not decided yet. Do not sign another payment: send this one again, or ask ` +
     `${baseUrl}/v1/payments/${claim.id} with it, in a few seconds.`
@@ -110,7 +111,7 @@ export function pendingSettlement(claim: PaymentClaim, payment: Payment, baseUrl
         payment,
         isPending ? 'settlement_pending' : 'unexpected_settle_error',
         detail,
-        isPending ? claim.transaction! : '',
+        transaction ?? '',
       ),
       claim_id: claim.id,
       extra: { claim_id: claim.id, state: isPending ? 'pending' : 'unknown' },
@@ -119,7 +120,7 @@ export function pendingSettlement(claim: PaymentClaim, payment: Payment, baseUrl
   })
 }
 
-/** What was thrown before there was a verdict, with the members that a client of /verify looks for. */
+/** An error that was thrown before there was a verdict, with the members that a client of /verify reads. */
 export function asVerifyRefusal(thrown: unknown): unknown {
   if (!(thrown instanceof GatewayError)) return thrown
   return withMembers(thrown, {

@@ -1,4 +1,4 @@
-// POST /verify, POST /settle and what describes them: the payment parts at the service of other sellers.
+// Serves POST /verify and POST /settle: the parts that settle our own payments, at the service of other sellers.
 import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -6,6 +6,7 @@ import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import { must } from '../lib/must.ts'
 import type { Facilitator, Purchases } from './ports.ts'
 import type { Caller } from '../core/caller.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
@@ -41,11 +42,11 @@ export interface FacilitatorParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
-  /** For tests: waits between two looks at a payment that another request is settling. */
+  /** For tests: waits between two questions about a payment that another request is settling. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
 }
 
-/** How long a copy of a payment waits for the first one. */
+/** The time that a copy of a payment waits for the first one. */
 const WAIT_MS = 20_000
 const POLL_MS = 250
 const SETTLE_COST = 1
@@ -60,7 +61,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   const { config, store, networks, verifier, router, settlements, presentations } = parts
   const { baseUrl, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
-  // Settlements of this process, for the copies that wait for them.
+  // Copies of a payment wait for its settlement in this process; the key is the id of the claim.
   const running = new Map<string, Promise<unknown>>()
 
   const verifyPayment = ({ payment, requirements, resourceUrl }: Asked) =>
@@ -96,7 +97,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     })
   }
 
-  /** One of the month's free settlements, else a credit. @throws {GatewayError} credits_required */
+  /** Takes one of the month's free settlements, or else a credit. @throws {GatewayError} credits_required */
   async function charge(held: PaymentClaim, caller: Caller): Promise<void> {
     const at = now()
     const accountId = caller.kind === 'operator' ? caller.accountId : null
@@ -125,7 +126,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     )
   }
 
-  /** Never throws: why nothing was settled is what the caller needs to hear. */
+  /** Never throws, because why nothing was settled is what the caller needs to hear. */
   async function giveBack({ id }: PaymentClaim, reason: string): Promise<void> {
     const free = async () => {
       const at = now()
@@ -143,13 +144,12 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   }
 
   async function settleClaimed(held: PaymentClaim, asked: Asked, caller: Caller): Promise<SettleResponse> {
-    const release = (reason: string) => giveBack(held, reason)
     try {
       await fault.at('after_claim')
       await charge(held, caller)
       await fault.at('after_work')
     } catch (thrown) {
-      await release('credits_required')
+      await giveBack(held, 'credits_required')
       throw thrown
     }
     let settlement: Settlement
@@ -162,7 +162,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       })
     } catch (thrown) {
       // Nothing was submitted; the claim is canceled where it still can be.
-      await release('not_submitted')
+      await giveBack(held, 'not_submitted')
       throw thrown
     }
     await fault.at('before_release')
@@ -176,7 +176,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     return {
       success: true,
       payer: held.payer,
-      transaction: held.transaction!,
+      transaction: must(held.transaction, 'the transaction of a settled claim'),
       network: payment.x402Version === 1 ? toV1Name(payment.network) : payment.network,
       amount: held.amount,
       extra: {
@@ -188,7 +188,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   }
   const toV1Name = (network: string) => networks.find(network)?.v1Name ?? network
 
-  /** Until it is decided, or nobody wants to wait any more. */
+  /** Waits until the claim is decided, at most WAIT_MS. */
   async function waitFor(held: PaymentClaim): Promise<PaymentClaim> {
     let current = held
     for (const end = now() + WAIT_MS; isInFlight(current) && now() < end;) {

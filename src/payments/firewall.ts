@@ -1,6 +1,6 @@
-// The part of the firewall that needs nothing but the payment, the requirement and the time. One function a check, in
-// the order of CHECKS; the reasons are the words of the protocol's own implementation, so that stock clients know them.
-// What has to agree with what is decided by the rules that inspection uses too; here it becomes a refusal.
+// Decides the checks of the firewall that need nothing but the payment, the requirement and the time: one function a check,
+// in the order of CHECKS. The reasons are the words of the protocol's own implementation, so that stock clients know them.
+// The rules of what must agree are shared with inspection; here a mismatch becomes a refusal.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { isSameAddress } from '../commerce/bindings/compare.ts'
 import {
@@ -155,6 +155,7 @@ export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }
   if (!isEvm(payment.network)) return PASSED
   const { payTo, asset } = requirements
   const { kind } = payment
+  const signedFor = paid.transfer?.to
   const deny = (message: string) => refuse('pay_to', 'invalid_payment_requirements', message)
   if (!ADDRESS.test(payTo)) return deny('payTo must be an address: 0x and 40 hex digits.')
   if (!isOurs) {
@@ -169,12 +170,12 @@ export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }
       ? refuse(
           'pay_to',
           'invalid_permit2_recipient_mismatch',
-          `The permit pays ${paid.transfer!.to}; sign one that pays ${payTo}.`,
+          `The permit pays ${signedFor}; sign one that pays ${payTo}.`,
         )
       : refuse(
           'pay_to',
           'invalid_exact_evm_recipient_mismatch',
-          `The authorization pays ${paid.transfer!.to}; sign one that pays ${payTo}.`,
+          `The authorization pays ${signedFor}; sign one that pays ${payTo}.`,
         )
   if (kind.type === 'permit2' && kind.permit2.spender !== PERMIT2_PROXY)
     return refuse(
@@ -190,16 +191,17 @@ export const checkAmount: CheckOf = ({ payment, requirements, isOurs }, paid) =>
   if (amount === '0' && !isOurs)
     return refuse('amount', 'invalid_payment_requirements', 'The required amount is zero: nothing to settle.')
   if (X402_RULES.amount(paid, requirements) !== 'mismatch') return PASSED
+  const signedFor = paid.transfer?.amount
   return payment.kind.type === 'permit2'
     ? refuse(
         'amount',
         'permit2_amount_mismatch',
-        `The permit is over ${paid.transfer!.amount}; sign one over exactly ${amount}.`,
+        `The permit is over ${signedFor}; sign one over exactly ${amount}.`,
       )
     : refuse(
         'amount',
         'invalid_exact_evm_payload_authorization_value_mismatch',
-        `The authorization is over ${paid.transfer!.amount}; sign one over exactly ${amount}.`,
+        `The authorization is over ${signedFor}; sign one over exactly ${amount}.`,
       )
 }
 

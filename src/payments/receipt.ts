@@ -50,5 +50,5 @@ export function signPaymentReceipt(
 export function withoutQuery(resource: string): string {
   const url = URL.canParse(resource) ? new URL(resource) : undefined
   if (url?.host) return `${url.host}${url.pathname}`
-  return resource.split(/[?#]/)[0]!
+  return resource.replace(/[?#].*$/s, '')
 }

@@ -88,7 +88,10 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   /** Health of a kind: the worse of its own and of its upstream's. */
   function stateOfKind(known: Known, kind: SupportedKind) {
     const at = now()
-    const states = [known.breaker.state(at), breakerOf(known, kind.scheme, toRouted(kind.network)!).state(at)]
+    const states = [
+      known.breaker.state(at),
+      breakerOf(known, kind.scheme, toRouted(kind.network) ?? kind.network).state(at),
+    ]
     return states.includes('open') ? 'open' : states.includes('half_open') ? 'half_open' : 'closed'
   }
 

@@ -1,6 +1,7 @@
-// Who signed a digest, and signatures of our own: secp256k1 and keccak-256. Loaded on first use, and trusted only after a
-// test of itself.
+// The curve and the hash of EVM chains, native where the machine has them: ecrecover (who signed a digest), signatures of our
+// own, and keccak-256. They are loaded on first use, and trusted only after a test of themselves.
 import { createRequire } from 'node:module'
+import { must } from '../lib/must.ts'
 
 export interface Secp256k1 {
   readonly engine: 'native' | 'wasm'
@@ -29,7 +30,7 @@ interface Curve {
   readonly sign: (digest: Uint8Array, privateKey: Uint8Array) => { rs: Uint8Array; recoveryId: number }
 }
 
-/** A signature whose signer is known; and the one that a key makes which is the digest itself, and nobody's. */
+/** A signature whose signer is known, and the signature that the digest itself makes when it is used as a key. */
 const SELF_TEST = {
   text: 'agent-gateway: recovery self-test',
   signature:
@@ -89,7 +90,7 @@ export async function loadWasm(keccak256: Keccak256): Promise<Secp256k1> {
     },
     sign(digest, privateKey) {
       const signed = sign(digest, privateKey, { extraEntropy: false, prehash: false })
-      return { rs: signed.subarray(1), recoveryId: signed[0]! }
+      return { rs: signed.subarray(1), recoveryId: must(signed[0], 'the recovery id of a signature') }
     },
   })
 }

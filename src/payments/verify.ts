@@ -1,4 +1,5 @@
-// The firewall and the verifier: every check in the order of CHECKS, no question to the world before the cheap ones passed.
+// Verifies a payment: every check in the order of CHECKS, and no question to a chain or an upstream before the cheap ones
+// have passed. The checks that need no world are firewall.ts's.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DocumentStore, PaymentClaim, Store } from '../store/ports.ts'
@@ -41,10 +42,7 @@ const EOA_SIGNATURE_CHARACTERS = 2 + 2 * 65
 type Eip3009Payment = Payment & { readonly kind: Extract<Payment['kind'], { type: 'eip3009' }> }
 type Options = NonNullable<Parameters<Verifier['verify']>[2]>
 
-/**
- * What a claim on a payment is made under. The same for every spelling of it, and never the signature, of which there
- * can be several.
- */
+/** The key of the claim on a payment: the same for every spelling of it, and without the signature, of which there can be several. */
 export function claimKeyOf(
   payment: Payment,
   requirements: PaymentRequirements,
@@ -67,7 +65,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
   let hasher: Eip3009Hasher | undefined
 
   function recoverSigner(secp256k1: Secp256k1, payment: Eip3009Payment): string | undefined {
-    const network = networks.find(payment.network)!
+    const network = networks.find(payment.network)
+    if (!network) return undefined
     hasher ??= createEip3009Hasher(secp256k1.keccak256)
     const digest = hasher.hash(network, payment.kind.authorization)
     return payment.kind.signature.use((signature) =>
@@ -77,7 +76,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     )
   }
 
-  /** Deny lists, rate and claim: our own memory, no chain. */
+  /** Asks our own memory and no chain: deny lists, rate and claim. */
   async function checkMemory(
     payment: Payment,
     requirements: PaymentRequirements,
@@ -131,7 +130,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     return isSigner ? { ok: true, payer: payment.payer } : askUpstreams(payment, requirements)
   }
 
-  /** Contract wallets, Permit2, other schemes, other families: whoever will settle it decides. */
+  /** Contract wallets, Permit2, other schemes and other families of chains are judged by whoever will settle them. */
   async function askUpstreams(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
     const { x402Version, scheme, network } = payment
     const routes = await router.routes({ x402Version, scheme, network })
@@ -203,7 +202,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
 const isEip3009 = (payment: Payment): payment is Eip3009Payment => payment.kind.type === 'eip3009'
 
 /**
- * What a chain says of an authorization. The token itself judges the signature of a contract wallet, in the simulation.
+ * Judges what a chain says of an authorization. The token itself judges the signature of a contract wallet, in the simulation.
  * @returns undefined when nothing stands against it
  */
 export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean): Refusal | undefined {

@@ -1,5 +1,5 @@
-// A payment as presented -> a decoded payment. Decides what can be read; whether it is any good is the firewall's business.
-// Which payment it is, by version and by how the money moves, is recognised as inspection recognises it.
+// Decodes a payment as it was presented. Decides what can be read; whether the payment is any good is the firewall's business.
+// Its version and how the money moves are recognised by the same rules as in inspection.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../schemas/x402.ts'
 import { ADDRESS, readX402Shape, type X402Shape, WORD } from '../commerce/x402/shape.ts'
 import { isObject } from '../lib/json.ts'
+import { must } from '../lib/must.ts'
 import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from '../core/networks.ts'
@@ -129,8 +130,8 @@ export function decodeFacilitatorRequest(body: unknown, networks: Networks): Fac
 /** The pinned asset as it is written in the pin: upstreams refuse an address with a wrong checksum. */
 function withPinnedSpelling(requirements: PaymentRequirements, networks: Networks): PaymentRequirements {
   const pinned = networks.find(requirements.network)?.asset.address
-  const isPinned = pinned?.toLowerCase() === requirements.asset.toLowerCase()
-  return isPinned ? { ...requirements, asset: pinned! } : requirements
+  const isPinned = pinned !== undefined && pinned.toLowerCase() === requirements.asset.toLowerCase()
+  return isPinned ? { ...requirements, asset: pinned } : requirements
 }
 
 function readPayment(value: unknown, at = ''): Payment {
@@ -277,9 +278,9 @@ const join = (at: string, member: string) => (at === '' ? member : `${at}.${memb
 
 /** @throws {GatewayError} payment_invalid, naming the first member that is wrong */
 function parseShape<T>(schema: z.ZodType<T>, value: unknown, at: string): T {
-  const { data, error } = schema.safeParse(value)
-  if (!error) return data!
-  const issue = error.issues[0]!
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = must(parsed.error.issues[0], 'the first issue of a refused value')
   const member = issue.path.map((key) => String(key).slice(0, 64)).join('.')
   throw paymentInvalid(member === '' ? at : join(at, member), problemOf(issue))
 }

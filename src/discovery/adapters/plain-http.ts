@@ -17,7 +17,8 @@ function exchange(request: OutboundRequest, resolve: (result: SendResult) => voi
   const { url, addresses, maxResponseBytes } = request
   const deadline = AbortSignal.timeout(request.timeoutMs)
   const signal = request.signal ? AbortSignal.any([deadline, request.signal]) : deadline
-  const address = addresses[0]!
+  const [address] = addresses
+  if (address === undefined) return resolve({ ok: false, phase: 'before_send', reason: 'connect_failed' })
   let isConnected = false
   const fail = () => {
     if (signal.aborted) return resolve({ ok: false, phase: 'after_send', reason: 'timeout' })
@@ -56,10 +57,10 @@ function exchange(request: OutboundRequest, resolve: (result: SendResult) => voi
     res.on('error', fail)
     res.on('end', () => {
       if (!res.complete) return fail()
-      const headers = Array.from({ length: res.rawHeaders.length / 2 }, (_, i) => ({
-        name: res.rawHeaders[i * 2]!.toLowerCase(),
-        value: res.rawHeaders[i * 2 + 1]!,
-      }))
+      // Names and values take turns.
+      const headers = res.rawHeaders.flatMap((name, i, raw) =>
+        i % 2 === 0 ? [{ name: name.toLowerCase(), value: raw[i + 1] ?? '' }] : [],
+      )
       resolve({
         ok: true,
         response: { status, statusText: res.statusMessage ?? '', headers, body: Buffer.concat(chunks, size) },

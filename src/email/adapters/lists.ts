@@ -16,7 +16,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   'mailchecker 6.0.21': '2026-07-18',
   'freemail 1.7.0': '2024-12-13',
 }
-/** That many of the other lists have to agree. */
+/** So many of the other lists have to agree. */
 const VOTES = 2
 
 export function compactLists(refreshed: RefreshedList | undefined): CompactLists {
@@ -25,10 +25,10 @@ export function compactLists(refreshed: RefreshedList | undefined): CompactLists
     for (const name of names) values.set(name, (values.get(name) ?? 0) | bit)
   }
   const others: ListSource[] = []
-  for (const [i, takeOther] of TAKE_OTHERS.entries()) {
+  for (const [bit, takeOther] of TAKE_OTHERS) {
     const { label, names } = takeOther()
-    others.push({ bit: OTHERS[i]!, name: label, date: dateOf(label) })
-    add(names, OTHERS[i]!)
+    others.push({ bit, name: label, date: dateOf(label) })
+    add(names, bit)
   }
   for (const [name, value] of values) if (countBits(value) < VOTES) values.delete(name)
   const curated = take('disposable-email-domains-js', (loaded) =>
@@ -52,10 +52,13 @@ export function compactLists(refreshed: RefreshedList | undefined): CompactLists
   }
 }
 
-const TAKE_OTHERS: readonly (() => TakenList)[] = [
-  () => take('disposable-domains', (loaded) => loaded),
-  () => take('mailchecker', (loaded) => [...(loaded as { blacklist(): Set<unknown> }).blacklist()]),
-  () => takeLines('freemail', 'data/disposable.txt'),
+const TAKE_OTHERS: readonly (readonly [bit: number, take: () => TakenList])[] = [
+  [OTHERS[0], () => take('disposable-domains', (loaded) => loaded)],
+  [
+    OTHERS[1],
+    () => take('mailchecker', (loaded) => [...(loaded as { blacklist(): Set<unknown> }).blacklist()]),
+  ],
+  [OTHERS[2], () => takeLines('freemail', 'data/disposable.txt')],
 ]
 
 interface TakenList {

@@ -140,7 +140,7 @@ function toEntries(text: string): string[] {
 /** What an answer may say about it: no path of this machine, no query of a URL. */
 function nameSource(from: string): string {
   if (URL.canParse(from) && /^https?:/i.test(from)) return new URL(from).host
-  return from.split(/[\\/]/).at(-1)!.slice(0, 100)
+  return from.replace(/^.*[\\/]/s, '').slice(0, 100)
 }
 
 /** Either the old list or the new one is there after a crash. */

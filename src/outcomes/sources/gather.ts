@@ -7,6 +7,7 @@ import type {
   SourceReason,
 } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { within } from '../../lib/deadline.ts'
 import type { FetchedSource, Gather, SourceFailure, SourceReader, SourceRequest } from '../ports.ts'
 import type { PageInput, Reading } from '../reading.ts'
 import { createSiteBreaker } from './circuit-breaker.ts'
@@ -112,7 +113,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
       requested,
       ok: usable !== undefined,
       fallback_used: usable !== undefined && attempts.length > 1,
-      reason: usable === undefined ? attempts[0]!.reason : null,
+      reason: usable === undefined ? (attempts[0]?.reason ?? null) : null,
       attempts,
       retrieved: usable?.retrieved ?? null,
     }
@@ -194,17 +195,5 @@ function toCoverage(sources: SourceCoverage[]): Coverage {
     failed: sources.length - usable,
     complete: sources.length > 0 && isWhole,
     sources,
-  }
-}
-
-/** Undefined when it takes longer. What comes of it later, an error too, is nobody's business any more. */
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
-  const { promise: late, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), timeoutMs)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    work.catch(() => {})
   }
 }

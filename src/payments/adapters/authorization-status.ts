@@ -1,5 +1,5 @@
-// What became of one authorization, by the token's own events. A used nonce alone says nothing: it is also used up by a
-// cancellation, and by another authorization that the payer signed under the same nonce.
+// Finds out what became of one authorization, by the token's own events. A used nonce alone says nothing: a cancellation uses
+// it up too, and so does another authorization that the payer signed under the same nonce.
 import { type AuthorizationStatus, ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
@@ -21,13 +21,14 @@ export interface StatusQuestion {
   readonly to: string
   readonly value: bigint
   readonly nonce: string
+  /** Milliseconds since the epoch: nothing of the payment should be on the chain before. */
   readonly since: number
-  /** Where it may be: looked at first, and believed only when the authorization is in it. */
+  /** The transaction it may be in: read first, and believed only when the authorization is in it. */
   readonly transaction?: string | undefined
 }
 
 interface Parts {
-  /** Says with every answer whose chain it is. */
+  /** A node that says with every answer which chain it is of. */
   readonly rpc: { ask(calls: readonly RpcCall[]): Promise<readonly RpcReply[]> }
   readonly network: PaymentNetwork
   /** @throws {ChainError} */
@@ -38,12 +39,15 @@ interface Parts {
 const CLOCK_SKEW_MS = 600_000
 /** Providers refuse longer ranges of eth_getLogs. */
 const MAX_RANGE = 9_999n
-/** Where to look for a block old enough: a minute, an hour, half a day, days, weeks of 2 s blocks. */
+/** Blocks behind the head among which one is old enough: 2, 17 and 68 minutes, 9 hours, 3 and 24 days of 2 s blocks. */
 const DISTANCES = [64n, 512n, 2_048n, 16_384n, 131_072n, 1_048_576n]
-/** Before `since` nothing of this payment should be, so it is not looked for forever. */
+/** Nothing of the payment should be before `since`, so earlier ranges are searched only so far. */
 const MAX_EARLIER_RANGES = 20
 
-/** @throws {ChainError} */
+/**
+ * Asks the node for the state of the nonce, then for the event that says why it is used.
+ * @throws {ChainError} also where the node contradicts itself: its index is behind its state, or the chain was reorganised
+ */
 export async function findAuthorizationStatus(
   parts: Parts,
   question: StatusQuestion,
@@ -68,11 +72,11 @@ export async function findAuthorizationStatus(
   if (!isUsed) return { state: 'unused' }
 
   const event = await findEvent(parts, question, head)
-  // The state says used, and no event does: the node's index is behind its state. Ask again later.
+  // The state says used and no event does: the node's index is behind its state, so it is to be asked again later.
   if (event === undefined) throw new ChainError('malformed', network.network)
   if (event.topics[0] === AUTHORIZATION_CANCELED) return { state: 'canceled', transaction: event.transaction }
   const status = await readStatus(parts, question, event.transaction)
-  // Gone between two questions: the chain was reorganised.
+  // The event was gone when its receipt was read: the chain was reorganised between the two questions.
   if (!status) throw new ChainError('malformed', network.network)
   return status
 }
@@ -96,6 +100,7 @@ async function readStatus(
   }
 }
 
+/** The question for the receipt of a transaction. */
 export const receiptOf = (transaction: string): RpcCall => ({
   method: 'eth_getTransactionReceipt',
   params: [transaction],
@@ -117,19 +122,19 @@ async function findEvent(
     topic(question.from),
     question.nonce.toLowerCase(),
   ]
-  const look = async (first: bigint, last: bigint) => {
+  const search = async (first: bigint, last: bigint) => {
     const range = { fromBlock: hex(first), toBlock: hex(last), address: network.asset.address, topics }
     const [reply] = await rpc.ask([{ method: 'eth_getLogs', params: [range] }])
     return demand(reply, (result) => readEvents(result, range))
   }
   const first = await findStart(parts, question.since, head)
   for (let at = first; at <= head; at += MAX_RANGE + 1n) {
-    const [event] = await look(at, min(at + MAX_RANGE, head))
+    const [event] = await search(at, min(at + MAX_RANGE, head))
     if (event) return event
   }
   let last = first - 1n
   for (let turn = 0; turn < MAX_EARLIER_RANGES && last >= 0n; turn++, last -= MAX_RANGE + 1n) {
-    const [event] = await look(max(last - MAX_RANGE, 0n), last)
+    const [event] = await search(max(last - MAX_RANGE, 0n), last)
     if (event) return event
   }
   return undefined
@@ -142,12 +147,12 @@ async function findStart({ rpc, demand }: Parts, since: number, head: bigint): P
     heights.map((height) => ({ method: 'eth_getBlockByNumber', params: [hex(height), false] })),
   )
   const before = since - CLOCK_SKEW_MS
-  const index = replies.findIndex((reply) => {
-    const time = demand(reply, readTime)
+  for (const [i, height] of heights.entries()) {
+    const time = demand(replies[i], readTime)
     // A node that keeps no old blocks has no old logs either.
-    return time === null || time <= before
-  })
-  return index < 0 ? 0n : heights[index]!
+    if (time === null || time <= before) return height
+  }
+  return 0n
 }
 
 const readTime = (result: unknown): number | null | undefined => {
@@ -156,22 +161,26 @@ const readTime = (result: unknown): number | null | undefined => {
   return seconds === undefined ? undefined : Number(seconds) * 1000
 }
 
-/** Only what was asked for: a node that answers with other events is not believed. */
+/** The events, if they are all of those that were asked for: a node that answers with others is not believed. */
 function readEvents(
   result: unknown,
   asked: { address: string; topics: readonly (string | readonly string[])[] },
 ): FoundEvent[] | undefined {
   if (!Array.isArray(result)) return undefined
-  const events = result.map((item): FoundEvent | undefined => {
+  const events: FoundEvent[] = []
+  for (const item of result) {
     const log = readLog(item)
     const { transactionHash, removed } = item as { transactionHash?: unknown; removed?: unknown }
     if (!log || !isHash(transactionHash) || removed === true) return undefined
-    const matches =
-      log.address === asked.address.toLowerCase() &&
-      asked.topics.every((wanted, i) => [wanted].flat().includes(log.topics[i]!))
-    return matches ? { transaction: transactionHash.toLowerCase(), topics: log.topics } : undefined
-  })
-  return events.includes(undefined) ? undefined : (events as FoundEvent[])
+    if (log.address !== asked.address.toLowerCase()) return undefined
+    const isAsked = asked.topics.every((wanted, i) => {
+      const found = log.topics[i]
+      return found !== undefined && [wanted].flat().includes(found)
+    })
+    if (!isAsked) return undefined
+    events.push({ transaction: transactionHash.toLowerCase(), topics: log.topics })
+  }
+  return events
 }
 
 const hex = (value: bigint) => `0x${value.toString(16)}`

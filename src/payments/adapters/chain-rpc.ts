@@ -1,6 +1,7 @@
-// A node that is known to be of the right chain: asked for its id at first use, now and then, and after every trouble.
-// Questions that come together travel in one HTTP request.
+// Keeps a node that is known to be of the right chain: it is asked for its id at first use, once a minute and after every
+// failure. Questions that come within a millisecond travel in one HTTP request.
 import { createBatcher } from '../../lib/batcher.ts'
+import { must } from '../../lib/must.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import { createJsonRpc, type JsonRpc, type RpcCall, type RpcReply, type Submission } from './json-rpc.ts'
@@ -11,15 +12,15 @@ export interface ChainRpcOptions {
   readonly rpcUrl: () => Promise<string>
   readonly now: () => number
   readonly deadlineMs?: number
-  /** In one HTTP request. Default: few for a provider, many for a node next to us. */
+  /** Calls in one HTTP request. By default few for a provider, many for a node on this machine. */
   readonly maxCalls?: number
 }
 
 export interface ChainRpc {
   /**
-   * Answers in order.
-   * @param isDecisive whose chain it is must be said in the same breath: what decides about money is never taken from
-   * a node that changed since it was last asked
+   * Answers in the order of the calls.
+   * @param isDecisive the node must say in the same request which chain it is of: what decides about money is never taken
+   * from a node that changed since it was last asked
    * @throws {ChainError}
    */
   ask(calls: readonly RpcCall[], isDecisive?: boolean): Promise<readonly RpcReply[]>
@@ -76,7 +77,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
       url = await rpcUrl()
     } catch (thrown) {
       const error = new ChainError('unreachable', network, { cause: thrown })
-      // Our own words: what to install, or what to configure.
+      // The message is the gateway's own: what to install, or what to configure.
       observe(error, thrown instanceof Error ? thrown.message : undefined)
       throw error
     }
@@ -97,7 +98,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
 
   const isDue = ({ checkedAt }: Node) => checkedAt === undefined || now() - checkedAt > CHECK_EVERY_MS
 
-  /** One HTTP request: the chain id is asked for in the same breath when it is due, or when it matters. */
+  /** Sends one HTTP request, which also asks for the chain id when that is due or when the answer is decisive. */
   async function exchange(calls: readonly RpcCall[], isDecisive: boolean): Promise<readonly RpcReply[]> {
     const current = await use()
     const check = isDecisive || isDue(current)
@@ -105,8 +106,8 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
       const replies = await current.rpc.batch(check ? [CHAIN_ID, ...calls] : calls)
       if (check) {
         const [id] = replies
-        if (!id!.ok || typeof id!.result !== 'string') throw new ChainError('malformed', network)
-        if (Number(id!.result) !== chainId) throw new ChainError('wrong_chain', network)
+        if (!id?.ok || typeof id.result !== 'string') throw new ChainError('malformed', network)
+        if (Number(id.result) !== chainId) throw new ChainError('wrong_chain', network)
         current.checkedAt = now()
       }
       observe()
@@ -124,14 +125,18 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     waiting = []
     // One place is kept for the chain id.
     const limit = (node?.maxCalls ?? options.maxCalls ?? MAX_CALLS_REMOTE) - 1
-    for (let start = 0; start < questions.length;) {
-      let end = start
-      let count = 0
-      do count += questions[end++]!.calls.length
-      while (end < questions.length && count + questions[end]!.calls.length <= limit)
-      void answer(questions.slice(start, end))
-      start = end
+    let batch: Question[] = []
+    let count = 0
+    for (const question of questions) {
+      if (batch.length > 0 && count + question.calls.length > limit) {
+        void answer(batch)
+        batch = []
+        count = 0
+      }
+      batch.push(question)
+      count += question.calls.length
     }
+    if (batch.length > 0) void answer(batch)
   }
 
   async function answer(questions: readonly Question[]) {
@@ -163,9 +168,10 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
     },
     async submit(method, params) {
       if (!node || isDue(node)) await exchange([], false)
-      const submission = await node!.rpc.submit(method, params)
+      const current = must(node, 'the node that has just been asked for its chain')
+      const submission = await current.rpc.submit(method, params)
       if (submission.state !== 'answered') {
-        node!.checkedAt = undefined
+        current.checkedAt = undefined
         observe(new ChainError('unreachable', network))
       }
       return submission

@@ -1,4 +1,4 @@
-// One EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
+// Shows one EVM chain as payments see it: what a payment would do now, and what became of one that was submitted.
 import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
@@ -13,10 +13,11 @@ import {
   readWord,
 } from './usdc-abi.ts'
 
+/** @param options.rpcUrl is asked at first use and after a failure; its errors become {@link ChainError} */
 export function createChain(options: ChainRpcOptions): Chain {
   const { network } = options
   const rpc = createChainRpc(options)
-  // A payment that is unused on another chain, or over by its clock, is neither on ours.
+  // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
   const asset = network.asset.address
   const malformed = () => new ChainError('malformed', network.network)
@@ -37,12 +38,13 @@ export function createChain(options: ChainRpcOptions): Chain {
       readToken(packTransfer(authorization, signature)),
     ])
     const payerHasCode = demand(code, readCode) !== '0x'
-    if (transfer!.ok) {
-      // The function answers nothing. Anything else is no token.
-      if (transfer!.result !== '0x') throw malformed()
+    if (!transfer) throw malformed()
+    if (transfer.ok) {
+      // The function returns nothing, so a contract that returns anything is not the token.
+      if (transfer.result !== '0x') throw malformed()
       return { nonceUsed: false, balance: null, payerHasCode, revert: null }
     }
-    const revert = readRevert(transfer!)
+    const revert = readRevert(transfer)
     // The node did not run the transfer: that says nothing about the payment.
     if (revert === undefined) throw new ChainError('refused', network.network)
     const [state, balance] = await rpc.ask([
@@ -63,7 +65,7 @@ export function createChain(options: ChainRpcOptions): Chain {
       try {
         return await probe(authorization, signature)
       } catch (thrown) {
-        // A node that takes its next block meanwhile has no answer for the one before. Asking again changes nothing there.
+        // A node that takes its next block meanwhile has no answer for the one before, so it is asked once more.
         if (!(thrown instanceof ChainError) || thrown.reason !== 'refused') throw thrown
         return probe(authorization, signature)
       }

@@ -1,4 +1,5 @@
 // What a transaction offers for gas: enough for the next blocks, never more than the operator would want to pay.
+import { isObject } from '../../lib/json.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
 import type { ChainRpc } from './chain-rpc.ts'
@@ -20,7 +21,10 @@ const CAP = 10n * GWEI
 const DEFAULT_TIP = 1_000_000n
 const KEPT_MS = 2_000
 
-/** Undefined when gas costs more than the cap. @throws {ChainError} */
+/**
+ * @returns reads the fees of the next blocks, at most every two seconds; undefined when gas costs more than the cap
+ * @throws {ChainError} from what it returns
+ */
 export function createFees(options: {
   network: PaymentNetwork
   rpc: Pick<ChainRpc, 'ask'>
@@ -35,12 +39,10 @@ export function createFees(options: {
       { method: 'eth_getBlockByNumber', params: ['latest', false] },
       { method: 'eth_maxPriorityFeePerGas', params: [] },
     ])
-    const base = block!.ok
-      ? readQuantity((block!.result as { baseFeePerGas?: unknown } | null)?.baseFeePerGas)
-      : undefined
+    const base = block?.ok && isObject(block.result) ? readQuantity(block.result['baseFeePerGas']) : undefined
     if (base === undefined) throw new ChainError('malformed', network.network)
-    // Not every node has a word for the tip.
-    const asked = (tip!.ok && readQuantity(tip!.result)) || DEFAULT_TIP
+    // Not every node knows eth_maxPriorityFeePerGas.
+    const asked = (tip?.ok && readQuantity(tip.result)) || DEFAULT_TIP
     if (base + DEFAULT_TIP > cap) return undefined
     const maxFeePerGas = min(base * 2n + asked, cap)
     return { maxFeePerGas, maxPriorityFeePerGas: min(asked, maxFeePerGas - base) }

@@ -107,13 +107,13 @@ export function createJsonRpc(options: JsonRpcOptions): JsonRpc {
     batch,
     async call(method, params) {
       const [reply] = await batch([{ method, params }])
-      if (!reply!.ok) throw new ChainError('refused', network)
-      return reply!.result
+      if (!reply?.ok) throw new ChainError('refused', network)
+      return reply.result
     },
     async submit(method, params) {
       try {
         const [reply] = await batch([{ method, params }])
-        return { state: 'answered', reply: reply! }
+        return reply ? { state: 'answered', reply } : { state: 'no_reply' }
       } catch (thrown) {
         return { state: isNotConnected((thrown as Error).cause) ? 'not_sent' : 'no_reply' }
       }

@@ -1,6 +1,7 @@
-// The in-process facilitator: settles EIP-3009 payments with accounts of the operator. Says of every settlement whether
-// anything may have left, because that decides whether another facilitator may try.
+// The facilitator in this process: it settles EIP-3009 and Permit2 payments with accounts of the operator, and says of every
+// settlement whether anything may have left, because that decides whether another facilitator may try.
 import type { SupportedKind } from '../../../schemas/x402.ts'
+import { within } from '../../lib/deadline.ts'
 import type { Fault } from '../../lib/fault-points.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Payment, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
@@ -40,21 +41,23 @@ interface LocalChain {
 
 /** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
 const TRANSFER_GAS = 120_000n
-/** Through two contracts more. */
+/** A transfer through Permit2 runs two contracts more. */
 const PERMIT2_GAS = 250_000n
-/** After a doubtful broadcast: if the node has it, it shows soon. Beyond that the chain's log decides. */
+/** A transaction of a doubtful broadcast shows soon if the node has it; after this time the chain's log decides. */
 const DOUBT_MS = 2_000
-/** Between looks for a receipt, until so much has passed: nodes that mine at once, then those that take seconds. */
+/** Pauses between questions for a receipt, by what has passed: some nodes mine at once, others take seconds. */
 const PAUSES_MS = [
-  [2, 0],
-  [10, 1],
-  [50, 2],
-  [200, 10],
-  [2_000, 40],
-  [Infinity, 250],
+  { untilMs: 2, pauseMs: 0 },
+  { untilMs: 10, pauseMs: 1 },
+  { untilMs: 50, pauseMs: 2 },
+  { untilMs: 200, pauseMs: 10 },
+  { untilMs: 2_000, pauseMs: 40 },
 ] as const
-const pauseMs = (elapsedMs: number) => PAUSES_MS.find(([until]) => elapsedMs < until)![1]
+const LONGEST_PAUSE_MS = 250
+const pauseAfter = (elapsedMs: number) =>
+  PAUSES_MS.find(({ untilMs }) => elapsedMs < untilMs)?.pauseMs ?? LONGEST_PAUSE_MS
 
+/** @param options.settlerKeys is asked at the first settlement, or when somebody asks what is supported */
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   const { settlerKeys, fault, now } = options
   const chains = new Map(
@@ -67,7 +70,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
         rpc,
         permit2: createSdkScheme({ network, rpc }),
         fees: createFees({ network, rpc, now }),
-        settlers: remember(open),
+        settlers: openOnce(open),
       }
       return [network.network, chain]
     }),
@@ -76,7 +79,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   async function isAlive({ rpc }: LocalChain): Promise<boolean> {
     try {
       const [reply] = await rpc.ask([{ method: 'eth_blockNumber', params: [] }])
-      return reply!.ok
+      return reply?.ok === true
     } catch {
       return false
     }
@@ -84,16 +87,18 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
 
   /** Settlements that run, by account. */
   const running = new Map<Settler, number>()
+  const count = (settler: Settler, change: 1 | -1) =>
+    running.set(settler, (running.get(settler) ?? 0) + change)
   const load = (settler: Settler) => (running.get(settler) ?? 0) + settler.unmined()
 
-  /** Whoever has least to do, of those that are not stuck; it counts as busy from here on. */
+  /** Picks the account that has least to do, of those that are not stuck; it counts as busy from here on. */
   async function choose(chain: LocalChain): Promise<Settler | undefined> {
     const settlers = await chain.settlers()
     const stuck = settlers.filter((settler) => settler.isStuck())
     const reviews = Promise.allSettled(stuck.map((settler) => settler.review()))
     if (stuck.length === settlers.length) await reviews
     const [chosen] = settlers.filter((settler) => !settler.isStuck()).sort((a, b) => load(a) - load(b))
-    if (chosen) running.set(chosen, (running.get(chosen) ?? 0) + 1)
+    if (chosen) count(chosen, 1)
     return chosen
   }
 
@@ -108,10 +113,10 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)]).catch(() => [])
       const receipt = reply?.ok ? readReceipt(reply.result) : undefined
       if (receipt) {
-        const isOfChain = id!.ok && readQuantity(id!.result) === BigInt(network.chainId)
+        const isOfChain = id?.ok === true && readQuantity(id.result) === BigInt(network.chainId)
         return { receipt, isWitness: isOfChain && receipt.transaction === transaction.toLowerCase() }
       }
-      const pause = pauseMs(performance.now() - started)
+      const pause = pauseAfter(performance.now() - started)
       if (performance.now() + pause >= deadline) return undefined
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause))
     }
@@ -124,7 +129,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   ): Promise<UpstreamSettlement> {
     if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
     const deadline = performance.now() + request.deadlineMs
-    // What failed may have been asked while the work was done: that the node was away then says nothing of now.
+    // The first question may have been asked while the work was done, and a node that was away then may be back: ask again.
     const fees = await chain
       .fees()
       .catch(() => chain.fees())
@@ -180,14 +185,10 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     },
     async verify(request) {
       const chain = chains.get(request.payment.network)
-      switch (chain && request.payment.kind.type) {
-        case 'eip3009':
-          return simulate(chain!, request.payment)
-        case 'permit2':
-          return chain!.permit2.verify(request.payment, request.requirements)
-        default:
-          return UNSUPPORTED
-      }
+      if (!chain) return UNSUPPORTED
+      return request.payment.kind.type === 'permit2'
+        ? chain.permit2.verify(request.payment, request.requirements)
+        : simulate(chain, request.payment)
     },
     prepare({ network }) {
       const chain = chains.get(network)
@@ -207,7 +208,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       try {
         return await submit(chain, settler, request)
       } finally {
-        running.set(settler, running.get(settler)! - 1)
+        count(settler, -1)
       }
     },
     async close() {
@@ -216,7 +217,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   }
 }
 
-/** A receipt. A witness: of the very transaction, from a node that said in the same breath that it is of this chain. */
+/** A receipt; a witness where it is of the very transaction, from a node that said in the same request which chain it is of. */
 interface Seen {
   readonly receipt: Receipt
   readonly isWitness: boolean
@@ -284,7 +285,7 @@ function hasMoved(
   return countTransfers(logs, address, wanted) === 1
 }
 
-/** The token's own word: it checks the signature, also of a wallet that is a contract, the nonce and the balance. */
+/** Asks the token itself, which checks the signature (also of a wallet that is a contract), the nonce and the balance. */
 async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Verdict> {
   if (kind.type !== 'eip3009') return UNSUPPORTED
   const data = packTransfer(kind.authorization, kind.signature)
@@ -311,18 +312,14 @@ async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Ve
       }
 }
 
-/** One call for all; a failed one is not kept. */
-function remember<T>(open: () => Promise<T>): () => Promise<T> {
+/** Opens once for all who ask; a failure is not kept. */
+function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined
-  return () =>
-    (opened ??= open().catch((error: unknown) => ((opened = undefined), Promise.reject(error as Error))))
-}
-
-/** Undefined when it takes longer. */
-async function within<T>(deadlineMs: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), deadlineMs)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+  return () => {
+    opened ??= open().catch((thrown: unknown) => {
+      opened = undefined
+      throw thrown
+    })
+    return opened
+  }
 }

@@ -1,5 +1,5 @@
-// Permit2 through the reference implementation, which reads and sends over our connection: one broadcast at most, under
-// our nonces and gas cap. Loaded when the first such payment comes.
+// Verifies and settles Permit2 payments through the reference implementation, which reads and sends over our connection: one
+// broadcast at most, under our nonces and gas cap. It is loaded when the first such payment comes.
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { ChainError, type Payment, type Verdict } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
@@ -34,13 +34,12 @@ export function createSdkScheme(parts: { network: PaymentNetwork; rpc: Pick<Chai
         {
           async request({ method, params }: { method: string; params?: unknown[] }) {
             const [reply] = await rpc.ask([{ method, params: params ?? [] }]).catch((thrown: ChainError) => {
-              // It takes silence for a wallet without code, or for a bad signature.
+              // The reference implementation takes silence for a wallet without code, or for a bad signature.
               chainError = thrown
               throw thrown
             })
-            if (reply!.ok) return reply!.result
-            const { code, message, data } = reply!
-            throw Object.assign(new Error(message), { code, data })
+            if (reply?.ok) return reply.result
+            throw Object.assign(new Error(reply?.message), { code: reply?.code, data: reply?.data })
           },
         },
         { retryCount: 0 },

@@ -1,5 +1,5 @@
-// One account that submits on one chain. Its transactions leave one after the other, each with the next nonce; what
-// happens to them afterwards holds nobody up.
+// Submits transactions of one account on one chain. They leave one after the other, each with the next nonce; what happens
+// to them afterwards holds nobody up.
 import type { Hex } from 'ox/Hex'
 import type { Secret } from '../../lib/secret.ts'
 import { ChainError } from '../ports.ts'
@@ -62,7 +62,7 @@ export async function openSettler(parts: {
   const address = key.use((privateKey) =>
     Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex })),
   )
-  /** Undefined: ask the node. */
+  /** The node is asked for it while this is undefined. */
   let nextNonce: bigint | undefined
   let queue: Promise<unknown> = Promise.resolve()
   const inFlight = new Map<string, { nonce: bigint; at: number }>()
@@ -92,7 +92,7 @@ export async function openSettler(parts: {
     const signature = {
       r: hexOf(signed.subarray(0, 32)),
       s: hexOf(signed.subarray(32, 64)),
-      yParity: signed[64]! - 27,
+      yParity: signed.readUInt8(64) - 27,
     }
     const raw = TxEnvelope.serialize(envelope, { signature })
     return { raw, transaction: hexOf(hashOf(raw)) }
@@ -101,7 +101,7 @@ export async function openSettler(parts: {
   /** @throws {ChainError} */
   async function readNonce(): Promise<bigint> {
     const [reply] = await rpc.ask([{ method: 'eth_getTransactionCount', params: [address, 'pending'] }])
-    const counted = reply!.ok ? readQuantity(reply!.result) : undefined
+    const counted = reply?.ok ? readQuantity(reply.result) : undefined
     if (counted === undefined) throw new ChainError('refused', network.network)
     // A node may not count yet what another one took a moment ago.
     return [...inFlight.values()].reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), counted)
@@ -148,17 +148,18 @@ export async function openSettler(parts: {
         { method: 'eth_getTransactionCount', params: [address, 'latest'] },
         ...waiting.map(([hash]) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
       ])
-      const mined = count!.ok ? readQuantity(count!.result) : undefined
-      waiting.forEach(([transaction, { nonce }], i) => {
-        const isDropped = known[i]!.ok && known[i]!.result === null
+      const mined = count?.ok ? readQuantity(count.result) : undefined
+      for (const [i, [transaction, { nonce }]] of waiting.entries()) {
+        const reply = known[i]
+        const isDropped = reply?.ok === true && reply.result === null
         if ((mined !== undefined && nonce < mined) || isDropped) inFlight.delete(transaction)
-      })
+      }
       nextNonce = undefined
     },
   }
 }
 
-/** Clear refusals: the node looked at the transaction and did not take it. Words of geth, reth, erigon and nethermind. */
+/** Messages of geth, reth, erigon and nethermind that say clearly that the transaction was not taken. */
 const REFUSALS =
   /insufficient funds|intrinsic gas|underpriced|less than block base fee|fee cap|gas limit|txpool is full|pool is full|invalid sender|chain ?id|not supported|rate limit|too many requests/i
 
