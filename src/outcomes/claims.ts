@@ -11,6 +11,7 @@ import {
 } from '../../schemas/execute-request.ts'
 import { MAX_HTML_CHARACTERS, OUTCOME_IDS } from '../../schemas/outcome.ts'
 import type { ErrorCode } from '../core/errors.ts'
+import { must } from '../lib/must.ts'
 import { describeIssues } from '../core/validation-issues.ts'
 import { type CommandReason, isExecuteAddress, isReadOnly, readCommand } from './command.ts'
 import { countCharacters } from './extract/text.ts'
@@ -59,8 +60,8 @@ interface Wrapped {
 export function readClaims(request: Readonly<Record<string, unknown>>): ClaimsReading {
   const claims: Claim[] = []
   const queue: Wrapped[] = [{ schema: WrappedRequest, value: request, pointer: '' }]
-  for (let i = 0; i < queue.length; i++) {
-    const { schema, value, pointer, isText = false } = queue[i]!
+  // What is found wrapped inside is added behind, and read in its turn.
+  for (const [i, { schema, value, pointer, isText = false }] of queue.entries()) {
     if (i > MAX_WRAPPERS)
       return refuse('input_invalid', pointer, `Wrap a request at most ${MAX_WRAPPERS} times`)
     const parsed = schema.safeParse(value)
@@ -274,7 +275,7 @@ function refuseIssues(
 ): Refusal {
   // By name: in which order the members of an object stand says nothing.
   const [first] = describeIssues(issues, value).toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1))
-  const { code, pointer, message } = first!
+  const { code, pointer, message } = must(first, 'the first issue of a refused request')
   return isText && pointer !== ''
     ? refuse(code, at, `${message}, at ${pointer} of what is in it`)
     : refuse(code, at + pointer, message)

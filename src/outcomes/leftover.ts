@@ -18,25 +18,33 @@ export function readLeftover(input: unknown): readonly Claim[] {
   let left: Fields = withLikelyCapability(given)
   for (let i = 0; i < MAX_ROUNDS; i++) {
     const parsed = ExecuteRequest.safeParse(left)
-    const reading = parsed.success ? readClaims(parsed.data) : undefined
-    if (reading?.ok)
+    if (!parsed.success) {
+      left = without(
+        left,
+        parsed.error.issues.map(({ path }) => path[0]),
+      )
+      continue
+    }
+    const reading = readClaims(parsed.data)
+    if (reading.ok)
       return reading.claims.map((claim) => {
         // Words that came from a capability stand where the caller wrote them.
         const isNamed = claim.pointer === '/intent' && !Object.hasOwn(given, 'intent')
         return isNamed ? { ...claim, pointer: '/capability' } : claim
       })
-    const wrong = new Set(
-      reading
-        ? reading.fields.map(({ pointer }) => pointer.split('/')[1])
-        : parsed.error!.issues.map(({ path }) => path[0]),
-    )
-    left = pick(
+    left = without(
       left,
-      KNOWN.filter((field) => !wrong.has(field)),
+      reading.fields.map(({ pointer }) => pointer.split('/')[1]),
     )
   }
   return []
 }
+
+const without = (fields: Fields, wrong: readonly (PropertyKey | undefined)[]): Fields =>
+  pick(
+    fields,
+    KNOWN.filter((field) => !wrong.includes(field)),
+  )
 
 const pick = (from: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.filter((name) => Object.hasOwn(from, name)).map((name) => [name, from[name]]))

@@ -95,24 +95,23 @@ const MAX_DENIED_WORDS = 5
 /** Words that say what is not asked for, and words that are quoted. */
 function findIgnored(tokens: readonly Token[], text: string): Set<number> {
   const ignored = new Set<number>()
-  for (let i = 0; i < tokens.length; i++) {
-    const word = tokens[i]!.word
+  for (const [i, { word }] of tokens.entries()) {
     const next = tokens[i + 1]?.word ?? ''
     const isPair = NOT_FOLLOWED.has(`${word} ${next}`)
     const isWant = word === 'ما' && WANT.has(next)
     if (!(NOT.has(word) || isPair || isWant) || NOT_NOT.has(next)) continue
     const end = i + (isPair ? 2 : 1)
     for (let j = i; j < end; j++) ignored.add(j)
-    for (let j = end; j < tokens.length && j < end + MAX_DENIED_WORDS; j++) {
-      const { word: denied, afterBreak } = tokens[j]!
+    for (const [n, { word: denied, afterBreak }] of tokens.slice(end, end + MAX_DENIED_WORDS).entries()) {
       if (afterBreak || denied === URL_MARK || BUT.has(denied)) break
-      ignored.add(j)
+      ignored.add(end + n)
     }
   }
   let at = 0
   for (const [from, to] of findQuoted(text)) {
     const inside: number[] = []
-    for (; at < tokens.length && tokens[at]!.start < to; at++) if (tokens[at]!.start > from) inside.push(at)
+    for (let token = tokens[at]; token && token.start < to; token = tokens[++at])
+      if (token.start > from) inside.push(at)
     // One word in quotes is stressed, all of them in quotes are the sentence itself; in between they are a title.
     if (inside.length > 1 && inside.length < tokens.length - 1) for (const i of inside) ignored.add(i)
   }

@@ -122,6 +122,8 @@ export interface Gathered<T> {
   /** Index in `coverage.sources`. */
   readonly source: number
   readonly fetched: FetchedSource
+  /** As the coverage tells it. */
+  readonly retrieved: RetrievedSource
   readonly reading: Reading<T> & { readonly ok: true }
 }
 

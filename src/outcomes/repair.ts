@@ -10,6 +10,7 @@ import type { Resolution, Understood } from './resolve.ts'
 import { isShowable } from './showable.ts'
 import { requestedSources } from './sources/requested.ts'
 import { MAX_SOURCES } from './limits.ts'
+import { must } from '../lib/must.ts'
 
 const SEND =
   'Send `repair.example` unchanged as the body of POST /v1/execute, as the arguments of the tool gateway_execute, or over ' +
@@ -126,7 +127,8 @@ export function toGuidance(
   claims: readonly Claim[],
   live: Live,
 ): Record<string, unknown> {
-  if (!resolution.ok) return toRefusal(resolution, claims, live).extras.repair!
+  if (!resolution.ok)
+    return must(toRefusal(resolution, claims, live).extras.repair, 'the repair of a refusal')
   const { capability, claims: used } = resolution
   const understood: Understood = {
     candidates: [capability],
@@ -180,7 +182,11 @@ function findNearest(
 ): CapabilityFacts {
   const find = (id: OutcomeId | null) => descriptors.find((facts) => facts.id === id)
   const likely = ids.flatMap((id) => find(id) ?? [])[0]
-  return likely ?? (urls.length > 0 ? find('web-extraction') : undefined) ?? descriptors[0]!
+  return (
+    likely ??
+    (urls.length > 0 ? find('web-extraction') : undefined) ??
+    must(descriptors[0], 'a capability that runs here')
+  )
 }
 
 /** The descriptor's own example, or one with the caller's addresses and options where the capability takes them. */

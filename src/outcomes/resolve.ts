@@ -7,6 +7,7 @@ import { MAX_UNITS, readSentence, type Sentence } from './phrases.ts'
 import type { CapabilityUse } from './ports.ts'
 import { readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
 import { MAX_SOURCES } from './limits.ts'
+import { must } from '../lib/must.ts'
 
 /** What was understood, whether or not it is enough: a refusal shows it. */
 export interface Understood {
@@ -155,7 +156,9 @@ function decideDemo(reading: Reading, stated: OutcomeId | undefined): Verdict | 
       [...demos.map(({ pointer }) => pointer), ...own, ...withUrls],
       'the demo reads its own sample, not your source',
     )
-  const capability = stated ?? (judged.kind === 'capability' ? judged.capability : live[0]!.id)
+  const capability =
+    stated ??
+    (judged.kind === 'capability' ? judged.capability : must(live[0], 'a capability that runs here').id)
   if (!live.some(({ id }) => id === capability)) return { reason: 'not_live', capability }
   return {
     ok: true,

@@ -1,5 +1,5 @@
-// One process that runs analyses, one at a time within a wall budget, and is gone for good after anything but an answer.
-// A process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole process.
+// Runs analyses in one process, one at a time within a wall budget; the process is gone for good after anything but an answer.
+// It is a process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole process.
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { GatewayError } from '../../core/errors.ts'
@@ -54,16 +54,16 @@ export function startChild(options: {
   let isGone = false
   const gone = Promise.withResolvers<void>()
 
-  function send(): void {
+  function send({ name, input: whole }: Job): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
       isEnding = true
       child.kill('SIGKILL')
       take()?.resolve({ ok: false, reason: 'budget_exceeded' })
     }, options.budgetMs)
-    const { input, bytes } = takeBytes(job!.input)
+    const { input, bytes } = takeBytes(whole)
     // One that cannot be reached any more is about to be gone.
-    child.send([job!.name, input, bytes?.length ?? null] satisfies ChildRequest, () => {})
+    child.send([name, input, bytes?.length ?? null] satisfies ChildRequest, () => {})
     // Beside the message and not in it: serialised, two mebibytes are copied twice on this thread.
     if (bytes && bytes.length > 0) bytesOut?.write(bytes)
   }
@@ -96,7 +96,7 @@ export function startChild(options: {
     const answer = message as ChildMessage
     if ('ready' in answer) {
       isReady = true
-      if (job) send()
+      if (job) send(job)
       return
     }
     if (isEnding) return
@@ -120,7 +120,7 @@ export function startChild(options: {
     run(next) {
       job = next
       keepAlive(child, true)
-      if (isReady) send()
+      if (isReady) send(next)
       else timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT_MS)
     },
     async stop() {

@@ -1,6 +1,7 @@
 // The other side of child.ts: answers one request after the other, and ends when nobody is there to ask.
 import { readSync } from 'node:fs'
 import { Script } from 'node:vm'
+import { must } from '../../lib/must.ts'
 
 /** @param bytes length of `input.body`, which comes through a pipe of its own; null where it has none */
 export type ChildRequest = readonly [name: string, input: unknown, bytes: number | null]
@@ -19,7 +20,7 @@ const MAX_RUN_MS = 60_000
 /** Takes the messages of this process from here on. */
 export function serve(analyses: Readonly<Record<string, (input: never) => unknown>>): void {
   const byName = new Map(Object.entries(analyses))
-  const send = (message: ChildMessage) => process.send!(message, undefined, undefined, () => {})
+  const send = (message: ChildMessage) => process.send?.(message, undefined, undefined, () => {})
   // A script is the one thing that Node ends while it runs.
   const script = new Script('runAnalysis()')
   let analyse: () => unknown = () => undefined
@@ -28,7 +29,7 @@ export function serve(analyses: Readonly<Record<string, (input: never) => unknow
   process.on('message', (message) => {
     const [name, input, bytes] = message as ChildRequest
     const whole = bytes === null ? input : { ...(input as object), body: readBytes(bytes) }
-    analyse = () => byName.get(name)!(whole as never)
+    analyse = () => must(byName.get(name), `the analysis ${name}`)(whole as never)
     try {
       send({ ok: true, value: script.runInThisContext({ timeout: MAX_RUN_MS }) })
     } catch {

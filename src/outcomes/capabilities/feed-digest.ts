@@ -103,10 +103,9 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
     },
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ source, fetched }) => ({
+    sources: usable.map(({ fetched, retrieved }) => ({
       url: fetched.url,
-      // The bytes themselves may have gone to the process that read them.
-      bytes: coverage.sources[source]!.retrieved?.bytes ?? fetched.body.length,
+      bytes: retrieved.bytes,
       sha256: fetched.sha256,
     })),
     parts: digest.entries.flatMap((entry, at) =>

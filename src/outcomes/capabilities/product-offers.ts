@@ -58,9 +58,9 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
     result,
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ fetched }) => ({
+    sources: usable.map(({ fetched, retrieved }) => ({
       url: fetched.url,
-      bytes: fetched.body.length,
+      bytes: retrieved.bytes,
       sha256: fetched.sha256,
     })),
     parts: result.products.flatMap(({ name }, at) =>
@@ -124,9 +124,9 @@ function compose(
     missing_identifiers: products
       .filter(({ identifiers }) => !identifiers.some(({ valid }) => valid))
       .map(({ id }) => id),
-    unsupported_pages: coverage.sources
-      .filter(({ reason }) => reason !== null && UNSUPPORTED.has(reason))
-      .map(({ requested, reason }) => ({ url: requested, reason: reason! })),
+    unsupported_pages: coverage.sources.flatMap(({ requested, reason }) =>
+      reason !== null && UNSUPPORTED.has(reason) ? [{ url: requested, reason }] : [],
+    ),
     pages,
     truncated: [...truncated],
     coverage,

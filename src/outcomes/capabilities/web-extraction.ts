@@ -1,5 +1,4 @@
 // web-extraction: up to three public pages in, normalised documents out, with what they share and what a query is about.
-import type { Coverage } from '../../../schemas/sources.ts'
 import type { WebExtractionResult } from '../../../schemas/web-extraction.ts'
 import { digestText } from '../digest.ts'
 import type { PageReading } from '../reading.ts'
@@ -79,7 +78,7 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
         'answer with HTML, text or JSON.',
       coverage,
     )
-  const documents = usable.map((gathered, at) => toDocument(gathered, at, coverage))
+  const documents = usable.map(toDocument)
   const related = await relateAll(documents, job.query, analyser)
   const result: WebExtractionResult = {
     sample: job.isDemo,
@@ -94,9 +93,9 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
     result,
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ source, fetched }) => ({
+    sources: usable.map(({ fetched, retrieved }) => ({
       url: fetched.url,
-      bytes: coverage.sources[source]!.retrieved!.bytes,
+      bytes: retrieved.bytes,
       sha256: fetched.sha256,
     })),
     parts: documents.flatMap(({ document, text_sha256 }, at) => [
@@ -109,18 +108,14 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
 
 type Document = WebExtractionResult['documents'][number]
 
-function toDocument(
-  { source, fetched, reading }: Gathered<PageReading>,
-  at: number,
-  coverage: Coverage,
-): Document {
+function toDocument({ source, fetched, retrieved, reading }: Gathered<PageReading>, at: number): Document {
   const { document, json, mode, truncated, warnings } = reading.value
   return {
     id: `d${at + 1}`,
     source,
     url: fetched.url,
     format: reading.format as Document['format'],
-    retrieved_at: coverage.sources[source]!.retrieved!.retrieved_at,
+    retrieved_at: retrieved.retrieved_at,
     trust: 'untrusted',
     document,
     ...(json === undefined ? {} : { json }),

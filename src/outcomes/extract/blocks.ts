@@ -135,7 +135,7 @@ export function readBlocks(
     }
     style(element)
     if (isBlock || STYLED.has(name)) stack.push(element, LEAVE)
-    for (let i = children.length - 1; i >= 0; i--) stack.push(children[i]!)
+    for (const child of children.toReversed()) stack.push(child)
   }
 
   /** What an element changes for the text inside it. */
@@ -191,7 +191,7 @@ export function readBlocks(
   function leave({ name }: Element): void {
     if (BLOCKS.has(name)) {
       flush()
-      at = outerBlocks.pop()!
+      at = outerBlocks.pop() ?? root
     }
     switch (name) {
       case 'h1':
@@ -200,7 +200,7 @@ export function readBlocks(
       case 'h4':
       case 'h5':
       case 'h6':
-        place.heading = outerHeadings.pop()!
+        place.heading = outerHeadings.pop() ?? 0
         break
       case 'a':
         look.href = outerHrefs.pop()
@@ -264,7 +264,8 @@ function tidyRuns(runs: readonly Run[]): Run[] {
     if (UNTIDY.test(text)) text = text.replace(/[^\S\n]+/g, ' ').replace(/ ?\n[ \n]*/g, '\n')
     if (endsWithSpace) text = text.trimStart()
     if (text === '') continue
-    if (text.startsWith('\n') && tidy.length > 0) tidy.at(-1)!.text = tidy.at(-1)!.text.trimEnd()
+    const before = tidy.at(-1)
+    if (before && text.startsWith('\n')) before.text = before.text.trimEnd()
     endsWithSpace = text.endsWith(' ') || text.endsWith('\n')
     run.text = text
     tidy.push(run)

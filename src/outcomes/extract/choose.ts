@@ -3,7 +3,7 @@
 import { type Block, readBlocks } from './blocks.ts'
 import { createBoilerplateRules } from './boilerplate.ts'
 import { markedRoot, smallestRoot } from './root.ts'
-import { type Element, estimateWords, type ParsedPage } from './tree.ts'
+import { type Element, elementsBelow, estimateWords, type ParsedPage } from './tree.ts'
 
 export interface PageHints {
   readonly isArticle: boolean
@@ -124,32 +124,24 @@ const isCaption = ({ at }: Block) =>
 
 /** Pages whose content is links: what stands in the main part, once it outweighs the prose. */
 function readListing(root: Element, all: readonly Block[], scored: readonly Block[]): Block[] | undefined {
-  const main = findFirst(root, ({ name, attributes }) => name === 'main' || attributes['role'] === 'main')
+  const main = findMain(root)
   if (!main) return undefined
   const inside = all.filter((block) => isWithin(block, main))
   const words = wordsOf(inside)
   return words >= MIN_SCORED_WORDS && words >= wordsOf(scored) * LISTING_RATIO ? inside : undefined
 }
 
-function findFirst(root: Element, isWanted: (element: Element) => boolean): Element | undefined {
-  const stack: Element[] = [root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    if (isWanted(element)) return element
-    for (let i = element.children.length - 1; i >= 0; i--) {
-      const child = element.children[i]!
-      if (typeof child !== 'string') stack.push(child)
-    }
-  }
+function findMain(root: Element): Element | undefined {
+  for (const element of elementsBelow(root))
+    if (element.name === 'main' || element.attributes['role'] === 'main') return element
   return undefined
 }
 
 /** The copy for crawlers that pages without a text of their own carry. */
 function largestNoscript(root: Element): Element | undefined {
   let best: Element | undefined
-  findFirst(root, (element) => {
+  for (const element of elementsBelow(root))
     if (element.name === 'noscript' && (!best || element.words > best.words)) best = element
-    return false
-  })
   return best
 }
 

@@ -73,8 +73,9 @@ export function readHtml(html: string, events: HtmlEvents): void {
   }
   const isOpen = (wanted: string) => (counts.get(wanted) ?? 0) > 0
   function pop(): void {
-    const closed = open.pop()!
-    counts.set(closed, counts.get(closed)! - 1)
+    const closed = open.pop()
+    if (closed === undefined) return
+    counts.set(closed, (counts.get(closed) ?? 1) - 1)
     if (closed === 'svg' || closed === 'math') foreign--
     events.onClose()
   }
@@ -99,7 +100,8 @@ export function readHtml(html: string, events: HtmlEvents): void {
       if (opened === 'form' && isOpen('form')) return void (name = '')
       name = opened === 'image' && foreign === 0 ? 'img' : opened
       const closes = CLOSES.get(name)
-      if (closes && foreign === 0) while (open.length > 0 && closes.has(open.at(-1)!)) pop()
+      if (!closes || foreign > 0) return
+      for (let last = open.at(-1); last !== undefined && closes.has(last); last = open.at(-1)) pop()
     },
     onattribname(start, end) {
       attributeValue = ''

@@ -61,7 +61,7 @@ export function textValue(value: unknown): string | null {
 }
 
 /** `https://schema.org/Product`, `schema:Product` and `Product` are the same type. */
-const lastSegment = (value: string) => /[^/#:]*$/.exec(value)![0]
+const lastSegment = (value: string) => value.replace(/^.*[/#:]/s, '')
 
 const typesOf = (node: Readonly<Record<string, unknown>>): string[] =>
   listOf(own(node, '@type'))

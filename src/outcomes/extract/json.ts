@@ -66,11 +66,8 @@ function linearise(value: unknown): { lines: string[]; depth: number; isComplete
     if (lines.length >= MAX_LINES || characters > PAGE_LIMITS.textCharacters) continue
     if (typeof item.value === 'object' && item.value !== null) {
       const isList = Array.isArray(item.value)
-      const entries = Object.entries(item.value)
-      for (let i = entries.length - 1; i >= 0; i--) {
-        const [key, child] = entries[i]!
+      for (const [key, child] of Object.entries(item.value).toReversed())
         stack.push({ path: stepInto(item.path, key, isList), value: child, depth: item.depth + 1 })
-      }
       continue
     }
     const text = collapseSpaces(cleanText(String(item.value)))
@@ -92,11 +89,8 @@ function cleanValue(value: unknown): unknown {
     // Assigning would take `__proto__` for what it is not.
     Object.defineProperty(into, key, { value: cleaned, enumerable: true, writable: true, configurable: true })
     if (!isContainer) continue
-    const entries = Object.entries(given)
-    for (let i = entries.length - 1; i >= 0; i--) {
-      const [name, child] = entries[i]!
+    for (const [name, child] of Object.entries(given).toReversed())
       stack.push({ into: cleaned as object, key: cleanText(name), value: child })
-    }
   }
   return top.value
 }

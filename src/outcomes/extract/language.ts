@@ -45,7 +45,7 @@ export function detectLanguage({
   for (const [value, source] of declared) {
     const tag = value?.split(',')[0]?.trim().replaceAll('_', '-')
     if (!tag || tag.length > MAX_TAG_CHARACTERS || !/^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/i.test(tag)) continue
-    if (possible !== undefined && !possible.includes(tag.split('-')[0]!.toLowerCase())) continue
+    if (possible !== undefined && !possible.includes(tag.replace(/-.*$/, '').toLowerCase())) continue
     return { language: tag, language_source: source }
   }
   const detected = detect(sample, possible)
@@ -53,7 +53,7 @@ export function detectLanguage({
 }
 
 function detect(sample: string, possible: readonly string[] | undefined): string | null {
-  if (possible?.length === 1) return possible[0]!
+  if (possible?.length === 1) return possible[0] ?? null
   if (sample.length < MIN_SAMPLE_CHARACTERS) return isPlainArabic(sample, possible) ? 'ar' : null
   const tag = TAGS[franc(sample, { minLength: MIN_SAMPLE_CHARACTERS })]
   if (tag !== undefined && (possible === undefined || possible.includes(tag)))

@@ -4,7 +4,7 @@ import { type Block, isBlockElement } from './blocks.ts'
 import { type ExtractionLimits, MAX_LABEL_CHARACTERS } from './limits.ts'
 import { resolveLink } from './links.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
-import { attribute, type Element, type ParsedPage, textOf } from './tree.ts'
+import { attribute, type Element, elementsBelow, type ParsedPage, textOf } from './tree.ts'
 
 type Links = ExtractedDocument['links']
 
@@ -101,16 +101,5 @@ function createFinder(isWanted: (element: Element) => boolean): (element: Elemen
     const found = at && !isWanted(at) ? known.get(at) : at
     for (const each of passed) known.set(each, found)
     return found
-  }
-}
-
-function* elementsBelow(root: Element): Generator<Element> {
-  const stack: Element[] = [root]
-  for (let element = stack.pop(); element; element = stack.pop()) {
-    yield element
-    for (let i = element.children.length - 1; i >= 0; i--) {
-      const child = element.children[i]!
-      if (typeof child !== 'string') stack.push(child)
-    }
   }
 }

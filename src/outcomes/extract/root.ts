@@ -20,12 +20,12 @@ export function smallestRoot(
     total += words
     // Every ancestor once, so that deep pages cost no more than flat ones.
     for (let at: Element | undefined = block.at; at && !held.has(at); at = at.parent) held.set(at, 0)
-    held.set(block.at, held.get(block.at)! + words)
+    held.set(block.at, (held.get(block.at) ?? 0) + words)
   })
   let best: Element | undefined
   // Later elements are never above earlier ones: what they hold is complete when their turn comes.
   for (const element of [...held.keys()].sort((one, other) => other.start - one.start)) {
-    const words = held.get(element)!
+    const words = held.get(element) ?? 0
     if (words >= total * share && (!best || element.start > best.start)) best = element
     if (element.parent) held.set(element.parent, (held.get(element.parent) ?? 0) + words)
   }

@@ -50,17 +50,17 @@ export function readTable(table: Element): DataTable | undefined {
     if (LAYOUT_CONTENT.has(step.name)) return undefined
     const leave = enter(step)
     if (leave) stack.push(leave)
-    for (let i = step.children.length - 1; i >= 0; i--) stack.push(step.children[i]!)
+    for (const child of step.children.toReversed()) stack.push(child)
   }
 
   const filled = rows.filter(({ cells }) => cells.some((cell) => cell !== ''))
   const width = filled.reduce((most, { cells }) => Math.max(most, cells.length), 0)
-  if (filled.length < 2 || width < 2 || width > MAX_COLUMNS) return undefined
-  const header = filled[0]!.isHeader ? filled.shift()!.cells : []
+  const [first, ...others] = filled
+  if (!first || others.length === 0 || width < 2 || width > MAX_COLUMNS) return undefined
   return {
     caption: caption === undefined ? null : oneLine(caption) || null,
-    header,
-    rows: filled.map(({ cells }) => cells),
+    header: first.isHeader ? first.cells : [],
+    rows: (first.isHeader ? others : filled).map(({ cells }) => cells),
   }
 
   function enter({ name }: Element): (() => void) | undefined {

@@ -37,7 +37,7 @@ export interface Invisible {
 export function countInvisible(text: string): Invisible {
   const found: Invisible = { zeroWidth: 0, bidi: 0, tags: 0 }
   for (ANY_INVISIBLE.lastIndex = 0; ANY_INVISIBLE.test(text);) {
-    const code = text.codePointAt(ANY_INVISIBLE.lastIndex - 1)!
+    const code = text.codePointAt(ANY_INVISIBLE.lastIndex - 1) ?? 0
     if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) found.bidi++
     else if (code < 0x10000) found.zeroWidth += code >= 0xdb40 && code <= 0xdb43 ? 0 : 1
     else if (code <= 0xe0fff) found.tags++
@@ -101,7 +101,7 @@ export function countWords(text: string): number {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     let kind: number
-    if (code < 0x250) kind = LATIN[code]!
+    if (code < 0x250) kind = LATIN[code] ?? 0
     else if (code >= 0x2010 && code <= 0x205f) kind = code === 0x2019 ? 2 : 0
     // Any other script: by the rule itself, from the start.
     else return countMatches(text, WORD)

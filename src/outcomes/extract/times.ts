@@ -23,14 +23,14 @@ export function toIsoTime(stated: string): string | undefined {
   }
   const mail = MAIL.exec(text)
   if (mail) {
-    const [, day, month, year, clock, zone] = mail
-    const date = dateOf(year!, month!, day!)
+    const [, day = '', month = '', year = '', clock, zone] = mail
+    const date = dateOf(year, month, day)
     return date && `${date}T${clock}${zoneOf(zone)}`
   }
-  const [, month, day, year] = MONTH_FIRST.exec(text) ?? []
-  if (month !== undefined) return dateOf(year!, month, day!)
-  const [, firstDay, secondMonth, lastYear] = DAY_FIRST.exec(text) ?? []
-  return firstDay === undefined ? undefined : dateOf(lastYear!, secondMonth!, firstDay)
+  const [, month, day = '', year = ''] = MONTH_FIRST.exec(text) ?? []
+  if (month !== undefined) return dateOf(year, month, day)
+  const [, firstDay, secondMonth = '', lastYear = ''] = DAY_FIRST.exec(text) ?? []
+  return firstDay === undefined ? undefined : dateOf(lastYear, secondMonth, firstDay)
 }
 
 function zoneOf(zone: string | undefined): string {

@@ -1,5 +1,5 @@
-// HTML -> light tree in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening, so that
-// no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
+// Builds a light tree of a page in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening, so
+// that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
 import { NO_ATTRIBUTES, readHtml } from './events.ts'
 
 export interface Element {
@@ -87,9 +87,9 @@ export function parsePage(html: string): ParsedPage {
 
   function appendText(): void {
     if (pieces.length === 0) return
-    const text = pieces.length === 1 ? pieces[0]! : pieces.join('')
+    const text = pieces.join('')
     pieces.length = 0
-    const into = open.at(-1)!
+    const into = open.at(-1) ?? root
     const last = into.children.length - 1
     const before = into.children[last]
     if (typeof before === 'string') into.children[last] = before + text
@@ -138,7 +138,7 @@ export function parsePage(html: string): ParsedPage {
       }
       elements++
       // Past the cap new elements become siblings below the deepest allowed one: text survives, depth does not grow.
-      const parent = open[Math.min(open.length, MAX_DEPTH) - 1]!
+      const parent = open[Math.min(open.length, MAX_DEPTH) - 1] ?? root
       const element = createElement(name, attributes, parent, elements)
       append(parent, element)
       open.push(element)
@@ -149,7 +149,8 @@ export function parsePage(html: string): ParsedPage {
     onClose() {
       appendText()
       if (!skipping) {
-        if (open.length > 1) close(open.pop()!)
+        const closed = open.length > 1 ? open.pop() : undefined
+        if (closed) close(closed)
         return
       }
       if (--skipping.depth > 0) return
@@ -161,7 +162,7 @@ export function parsePage(html: string): ParsedPage {
     },
     onText(text) {
       if (!skipping) {
-        const into = open.at(-1)!
+        const into = open.at(-1) ?? root
         const words = estimateWords(text)
         // Indentation is half of the text nodes of a page, and means something only in `pre`.
         const kept = words === 0 && preformatted === 0 && text.length > 1 ? ' ' : text
@@ -177,7 +178,7 @@ export function parsePage(html: string): ParsedPage {
   })
 
   appendText()
-  while (open.length > 0) close(open.pop()!)
+  for (let element = open.pop(); element; element = open.pop()) close(element)
   return {
     root,
     jsonLd,
@@ -271,7 +272,16 @@ export function textOf(element: Element, separator = '', maxPieces = Infinity): 
   const stack: (Element | string)[] = [element]
   for (let node = stack.pop(), left = maxPieces; node !== undefined && left > 0; node = stack.pop(), left--) {
     if (typeof node === 'string') pieces.push(node)
-    else for (let i = node.children.length - 1; i >= 0; i--) stack.push(node.children[i]!)
+    else for (const child of node.children.toReversed()) stack.push(child)
   }
   return pieces.join(separator)
+}
+
+/** The element and all elements below it, in the order of the page, without recursion. */
+export function* elementsBelow(root: Element): Generator<Element> {
+  const stack: Element[] = [root]
+  for (let element = stack.pop(); element; element = stack.pop()) {
+    yield element
+    for (const child of element.children.toReversed()) if (typeof child !== 'string') stack.push(child)
+  }
 }

@@ -72,10 +72,10 @@ const fromNames =
   (expression: RegExp) =>
   (text: string): Fields | undefined => {
     const groups = expression.exec(text)?.groups
-    const month = groups && MONTHS.get(groups['month']!.replace(/\.$/, ''))
+    const month = MONTHS.get((groups?.['month'] ?? '').replace(/\.$/, ''))
     if (!groups || month === undefined) return undefined
     const rest = [groups['rest'], groups['zone']].filter(Boolean).join(' ')
-    return { year: year2(groups['year']!), month, day: Number(groups['day']), rest }
+    return { year: year2(groups['year'] ?? ''), month, day: Number(groups['day']), rest }
   }
 
 const WEEKDAY = String.raw`(?:\p{L}{2,15}\.?,? ?)?`
@@ -94,8 +94,8 @@ const READERS: readonly ((text: string) => Fields | undefined)[] = [
     ordinal: Number(ordinal),
     rest,
   })),
-  numeric(String.raw`(\d{2})-?(\d{2})-?(\d{2})`, ([y, m, d, rest]) => ({
-    year: year2(y!),
+  numeric(String.raw`(\d{2})-?(\d{2})-?(\d{2})`, ([y = '', m, d, rest]) => ({
+    year: year2(y),
     month: Number(m),
     day: Number(d),
     rest,

@@ -1,4 +1,5 @@
 // Readings of up to three feeds -> one digest: deduplicated, newest first, each entry with where it came from.
+import { must } from '../../lib/must.ts'
 import type { ContentWarning } from '../../../schemas/document.ts'
 import type { DigestedFeed, DigestEntry } from '../../../schemas/feed-digest.ts'
 import { digestJson } from '../digest.ts'
@@ -52,7 +53,7 @@ export function digestFeeds(sources: readonly FeedSource[], limit: number): Feed
       keys.map((key) => byKey.get(key)).find((found) => found !== undefined) ??
       kept.find((other) => isSame(other, entry, titleKey))
     if (original) {
-      duplicates[feed]!++
+      duplicates[feed] = (duplicates[feed] ?? 0) + 1
       if (original.feed !== feed) original.alsoIn.add(feed)
     } else if (kept.length >= limit) continue
     const known = original ?? { feed, entry, titleKey, alsoIn: new Set<number>() }
@@ -61,9 +62,11 @@ export function digestFeeds(sources: readonly FeedSource[], limit: number): Feed
   }
   return {
     feeds: sources.map((source, feed) =>
-      describeFeed(source, kept.filter((each) => each.feed === feed).length, duplicates[feed]!),
+      describeFeed(source, kept.filter((each) => each.feed === feed).length, duplicates[feed] ?? 0),
     ),
-    entries: kept.map((each, at) => describeEntry(each, at, sources[each.feed]!.retrievedAt)),
+    entries: kept.map((each, at) =>
+      describeEntry(each, at, must(sources[each.feed], 'the feed of an entry').retrievedAt),
+    ),
     warnings: mergeWarnings(kept.flatMap(({ entry }) => entry.warnings)),
   }
 }

@@ -144,7 +144,7 @@ function createAddresses(entries: readonly ParsedEntry[], home: string | null) {
 /** When it was published, or the next best thing that can be read. */
 function dateOf(entry: ParsedEntry): Pick<Dated, 'date' | 'dateFrom'> {
   const stated = (['published', 'date', 'created', 'updated'] as const).filter((name) => entry[name] !== null)
-  const dateFrom = stated.find((name) => entry[name]!.at !== null) ?? stated[0] ?? null
+  const dateFrom = stated.find((name) => entry[name]?.at != null) ?? stated[0] ?? null
   return { date: dateFrom === null ? null : entry[dateFrom], dateFrom }
 }
 

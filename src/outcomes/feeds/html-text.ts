@@ -100,7 +100,7 @@ function readTree(element: XmlElement, maxCharacters: number): VisibleText {
       parts.push(' ')
       queue.push(' ')
     }
-    for (let i = node.children.length - 1; i >= 0; i--) queue.push(node.children[i]!)
+    for (const child of node.children.toReversed()) queue.push(child)
   }
   return { text: parts.join('').slice(0, maxCharacters), hidden: hidden.join(' '), comments: '' }
 }

@@ -34,7 +34,7 @@ export function canonicaliseUrl(href: string): string {
 }
 
 function nameOf(pair: string): string {
-  const name = pair.split('=', 1)[0]!
+  const name = pair.replace(/=.*$/s, '')
   try {
     return decodeURIComponent(name)
   } catch {

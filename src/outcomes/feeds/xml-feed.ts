@@ -19,9 +19,11 @@ export type XmlFeedReading =
 
 /** @param isCut the document goes on after what was read */
 export function mapXmlFeed({ roots, issues }: XmlTree, isCut: boolean): XmlFeedReading {
+  const [first] = roots
+  if (first && isHtml(first)) return { ok: false, reason: 'feed_is_html' }
   const root = roots.find((element) => formatOf(element) !== undefined)
-  if (!root || isHtml(roots[0]!))
-    return { ok: false, reason: roots[0] && isHtml(roots[0]) ? 'feed_is_html' : 'not_a_feed' }
+  const format = root && formatOf(root)
+  if (!root || !format) return { ok: false, reason: 'not_a_feed' }
   const channel = findAll(root, ['core:channel'])[0] ?? root
   // RDF keeps its items beside the channel, and some RSS does as well.
   const found = [channel, ...(channel === root ? [] : [root])].flatMap((parent) =>
@@ -37,7 +39,7 @@ export function mapXmlFeed({ roots, issues }: XmlTree, isCut: boolean): XmlFeedR
     feed: {
       ...describe(channel, false),
       language: language ?? null,
-      format: formatOf(root)!,
+      format,
       entries: whole.slice(0, MAX_ENTRIES).map(mapEntry),
       entriesSeen: whole.length,
       isTruncated: isPart || whole.length > MAX_ENTRIES,

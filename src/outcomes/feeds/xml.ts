@@ -81,7 +81,7 @@ export function parseXml(text: string, base: string): XmlTree {
           if (name === 'xmlns' || ofAttribute === 'xmlns') continue
           const key = ofAttribute === 'xml' ? name : plain
           // Without a prefix it is the element's own.
-          if (ofAttribute === '' || !attributes.has(key)) attributes.set(key, raw[name]!)
+          if (ofAttribute === '' || !attributes.has(key)) attributes.set(key, raw[name] ?? '')
         }
         const element: XmlElement = {
           name: `${vocabularyOf(scope, prefix)}:${local}`,
@@ -137,7 +137,7 @@ function declare(
   for (const name of names) {
     if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
     vocabularies ??= new Map()
-    vocabularies.set(name === 'xmlns' ? '' : name.slice(6), nameVocabulary(raw[name]!))
+    vocabularies.set(name === 'xmlns' ? '' : name.slice(6), nameVocabulary(raw[name] ?? ''))
   }
   return vocabularies ? { parent, vocabularies } : parent
 }
@@ -174,7 +174,7 @@ export function rawText(element: XmlElement): string {
   const queue: (XmlElement | string)[] = element.children.toReversed()
   for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
     if (typeof node === 'string') parts.push(node)
-    else for (let i = node.children.length - 1; i >= 0; i--) queue.push(node.children[i]!)
+    else for (const child of node.children.toReversed()) queue.push(child)
   }
   return parts.join('')
 }

@@ -28,20 +28,18 @@ export function judgeWords(
   const total = (side: Side) => sentences.reduce((sum, { points }) => sum + (points.get(side) ?? 0), 0)
   const hasSource = sources.hasHtml || sources.urls.length > 0
   const scores = new Map(OUTCOME_IDS.map((id) => [id, total(id)]))
-  const add = (id: OutcomeId, more: number) => scores.set(id, scores.get(id)! + more)
+  const scoreOf = (id: OutcomeId) => scores.get(id) ?? 0
+  const add = (id: OutcomeId, more: number) => scores.set(id, scoreOf(id) + more)
 
   if (sources.urls.length > 0) {
     // Markup to be fetched is a page.
-    scores.set('extract-preview', scores.get('extract-preview')! * MARKUP_ELSEWHERE)
+    scores.set('extract-preview', scoreOf('extract-preview') * MARKUP_ELSEWHERE)
     if (sources.urls.every(isFeedAddress)) add('feed-digest', FEED_ADDRESS)
     else add('web-extraction', PAGE_ADDRESS)
-    if (scores.get('product-offers')! > 0 && sources.urls.some(isShopAddress))
-      add('product-offers', SHOP_ADDRESS)
+    if (scoreOf('product-offers') > 0 && sources.urls.some(isShopAddress)) add('product-offers', SHOP_ADDRESS)
   }
   const best = Math.max(...scores.values())
-  const candidates = OUTCOME_IDS.filter((id) => scores.get(id)! > 0).sort(
-    (a, b) => scores.get(b)! - scores.get(a)!,
-  )
+  const candidates = OUTCOME_IDS.filter((id) => scoreOf(id) > 0).sort((a, b) => scoreOf(b) - scoreOf(a))
   const subject = hasSource ? 0 : total('subject')
   const foreign = total('foreign') + subject
   const isForeign =
@@ -53,9 +51,10 @@ export function judgeWords(
   if (names.length > 1) return { kind: 'unclear', between: names, candidates }
   const enough = candidates[0] === 'feed-digest' ? MIN_POINTS_OF_DIGEST : MIN_POINTS
   if (best < (hasSource ? 1 : enough)) return { kind: 'nothing', candidates }
-  const between = OUTCOME_IDS.filter((id) => scores.get(id) === best)
-  return between.length === 1
-    ? { kind: 'capability', capability: between[0]!, candidates }
+  const between = OUTCOME_IDS.filter((id) => scoreOf(id) === best)
+  const [capability, ...others] = between
+  return capability !== undefined && others.length === 0
+    ? { kind: 'capability', capability, candidates }
     : { kind: 'unclear', between, candidates }
 }
 

@@ -16,7 +16,7 @@ const NUMBERS = new Map<string, number>(
   )
     .split(' ')
     .map((pair) => pair.split(':'))
-    .map(([word, count]) => [foldPhrase(word!), Number(count)]),
+    .map(([word = '', count]) => [foldPhrase(word), Number(count)]),
 )
 /** "twenty five" */
 const TENS = new Set([20, 30])
@@ -38,13 +38,15 @@ const MAX_BETWEEN = 3
 /** How many, where it is said: at most 30 of it. A year, a duration or a model number is no such number. */
 export function readLimit(tokens: readonly Token[]): number | undefined {
   for (let i = 0; i < tokens.length; i++) {
-    if (DUALS.has(tokens[i]!.word)) return 2
+    const token = tokens[i]
+    if (!token) break
+    if (DUALS.has(token.word)) return 2
     const count = numberAt(tokens, i)
     if (count === undefined) continue
     const end = i + count.length
-    const next = tokens[end]?.word
-    if (next !== undefined && NO_COUNT.has(next) && !tokens[end]!.afterBreak) continue
-    const previous = i > 0 && !tokens[i]!.afterBreak ? tokens[i - 1]!.word : undefined
+    const next = tokens[end]
+    if (next && NO_COUNT.has(next.word) && !next.afterBreak) continue
+    const previous = token.afterBreak ? undefined : tokens[i - 1]?.word
     const isMarked = previous !== undefined && (BEFORE.has(previous) || isLimitTo(tokens, i))
     if (isMarked || isCounting(tokens, end)) return Math.min(count.value, MAX_LIMIT)
     i = end - 1
@@ -53,7 +55,7 @@ export function readLimit(tokens: readonly Token[]): number | undefined {
 }
 
 function numberAt(tokens: readonly Token[], at: number): { value: number; length: number } | undefined {
-  const { word } = tokens[at]!
+  const word = tokens[at]?.word ?? ''
   if (/^\d{1,3}$/.test(word)) return Number(word) === 0 ? undefined : { value: Number(word), length: 1 }
   const value = NUMBERS.get(word)
   if (value === undefined) return undefined
@@ -70,9 +72,9 @@ const isLimitTo = (tokens: readonly Token[], at: number) =>
   )
 
 function isCounting(tokens: readonly Token[], end: number): boolean {
-  for (let i = end; i <= end + MAX_BETWEEN && i < tokens.length; i++) {
-    if (tokens[i]!.afterBreak || tokens[i]!.word === URL_MARK) return false
-    if (COUNTED.has(tokens[i]!.word)) return true
+  for (const { word, afterBreak } of tokens.slice(end, end + MAX_BETWEEN + 1)) {
+    if (afterBreak || word === URL_MARK) return false
+    if (COUNTED.has(word)) return true
   }
   return false
 }
@@ -104,14 +106,15 @@ export interface SaidQuery {
 
 /** "about X", "عن X": what stands between those words and the end of the clause or the name of the place. */
 export function readQuery(tokens: readonly Token[], text: string): SaidQuery | undefined {
-  for (let i = 0; i < tokens.length; i++) {
-    const from = i + (ABOUT.has(tokens[i]!.word) ? 1 : isSearch(tokens, i) ? 2 : 0)
-    if (from === i || tokens[from]?.afterBreak !== false) continue
+  for (const [i, { word }] of tokens.entries()) {
+    const from = i + (ABOUT.has(word) ? 1 : isSearch(tokens, i) ? 2 : 0)
+    const first = tokens[from]
+    if (from === i || first?.afterBreak !== false) continue
     let to = from
     while (to < tokens.length && to - from <= MAX_QUERY_WORDS && !isEnd(tokens, to, from)) to++
     if (to === from || to - from > MAX_QUERY_WORDS || isPlace(tokens, from)) continue
     const query = text
-      .slice(tokens[from]!.start, tokens[to - 1]!.end)
+      .slice(first.start, tokens[to - 1]?.end)
       .replace(/\s+/g, ' ')
       .trim()
     if ([...query].length <= MAX_QUERY_CHARACTERS) return { query, from, to }
@@ -120,11 +123,12 @@ export function readQuery(tokens: readonly Token[], text: string): SaidQuery | u
 }
 
 const isSearch = (tokens: readonly Token[], at: number) =>
-  tokens[at + 1]?.afterBreak === false && SEARCH_FOR.has(`${tokens[at]!.word} ${tokens[at + 1]!.word}`)
+  tokens[at + 1]?.afterBreak === false && SEARCH_FOR.has(`${tokens[at]?.word} ${tokens[at + 1]?.word}`)
 
 function isEnd(tokens: readonly Token[], at: number, from: number): boolean {
-  const { word, afterBreak } = tokens[at]!
-  if (word === URL_MARK || (afterBreak && at > from)) return true
+  const token = tokens[at]
+  if (!token || token.word === URL_MARK || (token.afterBreak && at > from)) return true
+  const { word } = token
   return (PLACE.has(word) && isPlace(tokens, at + 1)) || ENDING.has(word)
 }
 

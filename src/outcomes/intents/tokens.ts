@@ -53,7 +53,7 @@ export function foldWord(word: string): string {
     .normalize('NFKD')
     .replace(/[\p{M}\u0640'\u2019]/gu, '')
     .toLowerCase()
-    .replace(/[ٱىیېکةہەھ]/g, (letter) => LETTERS[letter]!)
+    .replace(/[ٱىیېکةہەھ]/g, (letter) => LETTERS[letter] ?? letter)
     .replace(/[٠-٩۰-۹]/g, (digit) => String(digit.charCodeAt(0) & 0xf))
     .replace(/(\p{L})\1{2,}/gu, '$1')
     .replace(/[^\p{L}\p{N}]/gu, '')

@@ -58,13 +58,13 @@ export function findUrls(said: string): SaidUrls {
 
 /** What belongs to the sentence is cut off the end: punctuation, an unopened bracket, a second URL, Arabic letters. */
 function trimUrl(raw: string): string {
-  let url = raw.split(/[,;()[\]]+(?=https?:\/\/)|\]\(/i, 1)[0]!
+  let [url = ''] = raw.split(/[,;()[\]]+(?=https?:\/\/)|\]\(/i, 1)
   // A path may be Arabic, but no word goes from Latin to Arabic letters.
   const glued = /[a-z\d][\u0621-\u064A]/i.exec(url)
   if (glued) url = url.slice(0, glued.index + 1)
   let open = url.split('(').length - url.split(')').length
   for (; url !== ''; url = url.slice(0, -1)) {
-    const last = url.at(-1)!
+    const last = url.slice(-1)
     if (last === ')' ? open >= 0 : !".,;:!?'*]".includes(last)) break
     if (last === ')') open++
   }
@@ -85,7 +85,7 @@ function isHost(host: string, tail: string): boolean {
   const { isIcann, domain, publicSuffix } = parse(host, { allowPrivateDomains: false })
   if (!isIcann || domain === null || NOT_HOSTS.has(domain)) return false
   if (/^www\./i.test(host) || /^(?::\d+)?[/?]./.test(tail)) return true
-  return PLAIN_ENDINGS.has(publicSuffix!.split('.').at(-1)!)
+  return PLAIN_ENDINGS.has((publicSuffix ?? '').replace(/^.*\./, ''))
 }
 
 function toUrl(written: string, host: string | undefined): string | undefined {

@@ -102,7 +102,8 @@ export function findWord(word: string): { readonly name: string; readonly points
     if (points) return { name: stem, points }
   }
   const meant = findMeant(word)
-  return meant === undefined ? undefined : { name: meant, points: wordPoints.get(meant)! }
+  const points = meant === undefined ? undefined : wordPoints.get(meant)
+  return meant === undefined || !points ? undefined : { name: meant, points }
 }
 
 /** One letter too few, one too many, or two swapped. A wrong letter is left alone: too many other words are one away. */
@@ -113,7 +114,7 @@ function findMeant(word: string): string | undefined {
     if (left !== undefined && left[0] === stem[0]) return left
     if (stem.length < MIN_TYPO_CHARACTERS) continue
     for (let i = 1; i + 1 < stem.length; i++) {
-      const swapped = stem.slice(0, i) + stem[i + 1]! + stem[i]! + stem.slice(i + 2)
+      const swapped = stem.slice(0, i) + stem.charAt(i + 1) + stem.charAt(i) + stem.slice(i + 2)
       if (swapped.length >= MIN_TYPO_CHARACTERS && wordPoints.has(swapped)) return swapped
     }
     for (const short of withoutOne(stem).slice(1))

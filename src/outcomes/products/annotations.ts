@@ -122,9 +122,10 @@ export function createCollector(dialect: Dialect): Collector {
           capture.text += cutText(text, MAX_TEXT_CHARACTERS)
     },
     close(depth) {
-      while (ids.length > 0 && ids.at(-1)!.depth >= depth) ids.pop()
-      while (frames.length > 0 && frames.at(-1)!.depth >= depth) {
-        const { capture } = frames.pop()!
+      for (let last = ids.at(-1); last && last.depth >= depth; last = ids.at(-1)) ids.pop()
+      for (let frame = frames.at(-1); frame && frame.depth >= depth; frame = frames.at(-1)) {
+        frames.pop()
+        const { capture } = frame
         if (!capture) continue
         captures--
         const text = capture.text.trim()
@@ -231,7 +232,11 @@ export const microdata: Dialect = {
   },
 }
 
-const localName = (word: string) => /[^/#]*$/.exec(word.replace(/[/#]+$/, ''))![0].replace(/^schema:/, '')
+const localName = (word: string) =>
+  word
+    .replace(/[/#]+$/, '')
+    .replace(/^.*[/#]/s, '')
+    .replace(/^schema:/, '')
 
 /** RDFa Lite with the vocabularies of shops. `og:title` and the like are meta data of another kind. */
 export const rdfa: Dialect = {

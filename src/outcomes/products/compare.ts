@@ -37,20 +37,21 @@ export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<n
     for (const [at, offer] of product.offers.entries()) {
       const keyed = keyFor(product, offer, hosts.get(product.source) ?? '')
       const refusal = keyed.ok ? refusalOf(offer) : keyed.reason
-      if (refusal !== undefined || !keyed.ok) {
+      const { price } = offer
+      // An offer that is not refused has a price in some currency.
+      if (refusal !== undefined || !keyed.ok || !price || price.currency === null) {
         why.add(refusal ?? 'identifier_missing')
         continue
       }
-      const { price } = offer
       const byCurrency = groups.get(keyed.key) ?? new Map<string, Entry[]>()
       groups.set(keyed.key, byCurrency)
       keyOf.set(product.id, keyed.key)
-      const entries = byCurrency.get(price!.currency!) ?? []
-      byCurrency.set(price!.currency!, entries)
+      const entries = byCurrency.get(price.currency) ?? []
+      byCurrency.set(price.currency, entries)
       entries.push({
         product: product.id,
         offer: at,
-        price: price!,
+        price,
         availability: offer.availability,
         condition: offer.condition,
       })
@@ -68,7 +69,10 @@ export function compareOffers(products: readonly Product[], hosts: ReadonlyMap<n
   const isRanked = new Set(ranked.flatMap(({ entries }) => entries.map(({ product }) => product)))
   const unranked = products
     .filter(({ id }) => !isRanked.has(id))
-    .map(({ id }) => ({ product: id, reason: whyAlone(reasons.get(id)!, groups.get(keyOf.get(id) ?? '')) }))
+    .map(({ id }) => ({
+      product: id,
+      reason: whyAlone(reasons.get(id) ?? new Set(), groups.get(keyOf.get(id) ?? '')),
+    }))
   return { groups: ranked, unranked }
 }
 

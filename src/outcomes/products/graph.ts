@@ -57,8 +57,8 @@ export function buildGraph(values: readonly unknown[]): Graph {
     parent: undefined,
   }))
   let isCut = false
-  for (let at = 0; at < queue.length; at++) {
-    const { value, role, parent } = queue[at]!
+  // What is found below is added behind, and read in its turn.
+  for (const { value, role, parent } of queue) {
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
     if (seen.size > MAX_NODES) {

@@ -39,7 +39,7 @@ export function readGtin(value: string, options: { isNumber?: boolean } = {}): I
 
 export function readIsbn(value: string): Identifier {
   const gtin = readGtin(value)
-  if (gtin.valid && !/^0?97[89]/.test(gtin.normalised!))
+  if (gtin.valid && !/^0?97[89]/.test(gtin.normalised ?? ''))
     return { ...gtin, kind: 'isbn', normalised: null, valid: false, reason: 'not_an_isbn' }
   return { ...gtin, kind: 'isbn' }
 }

@@ -96,7 +96,7 @@ function readLeniently(text: string, repaired: Set<Repair>): unknown {
   }
 
   while (at < text.length) {
-    const char = text[at]!
+    const char = text.charAt(at)
     if (SPACE.test(char) || char === '\ufeff') at++
     else if (char === '{' || char === '[') {
       const top = stack.at(-1)
@@ -147,7 +147,7 @@ function readLeniently(text: string, repaired: Set<Repair>): unknown {
       const top = stack.at(-1)
       const isKey = top !== undefined && 'map' in top && top.key === undefined
       const part = isKey ? BARE_NAME : BARE
-      while (at < text.length && part.test(text[at]!)) at++
+      while (at < text.length && part.test(text.charAt(at))) at++
       if (at === from) at++
       const word = text.slice(from, at)
       if (stack.length === 0) repaired.add('stray_text')
@@ -192,7 +192,7 @@ function readString(text: string, from: number, repaired: Set<Repair>): { value:
   let start = from + 1
   let at = start
   for (; at < text.length; at++) {
-    const char = text[at]!
+    const char = text.charAt(at)
     if (char === '\\') {
       pieces.push(text.slice(start, at))
       const next = text[at + 1] ?? ''
@@ -221,9 +221,9 @@ function readString(text: string, from: number, repaired: Set<Repair>): { value:
 function endsHere(text: string, from: number): boolean {
   let at = from
   let isNewLine = false
-  for (; at < text.length && SPACE.test(text[at]!); at++) isNewLine ||= text[at] === '\n'
+  for (; at < text.length && SPACE.test(text.charAt(at)); at++) isNewLine ||= text[at] === '\n'
   if (at === text.length) return true
-  const next = text[at]!
+  const next = text.charAt(at)
   if (next === '/') return text[at + 1] === '/' || text[at + 1] === '*'
   return ',:}];'.includes(next) || (isNewLine && /["'[{]/.test(next))
 }

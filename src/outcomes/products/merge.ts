@@ -120,17 +120,17 @@ function fill(into: PageProduct, from: PageProduct): void {
       into.identifiers.push(identifier)
       hasFilled = true
     }
+  const [mine] = into.offers
+  const [theirs] = from.offers
   if (!into.offers.some(hasPrice) && from.offers.some(hasPrice)) {
-    const [before] = into.offers
     into.offers = from.offers.map((offer) => ({
       ...offer,
-      availability: offer.availability ?? before?.availability ?? null,
-      condition: offer.condition ?? before?.condition ?? null,
-      seller: offer.seller ?? before?.seller ?? null,
+      availability: offer.availability ?? mine?.availability ?? null,
+      condition: offer.condition ?? mine?.condition ?? null,
+      seller: offer.seller ?? mine?.seller ?? null,
     }))
     hasFilled = true
-  } else if (into.offers.length === 1 && from.offers.length >= 1) {
-    const [mine, theirs] = [into.offers[0]!, from.offers[0]!]
+  } else if (mine && into.offers.length === 1 && theirs) {
     for (const key of ['availability', 'condition'] as const)
       if (mine[key] === null && theirs[key] !== null) {
         mine[key] = theirs[key]

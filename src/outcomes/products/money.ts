@@ -77,7 +77,7 @@ function splitNumber(
   const last = separators.at(-1)
   const decimal = (isAmbiguous = false): Split => ({
     whole: parts.slice(0, -1).join(''),
-    fraction: parts.at(-1)!,
+    fraction: parts.at(-1) ?? '',
     isAmbiguous,
   })
   const grouped = (isAmbiguous = false): Split => ({ whole: parts.join(''), fraction: '', isAmbiguous })
@@ -86,10 +86,10 @@ function splitNumber(
   if (last === '٫') return separators.indexOf('٫') === separators.length - 1 ? decimal() : null
   if (kinds.size > 1) {
     const isOnce = separators.indexOf(last) === separators.length - 1
-    return isOnce && !isSpacer(last) && areGroups(parts.slice(0, -1), separators[0]!) ? decimal() : null
+    return isOnce && !isSpacer(last) && areGroups(parts.slice(0, -1), separators.charAt(0)) ? decimal() : null
   }
   if (isSpacer(last) || separators.length > 1) return areGroups(parts, last) ? grouped() : null
-  const [head, tail] = [parts[0]!, parts[1]!]
+  const [head = '', tail = ''] = parts
   if (tail.length !== 3 || head.length > 3 || /^0*$/.test(head)) return decimal()
   return loneSeparator({ sign: last, isData, currency, decimal, grouped })
 }
@@ -114,12 +114,13 @@ function loneSeparator(of: {
 const isSpacer = (sign: string) => /[\s'’´٬]/.test(sign)
 
 /** Thousands, or lakhs as in `1,23,456`. */
-const areGroups = (parts: readonly string[], sign: string): boolean =>
-  parts.length === 1 ||
-  (/^\d{1,3}$/.test(parts[0]!) &&
-    parts.at(-1)!.length === 3 &&
-    (parts.slice(1).every((part) => part.length === 3) ||
-      (sign === ',' && parts[0]!.length <= 2 && parts.slice(1, -1).every((part) => part.length === 2))))
+function areGroups(parts: readonly string[], sign: string): boolean {
+  const [first = '', ...others] = parts
+  if (others.length === 0) return true
+  if (!/^\d{1,3}$/.test(first) || others.at(-1)?.length !== 3) return false
+  if (others.every((part) => part.length === 3)) return true
+  return sign === ',' && first.length <= 2 && others.slice(0, -1).every((part) => part.length === 2)
+}
 
 /** Digits of every script, and full-width forms, as ASCII. */
 export const toAsciiDigits = (text: string): string =>
@@ -133,7 +134,7 @@ export const toAsciiDigits = (text: string): string =>
 const IS_DIGIT = /^\p{Nd}$/u
 
 function digitValue(digit: string): string {
-  const code = digit.codePointAt(0)!
+  const code = digit.codePointAt(0) ?? 0
   if (code <= 0x39) return digit
   // Unicode keeps the ten digits of a script together; how many of them stand before this one is its value.
   let value = 0

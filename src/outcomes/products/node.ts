@@ -101,7 +101,7 @@ export function typesOf(node: Node): readonly string[] {
   const types: string[] = []
   for (const type of listOf(own(node, '@type') ?? own(node, 'type')))
     if (typeof type === 'string')
-      for (const name of type.slice(0, 500).split(/\s+/)) types.push(/[^/#:]*$/.exec(name)![0])
+      for (const name of type.slice(0, 500).split(/\s+/)) types.push(name.replace(/^.*[/#:]/s, ''))
   return types
 }
 

@@ -57,8 +57,9 @@ export function readOffer(node: Node, context: OfferContext): Offer {
     // All of them ask the same.
     if (low.amount === high?.amount) price = low
   }
-  if (!price && !low) issues.add('offer_without_price')
-  else if ((price ?? low)!.currency === null) issues.add('currency_missing')
+  const stated = price ?? low
+  if (!stated) issues.add('offer_without_price')
+  else if (stated.currency === null) issues.add('currency_missing')
   if (price && isZero(price.amount)) issues.add('price_zero')
 
   const availability = termAt(node, 'availability', readAvailability)

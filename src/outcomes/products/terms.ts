@@ -65,4 +65,8 @@ const lookUp = (terms: ReadonlyMap<string, string>, text: string): string | null
   terms.get(fold(lastSegment(text.slice(0, 200)))) ?? null
 
 /** `https://schema.org/Product`, `schema:Product` and `Product` are the same word. */
-export const lastSegment = (value: string): string => /[^/#:]*$/.exec(value.trim().replace(/[/#]+$/, ''))![0]
+export const lastSegment = (value: string): string =>
+  value
+    .trim()
+    .replace(/[/#]+$/, '')
+    .replace(/^.*[/#:]/s, '')

@@ -1,4 +1,4 @@
-// Whether an address could be read at all, as far as it tells by itself: who may go where is not asked here.
+// Decides whether an address could be read at all, as far as it tells by itself: who may go where is not asked here.
 import type { SourceReason } from '../../../schemas/sources.ts'
 import { parseTarget, type TargetOptions, type TargetVerdict } from '../../egress/target.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -46,32 +46,31 @@ function suggestAddress(text: string, rules: TargetOptions): string | undefined 
  * with its reason and what to send instead
  */
 export function checkSources(sources: readonly SourceRequest[], rules: TargetOptions): void {
-  if (sources.length === 0) return
-  const found = sources.map(({ url, fallbacks }) => ({
-    requested: url,
-    attempts: [url, ...fallbacks].map((address, at) => ({
-      url: address,
-      role: at === 0 ? ('source' as const) : ('fallback' as const),
-      fault: findFault(address, rules),
-    })),
-  }))
-  const first = found[0]!.attempts[0]!.fault
-  if (first === undefined || found.some(({ attempts }) => attempts.some(({ fault }) => !fault))) return
+  const found: { requested: string; attempts: FailedAttempt[] }[] = []
+  for (const { url, fallbacks } of sources) {
+    const attempts: FailedAttempt[] = []
+    for (const [at, address] of [url, ...fallbacks].entries()) {
+      const fault = findFault(address, rules)
+      if (!fault) return
+      const { reason, detail } = fault
+      attempts.push({ url: address, role: at === 0 ? 'source' : 'fallback', ok: false, reason, detail })
+    }
+    found.push({ requested: url, attempts })
+  }
+  const [first, ...others] = found.flatMap(({ attempts }) => attempts)
+  if (!first) return
   const code = first.reason === 'target_blocked' ? 'target_blocked' : 'target_invalid'
-  const which = sources.length === 1 && found[0]!.attempts.length === 1 ? 'The source' : 'The first source'
+  const which = others.length === 0 ? 'The source' : 'The first source'
   throw new GatewayError(code, `No source can be read. ${which}: ${first.detail} Nothing was charged.`, {
     reason: 'no_source_can_be_read',
-    extras: {
-      sources: found.map(({ requested, attempts }) => ({
-        requested,
-        attempts: attempts.map(({ url, role, fault }) => ({
-          url,
-          role,
-          ok: false,
-          reason: fault!.reason,
-          detail: fault!.detail,
-        })),
-      })),
-    },
+    extras: { sources: found },
   })
+}
+
+interface FailedAttempt {
+  readonly url: string
+  readonly role: 'source' | 'fallback'
+  readonly ok: false
+  readonly reason: SourceReason
+  readonly detail: string
 }

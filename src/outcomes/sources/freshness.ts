@@ -60,10 +60,10 @@ function readSeconds(text: string): number | undefined {
 /** Names in lower case; of two that are alike the stricter reading: the first. */
 function readDirectives(header: string): Map<string, string> {
   const directives = new Map<string, string>()
-  for (const [, name, quoted, plain] of header.matchAll(
+  for (const [, name = '', quoted, plain] of header.matchAll(
     /([\w!#$%&'*+.^`|~-]+)(?:\s*=\s*(?:"([^"]*)"|([^\s,]*)))?/g,
   )) {
-    const key = name!.toLowerCase()
+    const key = name.toLowerCase()
     if (!directives.has(key)) directives.set(key, quoted ?? plain ?? '')
   }
   return directives

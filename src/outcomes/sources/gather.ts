@@ -136,7 +136,9 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
       return {
         coverage: toCoverage(outcomes.map(({ coverage }) => coverage)),
         usable: outcomes.flatMap(({ usable }, source) =>
-          usable ? [{ source, fetched: usable.fetched, reading: usable.reading }] : [],
+          usable
+            ? [{ source, fetched: usable.fetched, retrieved: usable.retrieved, reading: usable.reading }]
+            : [],
         ),
       }
     } finally {

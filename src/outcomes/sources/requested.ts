@@ -42,8 +42,8 @@ export function readSources(claims: ReadonlyMap<ClaimField, unknown>): SourcesRe
       url: before && isTarget(before.url) ? before.url : toCanonicalUrl(url),
       fallbacks: fallback === undefined ? (before?.fallbacks ?? []) : [toCanonicalUrl(fallback)],
     }
-    const [one] = before?.fallbacks ?? []
-    if (one !== undefined && toKey(one) !== toKey(source.fallbacks[0]!))
+    const [earlier, chosen] = [before?.fallbacks[0], source.fallbacks[0]]
+    if (earlier !== undefined && chosen !== undefined && toKey(earlier) !== toKey(chosen))
       return { ok: false, reason: 'two_fallbacks' }
     merged.set(key, source)
   }
@@ -54,14 +54,16 @@ export function readSources(claims: ReadonlyMap<ClaimField, unknown>): SourcesRe
 function listSources(claims: ReadonlyMap<ClaimField, unknown>): SourceRequest[] {
   const url = claims.get('url') as string | undefined
   const urls = (claims.get('urls') ?? []) as readonly string[]
-  const sources = (claims.get('sources') ?? []) as readonly (string | Partial<SourceRequest>)[]
+  const sources = (claims.get('sources') ?? []) as readonly (
+    string | (Pick<SourceRequest, 'url'> & Partial<SourceRequest>)
+  )[]
   return [
     ...(url === undefined ? [] : [{ url, fallbacks: [] }]),
     ...urls.map((each) => ({ url: each, fallbacks: [] })),
     ...sources.map((source) =>
       typeof source === 'string'
         ? { url: source, fallbacks: [] }
-        : { url: source.url!, fallbacks: source.fallbacks ?? [] },
+        : { url: source.url, fallbacks: source.fallbacks ?? [] },
     ),
   ]
 }

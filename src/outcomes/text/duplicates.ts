@@ -39,14 +39,14 @@ export function findDuplicates(
   for (const kind of KINDS) {
     const ofKind = links.filter((link) => link.kind === kind)
     for (const { a, b } of ofKind) join(leader, a, b)
-    for (const root of new Set(ofKind.map(({ a }) => leader[a]!))) {
+    for (const root of new Set(ofKind.map(({ a }) => leader[a]))) {
       const members = leader.flatMap((each, i) => (each === root ? [i] : []))
       if (seen.has(members.join())) continue
       seen.add(members.join())
       const inside = ofKind.filter(({ a }) => leader[a] === root)
       groups.push({
         kind,
-        documents: members.map((i) => documents[i]!.id),
+        documents: members.flatMap((i) => documents[i]?.id ?? []),
         similarity: Math.min(...inside.map(({ similarity }) => similarity)),
       })
     }
@@ -55,20 +55,22 @@ export function findDuplicates(
 }
 
 function join(leader: number[], a: number, b: number): void {
-  const [from, to] = [Math.max(leader[a]!, leader[b]!), Math.min(leader[a]!, leader[b]!)]
+  const leaders = [leader[a] ?? a, leader[b] ?? b]
+  const [from, to] = [Math.max(...leaders), Math.min(...leaders)]
   for (const [i, each] of leader.entries()) if (each === from) leader[i] = to
 }
 
 function compareAll(texts: readonly string[]): Link[] {
-  const shingles = texts.map(shinglesOf)
+  const documents = texts.map((text) => ({ text, shingles: shinglesOf(text) }))
   const links: Link[] = []
-  for (let a = 0; a < texts.length; a++)
-    for (let b = a + 1; b < texts.length; b++) {
-      if (texts[a] === texts[b]) {
-        if (texts[a] !== '') links.push({ a, b, kind: 'exact', similarity: 1 })
+  for (const [a, one] of documents.entries())
+    for (const [b, other] of documents.entries()) {
+      if (b <= a) continue
+      if (one.text === other.text) {
+        if (one.text !== '') links.push({ a, b, kind: 'exact', similarity: 1 })
         continue
       }
-      const verdict = compare(shingles[a]!, shingles[b]!)
+      const verdict = compare(one.shingles, other.shingles)
       if (verdict) links.push({ a, b, ...verdict })
     }
   return links
@@ -91,7 +93,7 @@ const round = (share: number) => Math.round(share * 10_000) / 10_000
 function countCommon(a: Uint32Array, b: Uint32Array): number {
   let common = 0
   for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    const [left, right] = [a[i]!, b[j]!]
+    const [left = 0, right = 0] = [a[i], b[j]]
     if (left === right) common++
     if (left <= right) i++
     if (right <= left) j++
@@ -105,14 +107,11 @@ function shinglesOf(text: string): Uint32Array {
   const hashes = new Uint32Array(Math.max(words.length - SHINGLE_WORDS + 1, 0))
   for (let i = 0; i < hashes.length; i++) {
     let value = 0
-    for (let k = 0; k < SHINGLE_WORDS; k++) value = mix(value, words[i + k]!)
+    for (let k = 0; k < SHINGLE_WORDS; k++) value = mix(value, words[i + k] ?? 0)
     hashes[i] = value
   }
   hashes.sort()
-  let count = 0
-  for (let i = 0; i < hashes.length; i++)
-    if (i === 0 || hashes[i] !== hashes[i - 1]) hashes[count++] = hashes[i]!
-  return hashes.subarray(0, count)
+  return hashes.filter((hash, i) => i === 0 || hash !== hashes[i - 1])
 }
 
 /** FNV-1a over UTF-16 units. */

@@ -103,7 +103,7 @@ function endWithin(text: string, maxBytes: number): number {
   let bytes = 0
   let at = 0
   while (at < text.length) {
-    const code = text.codePointAt(at)!
+    const code = text.codePointAt(at) ?? 0
     bytes += bytesOf(code)
     if (bytes > maxBytes) return at
     at += code > 0xffff ? 2 : 1

@@ -36,7 +36,7 @@ export function foldText(text: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replace(MARKS, '')
-    .replace(LETTER, (letter) => LETTERS[letter]!)
+    .replace(LETTER, (letter) => LETTERS[letter] ?? letter)
     .replace(DIGIT, (digit) => String(digit.charCodeAt(0) & 0xf))
     .normalize('NFC')
 }

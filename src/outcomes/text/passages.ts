@@ -1,5 +1,6 @@
 // What in several documents a query is about: BM25 over pieces of the size of a paragraph. The same documents and query
 // give the same passages, in the same order.
+import { must } from '../../lib/must.ts'
 import { segmentText, type Segment } from './segments.ts'
 import { isStopword, stemOf } from './stem.ts'
 import { wordsOf } from './words.ts'
@@ -46,7 +47,7 @@ export function findPassages(documents: readonly PassageDocument[], query: strin
       const words = wordsOf(text.slice(segment.start, segment.end))
       const shown = segment.heading === null ? words : [...words, ...wordsOf(segment.heading)]
       const counts = Array.from({ length: terms.size }, () => 0)
-      for (const index of shown.map(indexOf)) if (index >= 0) counts[index]!++
+      for (const index of shown.map(indexOf)) if (index >= 0) counts[index] = (counts[index] ?? 0) + 1
       return { ...segment, document, words: words.length, counts }
     }),
   )
@@ -57,7 +58,7 @@ export function findPassages(documents: readonly PassageDocument[], query: strin
   const passages: Passage[] = []
   for (const { candidate, score } of best) {
     if (passages.length === MAX_PASSAGES || score < limit) break
-    const { id, text } = documents[candidate.document]!
+    const { id, text } = must(documents[candidate.document], 'the document of a passage')
     const piece = text.slice(candidate.start, candidate.end)
     // What stands in two documents is shown in the first one.
     if (seen.has(piece)) continue
@@ -70,7 +71,7 @@ export function findPassages(documents: readonly PassageDocument[], query: strin
       end: start + countCharacters(text, candidate.start, candidate.end),
       heading: candidate.heading,
       score: Math.round(score * 10_000) / 10_000,
-      terms: names.filter((_, i) => candidate.counts[i]! > 0),
+      terms: names.filter((_, i) => (candidate.counts[i] ?? 0) > 0),
     })
   }
   return passages
@@ -103,12 +104,15 @@ function rank(candidates: readonly Candidate[]): { candidate: Candidate; score: 
   const averageWords = candidates.reduce((sum, { words }) => sum + words, 0) / Math.max(candidates.length, 1)
   const terms = candidates[0]?.counts.length ?? 0
   const weights = Array.from({ length: terms }, (_, i) => {
-    const holding = candidates.filter(({ counts }) => counts[i]! > 0).length
+    const holding = candidates.filter(({ counts }) => (counts[i] ?? 0) > 0).length
     return Math.log(1 + (candidates.length - holding + 0.5) / (holding + 0.5))
   })
   const scoreOf = ({ counts, words }: Candidate) => {
     const length = K1 * (1 - B + (B * words) / averageWords)
-    return counts.reduce((sum, times, i) => sum + (weights[i]! * times * (K1 + 1)) / (times + length), 0)
+    return counts.reduce(
+      (sum, times, i) => sum + ((weights[i] ?? 0) * times * (K1 + 1)) / (times + length),
+      0,
+    )
   }
   return candidates
     .filter(({ counts }) => counts.some((times) => times > 0))
@@ -123,6 +127,6 @@ function rank(candidates: readonly Candidate[]): { candidate: Candidate; score: 
 
 function countCharacters(text: string, from: number, to: number): number {
   let characters = 0
-  for (let at = from; at < to; at += text.codePointAt(at)! > 0xffff ? 2 : 1) characters++
+  for (let at = from; at < to; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) characters++
   return characters
 }

@@ -50,10 +50,10 @@ export function segmentText(text: string, headings: readonly string[]): Segment[
     }
     if (bare.length > 0) {
       // A title above the first section heads nothing itself; a list of headlines is content.
-      const last = bare.pop()!
+      const last = bare.pop()
       if (bare.length > 1) addBare(bare)
       bare = []
-      heading = headingAt(text, last.start, last.end, known)!
+      heading = (last && headingAt(text, last.start, last.end, known)) ?? null
     }
     for (const piece of piecesOf(text, start, end)) add(piece.start, piece.end)
   }
@@ -99,13 +99,13 @@ function trim(text: string, from: number, to: number): { start: number; end: num
   return start < end ? { start, end } : undefined
 }
 
-const isSpace = (text: string, at: number) => /\s/.test(text[at]!)
+const isSpace = (text: string, at: number) => /\s/.test(text.charAt(at))
 
 /** The last good place to end a piece in (from + MIN_PIECE, to]. */
 function findBreak(text: string, from: number, to: number): number {
   let space: number | undefined
   for (let at = to; at > from + MIN_PIECE; at--) {
-    const before = text[at - 1]!
+    const before = text.charAt(at - 1)
     if (/[。！？｡]/.test(before)) return at
     if (!isSpace(text, at)) continue
     if (before === '\n' || text[at] === '\n' || /[.!?؟۔…।]["'”’»)\]]?$/.test(text.slice(at - 2, at)))

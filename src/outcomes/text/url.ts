@@ -30,7 +30,7 @@ export function canonicalUrl(url: string): string | undefined {
 }
 
 function isTracking(pair: string): boolean {
-  const name = decodeName(pair.split('=', 1)[0]!).toLowerCase()
+  const name = decodeName(pair.replace(/=.*$/s, '')).toLowerCase()
   return name.startsWith('utm_') || TRACKING.has(name)
 }
 

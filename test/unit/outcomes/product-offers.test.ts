@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { ProductOffersResult } from '../../../schemas/product-offers.ts'
-import type { Coverage } from '../../../schemas/sources.ts'
+import type { Coverage, RetrievedSource } from '../../../schemas/sources.ts'
 import { productOffers } from '../../../src/outcomes/capabilities/product-offers.ts'
 import type { Analyser, Gather, Gathered, RunContext } from '../../../src/outcomes/ports.ts'
 import { inThread } from '../../support/outcomes.ts'
@@ -57,6 +57,7 @@ function gatherFrom(pages: Readonly<Record<string, string>>, seen: unknown[] = [
             ageSeconds: 0,
             cache: 'miss',
           },
+          retrieved: { bytes: body.length } as RetrievedSource,
           reading: reading as Gathered<never>['reading'],
         })
     }
