@@ -1,5 +1,6 @@
 // HTTP to a running gateway, derived from the registry: a command names a tool, the tool knows its route and its types.
 import { readFile } from 'node:fs/promises'
+import { must } from '../lib/must.ts'
 import type { z } from 'zod'
 import { operatorKeyFile } from '../app/bootstrap.ts'
 import { isLoopbackHost, loadConfig } from '../app/config.ts'
@@ -43,7 +44,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
     url,
     async call(tool, input, token) {
       const bearer = token === null ? undefined : (token ?? (await serviceKey()))
-      const { method, path, body } = toRequest(tool.rest[0]!, input as Row)
+      const { method, path, body } = toRequest(must(tool.rest[0], `a route of ${tool.name}`), input as Row)
       return (await send(url, method, path, body, bearer)) as never
     },
     get: (path) => send(url, 'GET', path, undefined, undefined),

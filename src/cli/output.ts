@@ -23,7 +23,7 @@ export function formatValue(value: unknown): string {
 export const showText = (text: string): string =>
   text
     .split('\n')
-    .map((line) => line.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`))
+    .map((line) => line.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`))
     .join('\n')
 
 /** Control, format (zero width, direction), private use, lone surrogates, fillers, blanks other than the common one. */
@@ -35,11 +35,11 @@ export function formatTable(rows: readonly Row[], columns: readonly string[]): s
     columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
     ...rows.map((row) => columns.map((column) => formatValue(row[column]))),
   ]
-  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]!.length)))
+  const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)))
   return cells
     .map((row) =>
       row
-        .map((cell, index) => cell.padEnd(widths[index]!))
+        .map((cell, index) => cell.padEnd(widths[index] ?? 0))
         .join('  ')
         .trimEnd(),
     )

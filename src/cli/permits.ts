@@ -142,9 +142,10 @@ async function readRequest(url: string, options: PrepareOptions): Promise<GivenR
 }
 
 function parseHeader(line: string): readonly [name: string, value: string] {
-  const match = /^([^:\s]+):[ \t]*(.*)$/.exec(line)
-  if (!match) throw new CommandFailure(Exit.usage, 'Write a header as "name: value".')
-  return [match[1]!.toLowerCase(), match[2]!]
+  const [, name, value] = /^([^:\s]+):[ \t]*(.*)$/.exec(line) ?? []
+  if (name === undefined || value === undefined)
+    throw new CommandFailure(Exit.usage, 'Write a header as "name: value".')
+  return [name.toLowerCase(), value]
 }
 
 function joinHeaders(headers: readonly (readonly [string, string])[]): Record<string, string> {

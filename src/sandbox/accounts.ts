@@ -1,4 +1,5 @@
-// Keys of the sandbox: who pays, who submits, who is paid. Made once per data directory; worth nothing anywhere else.
+// Keeps the keys of the sandbox: of the payer, of the accounts that submit, of the payee. They are made once per data directory
+// and are worth nothing anywhere else.
 import { createECDH } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
@@ -74,12 +75,16 @@ async function read(file: string): Promise<string | undefined> {
 
 /** Another process may have come first: then its file counts. */
 async function create(file: string): Promise<string> {
-  const [payer, payTo, ...settlers] = await Promise.all(Array.from({ length: 2 + SETTLERS }, generate))
+  const [payer, payTo, ...settlers] = await Promise.all([
+    generate(),
+    generate(),
+    ...Array.from({ length: SETTLERS }, generate),
+  ])
   const content: z.infer<typeof File> = {
     note: 'Test accounts of the sandbox chains. Never send real money to them.',
-    payer: payer!,
+    payer,
     settlers,
-    pay_to: payTo!,
+    pay_to: payTo,
   }
   await createFile(file, `${JSON.stringify(content, null, 2)}\n`)
   return readFile(file, 'utf8')

@@ -1,6 +1,9 @@
-// One anvil child: loopback, a free port, gone when this process is gone, however that ends.
-import { type ChildProcess, spawn } from 'node:child_process'
+// Starts one anvil child: on loopback, on a free port, gone when this process is gone, however that ends.
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { must } from '../lib/must.ts'
 
 export interface Anvil {
   readonly rpcUrl: string
@@ -100,7 +103,7 @@ export async function startAnvil(args: readonly string[], home: string): Promise
   unref(child)
   return {
     rpcUrl: `http://${address}`,
-    pid: child.pid!,
+    pid: must(child.pid, 'the pid of a node that answers'),
     ended,
     async stop() {
       const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
@@ -111,14 +114,15 @@ export async function startAnvil(args: readonly string[], home: string): Promise
   }
 }
 
+type Child = ChildProcessByStdio<Writable, Readable, Readable>
+
 /** An idle chain keeps no process alive. */
-function unref(child: ChildProcess) {
+function unref(child: Child) {
   child.unref()
-  for (const stream of [child.stdin, child.stdout, child.stderr])
-    (stream as unknown as { unref?: () => void }).unref?.()
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as Partial<Socket>).unref?.()
 }
 
-function readAddress(child: ChildProcess): Promise<string> {
+function readAddress(child: Child): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = ''
     const fail = (why: string, hasRun = false) => {
@@ -132,16 +136,16 @@ function readAddress(child: ChildProcess): Promise<string> {
       const address = LISTENING.exec(said)?.[1]
       if (address === undefined) return
       clearTimeout(timer)
-      child.stdout!.off('data', read)
-      child.stderr!.off('data', read)
+      child.stdout.off('data', read)
+      child.stderr.off('data', read)
       child.off('exit', onExit)
       child.off('error', onError)
       resolve(address)
     }
     const onExit = (code: number | null) => fail(findReason(said) || `ended with code ${code}`, true)
     const onError = (thrown: NodeJS.ErrnoException) => fail(thrown.code ?? 'not executable')
-    child.stdout!.on('data', read)
-    child.stderr!.on('data', read)
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
     child.once('exit', onExit)
     child.once('error', onError)
   })

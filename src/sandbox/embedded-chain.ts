@@ -160,8 +160,8 @@ const exists = (file: string) =>
 async function readRunning(file: string): Promise<Running | undefined> {
   try {
     const { owner, pid, rpcUrl } = JSON.parse(await readFile(file, 'utf8')) as Partial<Running>
-    const isRead = Number.isInteger(owner) && Number.isInteger(pid) && typeof rpcUrl === 'string'
-    return isRead ? { owner: owner!, pid: pid!, rpcUrl } : undefined
+    const isRead = typeof owner === 'number' && typeof pid === 'number' && typeof rpcUrl === 'string'
+    return isRead && Number.isInteger(owner) && Number.isInteger(pid) ? { owner, pid, rpcUrl } : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 // The demo itself; loaded when asked for, because signing code is heavy.
 import { readFile } from 'node:fs/promises'
+import { must } from '../../lib/must.ts'
 import { formatAtomic } from '../../../schemas/money.ts'
 import { creditsPurchase } from '../../../tools/credits-purchase.ts'
 import { tools } from '../../../tools/index.ts'
@@ -106,13 +107,16 @@ async function payForEverything(
   say(`  receipt ${permit.receipt} ${permit.verifies ? 'verifies' : 'DOES NOT VERIFY'}`)
   say(`  sent again: 409 ${permit.repeated.code}, naming ${permit.repeated.attempt}\n`)
   const after = await balancesOf(chains, networks)
-  const rows = before.map((row, index) => ({
-    network: row.network,
-    who: row.who,
-    before: formatAtomic(row.atomic),
-    after: formatAtomic(after[index]!.atomic),
-    change: signed(after[index]!.atomic - row.atomic),
-  }))
+  const rows = before.map(({ network, who, atomic }, index) => {
+    const now = must(after[index], 'the balance after the payments').atomic
+    return {
+      network,
+      who,
+      before: formatAtomic(atomic),
+      after: formatAtomic(now),
+      change: signed(now - atomic),
+    }
+  })
   if (options.json) printJson({ url: gateway.url, steps, permit, balances: rows })
   else printLine(formatTable(rows, ['network', 'who', 'before', 'after', 'change']))
   const broken = [...steps, permit].filter(({ verifies }) => !verifies)
@@ -137,7 +141,7 @@ const purchases = (): Purchase[] =>
 function soldBy({ sold, price, title, examples }: AnyTool): readonly Pick<Sold, 'name' | 'input'>[] {
   if (sold) return sold
   if (price.kind !== 'x402') return []
-  const example = examples[0]!.input as Sold['input']
+  const example = must(examples[0], 'an example of a paid tool').input as Sold['input']
   // The example's page is on the internet; the sandbox has one of its own.
   return [{ name: title, input: 'url' in example ? { ...example, url: SAMPLE_PAGE } : example }]
 }

@@ -1,5 +1,6 @@
 // Money: who is paid, the chains that prove it, who settles, and whether the settling account can still pay its gas.
 // Addresses of nodes are not shown: providers put their keys into them.
+import { must } from '../../lib/must.ts'
 import type { Hex } from 'ox/Hex'
 import { ConfigError } from '../../core/errors.ts'
 import type { Config } from '../../core/config.ts'
@@ -66,7 +67,7 @@ async function checkChain(
   const variable = `GATEWAY_RPC_${network.chainId}`
   const rpc = createChainRpc({
     network,
-    rpcUrl: () => Promise.resolve(rpcUrls[network.chainId]!),
+    rpcUrl: async () => must(rpcUrls[network.chainId], variable),
     now: Date.now,
     deadlineMs: DEADLINE_MS,
   })
@@ -78,10 +79,10 @@ async function checkChain(
       { method: 'eth_gasPrice', params: [] },
       ...(account ? [{ method: 'eth_getBalance', params: [account, 'latest'] }] : []),
     ])
-    if (!code!.ok || typeof code!.result !== 'string' || code!.result.length <= 2)
+    if (!code?.ok || typeof code.result !== 'string' || code.result.length <= 2)
       return [fail(check, `${network.name} has no USDC at ${network.asset.address}`, `Check ${variable}.`)]
     const findings =
-      mode === 'production' && client!.ok && DEVELOPMENT_NODE.test(String(client!.result))
+      mode === 'production' && client?.ok && DEVELOPMENT_NODE.test(String(client.result))
         ? [
             fail(
               check,
@@ -96,7 +97,7 @@ async function checkChain(
           account,
           network,
           balance?.ok ? readQuantity(balance.result) : undefined,
-          price!.ok ? readQuantity(price!.result) : undefined,
+          price?.ok ? readQuantity(price.result) : undefined,
         ),
       )
     return findings
