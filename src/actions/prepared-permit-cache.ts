@@ -1,5 +1,6 @@
 // Permits that this process prepared and nobody has shown yet, by the hash that their rows hold. Of a row only what never changes
 // is kept: enough to ask the store for the execution, which judges the row as it stands. Whatever is not here is read.
+import { keepNewest } from '../lib/keep-newest.ts'
 import type { NewPermit, Permit } from '../store/ports.ts'
 
 /** What an execution needs of a permit, none of which changes as long as there is a row. */
@@ -23,7 +24,7 @@ export function createReadyPermits(max: number = MAX_KEPT): ReadyPermits {
   return {
     keep({ tokenSha256, id, accountId, credentialId, credentialVersion, requestDigest }) {
       kept.set(tokenSha256, { id, accountId, credentialId, credentialVersion, requestDigest })
-      if (kept.size > max) kept.delete(kept.keys().next().value!)
+      keepNewest(kept, max)
     },
     take(tokenSha256) {
       const permit = kept.get(tokenSha256)

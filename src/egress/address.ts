@@ -22,6 +22,7 @@ export type AddressReason =
 export type AddressVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: AddressReason }
 
 export interface AddressPolicy {
+  /** Judges one literal address; text that is none is refused. */
   classify(address: string): AddressVerdict
 }
 
@@ -65,7 +66,7 @@ const DENIED_IN_GLOBAL_V6: readonly Rule[] = [
   ['2620:4f:8000::/48', 'reserved'],
 ]
 
-/** Only words for the log: these lie outside 2000::/3 and are denied whether or not they are named here. */
+/** Words for the log alone: these ranges lie outside 2000::/3 and are denied whether or not they are named here. */
 const NAMED_OUTSIDE_GLOBAL_V6: readonly Rule[] = [
   ['::/128', 'this_network'],
   ['::1/128', 'loopback'],
@@ -96,7 +97,7 @@ const namedV6 = [...NAMED_OUTSIDE_GLOBAL_V6, ...DENIED_IN_GLOBAL_V6].map(toRange
  * @throws on text that is not `address/bits`
  */
 export function createAddressPolicy(allowPrivateCidrs: readonly string[]): AddressPolicy {
-  const isV4 = (cidr: string) => isIP(cidr.split('/')[0]!) === 4
+  const isV4 = (cidr: string) => isIP(cidr.replace(/\/.*/, '')) === 4
   const opened4 = blockList(allowPrivateCidrs.filter(isV4))
   const opened6 = blockList(allowPrivateCidrs.filter((cidr) => !isV4(cidr)))
   return {

@@ -28,7 +28,7 @@ const REQUEST_HEADERS = new Set([
 /** Lower-case name of a header that a caller may set. */
 export const isCallersHeader = (name: string): boolean => REQUEST_HEADERS.has(name)
 
-/** Why some refusals are worth a sentence of their own. A map: the names are a caller's, and may be those of an object. */
+/** Sentences for refusals that need one. The names are a caller's, and may be those of an object's members: hence a map. */
 const EXPLAINED: ReadonlyMap<string, string> = new Map([
   ['authorization', 'the gateway adds the credential'],
   ['proxy-authorization', 'the gateway adds the credential'],
@@ -55,36 +55,26 @@ export function pickRequestHeaders(
   given: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>> = {},
 ): HeaderPairs {
-  const picked: [name: string, value: string][] = []
+  const picked = new Map<string, string>()
   let bytes = 0
   for (const [rawName, value] of Object.entries(given)) {
     const name = rawName.toLowerCase()
     if (!TOKEN.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
     if (!REQUEST_HEADERS.has(name))
       throw forbidden(name, EXPLAINED.get(name) ?? 'it is not on the list of headers that may be sent')
-    if (holds(picked, name)) throw forbidden(name, 'it is given twice')
+    if (picked.has(name)) throw forbidden(name, 'it is given twice')
     if (!VALUE.test(value)) throw forbidden(name, 'its value may hold visible Latin-1 characters only')
     if (value !== value.trim()) throw forbidden(name, 'its value begins or ends with a space')
     bytes += name.length + value.length
     if (bytes > MAX_HEADER_BYTES)
       throw forbidden(name, `all headers together may have ${MAX_HEADER_BYTES} bytes`)
-    insert(picked, name, value)
+    picked.set(name, value)
   }
-  for (const name of Object.keys(defaults)) if (!holds(picked, name)) insert(picked, name, defaults[name]!)
-  if (!holds(picked, 'accept')) insert(picked, 'accept', '*/*')
-  if (!holds(picked, 'user-agent')) insert(picked, 'user-agent', USER_AGENT)
-  // On neither list, so nobody else has set it.
-  insert(picked, 'accept-encoding', 'identity')
-  return picked
-}
-
-const holds = (pairs: HeaderPairs, name: string) => pairs.some(([known]) => known === name)
-
-/** Before the first name that is greater: they are few, and a sort would take a copy of them. */
-function insert(pairs: [name: string, value: string][], name: string, value: string): void {
-  let at = pairs.length
-  while (at > 0 && pairs[at - 1]![0] > name) at--
-  pairs.splice(at, 0, [name, value])
+  const added = { accept: '*/*', 'user-agent': USER_AGENT, ...defaults }
+  for (const [name, value] of Object.entries(added)) if (!picked.has(name)) picked.set(name, value)
+  // It is on no list of what a caller or a provider may set.
+  picked.set('accept-encoding', 'identity')
+  return [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function forbidden(name: string, why: string): GatewayError {
@@ -134,7 +124,7 @@ const RESPONSE_HEADERS = new Set([
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit(?:-[a-z\d-]{1,48})?$/
 
 /**
- * What of an upstream's headers may be passed on, repeated ones joined. Trailers never are, and neither is anything
+ * Picks what of an upstream's headers may be passed on, and joins repeated ones. Trailers never are, and neither is anything
  * that sets state or asks for a credential (`Set-Cookie`, `WWW-Authenticate`).
  */
 export function pickResponseHeaders(

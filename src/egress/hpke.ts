@@ -10,6 +10,7 @@ import {
   generateKeyPairSync,
   hash,
 } from 'node:crypto'
+import { keepNewest } from '../lib/keep-newest.ts'
 
 /** The AEAD half of a cipher suite: RFC 9180 section 7.3. */
 export interface Aead {
@@ -31,7 +32,7 @@ const SPKI_PREFIX = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d0301070
 const VERSION = Buffer.from('HPKE-v1')
 const EMPTY = Buffer.alloc(0)
 const ONE = Buffer.from([1])
-/** Of SHA-256. */
+/** The block size of SHA-256. */
 const BLOCK_BYTES = 64
 
 const i2osp2 = (value: number) => Buffer.from([value >> 8, value & 0xff])
@@ -93,7 +94,7 @@ export function exportPoint(key: KeyObject): Buffer {
   return key.export({ format: 'der', type: 'spki' }).subarray(-POINT_BYTES)
 }
 
-/** Imported points by their bytes: public, and importing one costs as much as the agreement itself. */
+/** Importing a point costs as much as the agreement itself, and points are public: the imported ones are kept by their bytes. */
 const points = new Map<string, KeyObject>()
 const MAX_POINTS = 1_024
 
@@ -104,8 +105,8 @@ function importPoint(point: Buffer): KeyObject {
   if (known) return known
   if (point.length !== POINT_BYTES || point[0] !== 4) throw new Error('HPKE: not an uncompressed P-256 point')
   const key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, point]), format: 'der', type: 'spki' })
-  if (points.size >= MAX_POINTS) points.delete(points.keys().next().value!)
   points.set(name, key)
+  keepNewest(points, MAX_POINTS)
   return key
 }
 
@@ -130,7 +131,7 @@ function scheduleKey(
   }
 }
 
-/** Depends on nothing that is secret or per record; the last one serves nearly every call. */
+/** The context depends on nothing that is secret or per record, so the last one serves nearly every call. */
 let lastContext: Record<'suite' | 'info' | 'context', Buffer> = { suite: EMPTY, info: EMPTY, context: EMPTY }
 function scheduleContext(suite: Buffer, info: Buffer): Buffer {
   if (!lastContext.suite.equals(suite) || !lastContext.info.equals(info)) {
@@ -155,7 +156,7 @@ function labeledExpand(suite: Buffer, prk: Buffer, label: string, info: Buffer, 
 }
 
 /**
- * RFC 2104 over SHA-256, for keys of at most one block. Seven of these open a record; createHmac would leave as many native
+ * RFC 2104 over SHA-256, for keys of at most one block. Seven of these open a record: createHmac would leave as many native
  * objects and key handles to the collector each time.
  */
 function hmac(key: Buffer, parts: readonly Buffer[]): Buffer {
@@ -165,6 +166,6 @@ function hmac(key: Buffer, parts: readonly Buffer[]): Buffer {
 
 function padded(key: Buffer, pad: number): Buffer {
   const block = Buffer.alloc(BLOCK_BYTES, pad)
-  for (let i = 0; i < key.length; i++) block[i]! ^= key[i]!
+  for (const [i, byte] of key.entries()) block[i] = byte ^ pad
   return block
 }

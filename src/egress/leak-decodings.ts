@@ -1,54 +1,55 @@
 // A body as it reads once its escapes and its line breaks are undone: percent, JSON and string literals, HTML,
-// quoted-printable. Undoing covers every mixture of escaped and plain characters, which a list of encoded secrets could not.
+// quoted-printable. Decoding covers every mixture of escaped and plain characters, which a list of encoded secrets could not.
 
 import { isUtf8 } from 'node:buffer'
 
-interface View {
-  /** How it was made, outermost escape first; empty for the bytes as received. */
+interface Decoding {
+  /** How it was decoded, outermost escape first; empty for the bytes as received. */
   readonly name: string
   readonly bytes: Uint8Array
 }
 
-/** Undoes what it understands; leaves alone what it does not. Undefined when nothing changed. */
+/** Undoes what it understands and leaves the rest alone. Undefined when nothing changed. */
 type Decoder = (bytes: Uint8Array) => Buffer | undefined
 
-/** Escapes within escapes, such as a JSON text in a JSON string. In binary bodies escapes are there by chance. */
+/** Levels of escapes within escapes, such as a JSON text in a JSON string. */
 const MAX_DEPTH = 2
 
 /**
- * Looks through the bytes as received, then through every way of reading them that differs, each also without its line
- * breaks. Most texts have nothing to undo: for those it takes one look for each kind of escape.
+ * Searches the bytes as received, then every decoding of them that differs, each also without its line breaks. Most texts have
+ * nothing to decode and cost one search for each kind of escape.
  * @param find names what it finds
- * @returns that name, with how the bytes had to be read in front of it
+ * @returns that name, with how the bytes had to be decoded in front of it
  */
-export function findInEveryReading(
+export function findInEveryDecoding(
   received: Uint8Array,
   find: (bytes: Uint8Array) => string | undefined,
 ): string | undefined {
-  const first: View = { name: '', bytes: received }
-  const found = findInView(first, find)
+  const first: Decoding = { name: '', bytes: received }
+  const found = findInDecoding(first, find)
   if (found !== undefined) return found
-  const views = [first]
+  const decodings = [first]
   let parents = [first]
   for (let depth = 1; ; depth++) {
-    const children: View[] = []
+    const children: Decoding[] = []
     for (const parent of parents)
       for (const { name, decode } of DECODERS) {
         const bytes = decode(parent.bytes)
-        if (!bytes || isKnown(views, bytes)) continue
+        if (!bytes || isKnown(decodings, bytes)) continue
         const child = { name: join(parent.name, name), bytes }
-        const foundInChild = findInView(child, find)
+        const foundInChild = findInDecoding(child, find)
         if (foundInChild !== undefined) return foundInChild
-        views.push(child)
+        decodings.push(child)
         children.push(child)
       }
+    // In binary bodies escapes within escapes are there by chance.
     if (children.length === 0 || depth === MAX_DEPTH || !isUtf8(received)) return undefined
     parents = children
   }
 }
 
-function findInView(
-  { name, bytes }: View,
+function findInDecoding(
+  { name, bytes }: Decoding,
   find: (bytes: Uint8Array) => string | undefined,
 ): string | undefined {
   const found = find(bytes)
@@ -60,30 +61,33 @@ function findInView(
 
 const join = (outer: string, inner: string) => (outer === '' ? inner : `${outer}+${inner}`)
 
-const isKnown = (views: readonly View[], bytes: Uint8Array) =>
-  views.some((known) => known.bytes.length === bytes.length && Buffer.compare(known.bytes, bytes) === 0)
+const isKnown = (decodings: readonly Decoding[], bytes: Uint8Array) =>
+  decodings.some((known) => known.bytes.length === bytes.length && Buffer.compare(known.bytes, bytes) === 0)
 
 const LINE_FEED = 0x0a
 const SPACE = 0x20
-const isBlank = (byte: number) => byte === SPACE || byte === 0x0d || byte === 0x09
+const isBlank = (byte: number | undefined) => byte === SPACE || byte === 0x0d || byte === 0x09
 
 /**
  * Mail, PEM and command lines wrap base64 and hexadecimal at 64 or 76 characters; printers of JSON put every byte of a
- * list on a line. Line breaks go, with the blanks around them. Undefined when there are none.
+ * list on a line. Line breaks go, with the blanks around them.
+ * @returns undefined when there are none
  */
 function joinLines(bytes: Uint8Array): Buffer | undefined {
   if (!bytes.includes(LINE_FEED)) return undefined
   const out = Buffer.allocUnsafe(bytes.length)
   let length = 0
-  // Lines are short: byte by byte is faster than a native copy for each.
+  let isIndent = false
+  // By index: an iterator takes twice as long, which is 20 ms for the largest body.
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
-    if (byte !== LINE_FEED) {
+    if (byte === LINE_FEED) {
+      while (length > 0 && isBlank(out[length - 1])) length--
+      isIndent = true
+    } else if (!isIndent || !isBlank(byte)) {
       out[length++] = byte
-      continue
+      isIndent = false
     }
-    while (length > 0 && isBlank(out[length - 1]!)) length--
-    while (at + 1 < bytes.length && isBlank(bytes[at + 1]!)) at++
   }
   return out.subarray(0, length)
 }
@@ -93,25 +97,26 @@ const BACKSLASH = 0x5c
 const AMPERSAND = 0x26
 const EQUALS = 0x3d
 
-const hexValue = new Int8Array(256).fill(-1)
-for (const [value, char] of [...'0123456789abcdef'].entries()) {
-  hexValue[char.charCodeAt(0)] = value
-  hexValue[char.toUpperCase().charCodeAt(0)] = value
+/** @returns the value of a hexadecimal digit; -1 for anything else, the end of the bytes included */
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** A number of `digits` hexadecimal digits at `at`, or -1. */
+/** @returns the number of `digits` hexadecimal digits at `at`, or -1 */
 function readHex(bytes: Uint8Array, at: number, digits: number): number {
-  if (at + digits > bytes.length) return -1
   let value = 0
-  for (let i = 0; i < digits; i++) {
-    const digit = hexValue[bytes[at + i]!]!
+  for (let i = at; i < at + digits; i++) {
+    const digit = hexDigit(bytes[i])
     if (digit < 0) return -1
     value = (value << 4) | digit
   }
   return value
 }
 
-/** What an escape stands for, and how many bytes it takes; code -1 stands for nothing at all. */
+/** What an escape stands for, and how many bytes it takes; code -1 stands for no character at all. */
 interface Escape {
   readonly code: number
   readonly length: number
@@ -119,15 +124,15 @@ interface Escape {
   readonly isByte?: boolean
 }
 
+/** @param read the escape that begins at a marker; undefined where none does */
 function decodeEscapes(marker: number, read: (bytes: Uint8Array, at: number) => Escape | undefined): Decoder {
   return (bytes) => {
     let at = bytes.indexOf(marker)
     if (at < 0) return undefined
-    // No escape is shorter than what it stands for.
+    // Every escape is longer than what it stands for.
     const out = Buffer.allocUnsafe(bytes.length)
     let length = 0
     let from = 0
-    let changed = false
     while (at >= 0) {
       const escape = read(bytes, at)
       if (escape) {
@@ -137,23 +142,23 @@ function decodeEscapes(marker: number, read: (bytes: Uint8Array, at: number) => 
             ? writeByte(escape.code, out, length)
             : writeCharacter(escape.code, out, length)
         from = at + escape.length
-        changed = true
-        at = nextMarker(bytes, marker, from)
-      } else at = nextMarker(bytes, marker, at + 1)
+      }
+      at = nextMarker(bytes, marker, escape ? from : at + 1)
     }
-    if (!changed) return undefined
+    if (from === 0) return undefined
     length = copy(bytes, from, bytes.length, out, length)
     return out.subarray(0, length)
   }
 }
 
-/** Escapes come in runs: look a few bytes ahead before calling into native code. */
+/** Escapes come in runs, so a few bytes ahead are searched before native code is called for the rest. */
 function nextMarker(bytes: Uint8Array, marker: number, from: number): number {
   const near = Math.min(bytes.length, from + 16)
   for (let i = from; i < near; i++) if (bytes[i] === marker) return i
   return near === bytes.length ? -1 : bytes.indexOf(marker, near)
 }
 
+/** Pieces between escapes are short: byte by byte they take half as long as with a native copy for each. */
 function copy(bytes: Uint8Array, from: number, to: number, out: Buffer, length: number): number {
   if (to - from < 32) {
     for (let i = from; i < to; i++) out[length++] = bytes[i]!
@@ -189,10 +194,7 @@ const decodePercent = decodeEscapes(PERCENT, (bytes, at) => {
 })
 
 const SHORT = new Map(
-  [...'n\nr\rt\tb\bf\f'.matchAll(/(.)([^])/g)].map(([, name, char]) => [
-    name!.charCodeAt(0),
-    char!.charCodeAt(0),
-  ]),
+  ['n\n', 'r\r', 't\t', 'b\b', 'f\f'].map((pair) => [pair.charCodeAt(0), pair.charCodeAt(1)]),
 )
 
 /** JSON, and the string literals of most languages: `\u0041`, `\x41`, `\n`, `\/`. */
@@ -229,17 +231,15 @@ const decodeHtml = decodeEscapes(AMPERSAND, (bytes, at) => {
   ).toString('latin1')
   const match = /^(?:#x0*([\da-f]{1,5})|#0*(\d{1,6})|([A-Za-z]+));?/i.exec(text)
   if (!match) return undefined
-  const [all, hex, decimal, name] = match
+  const [all, hex, decimal, name = ''] = match
   const code =
-    hex === undefined
-      ? decimal === undefined
-        ? namedCode(name!)
-        : Number(decimal)
-      : Number.parseInt(hex, 16)
+    hex !== undefined
+      ? Number.parseInt(hex, 16)
+      : decimal !== undefined
+        ? Number(decimal)
+        : (NAMED.get(name) ?? NAMED.get(name.toLowerCase()))
   return code === undefined ? undefined : { code, length: 1 + all.length }
 })
-
-const namedCode = (name: string) => NAMED.get(name) ?? NAMED.get(name.toLowerCase())
 
 /** `=41`, and the soft line break `=` before a line end. */
 const decodeQuotedPrintable = decodeEscapes(EQUALS, (bytes, at) => {

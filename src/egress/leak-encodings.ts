@@ -1,5 +1,5 @@
-// What a secret looks like after the encodings that turn every byte into something else. Encodings that leave some
-// bytes as they are (percent, JSON, HTML …) have too many mixed forms to list: those are undone by leak-views.ts.
+// A secret in the encodings that turn every byte into something else. Encodings that leave some bytes as they are (percent,
+// JSON, HTML …) have too many mixed forms to list: leak-decodings.ts undoes those.
 import type { Pattern } from './multi-search.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
@@ -7,14 +7,14 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 /** A piece of a wrapped encoding that is shorter than this would be found by chance. */
 const MIN_PIECE_CHARS = 12
 
-/** Patterns for one value; to be searched without regard to case. */
+/** @returns patterns for one value, to be searched without regard to case */
 export function encodeEveryWay(value: Buffer): Pattern[] {
   const patterns: Pattern[] = [
     { name: 'raw', bytes: value },
     { name: 'reversed', bytes: Buffer.from(value.toReversed()) },
     ...wrapped({ name: 'hex', bytes: Buffer.from(value.toString('hex')) }),
     { name: 'rot13', bytes: value.map(rotate13) },
-    // From the first byte to the last one without the zeros around them: the same for either byte order.
+    // The zeros around the first and the last byte are left off, so that one form serves either byte order.
     { name: 'utf16', bytes: spread(value, 2) },
     { name: 'utf32', bytes: spread(value, 4) },
     ...listsOfBytes(value),
@@ -57,19 +57,20 @@ function inBase32(name: string, value: Buffer): Encoded[] {
     const bytes = Buffer.alloc(end - start)
     for (let char = start; char < end; char++) {
       const bit = char * 5 - before * 8
-      const pair = (value[bit >> 3]! << 8) | (value[(bit >> 3) + 1] ?? 0)
+      const [high = 0, low = 0] = value.subarray(bit >> 3, (bit >> 3) + 2)
+      const pair = (high << 8) | low
       bytes[char - start] = BASE32.charCodeAt((pair >> (11 - (bit & 7))) & 31)
     }
     return { name, bytes }
   })
 }
 
-/** First character that is wholly the value's, and the first after it that is not. */
+/** The first character that is wholly the value's, and the first after it that is not. */
 function ownChars(before: number, length: number, bitsPerChar: number): [start: number, end: number] {
   return [Math.ceil((before * 8) / bitsPerChar), Math.floor(((before + length) * 8) / bitsPerChar)]
 }
 
-/** With its two halves: of an encoding that is broken into lines, one half is still in one piece. */
+/** Adds the two halves: where an encoding is broken into lines, one half is still in one piece. */
 function wrapped(encoded: Encoded): Encoded[] {
   const { name, bytes } = encoded
   const middle = bytes.length >> 1

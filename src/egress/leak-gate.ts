@@ -3,7 +3,7 @@
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../lib/secret.ts'
 import { encodeEveryWay } from './leak-encodings.ts'
-import { findInEveryReading } from './leak-decodings.ts'
+import { findInEveryDecoding } from './leak-decodings.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
 import type { OutboundResponse } from './ports.ts'
 
@@ -23,27 +23,29 @@ export interface LeakGate {
   inspect(response: Pick<OutboundResponse, 'statusText' | 'headers' | 'body'>): LeakVerdict
 }
 
-/** Holds the secret in many forms, so it must not be kept: opened.ts says how long. */
+/**
+ * A gate is the secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is.
+ * @param credential whose `scheme` says what an upstream decodes the secret to (Basic)
+ */
 export function createLeakGate(secret: Secret<string>, credential: { readonly scheme: string }): LeakGate {
   const values = secret.use((text) => valuesToFind(text, credential.scheme))
   const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
 
-  function look(where: Place, bytes: Uint8Array): LeakVerdict | undefined {
+  function probe(where: Place, bytes: Uint8Array): LeakVerdict | undefined {
     if (bytes.length < MIN_SECRET_BYTES) return undefined
-    const encoding = findInEveryReading(bytes, searcher.find)
+    const encoding = findInEveryDecoding(bytes, searcher.find)
     return encoding === undefined ? undefined : { ok: false, where, encoding }
   }
-  /** Of text that came as Latin-1: most answers have a short status text and no trailers, for which no bytes are made. */
-  const lookInText = (where: Place, text: string) =>
-    text.length < MIN_SECRET_BYTES ? undefined : look(where, Buffer.from(text, 'latin1'))
+  /** Heads come as Latin-1. */
+  const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'))
 
   return {
     inspect({ statusText, headers, body }) {
       return (
-        lookInText('status_line', statusText) ??
-        lookInText('headers', joinHeaders(headers, false)) ??
-        lookInText('trailers', joinHeaders(headers, true)) ??
-        look('body', body) ??
+        probeText('status_line', statusText) ??
+        probeText('headers', joinHeaders(headers, false)) ??
+        probeText('trailers', joinHeaders(headers, true)) ??
+        probe('body', body) ??
         CLEAN
       )
     },
@@ -54,15 +56,14 @@ type Place = Extract<LeakVerdict, { ok: false }>['where']
 
 const CLEAN: LeakVerdict = { ok: true }
 
-/** A line each, without an end behind the last. */
-function joinHeaders(headers: OutboundResponse['headers'], ofTrailer: boolean): string {
-  let text = ''
-  for (const { name, value, trailer = false } of headers)
-    if (trailer === ofTrailer) text += text === '' ? `${name}: ${value}` : `\n${name}: ${value}`
-  return text
-}
+/** One line for each header, without an end behind the last. */
+const joinHeaders = (headers: OutboundResponse['headers'], ofTrailer: boolean): string =>
+  headers
+    .filter(({ trailer = false }) => trailer === ofTrailer)
+    .map(({ name, value }) => `${name}: ${value}`)
+    .join('\n')
 
-/** The secret in both its byte forms, and for Basic also what the upstream decodes it to. */
+/** @returns the secret in both its byte forms, and for Basic also what the upstream decodes it to */
 function valuesToFind(text: string, scheme: string): Buffer[] {
   const texts = [text]
   if (/^basic$/i.test(scheme)) {

@@ -216,13 +216,12 @@ export const listProviders = (): readonly Provider[] => PROVIDERS.map((id) => pr
 export function findDeniedPath(provider: ProviderId, method: string, path: string): DeniedPath | undefined {
   const { denied } = providers[provider]
   if (denied.length === 0) return undefined
-  const segments = path.replace(/\/$/, '').split('/')
+  const segments = path.replace(/\/$/, '').toLowerCase().split('/')
   return denied.find((rule) => {
     if (rule.method !== undefined && rule.method !== method) return false
     const wanted = rule.path.split('/')
     return (
-      wanted.length === segments.length &&
-      wanted.every((want, i) => want === '*' || want === segments[i]!.toLowerCase())
+      wanted.length === segments.length && wanted.every((want, i) => want === '*' || want === segments[i])
     )
   })
 }

@@ -105,7 +105,7 @@ function readRequestBody(request: EgressRequest): Buffer | undefined {
       'input_invalid',
       '/body: it holds half a surrogate pair. Send bytes as `body_base64`.',
     )
-  const bytes = body !== undefined ? Buffer.from(body) : Buffer.from(body_base64!, 'base64')
+  const bytes = body !== undefined ? Buffer.from(body) : Buffer.from(body_base64 ?? '', 'base64')
   if (bytes.length > MAX_REQUEST_BYTES)
     throw new GatewayError('body_too_large', `Send at most ${MAX_REQUEST_BYTES} bytes as the request body.`, {
       extras: { max_bytes: MAX_REQUEST_BYTES },

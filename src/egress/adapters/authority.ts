@@ -55,6 +55,7 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
     if (sealedTo.length > 0) throw refuseForeign('does not exist')
     await createFile(file, serialise([generateKey()]))
   }
+  // The first key of a file is the current one.
   let keys = await load(file)
   if (sealedTo.length > 0 && !keys.some(({ kid }) => sealedTo.includes(kid)))
     throw refuseForeign('holds another key')
@@ -83,7 +84,7 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
     return recordKey
   }
   function wrapToCurrent(recordKey: Buffer, binding: Buffer): WrappedKey {
-    const { kid, publicKey } = keys[0]!
+    const { kid, publicKey } = keys[0]
     const sealed = sealBase(publicKey, { info: INFO, aad: bind(kid, binding), plaintext: recordKey })
     return {
       kid,
@@ -93,7 +94,7 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
   }
 
   return {
-    current: () => ({ kid: keys[0]!.kid, publicJwk: publicJwk(keys[0]!) }),
+    current: () => ({ kid: keys[0].kid, publicJwk: publicJwk(keys[0]) }),
     unwrap,
     async wrap(recordKey, binding) {
       // Wrapping is rare, and a key that another replica has retired must not be wrapped to again.
@@ -113,7 +114,7 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
         const next = [generateKey(), ...keys.map((key) => key.jwk)]
         await replaceFile(file, serialise(next))
         await reload()
-        return { kid: keys[0]!.kid, previous }
+        return { kid: keys[0].kid, previous }
       }),
     drop: (kids) =>
       withFileLock(file, async () => {
@@ -143,9 +144,8 @@ function generateKey(): PrivateJwk {
 }
 
 /** RFC 7638. */
-function thumbprint({ x, y }: { x: string; y: string }): string {
-  return digestCanonical({ crv: 'P-256', kty: 'EC', x, y })
-}
+const thumbprint = ({ x, y }: { x: string; y: string }): string =>
+  digestCanonical({ crv: 'P-256', kty: 'EC', x, y })
 
 const serialise = (keys: readonly PrivateJwk[]) => `${JSON.stringify({ keys }, null, 2)}\n`
 
@@ -158,7 +158,10 @@ async function readIfPresent(file: string): Promise<string | undefined> {
   }
 }
 
-async function load(file: string): Promise<AuthorityKey[]> {
+/** The keys of a file, of which there is at least one. */
+type AuthorityKeys = readonly [AuthorityKey, ...AuthorityKey[]]
+
+async function load(file: string): Promise<AuthorityKeys> {
   const text = await readIfPresent(file)
   const refuse = (why: string) => new ConfigError([`GATEWAY_AUTHORITY_KEY_FILE: ${file} ${why}`])
   if (text === undefined) throw refuse('is gone; restore it from your backup, or no stored credential opens')
@@ -173,17 +176,17 @@ async function load(file: string): Promise<AuthorityKey[]> {
     // Neither the parser's words nor zod's: both can quote the file.
     throw refuse('is not a private P-256 JWK (kty EC) or a JWK Set of such keys')
   }
-  const keys = ('keys' in parsed ? parsed.keys : [parsed]).map((jwk) => importKey(jwk))
-  if (keys.includes(undefined))
+  const [current, ...others] = ('keys' in parsed ? parsed.keys : [parsed]).map(importKey)
+  if (!current || !others.every((key) => key !== undefined))
     throw refuse('holds a key whose private half does not belong to its public half')
-  return keys as AuthorityKey[]
+  return [current, ...others]
 }
 
 function importKey(jwk: PrivateJwk): AuthorityKey | undefined {
   try {
     const privateKey = createPrivateKey({ key: { ...jwk }, format: 'jwk' })
     const publicKey = createPublicKey(privateKey)
-    // What the private scalar gives, not what the file claims.
+    // The point that the private scalar gives counts, not the one that the file claims.
     const claimed = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: jwk.x, y: jwk.y }, format: 'jwk' })
     const key = {
       kid: jwk.kid ?? thumbprint(jwk),

@@ -14,7 +14,7 @@ export interface Connections {
   /** A kept connection, the most recently used first; undefined when a new one has to be made. */
   take(key: string, vetted: readonly string[]): Connection | undefined
   create(key: string, origin: string, socket: TLSSocket): Connection
-  /** Back after a complete exchange. */
+  /** Takes it back after a complete exchange. */
   keep(connection: Connection): void
   discard(connection: Connection): void
   close(): Promise<void>
@@ -40,7 +40,6 @@ export function createConnections(): Connections {
     idleCount--
     if (kept.length === 0) idle.delete(connection.key)
   }
-  /** The most recently used. */
   function takeIdle(key: string): Connection | undefined {
     const kept = idle.get(key)
     const connection = kept?.pop()
@@ -72,7 +71,7 @@ export function createConnections(): Connections {
         connect: (_options, done) => {
           if (handedOver) return done(new Error('the connection is gone'), null)
           handedOver = true
-          // Not at once: undici ignores a wish to go on that comes while it is still asking for the connection.
+          // undici ignores a wish to go on that comes while it is still asking for the connection, so it comes a moment later.
           queueMicrotask(() => done(null, socket))
         },
         allowH2: false,
@@ -94,10 +93,12 @@ export function createConnections(): Connections {
       const { key } = connection
       if (!isUsable(connection.socket) || !all.has(connection)) return discard(connection)
       const kept = idle.get(key)
-      if (kept && kept.length >= MAX_IDLE_PER_KEY) discard(kept[0]!)
       // The map's order is the order of first use: its first key has gone longest without being new.
-      else if (idleCount >= MAX_IDLE) discard(idle.values().next().value![0]!)
-      // Asked again: what was discarded may have been the last of them.
+      const [crowded] =
+        kept && kept.length >= MAX_IDLE_PER_KEY ? [kept] : idleCount >= MAX_IDLE ? idle.values() : []
+      const [oldest] = crowded ?? []
+      if (oldest) discard(oldest)
+      // The list may be gone from the map: what was discarded may have been the last in it.
       const left = idle.get(key)
       if (left) left.push(connection)
       else idle.set(key, [connection])

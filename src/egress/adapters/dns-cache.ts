@@ -1,9 +1,10 @@
 // Remembers answers for as long as their owner allows, and never long: an attempt asks at most once, and attempts that
 // ask the same at the same time share one question. What is remembered is classified again at every use.
+import { keepNewest } from '../../lib/keep-newest.ts'
 
 export interface Answer {
   readonly addresses: readonly string[]
-  /** As given by the server; 0: not to be kept. */
+  /** The server's word, in seconds; 0 is not to be kept. */
   readonly ttlSeconds: number
 }
 
@@ -12,8 +13,9 @@ const LONGEST_SECONDS = 30
 const MAX_NAMES = 1_000
 
 export interface AnswerCache {
-  /** Each address once. Answers at once, without a promise, when it remembers. */
-  ask(host: string): readonly string[] | Promise<readonly string[]>
+  /** @returns each address once, from memory or by a question */
+  ask(host: string): Promise<readonly string[]>
+  /** @returns what is remembered; undefined where a question would be needed */
   recall(host: string): readonly string[] | undefined
 }
 
@@ -28,8 +30,7 @@ export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => 
     if (ttlSeconds > 0 && addresses.length > 0) {
       kept.delete(host)
       kept.set(host, { addresses, until: now() + Math.min(ttlSeconds, LONGEST_SECONDS) * 1000 })
-      // A Map yields its keys in the order they were set: the first is the oldest answer.
-      if (kept.size > MAX_NAMES) kept.delete(kept.keys().next().value!)
+      keepNewest(kept, MAX_NAMES)
     }
     return addresses
   }
@@ -39,16 +40,17 @@ export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => 
     return known && known.until > now() ? known.addresses : undefined
   }
 
-  function askOrRecall(host: string): readonly string[] | Promise<readonly string[]> {
-    const known = recall(host)
-    if (known) return known
-    let question = asking.get(host)
-    if (!question) {
-      question = askOnce(host).finally(() => asking.delete(host))
-      asking.set(host, question)
-    }
-    return question
+  return {
+    recall,
+    async ask(host) {
+      const known = recall(host)
+      if (known) return known
+      let question = asking.get(host)
+      if (!question) {
+        question = askOnce(host).finally(() => asking.delete(host))
+        asking.set(host, question)
+      }
+      return question
+    },
   }
-
-  return { ask: askOrRecall, recall }
 }

@@ -8,7 +8,7 @@ import { type Answer, cacheAnswers } from './dns-cache.ts'
 const DEADLINE_MS = 5_000
 const QUERY_TIMEOUT_MS = 2_000
 const QUERY_TRIES = 2
-/** The system's resolver tells no TTL, and often keeps nothing itself. */
+/** The system's resolver tells no TTL and often keeps nothing itself, so its answers are kept this long. */
 const SYSTEM_TTL_SECONDS = 5
 
 /** @param servers `ip` or `ip:port`; empty: the system's */
@@ -17,8 +17,7 @@ export function createResolver(servers: readonly string[], now: () => number = D
   return {
     recall,
     async resolve(host, timeoutMs) {
-      const answer = ask(host)
-      const addresses = answer instanceof Promise ? await withDeadline(answer, timeoutMs) : answer
+      const addresses = await withDeadline(ask(host), timeoutMs)
       if (addresses.length === 0) throw new ResolveError('not_found')
       return addresses
     },

@@ -1,13 +1,14 @@
 // One request and its answer on a connection that is already open. What undici reports is sorted into the phases that
 // the story bills by; nothing it says goes further.
-import type { IncomingHttpHeaders } from 'undici/types/header.js'
 import type { Dispatcher } from 'undici'
 import type { Fault } from '../../lib/fault-points.ts'
-import type { OutboundRequest, OutboundResponse, SendFailure, SendResult } from '../ports.ts'
+import { must } from '../../lib/must.ts'
+import type { OutboundRequest, SendFailure, SendResult } from '../ports.ts'
+import { type Body, createBody } from './answer-body.ts'
 import type { Connection } from './connections.ts'
 import type { Deadline } from './deadline.ts'
+import { readFraming, readPairs, type ReceivedHeaders } from './framing.ts'
 
-type ReceivedHeaders = OutboundResponse['headers']
 type AfterSend = Extract<SendFailure, { phase: 'after_send' }>['reason']
 
 /** Never rejects. */
@@ -60,6 +61,7 @@ function readAnswer(
 
   let body: Body | undefined
   let head: { status: number; statusText: string; headers: ReceivedHeaders } | undefined
+  const seenHead = () => must(head, 'the head of an answer whose body has come')
 
   function end(result: SendResult): void {
     deadline.onOver = undefined
@@ -111,14 +113,14 @@ function readAnswer(
       body ??= createBody(0)
       const excess = body.size + chunk.length - request.maxResponseBytes
       if (excess <= 0) return body.add(chunk)
-      if (request.overflow !== 'cut') return refuse(head!.status, 'too_large')
+      if (request.overflow !== 'cut') return refuse(seenHead().status, 'too_large')
       body.add(chunk.subarray(0, chunk.length - excess))
-      end({ ok: true, response: { ...head!, body: body.take(), isCut: true } })
+      end({ ok: true, response: { ...seenHead(), body: body.take(), isCut: true } })
       controller?.abort(new Refusal('too_large'))
     },
     onResponseEnd(given, trailers) {
       const trailing = readPairs(given.rawTrailers ?? trailers)
-      const { status, statusText, headers } = head!
+      const { status, statusText, headers } = seenHead()
       const all =
         trailing.length === 0
           ? headers
@@ -153,70 +155,6 @@ function readAnswer(
   }
 }
 
-const SMALL_BYTES = 1024
-/** Few pieces are cheaper as they are: a block is larger than most bodies. */
-const FEW_PIECES = 32
-const BLOCK_BYTES = 64 * 1024
-
-interface Body {
-  readonly size: number
-  add(chunk: Buffer): void
-  take(): Buffer
-}
-
-/** @param declared bytes that are said to follow; 0 where that is not known */
-const createBody = (declared: number): Body =>
-  declared >= BLOCK_BYTES ? createWholeBody(declared) : createPieces()
-
-/**
- * A long one has its place from the start: to put two mebibytes together at the end takes one long turn. Memory that nothing
- * was written to yet costs nothing.
- */
-function createWholeBody(declared: number): Body {
-  const whole = Buffer.allocUnsafeSlow(declared)
-  let size = 0
-  return {
-    get size() {
-      return size
-    },
-    add(chunk) {
-      size += chunk.copy(whole, size)
-    },
-    take: () => whole.subarray(0, size),
-  }
-}
-
-/** As it comes. One in pieces of a byte each, a Buffer for every one, would be a hundred times its size. */
-function createPieces(): Body {
-  const chunks: Buffer[] = []
-  // Small pieces until they fill it.
-  let block: Buffer | undefined
-  let used = 0
-  const flush = () => {
-    if (block && used > 0) chunks.push(Buffer.from(block.subarray(0, used)))
-    used = 0
-  }
-  const body = {
-    size: 0,
-    add(chunk: Buffer) {
-      body.size += chunk.length
-      if (chunk.length < SMALL_BYTES && chunks.length >= FEW_PIECES) {
-        block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES)
-        if (used + chunk.length > BLOCK_BYTES) flush()
-        used += chunk.copy(block, used)
-        return
-      }
-      flush()
-      chunks.push(chunk)
-    },
-    take() {
-      flush()
-      return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, body.size)
-    },
-  }
-  return body
-}
-
 function sortError(error: Error, isHeadSeen: boolean): AfterSend {
   const isMalformed =
     error.name === 'HTTPParserError' ||
@@ -226,51 +164,6 @@ function sortError(error: Error, isHeadSeen: boolean): AfterSend {
   if (isMalformed) return 'malformed'
   return isHeadSeen ? 'body_incomplete' : 'reset'
 }
-
-/** What an answer says of how it is put together. */
-interface Framing {
-  /** Bytes that follow; 0 where it does not say. */
-  readonly declared: number
-  /** Two lengths, or a length and chunks: somebody on the way may have read another message than we would. */
-  readonly isFramedTwice: boolean
-  /**
-   * Below the chunks, which the parser takes off, something else would be left: nobody asked for it, nor says that it is
-   * there.
-   */
-  readonly isTransferEncoded: boolean
-  readonly isEncoded: boolean
-}
-
-function readFraming(headers: ReceivedHeaders): Framing {
-  let lengths = 0
-  let declared = 0
-  let transfers = 0
-  let isTransferEncoded = false
-  let isEncoded = false
-  for (const { name, value } of headers)
-    if (name === 'content-length') {
-      if (lengths++ === 0) declared = Number(value)
-    } else if (name === 'transfer-encoding') {
-      transfers++
-      isTransferEncoded ||= value.trim().toLowerCase() !== 'chunked'
-    } else if (name === 'content-encoding') isEncoded ||= value.trim().toLowerCase() !== 'identity'
-  return { declared, isFramedTwice: lengths + transfers > 1, isTransferEncoded, isEncoded }
-}
-
-/** Name-value pairs as received, repeated names kept apart. */
-function readPairs(raw: Buffer[] | string[] | IncomingHttpHeaders | null | undefined): ReceivedHeaders {
-  if (!raw) return []
-  if (!Array.isArray(raw))
-    return Object.entries(raw).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value ?? '']).map((one) => ({ name: name.toLowerCase(), value: one })),
-    )
-  const pairs: { name: string; value: string }[] = []
-  for (let i = 0; i + 1 < raw.length; i += 2)
-    pairs.push({ name: textOf(raw[i]!).toLowerCase(), value: textOf(raw[i + 1]!) })
-  return pairs
-}
-
-const textOf = (item: Buffer | string) => (typeof item === 'string' ? item : item.toString('latin1'))
 
 /** Names and values in turn, as undici takes them. */
 function flatten(pairs: readonly (readonly [string, string])[]): string[] {
