@@ -7,7 +7,8 @@ export default defineConfig({
     include: ['test/long/**/*.test.ts', 'test/flow/fuzz-*.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     provide: { fuzzInputs: 1000 },
-    testTimeout: 30_000,
+    // Long is what these are: the limit is there for what hangs.
+    testTimeout: 120_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     pool: 'forks',
