@@ -13,6 +13,13 @@ describe('checkPolicy', () => {
     expect(checkPolicy({ denied_hosts: ['example.com'], paused: false }, host).ok).toBe(ok)
   })
 
+  it('denies a host that is any of several, and says why', () => {
+    const policy = { denied_hosts: ['example.com', 'example.net'], paused: false }
+    expect(checkPolicy(policy, 'api.example.com')).toEqual({ ok: false, reason: 'denied_host' })
+    expect(checkPolicy(policy, 'example.net')).toEqual({ ok: false, reason: 'denied_host' })
+    expect(checkPolicy(policy, 'example.org')).toEqual({ ok: true })
+  })
+
   it('refuses everything while paused', () => {
     const verdict = checkPolicy({ denied_hosts: [], paused: true }, 'api.example.com')
     expect(verdict).toEqual({ ok: false, reason: 'paused' })
@@ -26,6 +33,56 @@ describe('the policy document', () => {
       'example.com',
     ])
     expect(() => egressPolicyDocument.parse({ pause: true })).toThrow()
+  })
+
+  it('denies nobody before an operator wrote one', () => {
+    expect(egressPolicyDocument).toMatchObject({
+      name: 'egress-policy',
+      initial: { denied_hosts: [], paused: false },
+    })
+  })
+
+  it('has each problem reported once, and again when another came between', async () => {
+    let now = 1000
+    let problem: string | undefined
+    const problems: string[] = []
+    const documents = {
+      read: async () => ({ value: egressPolicyDocument.initial, problem }),
+    } as unknown as DocumentStore
+    const read = createPolicyReader(
+      documents,
+      (reported) => problems.push(reported),
+      () => now,
+    )
+    for (problem of [undefined, 'a', 'a', undefined, 'b', 'a', 'a']) {
+      await read()
+      now += 250
+    }
+    expect(problems).toEqual(['a', 'b', 'a'])
+  })
+
+  it('is not forgotten when an older reading fails', async () => {
+    let now = 1000
+    const fails: ((thrown: Error) => void)[] = []
+    let reads = 0
+    const documents = {
+      read: () =>
+        ++reads === 1
+          ? new Promise((_resolve, reject) => fails.push(reject))
+          : Promise.resolve({ value: egressPolicyDocument.initial, problem: undefined }),
+    } as unknown as DocumentStore
+    const read = createPolicyReader(
+      documents,
+      () => {},
+      () => now,
+    )
+    const first = read()
+    now += 250
+    await read()
+    fails[0]?.(new Error('away'))
+    await expect(first).rejects.toThrow('away')
+    await read()
+    expect(reads).toBe(2)
   })
 
   it('is read again after a quarter of a second, once for many attempts, and after a failure at once', async () => {

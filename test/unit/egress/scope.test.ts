@@ -31,6 +31,23 @@ test.each([
   expect(verdict.ok ? 'ok' : verdict.reason).toBe(expected)
 })
 
+test.each([
+  [{ host: 'sub.api.example.com' }, 'sub.api.example.com'],
+  [{ host: 'files.example.com', port: 8444 }, 'files.example.com:8444'],
+  [{ path: '/v10' }, '/v10'],
+  [{ method: 'DELETE' }, 'DELETE'],
+])('a refusal of %j names %s', (changes, value) => {
+  expect(checkScope(scope, { ...request, ...changes })).toMatchObject({ ok: false, value })
+})
+
+test.each([
+  [{ hosts: ['db.internal'] }, 'is not a name on the public internet'],
+  [{ hosts: ['api.example.com:22'] }, 'names a port that the operator does not allow'],
+  [{ path_prefixes: ['/a/../b'] }, 'is not a canonical path, so no request would match it'],
+])('an entry of %j that could never match is told why: it %s', (changes, message) => {
+  expect(checkEntries({ ...scope, ...changes }, { ports: [443, 8443] })).toMatchObject({ ok: false, message })
+})
+
 test('the root prefix covers every path', () => {
   expect(coversPath('/', '/')).toBe(true)
   expect(coversPath('/', '/anything/at/all')).toBe(true)
