@@ -10,7 +10,7 @@ import { createLogger } from '../src/lib/log.ts'
 import { Undo } from '../src/store/command.ts'
 import { openStore } from '../src/store/index.ts'
 import type { Store } from '../src/store/ports.ts'
-import { createPlacing } from '../src/store/sqlite/write-behind.ts'
+import { createMerger } from '../src/store/sqlite/write-behind.ts'
 import { openDatabase } from '../src/store/sqlite/database.ts'
 import { sqliteCommands } from '../src/store/sqlite/fused.ts'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -90,7 +90,7 @@ async function openMainThread(dataDir: string) {
   const settings = await addSettings(store, CLIENTS)
   await store.close()
   const db = openDatabase(join(dataDir, 'gateway.db'))
-  const place = createPlacing(db)
+  const merge = createMerger(db)
   async function commitEach(run: () => void): Promise<void> {
     db.begin()
     try {
@@ -100,7 +100,7 @@ async function openMainThread(dataDir: string) {
       db.rollback()
       throw thrown
     }
-    place(1)
+    merge(1)
     // As a server would: the next request is read in another turn of the loop.
     await new Promise((resolve) => setImmediate(resolve))
   }

@@ -7,7 +7,7 @@ export type SqlValue = string | number | Uint8Array | null
 export interface Statement {
   readonly text: string
   readonly values: readonly SqlValue[]
-  /** Runs once (a migration): not worth a prepared statement. */
+  /** A migration's statement runs once and is not worth preparing. */
   readonly once?: boolean
 }
 
@@ -50,13 +50,11 @@ export interface Definition<A extends readonly unknown[], T> {
 
 /**
  * Defines a command of the port, under the name by which its module exports it (commands/index.ts).
- * @param run answers when its statements have; all of them or none take effect
+ * @returns takes the command's statements: it answers when they have, and all of them take effect or none
  */
-export function command<A extends readonly unknown[], T>(
-  traits: Traits,
-  run: (...args: A) => Command<T>,
-): Definition<A, T> {
-  return Object.assign(run, { traits })
+export function command(traits: Traits) {
+  return <A extends readonly unknown[], T>(run: (...args: A) => Command<T>): Definition<A, T> =>
+    Object.assign(run, { traits })
 }
 
 /** A command of the port that no engine runs in the same words: each brings its own (`PerEngineName`). */

@@ -11,7 +11,7 @@ export function* selectPage<R, T>(
 ): Command<Page<T>> {
   const { text, values } = where([...conditions, [`${select.id} < $`, page.before]])
   const limit = Math.max(1, Math.floor(page.limit))
-  // One row more than asked for tells whether there is a next page.
+  // One row more than was asked for tells whether there is a next page.
   const rows: readonly R[] = yield* all<R>(
     `SELECT ${select.columns} FROM ${select.from} WHERE ${text} ORDER BY ${select.id} DESC LIMIT $${values.length + 1}`,
     ...values,

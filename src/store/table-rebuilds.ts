@@ -30,8 +30,8 @@ export function widenLedgerKinds({ engine, id, int, clustered }: Dialect): reado
 }
 
 /**
- * Of an attempt, what it takes to find it in a list is written later (sqlite/arrivals.ts), and so is its account's half of
- * the ledger. Conditions are words joined by OR: for a set of more than two words SQLite builds a table at every write.
+ * What it takes to find an attempt in a list is written later (sqlite/write-behind.ts), and so is its account's half of the
+ * ledger. Conditions are words joined by OR: for a set of more than two words SQLite builds a table at every write.
  */
 export function listLater({ engine, id, int, clustered }: Dialect): readonly string[] {
   if (engine === 'postgres') return []
@@ -74,7 +74,7 @@ export function listLater({ engine, id, int, clustered }: Dialect): readonly str
     `CREATE UNIQUE INDEX attempts_permit ON attempts (permit_id) WHERE permit_id IS NOT NULL`,
     `CREATE INDEX attempts_unfinished ON attempts (boot_id, id) WHERE state IN ('reserved', 'sending')`,
     `CREATE INDEX attempts_unsigned ON attempts (id) WHERE receipt_id IS NULL AND state IN ('settled', 'ambiguous')`,
-    // As ledger_entries, but in order of arrival.
+    // The staging table of write-behind: as ledger_entries, but in order of arrival.
     `CREATE TABLE ledger_arrivals (
       transaction_id ${id} NOT NULL,
       account ${id} NOT NULL,

@@ -1,12 +1,12 @@
-// The thread that owns the writing SQLite connection. Group commit: all commands that have arrived run in one
-// transaction, a failed one rolls back alone, and answers are posted only after COMMIT returned.
+// The thread that owns the writing SQLite connection. Group commit: all commands that have arrived share one transaction, a
+// failed one rolls back alone, and answers are posted only after COMMIT has returned.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type Command, Undo } from './command.ts'
 import { type CommandName, isRead, isSingle } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
-import { createPlacing } from './sqlite/write-behind.ts'
+import { createMerger } from './sqlite/write-behind.ts'
 import { openDatabase } from './sqlite/database.ts'
 import { sqliteCommands } from './sqlite/fused.ts'
 
@@ -32,7 +32,7 @@ db.exec('BEGIN IMMEDIATE')
 db.drive(migrate(sqliteDialect, Date.now()))
 db.exec('COMMIT')
 
-const place = createPlacing(db)
+const merge = createMerger(db)
 const waiting: unknown[] = []
 
 port.on('message', (message: Batch | 'close') => {
@@ -54,12 +54,15 @@ function runGroup(): void {
   const group = waiting.splice(0, MAX_GROUP * 2)
   // A savepoint copies every page it touches, and hardly a command fails after it wrote something. So the group runs
   // without them first; when one does fail, all of it is rolled back and run again, each in a savepoint of its own.
-  port.postMessage(commitGroup(group, false) ?? commitGroup(group, true)!)
-  place(group.length / 2)
+  port.postMessage(commitGroup(group, 'together') ?? commitGroup(group, 'contained'))
+  merge(group.length / 2)
 }
 
 /** @returns undefined when a command failed and there were no savepoints to contain it */
-function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers | undefined {
+function commitGroup(group: readonly unknown[], how: 'contained'): Answers
+function commitGroup(group: readonly unknown[], how: 'together'): Answers | undefined
+function commitGroup(group: readonly unknown[], how: 'contained' | 'together'): Answers | undefined {
+  const run = how === 'contained' ? runContained : runPlain
   const values: unknown[] = []
   const failures: [number, Failure][] = []
   const writes = group.some((part, i) => i % 2 === 0 && !isRead(part as CommandName))
@@ -69,9 +72,9 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
       const name = group[i] as CommandName
       const args = group[i + 1] as unknown[]
       try {
-        values.push(inSavepoints ? runContained(name, args) : db.drive(start(name, args)))
+        values.push(run(name, args))
       } catch (thrown) {
-        if (!inSavepoints && !isRead(name)) {
+        if (how === 'together' && !isRead(name)) {
           db.rollback()
           return undefined
         }
@@ -89,14 +92,16 @@ function commitGroup(group: readonly unknown[], inSavepoints: boolean): Answers 
   }
 }
 
-const start = (name: CommandName, args: unknown[]) =>
-  (sqliteCommands[name] as (...args: unknown[]) => Command<unknown>)(...args)
+function runPlain(name: CommandName, args: unknown[]): unknown {
+  const start = sqliteCommands[name] as (...args: unknown[]) => Command<unknown>
+  return db.drive(start(...args))
+}
 
 function runContained(name: CommandName, args: unknown[]): unknown {
-  if (isSingle(name)) return db.drive(start(name, args))
+  if (isSingle(name)) return runPlain(name, args)
   db.exec('SAVEPOINT command')
   try {
-    const value = db.drive(start(name, args))
+    const value = runPlain(name, args)
     db.exec('RELEASE command')
     return value
   } catch (thrown) {

@@ -18,78 +18,68 @@ function* insertKey(key: ServiceKey, keyHash: Buffer): Command<void> {
 }
 
 /** Creates the account with its first key and its one-time free credits. Fails on a duplicate key hash. */
-export const createAccount = command(
-  { kind: 'transaction', touches: 'access' },
-  function* (input: {
-    account: Account
-    key: ServiceKey
-    keyHash: Buffer
-    grant: { transactionId: string; amount: number; reference: string }
-  }): Command<void> {
-    const { account, key, keyHash, grant: free } = input
-    yield* all(
-      insertInto('accounts', ['id', 'name', 'createdAt']),
-      account.id,
-      account.name,
-      account.createdAt,
-    )
-    yield* insertKey(key, keyHash)
-    if (free.amount > 0) yield* grant({ ...free, accountId: account.id, now: account.createdAt })
-  },
-)
+export const createAccount = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  account: Account
+  key: ServiceKey
+  keyHash: Buffer
+  grant: { transactionId: string; amount: number; reference: string }
+}): Command<void> {
+  const { account, key, keyHash, grant: free } = input
+  yield* all(insertInto('accounts', ['id', 'name', 'createdAt']), account.id, account.name, account.createdAt)
+  yield* insertKey(key, keyHash)
+  if (free.amount > 0) yield* grant({ ...free, accountId: account.id, now: account.createdAt })
+})
 
 /** A further key of an existing account brings no credits. False when there is no such account. */
-export const addKey = command(
-  { kind: 'transaction', touches: 'access' },
-  function* ({ key, keyHash }: { key: ServiceKey; keyHash: Buffer }): Command<boolean> {
-    if (!(yield* getAccount(key.accountId))) return false
-    yield* insertKey(key, keyHash)
-    return true
-  },
-)
+export const addKey = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  key: ServiceKey
+  keyHash: Buffer
+}): Command<boolean> {
+  const { key, keyHash } = input
+  if (!(yield* getAccount(key.accountId))) return false
+  yield* insertKey(key, keyHash)
+  return true
+})
 
 const FIND_KEY = `SELECT ${KEY} FROM service_keys WHERE key_hash = $1 AND revoked_at IS NULL`
-/** Hot: one indexed read. Revoked keys are not found. */
-export const findKey = command({ kind: 'lookup', cached: true }, function* (keyHash: Buffer): Command<
-  ServiceKey | undefined
-> {
+/** Revoked keys are not found. */
+export const findKey = command({ kind: 'lookup', cached: true })(function* (
+  keyHash: Buffer,
+): Command<ServiceKey | undefined> {
   const row = yield* first<KeyRow>(FIND_KEY, keyHash)
   return row && toKey(row)
 })
 
-export const listKeys = command(
-  { kind: 'read' },
-  function* (accountId: string | undefined, page: PageRequest): Command<Page<ServiceKey>> {
-    return yield* selectPage<KeyRow, ServiceKey>(
-      { columns: KEY, from: 'service_keys', id: 'id' },
-      [['account_id = $', accountId]],
-      page,
-      toKey,
-      (key) => key.id,
-    )
-  },
-)
+export const listKeys = command({ kind: 'read' })(function* (
+  accountId: string | undefined,
+  page: PageRequest,
+): Command<Page<ServiceKey>> {
+  return yield* selectPage<KeyRow, ServiceKey>(
+    { columns: KEY, from: 'service_keys', id: 'id' },
+    [['account_id = $', accountId]],
+    page,
+    toKey,
+    (key) => key.id,
+  )
+})
 
 /** Idempotent; undefined when the account has no such key. `accountId` undefined: any account (admin). */
-export const revokeKey = command(
-  { kind: 'statement', touches: 'access' },
-  function* (input: {
-    id: string
-    accountId: string | undefined
-    now: Millis
-  }): Command<ServiceKey | undefined> {
-    const row = yield* first<KeyRow>(
-      `UPDATE service_keys SET revoked_at = COALESCE(revoked_at, $1)
+export const revokeKey = command({ kind: 'statement', touches: 'access' })(function* (input: {
+  id: string
+  accountId: string | undefined
+  now: Millis
+}): Command<ServiceKey | undefined> {
+  const row = yield* first<KeyRow>(
+    `UPDATE service_keys SET revoked_at = COALESCE(revoked_at, $1)
      WHERE id = $2 ${input.accountId === undefined ? '' : 'AND account_id = $3'} RETURNING ${KEY}`,
-      input.now,
-      input.id,
-      ...(input.accountId === undefined ? [] : [input.accountId]),
-    )
-    return row && toKey(row)
-  },
-)
+    input.now,
+    input.id,
+    ...(input.accountId === undefined ? [] : [input.accountId]),
+  )
+  return row && toKey(row)
+})
 
-export const getAccount = command({ kind: 'lookup' }, function* (id: string): Command<Account | undefined> {
+export const getAccount = command({ kind: 'lookup' })(function* (id: string): Command<Account | undefined> {
   const row = yield* first<Account>(
     `SELECT ${columns(['id', 'name', 'createdAt'])} FROM accounts WHERE id = $1`,
     id,
@@ -98,9 +88,9 @@ export const getAccount = command({ kind: 'lookup' }, function* (id: string): Co
 })
 
 /** Undefined when there is no such account. */
-export const balance = command({ kind: 'lookup' }, function* (accountId: string): Command<
-  number | undefined
-> {
+export const balance = command({ kind: 'lookup' })(function* (
+  accountId: string,
+): Command<number | undefined> {
   const row = yield* first<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1', accountId)
   return row?.balance
 })
@@ -111,9 +101,10 @@ export function* balanceOf(accountId: string): Command<number> {
 }
 
 const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
-export const ledger = command({ kind: 'read' }, function (accountId: string, page: PageRequest): Command<
-  Page<LedgerEntry>
-> {
+export const ledger = command({ kind: 'read' })(function (
+  accountId: string,
+  page: PageRequest,
+): Command<Page<LedgerEntry>> {
   return ledgerFrom('ledger_entries', accountId, page)
 })
 
@@ -150,59 +141,56 @@ export function* recordMovement(m: Movement): Command<void> {
 
 type GrantResult = { balance: number; repeated: boolean }
 /** Idempotent by (account, reference): granting the same reference again changes nothing and says so. */
-export const grant = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    accountId: string
-    amount: number
-    reference: string
-    transactionId: string
-    now: Millis
-  }): Command<GrantResult | undefined> {
-    const { accountId, amount, reference, transactionId, now } = input
-    if (!Number.isSafeInteger(amount) || amount <= 0)
-      throw new GatewayError('input_invalid', 'Grant a whole number of credits, at least 1.')
-    const paid = yield* first<{ balance: number }>(
-      `UPDATE accounts SET balance = balance + $1
+export const grant = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  accountId: string
+  amount: number
+  reference: string
+  transactionId: string
+  now: Millis
+}): Command<GrantResult | undefined> {
+  const { accountId, amount, reference, transactionId, now } = input
+  if (!Number.isSafeInteger(amount) || amount <= 0)
+    throw new GatewayError('input_invalid', 'Grant a whole number of credits, at least 1.')
+  const paid = yield* first<{ balance: number }>(
+    `UPDATE accounts SET balance = balance + $1
      WHERE id = $2 AND balance <= $3 AND NOT EXISTS (
        SELECT 1 FROM ledger_entries WHERE account = $2 AND reference = $4 AND kind = 'grant' AND amount > 0
      ) RETURNING balance`,
-      amount,
-      accountId,
-      MAX_BALANCE - amount,
-      reference,
-    )
-    if (paid) {
-      const entry = yield* first<{ reference: string }>(
-        `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+    amount,
+    accountId,
+    MAX_BALANCE - amount,
+    reference,
+  )
+  if (paid) {
+    const entry = yield* first<{ reference: string }>(
+      `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
        VALUES ($1, $2, $3, 'grant', $4, $5) ON CONFLICT DO NOTHING RETURNING reference`,
-        transactionId,
-        accountId,
-        amount,
-        reference,
-        now,
-      )
-      // The same grant got in between the check and the row: give the balance back to the answer of a repetition.
-      if (!entry) throw new Undo<GrantResult>({ balance: paid.balance - amount, repeated: true })
-      yield* all(
-        `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
+      transactionId,
+      accountId,
+      amount,
+      reference,
+      now,
+    )
+    // The same grant got in between the check and the row: give the balance back to the answer of a repetition.
+    if (!entry) throw new Undo<GrantResult>({ balance: paid.balance - amount, repeated: true })
+    yield* all(
+      `INSERT INTO ledger_entries (transaction_id, account, amount, kind, reference, created_at)
        VALUES ($1, 'system:grants', $2, 'grant', $3, $4)`,
-        transactionId,
-        -amount,
-        reference,
-        now,
-      )
-      return { balance: paid.balance, repeated: false }
-    }
-    const held = yield* first<{ balance: number; known: number }>(
-      `SELECT balance, (SELECT count(*) FROM ledger_entries
+      transactionId,
+      -amount,
+      reference,
+      now,
+    )
+    return { balance: paid.balance, repeated: false }
+  }
+  const held = yield* first<{ balance: number; known: number }>(
+    `SELECT balance, (SELECT count(*) FROM ledger_entries
        WHERE account = $1 AND reference = $2 AND kind = 'grant' AND amount > 0) AS known
      FROM accounts WHERE id = $1`,
-      accountId,
-      reference,
-    )
-    if (!held) return undefined
-    if (held.known > 0) return { balance: held.balance, repeated: true }
-    throw new GatewayError('state_conflict', 'The balance would exceed what the gateway counts. Grant less.')
-  },
-)
+    accountId,
+    reference,
+  )
+  if (!held) return undefined
+  if (held.known > 0) return { balance: held.balance, repeated: true }
+  throw new GatewayError('state_conflict', 'The balance would exceed what the gateway counts. Grant less.')
+})

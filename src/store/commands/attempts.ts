@@ -106,12 +106,14 @@ export function* insertAttempt(a: Attempt, bootId: string, cost: number): Comman
 const MARK_SENDING = `UPDATE attempts SET state = 'sending', sending_at = $1
   WHERE id = $2 AND boot_id = $3 AND state = 'reserved' RETURNING id`
 /** Transaction B: `reserved -> sending`. False when recovery (or anyone) got there first: then do not send. */
-export const markSending = command(
-  { kind: 'statement', touches: 'records' },
-  function* ({ id, bootId, now }: { id: string; bootId: string; now: Millis }): Command<boolean> {
-    return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
-  },
-)
+export const markSending = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  bootId: string
+  now: Millis
+}): Command<boolean> {
+  const { id, bootId, now } = input
+  return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
+})
 
 export const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
 export function* insertReceipt(receipt: StoredReceipt): Command<void> {
@@ -127,28 +129,27 @@ const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = 
  * Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish.
  * Of an `action` it is counted too; so is its refund, which also gives the mandate its share back.
  */
-export const finishAttempt = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: FinishAttempt): Command<Ended> {
-    const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
-    const done = yield* first<{ accountId: string; balance: number }>(
-      FINISH,
-      state,
-      outcome,
-      upstreamStatus,
-      responseDigest,
-      receipt.id,
-      now,
-      id,
-      bootId,
-      kind,
-    )
-    if (!done) return { ok: false, balance: yield* balanceBehind(id) }
-    yield* insertReceipt(receipt)
-    if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
-    return { ok: true, balance: done.balance }
-  },
-)
+export const finishAttempt = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: FinishAttempt,
+): Command<Ended> {
+  const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
+  const done = yield* first<{ accountId: string; balance: number }>(
+    FINISH,
+    state,
+    outcome,
+    upstreamStatus,
+    responseDigest,
+    receipt.id,
+    now,
+    id,
+    bootId,
+    kind,
+  )
+  if (!done) return { ok: false, balance: yield* balanceBehind(id) }
+  yield* insertReceipt(receipt)
+  if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
+  return { ok: true, balance: done.balance }
+})
 
 export function* balanceBehind(attemptId: string): Command<number> {
   const row = yield* first<{ balance: number }>(
@@ -185,36 +186,34 @@ function* giveBack({ id, accountId, cost }: Refundable, transactionId: string, n
 }
 
 /** `reserved | sending -> refunded`, credit returned, once. Only for attempts of which no request byte left. */
-export const refundAttempt = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    id: string
-    bootId: string
-    outcome: string
-    transactionId: string
-    now: Millis
-  }): Command<Ended> {
-    const { id, bootId, outcome, transactionId, now } = input
-    const row = yield* first<Refundable>(
-      `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
+export const refundAttempt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  bootId: string
+  outcome: string
+  transactionId: string
+  now: Millis
+}): Command<Ended> {
+  const { id, bootId, outcome, transactionId, now } = input
+  const row = yield* first<Refundable>(
+    `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
      WHERE id = $3 AND boot_id = $4 AND state IN ('reserved', 'sending')
      RETURNING id, account_id AS "accountId", kind, permit_id AS "permitId", cost`,
-      outcome,
-      now,
-      id,
-      bootId,
-    )
-    if (!row) return { ok: false, balance: yield* balanceBehind(id) }
-    if (row.permitId !== null) yield* returnShares([row.permitId])
-    const balance = yield* giveBack(row, transactionId, now)
-    if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
-    return { ok: true, balance }
-  },
-)
+    outcome,
+    now,
+    id,
+    bootId,
+  )
+  if (!row) return { ok: false, balance: yield* balanceBehind(id) }
+  if (row.permitId !== null) yield* returnShares([row.permitId])
+  const balance = yield* giveBack(row, transactionId, now)
+  if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
+  return { ok: true, balance }
+})
 
-export const getAttempt = command({ kind: 'lookup' }, function* (id: string, accountId: string): Command<
-  Attempt | undefined
-> {
+export const getAttempt = command({ kind: 'lookup' })(function* (
+  id: string,
+  accountId: string,
+): Command<Attempt | undefined> {
   const row = yield* first<Attempt>(
     `SELECT ${ATTEMPT} FROM attempts WHERE id = $1 AND account_id = $2`,
     id,
@@ -228,12 +227,12 @@ export interface AttemptFilter {
   readonly capabilityId?: string | undefined
   readonly state?: AttemptState | undefined
 }
-export const listAttempts = command(
-  { kind: 'read' },
-  function (filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> {
-    return listAttemptsFrom('attempts', filter, page)
-  },
-)
+export const listAttempts = command({ kind: 'read' })(function (
+  filter: AttemptFilter,
+  page: PageRequest,
+): Command<Page<Attempt>> {
+  return listAttemptsFrom('attempts', filter, page)
+})
 
 /** An index that holds one state alone is recognised by its word: a value could be any. */
 const IN_STATE: Readonly<Record<AttemptState, string>> = {
@@ -269,11 +268,11 @@ export const UNFINISHED = `state IN ('reserved', 'sending')`
 
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 type Left = Attempt & { cost: number }
-/** What the given boots left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
-export function* recoverBoots(boots: readonly string[], now: Millis): Command<Recovered> {
+/** Settles what the given process starts left behind: nothing of `reserved` was sent; of `sending` nobody knows. */
+export function* recoverAttemptsOf(owners: readonly string[], now: Millis): Command<Recovered> {
   const refunded: Left[] = []
   const ambiguous: Left[] = []
-  for (const bootId of boots) {
+  for (const bootId of owners) {
     const unsent = yield* all<Left>(
       `UPDATE attempts SET state = 'refunded', outcome = 'crashed', finished_at = $1
        WHERE boot_id = $2 AND state = 'reserved' AND ${UNFINISHED} RETURNING ${ATTEMPT}, cost`,
@@ -304,44 +303,46 @@ const inOrder = (left: readonly Left[]) =>
   left.toSorted((a, b) => (a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0))
 const withoutCost = ({ cost: _cost, ...attempt }: Left) => toAttempt(attempt)
 
-export const UNFINISHED_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
+export const UNFINISHED_ATTEMPT_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
   WHERE ${UNFINISHED} AND boot_id <> $1`
-/** For an engine with one owner at a time: every other boot is dead. */
 /**
  * Settles what dead processes left behind: `reserved` is refunded, `sending` becomes `ambiguous` (still charged).
  * Attempts of live processes are not touched. Ambiguous ones come back so that a receipt can be signed and attached.
  */
-export const recoverAttempts = command(
-  { kind: 'transaction', touches: 'access' },
-  function* ({ bootId, now }: { bootId: string; now: Millis }): Command<Recovered> {
-    const boots = yield* all<{ bootId: string }>(UNFINISHED_BOOTS, bootId)
-    return yield* recoverBoots(
-      boots.map((boot) => boot.bootId),
-      now,
-    )
-  },
-)
+export const recoverAttempts = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  bootId: string
+  now: Millis
+}): Command<Recovered> {
+  const { bootId, now } = input
+  const owners = yield* all<{ bootId: string }>(UNFINISHED_ATTEMPT_OWNERS, bootId)
+  return yield* recoverAttemptsOf(
+    // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
+    owners.map((owner) => owner.bootId),
+    now,
+  )
+})
 
 /** For attempts that recovery made ambiguous: attaches the receipt once. */
-export const attachReceipt = command(
-  { kind: 'transaction', touches: 'records' },
-  function* ({ attemptId, receipt }: { attemptId: string; receipt: StoredReceipt }): Command<boolean> {
-    const row = yield* first(
-      `UPDATE attempts SET receipt_id = $1
+export const attachReceipt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  attemptId: string
+  receipt: StoredReceipt
+}): Command<boolean> {
+  const { attemptId, receipt } = input
+  const row = yield* first(
+    `UPDATE attempts SET receipt_id = $1
      WHERE id = $2 AND receipt_id IS NULL AND state IN ('settled', 'ambiguous') RETURNING id`,
-      receipt.id,
-      attemptId,
-    )
-    if (!row) return false
-    yield* insertReceipt(receipt)
-    return true
-  },
-)
+    receipt.id,
+    attemptId,
+  )
+  if (!row) return false
+  yield* insertReceipt(receipt)
+  return true
+})
 
 /** Attempts that ended charged without a receipt: a crash between recovery and signing. */
-export const listAttemptsWithoutReceipt = command({ kind: 'read' }, function* (limit: number): Command<
-  readonly Attempt[]
-> {
+export const listAttemptsWithoutReceipt = command({ kind: 'read' })(function* (
+  limit: number,
+): Command<readonly Attempt[]> {
   const rows = yield* all<Attempt>(
     `SELECT ${ATTEMPT} FROM attempts
      WHERE receipt_id IS NULL AND state IN ('settled', 'ambiguous') ORDER BY id LIMIT $1`,
@@ -350,9 +351,9 @@ export const listAttemptsWithoutReceipt = command({ kind: 'read' }, function* (l
   return rows.map(toAttempt)
 })
 
-export const getReceipt = command({ kind: 'lookup' }, function* (id: string): Command<
-  StoredReceipt | undefined
-> {
+export const getReceipt = command({ kind: 'lookup' })(function* (
+  id: string,
+): Command<StoredReceipt | undefined> {
   const row = yield* first<StoredReceipt>(
     `SELECT ${columns(['id', 'accountId', 'jws', 'createdAt'])} FROM receipts WHERE id = $1`,
     id,

@@ -19,37 +19,34 @@ const ADD_TO_BALANCE = 'UPDATE accounts SET balance = balance + $1 WHERE id = $2
  * not ok either when this very transaction was given back already.
  * @throws {GatewayError} input_invalid when `amount` is no whole number of credits, at least 1
  */
-export const debitCredits = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    accountId: string
-    amount: number
-    transactionId: string
-    reference: string
-    now: Millis
-  }): Command<Charged> {
-    const { accountId, amount, transactionId, reference, now } = input
-    if (!Number.isSafeInteger(amount) || amount <= 0)
-      throw new GatewayError('input_invalid', 'Debit a whole number of credits, at least 1.')
-    const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
-    if (!account) return { ok: false, balance: 0 }
-    const { balance } = account
-    if (yield* first(FIND_ENTRY, accountId, transactionId))
-      return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
-    if (balance < amount) return { ok: false, balance }
-    yield* all(ADD_TO_BALANCE, -amount, accountId)
-    yield* recordMovement({
-      transactionId,
-      accountId,
-      against: 'usage',
-      amount: -amount,
-      kind: 'call',
-      reference,
-      now,
-    })
-    return { ok: true, balance: balance - amount }
-  },
-)
+export const debitCredits = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  accountId: string
+  amount: number
+  transactionId: string
+  reference: string
+  now: Millis
+}): Command<Charged> {
+  const { accountId, amount, transactionId, reference, now } = input
+  if (!Number.isSafeInteger(amount) || amount <= 0)
+    throw new GatewayError('input_invalid', 'Debit a whole number of credits, at least 1.')
+  const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
+  if (!account) return { ok: false, balance: 0 }
+  const { balance } = account
+  if (yield* first(FIND_ENTRY, accountId, transactionId))
+    return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
+  if (balance < amount) return { ok: false, balance }
+  yield* all(ADD_TO_BALANCE, -amount, accountId)
+  yield* recordMovement({
+    transactionId,
+    accountId,
+    against: 'usage',
+    amount: -amount,
+    kind: 'call',
+    reference,
+    now,
+  })
+  return { ok: true, balance: balance - amount }
+})
 
 const FIND_DEBIT = `SELECT account AS "accountId", amount, reference FROM ledger_entries
   WHERE transaction_id = $1 AND kind = 'call' AND amount < 0`
@@ -57,29 +54,30 @@ const FIND_DEBIT = `SELECT account AS "accountId", amount, reference FROM ledger
  * Gives back what `debitCredits` took in this transaction, once (kind `refund`, the debit's reference). Not ok when it was
  * given back before, or nothing was debited: then `balance` is 0 where no debit names an account.
  */
-export const refundCredits = command(
-  { kind: 'transaction', touches: 'records' },
-  function* ({ transactionId, now }: { transactionId: string; now: Millis }): Command<Charged> {
-    const debit = yield* first<{ accountId: string; amount: number; reference: string }>(
-      FIND_DEBIT,
-      transactionId,
-    )
-    if (!debit) return { ok: false, balance: 0 }
-    const { accountId, amount, reference } = debit
-    const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
-    const balance = account?.balance ?? 0
-    const refundId = refundOf(transactionId)
-    if (!account || (yield* first(FIND_ENTRY, accountId, refundId))) return { ok: false, balance }
-    yield* all(ADD_TO_BALANCE, -amount, accountId)
-    yield* recordMovement({
-      transactionId: refundId,
-      accountId,
-      against: 'usage',
-      amount: -amount,
-      kind: 'refund',
-      reference,
-      now,
-    })
-    return { ok: true, balance: balance - amount }
-  },
-)
+export const refundCredits = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  transactionId: string
+  now: Millis
+}): Command<Charged> {
+  const { transactionId, now } = input
+  const debit = yield* first<{ accountId: string; amount: number; reference: string }>(
+    FIND_DEBIT,
+    transactionId,
+  )
+  if (!debit) return { ok: false, balance: 0 }
+  const { accountId, amount, reference } = debit
+  const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
+  const balance = account?.balance ?? 0
+  const refundId = refundOf(transactionId)
+  if (!account || (yield* first(FIND_ENTRY, accountId, refundId))) return { ok: false, balance }
+  yield* all(ADD_TO_BALANCE, -amount, accountId)
+  yield* recordMovement({
+    transactionId: refundId,
+    accountId,
+    against: 'usage',
+    amount: -amount,
+    kind: 'refund',
+    reference,
+    now,
+  })
+  return { ok: true, balance: balance - amount }
+})

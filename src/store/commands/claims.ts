@@ -84,7 +84,9 @@ export type ClaimRow = Omit<PaymentClaim, 'purchase'> & {
 export function toClaim(row: ClaimRow): PaymentClaim {
   const { purchaseAccountId, purchaseCredits, ...claim } = row
   const purchase =
-    purchaseAccountId === null ? null : { accountId: purchaseAccountId, credits: purchaseCredits! }
+    purchaseAccountId === null || purchaseCredits === null
+      ? null
+      : { accountId: purchaseAccountId, credits: purchaseCredits }
   return { ...claim, purchase }
 }
 
@@ -105,9 +107,9 @@ const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bo
 type Claimed =
   { ok: true; claim: PaymentClaim } | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
 /** Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier). */
-export const claimPayment = command(
-  { kind: 'statement', touches: 'records', startsWork: true },
-  function* ({ claim, bootId }: { claim: NewPaymentClaim; bootId: string }): Command<Claimed> {
+export const claimPayment = command({ kind: 'statement', touches: 'records', startsWork: true })(
+  function* (input: { claim: NewPaymentClaim; bootId: string }): Command<Claimed> {
+    const { claim, bootId } = input
     const { purchase, identifier } = claim
     if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
       throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
@@ -123,7 +125,7 @@ export const claimPayment = command(
         'The payment holds the character U+0000, which nothing in it may.',
       )
     values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
-    // Again when the claim that was in the way is gone by the time it is looked for: canceled, the payment is free.
+    // The claim that was in the way may be canceled by the time it is looked for: then the payment is free, so try again.
     for (;;) {
       if (yield* first(INSERT_CLAIM, ...values)) return { ok: true, claim: begun(claim) }
       const sameNonce = yield* findClaim(claim)
@@ -149,30 +151,29 @@ const begun = (claim: NewPaymentClaim): PaymentClaim => ({
 })
 
 const GET_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE id = $1`
-/** Hot: one indexed read each. A canceled claim is found by id only. */
-export const getClaim = command({ kind: 'lookup' }, function* (id: string): Command<
-  PaymentClaim | undefined
-> {
+/** A canceled claim is found by id only. */
+export const getClaim = command({ kind: 'lookup' })(function* (
+  id: string,
+): Command<PaymentClaim | undefined> {
   const row = yield* first<ClaimRow>(GET_CLAIM, id)
   return row && toClaim(row)
 })
 
 const FIND_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE payment_key = $1`
-export const findClaim = command({ kind: 'lookup' }, function* (key: FindClaimInput): Command<
-  PaymentClaim | undefined
-> {
+export const findClaim = command({ kind: 'lookup' })(function* (
+  key: FindClaimInput,
+): Command<PaymentClaim | undefined> {
   const row = yield* first<ClaimRow>(FIND_CLAIM, paymentKeyOf(key))
   return row && toClaim(row)
 })
 
 const FIND_IDENTIFIED = `SELECT ${CLAIM} FROM payment_claims WHERE identifier_key = $1`
-export const findIdentifiedClaim = command(
-  { kind: 'lookup' },
-  function* (key: FindIdentifiedClaimInput): Command<PaymentClaim | undefined> {
-    const row = yield* first<ClaimRow>(FIND_IDENTIFIED, identifierKeyOf(key))
-    return row && toClaim(row)
-  },
-)
+export const findIdentifiedClaim = command({ kind: 'lookup' })(function* (
+  key: FindIdentifiedClaimInput,
+): Command<PaymentClaim | undefined> {
+  const row = yield* first<ClaimRow>(FIND_IDENTIFIED, identifierKeyOf(key))
+  return row && toClaim(row)
+})
 
 const SUBMIT = `UPDATE payment_claims SET state = 'submitted', upstream = $1, result_sha256 = $2, submitted_at = $3
   WHERE id = $4 AND boot_id = $5 AND state = 'claimed' RETURNING id`
@@ -181,22 +182,21 @@ const INSERT_RESULT = insertInto('claim_results', ['claimId', 'json', 'sha256', 
  * `claimed -> submitted`, with the result (if any) that will be released once settled. Durable before the first
  * settle byte leaves. False when it is no longer ours: then do not settle.
  */
-export const submitClaim = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: SubmitClaimInput): Command<boolean> {
-    const { id, bootId, upstream, result, now } = input
-    if (!(yield* first(SUBMIT, upstream, result?.sha256, now, id, bootId))) return false
-    if (result) yield* all(INSERT_RESULT, id, result.json, result.sha256, result.expiresAt)
-    return true
-  },
-)
+export const submitClaim = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: SubmitClaimInput,
+): Command<boolean> {
+  const { id, bootId, upstream, result, now } = input
+  if (!(yield* first(SUBMIT, upstream, result?.sha256, now, id, bootId))) return false
+  if (result) yield* all(INSERT_RESULT, id, result.json, result.sha256, result.expiresAt)
+  return true
+})
 
 const GET_RESULT = `SELECT json, sha256, expires_at AS "expiresAt" FROM claim_results WHERE claim_id = $1`
 type Result = { json: string; sha256: string; expiresAt: Millis }
 /** The stored result of a claim, until its 24 hours are over and it is swept; settling late starts them anew. */
-export const getClaimResult = command({ kind: 'lookup' }, function* (id: string): Command<
-  Result | undefined
-> {
+export const getClaimResult = command({ kind: 'lookup' })(function* (
+  id: string,
+): Command<Result | undefined> {
   const row = yield* first<Result>(GET_RESULT, id)
   return row && { ...row }
 })
@@ -212,20 +212,19 @@ const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id
  * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
  * on `system:unclaimed` until the operator grants them by hand.
  */
-export const settleClaim = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: SettleClaimInput): Command<PaymentClaim | undefined> {
-    const { id, transaction, receipt, now } = input
-    const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
-    if (!row) return undefined
-    const claim = toClaim(row)
-    yield* insertReceipt(receipt)
-    // Settled late, the buyer has its day from now on.
-    if (claim.submittedAt! <= now - HOUR_MS)
-      yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
-    return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
-  },
-)
+export const settleClaim = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: SettleClaimInput,
+): Command<PaymentClaim | undefined> {
+  const { id, transaction, receipt, now } = input
+  const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
+  if (!row) return undefined
+  const claim = toClaim(row)
+  yield* insertReceipt(receipt)
+  // A buyer whose payment settles late has its day from now on.
+  if (claim.submittedAt !== null && claim.submittedAt <= now - HOUR_MS)
+    yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
+  return claim.purchase ? yield* grantPurchase(claim, claim.purchase, input) : claim
+})
 
 /**
  * The credits of a payment that has happened. Where they cannot go to the account (it is unknown, or would hold more
@@ -264,60 +263,50 @@ const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($
  * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state.
  * A transaction once known stays when `transaction` is null. Failed is final: the stored result is deleted.
  */
-export const moveClaim = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    id: string
-    to: 'pending' | 'unknown' | 'failed'
-    reason: string | null
-    transaction: string | null
-    /** As in `settleClaim`. */
-    upstream?: string | undefined
-    now: Millis
-  }): Command<PaymentClaim | undefined> {
-    const { id, to, reason, transaction, upstream, now } = input
-    const finishedAt = to === 'failed' ? now : null
-    const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
-    // Never paid, never released.
-    if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
-    return row && toClaim(row)
-  },
-)
+export const moveClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  to: 'pending' | 'unknown' | 'failed'
+  reason: string | null
+  transaction: string | null
+  /** As in `settleClaim`. */
+  upstream?: string | undefined
+  now: Millis
+}): Command<PaymentClaim | undefined> {
+  const { id, to, reason, transaction, upstream, now } = input
+  const finishedAt = to === 'failed' ? now : null
+  const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
+  // A result that was never paid is never released.
+  if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  return row && toClaim(row)
+})
 
 const CANCELED = `state = 'canceled', reason = $1, finished_at = $2, payment_key = NULL, identifier_key = NULL`
 /** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
-export const cancelClaim = command(
-  { kind: 'statement', touches: 'records' },
-  function* ({
-    id,
-    bootId,
+export const cancelClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  bootId: string
+  reason: string
+  now: Millis
+}): Command<boolean> {
+  const { id, bootId, reason, now } = input
+  const row = yield* first(
+    `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
     reason,
     now,
-  }: {
-    id: string
-    bootId: string
-    reason: string
-    now: Millis
-  }): Command<boolean> {
-    const row = yield* first(
-      `UPDATE payment_claims SET ${CANCELED} WHERE id = $3 AND boot_id = $4 AND state = 'claimed' RETURNING id`,
-      reason,
-      now,
-      id,
-      bootId,
-    )
-    return row !== undefined
-  },
-)
+    id,
+    bootId,
+  )
+  return row !== undefined
+})
 
 /** Word for word what the index of unfinished claims holds: SQLite recognises it by that alone. */
 const UNFINISHED = `state IN ('claimed', 'submitted')`
 
 type Recovered = { canceled: number; unknown: number }
-/** Of `claimed` nothing was submitted; of `submitted` nobody knows until the chain is asked. */
-export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command<Recovered> {
+/** Nothing of `claimed` was submitted; what became of `submitted`, only the chain knows. */
+export function* recoverClaimsOf(owners: readonly string[], now: Millis): Command<Recovered> {
   const recovered = { canceled: 0, unknown: 0 }
-  for (const bootId of boots) {
+  for (const bootId of owners) {
     const unsent = yield* all<{ id: string }>(
       `UPDATE payment_claims SET ${CANCELED} WHERE boot_id = $3 AND state = 'claimed' AND ${UNFINISHED} RETURNING id`,
       'crashed',
@@ -338,20 +327,21 @@ export function* recoverClaimsOf(boots: readonly string[], now: Millis): Command
   return recovered
 }
 
-export const UNFINISHED_CLAIM_BOOTS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
+export const UNFINISHED_CLAIM_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
   WHERE ${UNFINISHED} AND boot_id <> $1`
-/** For an engine with one owner at a time: every other boot is dead. */
 /** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */
-export const recoverClaims = command(
-  { kind: 'transaction', touches: 'access' },
-  function* ({ bootId, now }: { bootId: string; now: Millis }): Command<Recovered> {
-    const boots = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_BOOTS, bootId)
-    return yield* recoverClaimsOf(
-      boots.map((boot) => boot.bootId),
-      now,
-    )
-  },
-)
+export const recoverClaims = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  bootId: string
+  now: Millis
+}): Command<Recovered> {
+  const { bootId, now } = input
+  const owners = yield* all<{ bootId: string }>(UNFINISHED_CLAIM_OWNERS, bootId)
+  return yield* recoverClaimsOf(
+    // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
+    owners.map((owner) => owner.bootId),
+    now,
+  )
+})
 
 const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
   WHERE state IN ('pending', 'unknown') AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
@@ -359,17 +349,18 @@ const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
  * `pending` and `unknown` claims without a look since before `now`, longest first; marks them as looked at `now`. Asked
  * again with the same `now` it goes on where it stopped, and is empty in the end. No two processes get the same one.
  */
-export const takeDoubtfulClaims = command(
-  { kind: 'transaction', touches: 'records' },
-  function* ({ limit, now }: { limit: number; now: Millis }): Command<readonly PaymentClaim[]> {
-    const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
-    for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
-    return rows.map(toClaim)
-  },
-)
+export const takeDoubtfulClaims = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  limit: number
+  now: Millis
+}): Command<readonly PaymentClaim[]> {
+  const { limit, now } = input
+  const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
+  for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
+  return rows.map(toClaim)
+})
 
 /** What is not decided yet, for health: read from an index that holds nothing else. */
-export const countOpenClaims = command({ kind: 'read' }, function* (): Command<{
+export const countOpenClaims = command({ kind: 'read' })(function* (): Command<{
   pending: number
   unknown: number
 }> {

@@ -40,13 +40,12 @@ const TOTAL = `SELECT ${fields
 const NOTHING = Object.fromEntries(fields.map((field) => [field, 0])) as unknown as ActionCounts
 
 /** Of one account; of all of them where none is named. */
-export const countActions = command(
-  { kind: 'read' },
-  function* (accountId: string | undefined): Command<ActionCounts> {
-    const row =
-      accountId === undefined
-        ? yield* first<ActionCounts>(TOTAL)
-        : yield* first<ActionCounts>(COUNTS, accountId)
-    return { ...NOTHING, ...row }
-  },
-)
+export const countActions = command({ kind: 'read' })(function* (
+  accountId: string | undefined,
+): Command<ActionCounts> {
+  const row =
+    accountId === undefined
+      ? yield* first<ActionCounts>(TOTAL)
+      : yield* first<ActionCounts>(COUNTS, accountId)
+  return { ...NOTHING, ...row }
+})

@@ -5,44 +5,36 @@ import { insertAttempt, pay, type Reservation } from './attempts.ts'
 import type { Millis } from '../model.ts'
 
 /** Notes that this account asked to serve the host, under the token that its consent record shall carry. Idempotent. */
-export const saveEdgeHost = command(
-  { kind: 'statement', touches: 'records' },
-  function* ({
+export const saveEdgeHost = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  token: string
+  host: string
+  accountId: string
+  now: Millis
+}): Command<void> {
+  const { token, host, accountId, now } = input
+  yield* all(
+    `INSERT INTO edge_hosts (token, host, account_id, created_at) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (token) DO NOTHING`,
     token,
     host,
     accountId,
     now,
-  }: {
-    token: string
-    host: string
-    accountId: string
-    now: Millis
-  }): Command<void> {
-    yield* all(
-      `INSERT INTO edge_hosts (token, host, account_id, created_at) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (token) DO NOTHING`,
-      token,
-      host,
-      accountId,
-      now,
-    )
-  },
-)
+  )
+})
 
 const FIND = 'SELECT host, account_id AS "accountId" FROM edge_hosts WHERE token = $1'
 type EdgeHost = { host: string; accountId: string }
-/** Hot: one indexed read. */
-export const findEdgeHost = command({ kind: 'lookup' }, function* (token: string): Command<
-  EdgeHost | undefined
-> {
+/** Undefined when nobody asked to serve a host under this token. */
+export const findEdgeHost = command({ kind: 'lookup' })(function* (
+  token: string,
+): Command<EdgeHost | undefined> {
   const row = yield* first<EdgeHost>(FIND, token)
   return row && { ...row }
 })
 
 type Reserved = { ok: true; balance: number } | { ok: false; reason: 'credits'; balance: number }
 /** Transaction A of an edge call: the account pays `cost` (kind `edge`) and the attempt appears as it is given. */
-export const reserveEdgeCall = command(
-  { kind: 'transaction', touches: 'records', startsWork: true },
+export const reserveEdgeCall = command({ kind: 'transaction', touches: 'records', startsWork: true })(
   function* (input: Reservation): Command<Reserved> {
     const { attempt, cost, now } = input
     const { accountId } = attempt

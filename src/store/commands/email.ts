@@ -12,31 +12,25 @@ const INSERT_KEY = insertInto('email_keys', [...keyFields, 'keyHash'])
 type Made = { ok: true } | { ok: false; reached: number }
 
 /** @returns `reached`: index of the limit that stands against it; then nothing is counted and no key is made */
-export const createEmailKey = command(
-  { kind: 'transaction', touches: 'access' },
-  function* ({
-    key,
-    keyHash,
-    limits,
-  }: {
-    key: EmailKey
-    keyHash: Buffer
-    limits: readonly KeyLimit[]
-  }): Command<Made> {
-    for (const [reached, { holder, period, keys }] of limits.entries()) {
-      const taken = yield* takeEmailQuota({ keyId: holder, day: period, count: 1, limit: keys })
-      if (!taken.ok) throw new Undo<Made>({ ok: false, reached })
-    }
-    yield* all(INSERT_KEY, key.id, key.createdAt, key.revokedAt, key.lastSeenDay, keyHash)
-    return { ok: true }
-  },
-)
+export const createEmailKey = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  key: EmailKey
+  keyHash: Buffer
+  limits: readonly KeyLimit[]
+}): Command<Made> {
+  const { key, keyHash, limits } = input
+  for (const [reached, { holder, period, keys }] of limits.entries()) {
+    const taken = yield* takeEmailQuota({ keyId: holder, day: period, count: 1, limit: keys })
+    if (!taken.ok) throw new Undo<Made>({ ok: false, reached })
+  }
+  yield* all(INSERT_KEY, key.id, key.createdAt, key.revokedAt, key.lastSeenDay, keyHash)
+  return { ok: true }
+})
 
 const FIND_KEY = `SELECT ${KEY} FROM email_keys WHERE key_hash = $1 AND revoked_at IS NULL`
-/** Hot: one indexed read. Revoked keys are not found. */
-export const findEmailKey = command({ kind: 'lookup' }, function* (keyHash: Buffer): Command<
-  EmailKey | undefined
-> {
+/** Revoked keys are not found. */
+export const findEmailKey = command({ kind: 'lookup' })(function* (
+  keyHash: Buffer,
+): Command<EmailKey | undefined> {
   const row = yield* first<EmailKey>(FIND_KEY, keyHash)
   return row && { ...row }
 })
@@ -47,44 +41,44 @@ const USED_BY_PAGE =
 type Listed = EmailKey & { usedToday: number }
 
 /** Newest first, revoked ones too. `usedToday` is what was taken of `day`. */
-export const listEmailKeys = command(
-  { kind: 'read' },
-  function* ({ day, ...page }: PageRequest & { day: string }): Command<Page<Listed>> {
-    const { items, next } = yield* selectPage<EmailKey, EmailKey>(
-      { columns: KEY, from: 'email_keys', id: 'id' },
-      [],
-      page,
-      (row) => ({ ...row }),
-      ({ id }) => id,
-    )
-    const [newest, oldest] = [items[0], items.at(-1)]
-    const rows =
-      newest && oldest
-        ? yield* all<{ id: string; used: number }>(USED_BY_PAGE, oldest.id, newest.id, day)
-        : []
-    const used = new Map(rows.map((row) => [row.id, row.used]))
-    return { items: items.map((key) => ({ ...key, usedToday: used.get(key.id) ?? 0 })), next }
-  },
-)
+export const listEmailKeys = command({ kind: 'read' })(function* ({
+  day,
+  ...page
+}: PageRequest & { day: string }): Command<Page<Listed>> {
+  const { items, next } = yield* selectPage<EmailKey, EmailKey>(
+    { columns: KEY, from: 'email_keys', id: 'id' },
+    [],
+    page,
+    (row) => ({ ...row }),
+    ({ id }) => id,
+  )
+  const [newest, oldest] = [items[0], items.at(-1)]
+  const rows =
+    newest && oldest ? yield* all<{ id: string; used: number }>(USED_BY_PAGE, oldest.id, newest.id, day) : []
+  const used = new Map(rows.map((row) => [row.id, row.used]))
+  return { items: items.map((key) => ({ ...key, usedToday: used.get(key.id) ?? 0 })), next }
+})
 
 const TOUCH_KEY = 'UPDATE email_keys SET last_seen_day = $1 WHERE id = $2 AND last_seen_day < $1'
 /** Used on this day; never set back. */
-export const touchEmailKey = command(
-  { kind: 'statement', touches: 'access' },
-  function* ({ id, day }: { id: string; day: string }): Command<void> {
-    yield* all(TOUCH_KEY, day, id)
-  },
-)
+export const touchEmailKey = command({ kind: 'statement', touches: 'access' })(function* (input: {
+  id: string
+  day: string
+}): Command<void> {
+  const { id, day } = input
+  yield* all(TOUCH_KEY, day, id)
+})
 
 const REVOKE_KEY = `UPDATE email_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 RETURNING ${KEY}`
 /** Idempotent; undefined when there is no such key. */
-export const revokeEmailKey = command(
-  { kind: 'statement', touches: 'access' },
-  function* ({ id, now }: { id: string; now: Millis }): Command<EmailKey | undefined> {
-    const row = yield* first<EmailKey>(REVOKE_KEY, now, id)
-    return row && { ...row }
-  },
-)
+export const revokeEmailKey = command({ kind: 'statement', touches: 'access' })(function* (input: {
+  id: string
+  now: Millis
+}): Command<EmailKey | undefined> {
+  const { id, now } = input
+  const row = yield* first<EmailKey>(REVOKE_KEY, now, id)
+  return row && { ...row }
+})
 
 // The SELECT keeps a first batch beyond the limit out; the WHERE every later one.
 const TAKE = `INSERT INTO email_quota (key_id, day, used)
@@ -99,34 +93,29 @@ type Taken = { ok: boolean; used: number }
  * @param input.day e.g. `2026-11-21`, UTC
  * @returns what is used after it; refused: what is used already
  */
-export const takeEmailQuota = command(
-  { kind: 'transaction', touches: 'records' },
-  function* ({
-    keyId,
-    day,
-    count,
-    limit,
-  }: {
-    keyId: string
-    day: string
-    count: number
-    limit: number
-  }): Command<Taken> {
-    const taken = yield* first<{ used: number }>(TAKE, keyId, day, count, limit)
-    if (taken) return { ok: true, used: taken.used }
-    const before = yield* first<{ used: number }>(USED, keyId, day)
-    return { ok: false, used: before?.used ?? 0 }
-  },
-)
+export const takeEmailQuota = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  keyId: string
+  day: string
+  count: number
+  limit: number
+}): Command<Taken> {
+  const { keyId, day, count, limit } = input
+  const taken = yield* first<{ used: number }>(TAKE, keyId, day, count, limit)
+  if (taken) return { ok: true, used: taken.used }
+  const before = yield* first<{ used: number }>(USED, keyId, day)
+  return { ok: false, used: before?.used ?? 0 }
+})
 
 const RETURN = 'UPDATE email_quota SET used = used - $1 WHERE key_id = $2 AND day = $3 AND used >= $1'
 /** What was taken and not used. */
-export const returnEmailQuota = command(
-  { kind: 'statement', touches: 'records' },
-  function* ({ keyId, day, count }: { keyId: string; day: string; count: number }): Command<void> {
-    yield* all(RETURN, count, keyId, day)
-  },
-)
+export const returnEmailQuota = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  keyId: string
+  day: string
+  count: number
+}): Command<void> {
+  const { keyId, day, count } = input
+  yield* all(RETURN, count, keyId, day)
+})
 
 const DAY_MS = 24 * 3600 * 1000
 /** Of a key that nobody uses. Who comes back later gets another one for the asking. */

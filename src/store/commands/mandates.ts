@@ -38,33 +38,33 @@ const INSERT = `${insertInto('mandates', beginning)}
 const FIND = `SELECT ${MANDATE} FROM mandates WHERE account_id = $1 AND digest = $2`
 
 /** Idempotent by (account, digest): what comes back is the row that stands, which may be used up or revoked. */
-export const insertMandate = command(
-  { kind: 'statement', touches: 'access' },
-  function* (mandate: NewMandate): Command<Mandate> {
-    const values = beginning.map((name) => {
-      if (name === 'methods') return JSON.stringify(mandate.methods)
-      return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
-    })
-    // PostgreSQL holds every text but this.
-    if (mandate.purpose.includes('\0'))
-      throw new GatewayError(
-        'input_invalid',
-        'The purpose holds the character U+0000, which nothing in it may.',
-      )
-    // Again when the one that was in the way is swept by the time it is looked for.
-    for (;;) {
-      const row =
-        (yield* first<MandateRow>(INSERT, ...values)) ??
-        (yield* first<MandateRow>(FIND, mandate.accountId, mandate.digest))
-      if (row) return toMandate(row)
-    }
-  },
-)
+export const insertMandate = command({ kind: 'statement', touches: 'access' })(function* (
+  mandate: NewMandate,
+): Command<Mandate> {
+  const values = beginning.map((name) => {
+    if (name === 'methods') return JSON.stringify(mandate.methods)
+    return name === 'requiresApproval' ? Number(mandate.requiresApproval) : mandate[name]
+  })
+  // PostgreSQL holds every text but this.
+  if (mandate.purpose.includes('\0'))
+    throw new GatewayError(
+      'input_invalid',
+      'The purpose holds the character U+0000, which nothing in it may.',
+    )
+  // Again when the one that was in the way is swept by the time it is looked for.
+  for (;;) {
+    const row =
+      (yield* first<MandateRow>(INSERT, ...values)) ??
+      (yield* first<MandateRow>(FIND, mandate.accountId, mandate.digest))
+    if (row) return toMandate(row)
+  }
+})
 
 const GET = `SELECT ${MANDATE} FROM mandates WHERE id = $1 AND account_id = $2`
-export const getMandate = command({ kind: 'lookup' }, function* (id: string, accountId: string): Command<
-  Mandate | undefined
-> {
+export const getMandate = command({ kind: 'lookup' })(function* (
+  id: string,
+  accountId: string,
+): Command<Mandate | undefined> {
   const row = yield* first<MandateRow>(GET, id, accountId)
   return row && toMandate(row)
 })
@@ -75,22 +75,21 @@ export function* lockMandate(id: string, accountId: string): Command<Mandate | u
   return row && toMandate(row)
 }
 
-export const listMandates = command(
-  { kind: 'read' },
-  function* (accountId: string, page: PageRequest): Command<Page<Mandate>> {
-    return yield* selectPage<MandateRow, Mandate>(
-      { columns: MANDATE, from: 'mandates', id: 'id' },
-      [['account_id = $', accountId]],
-      page,
-      toMandate,
-      (mandate) => mandate.id,
-    )
-  },
-)
+export const listMandates = command({ kind: 'read' })(function* (
+  accountId: string,
+  page: PageRequest,
+): Command<Page<Mandate>> {
+  return yield* selectPage<MandateRow, Mandate>(
+    { columns: MANDATE, from: 'mandates', id: 'id' },
+    [['account_id = $', accountId]],
+    page,
+    toMandate,
+    (mandate) => mandate.id,
+  )
+})
 
 /** Idempotent. No permit of it is executed from then on. */
-export const revokeMandate = command(
-  { kind: 'statement', touches: 'access', overtakes: 'mandates' },
+export const revokeMandate = command({ kind: 'statement', touches: 'access', overtakes: 'mandates' })(
   function* (input: { id: string; accountId: string; now: Millis }): Command<Mandate | undefined> {
     const row = yield* first<MandateRow>(
       `UPDATE mandates SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND account_id = $3

@@ -43,35 +43,32 @@ const INSERT = insertInto('permits', beginning)
  * @param input.maxPending of the account's permits may wait for approval, expired ones until that is written down: one
  * more that would have to wait is refused. Those who ask at the same time may each be the last
  */
-export const preparePermit = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    permit: NewPermit
-    needsBalance: number
-    maxPending?: number
-    now: Millis
-  }): Command<PrepareResult> {
-    const { permit, needsBalance, maxPending, now } = input
-    const credential = yield* findCredential(permit.credentialId, permit.accountId)
-    if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
-    if (credential.version !== permit.credentialVersion) return { ok: false, reason: 'credential_changed' }
+export const preparePermit = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  permit: NewPermit
+  needsBalance: number
+  maxPending?: number
+  now: Millis
+}): Command<PrepareResult> {
+  const { permit, needsBalance, maxPending, now } = input
+  const credential = yield* findCredential(permit.credentialId, permit.accountId)
+  if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
+  if (credential.version !== permit.credentialVersion) return { ok: false, reason: 'credential_changed' }
 
-    const mandate = yield* lockMandate(permit.mandateId, permit.accountId)
-    if (!mandate || mandate.revokedAt !== null || mandate.expiresAt <= now)
-      return { ok: false, reason: 'mandate_gone' }
-    if (!(yield* makeRoom(mandate, permit.cost, now))) return { ok: false, reason: 'mandate_used_up' }
+  const mandate = yield* lockMandate(permit.mandateId, permit.accountId)
+  if (!mandate || mandate.revokedAt !== null || mandate.expiresAt <= now)
+    return { ok: false, reason: 'mandate_gone' }
+  if (!(yield* makeRoom(mandate, permit.cost, now))) return { ok: false, reason: 'mandate_used_up' }
 
-    if (permit.state === 'pending_approval' && (yield* isFullOfPending(permit.accountId, maxPending)))
-      return { ok: false, reason: 'too_many_pending' }
-    const balance = yield* balanceOf(permit.accountId)
-    if (balance < needsBalance) return { ok: false, reason: 'credits', balance }
-    yield* addShare(mandate.id, 1, permit.cost)
-    const bounded = { ...permit, expiresAt: Math.min(permit.expiresAt, mandate.expiresAt) }
-    yield* all(INSERT, ...beginning.map((name) => bounded[name]))
-    yield* addCounts(permit.accountId, { permitsPrepared: 1 })
-    return { ok: true, balance }
-  },
-)
+  if (permit.state === 'pending_approval' && (yield* isFullOfPending(permit.accountId, maxPending)))
+    return { ok: false, reason: 'too_many_pending' }
+  const balance = yield* balanceOf(permit.accountId)
+  if (balance < needsBalance) return { ok: false, reason: 'credits', balance }
+  yield* addShare(mandate.id, 1, permit.cost)
+  const bounded = { ...permit, expiresAt: Math.min(permit.expiresAt, mandate.expiresAt) }
+  yield* all(INSERT, ...beginning.map((name) => bounded[name]))
+  yield* addCounts(permit.accountId, { permitsPrepared: 1 })
+  return { ok: true, balance }
+})
 
 // Answered by the index alone: the rows hold what will be sent, and are long.
 const LAST_PENDING = `SELECT 1 FROM permits WHERE account_id = $1 AND state = 'pending_approval'
@@ -106,8 +103,8 @@ const hasRoom = ({ maxCalls, calls, maxCredits, credits }: Mandate, cost: number
 // reading ----------------------------------------------------------------------------------------------------------
 
 const GET = `SELECT ${PERMIT} FROM permits WHERE id = $1`
-/** Hot: one indexed read. Of whatever account: who asks has shown the permit itself, or compares `accountId`. */
-export const getPermit = command({ kind: 'lookup' }, function* (id: string): Command<Permit | undefined> {
+/** Of whatever account: who asks has shown the permit itself, or compares `accountId`. */
+export const getPermit = command({ kind: 'lookup' })(function* (id: string): Command<Permit | undefined> {
   const row = yield* first<Permit>(GET, id)
   return row && { ...row }
 })
@@ -123,23 +120,20 @@ const IN_STATE: Readonly<Record<PermitState, string>> = {
 }
 
 /** By the state that stands at `now`: an open permit whose time is over is `expired`, written down or not. */
-export const listPermits = command(
-  { kind: 'read' },
-  function* (
-    filter: { accountId: string; state?: PermitState | undefined; now: Millis },
-    page: PageRequest,
-  ): Command<Page<Permit>> {
-    const { accountId, state, now } = filter
-    const inState: (readonly [string, SqlValue])[] = state === undefined ? [] : [[IN_STATE[state], now]]
-    return yield* selectPage<Permit, Permit>(
-      { columns: PERMIT, from: 'permits', id: 'id' },
-      [['account_id = $', accountId], ...inState],
-      page,
-      (row) => ({ ...row }),
-      (permit) => permit.id,
-    )
-  },
-)
+export const listPermits = command({ kind: 'read' })(function* (
+  filter: { accountId: string; state?: PermitState | undefined; now: Millis },
+  page: PageRequest,
+): Command<Page<Permit>> {
+  const { accountId, state, now } = filter
+  const inState: (readonly [string, SqlValue])[] = state === undefined ? [] : [[IN_STATE[state], now]]
+  return yield* selectPage<Permit, Permit>(
+    { columns: PERMIT, from: 'permits', id: 'id' },
+    [['account_id = $', accountId], ...inState],
+    page,
+    (row) => ({ ...row }),
+    (permit) => permit.id,
+  )
+})
 
 // decision ---------------------------------------------------------------------------------------------------------
 
@@ -152,32 +146,29 @@ type Decided = { permit: Permit; changed: boolean } | undefined
  * `pending_approval -> ready | refused`, once, before it expires; `expiresAt` is that of the approved permit, cut to
  * its mandate's. Refusing gives the mandate its share back. `changed` false: it was in another state, as returned.
  */
-export const decidePermit = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: {
-    id: string
-    accountId: string
-    decision: 'approve' | 'refuse'
-    keyId: string
-    expiresAt: Millis
-    now: Millis
-  }): Command<Decided> {
-    const { id, accountId, decision, keyId, expiresAt, now } = input
-    const found = yield* getPermit(id)
-    if (found?.accountId !== accountId) return undefined
-    const isApproved = decision === 'approve'
-    const mandate = yield* lockMandate(found.mandateId, accountId)
-    const until = isApproved ? Math.min(expiresAt, mandate?.expiresAt ?? expiresAt) : null
-    const row = yield* first<Permit>(DECIDE, isApproved ? 'ready' : 'refused', now, keyId, until, id)
-    if (!row) {
-      const permit = yield* getPermit(id)
-      return permit && { permit, changed: false }
-    }
-    if (!isApproved) yield* addShare(row.mandateId, -1, -row.cost)
-    yield* addCounts(accountId, isApproved ? { permitsApproved: 1 } : { permitsRefused: 1 })
-    return { permit: { ...row }, changed: true }
-  },
-)
+export const decidePermit = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  accountId: string
+  decision: 'approve' | 'refuse'
+  keyId: string
+  expiresAt: Millis
+  now: Millis
+}): Command<Decided> {
+  const { id, accountId, decision, keyId, expiresAt, now } = input
+  const found = yield* getPermit(id)
+  if (found?.accountId !== accountId) return undefined
+  const isApproved = decision === 'approve'
+  const mandate = yield* lockMandate(found.mandateId, accountId)
+  const until = isApproved ? Math.min(expiresAt, mandate?.expiresAt ?? expiresAt) : null
+  const row = yield* first<Permit>(DECIDE, isApproved ? 'ready' : 'refused', now, keyId, until, id)
+  if (!row) {
+    const permit = yield* getPermit(id)
+    return permit && { permit, changed: false }
+  }
+  if (!isApproved) yield* addShare(row.mandateId, -1, -row.cost)
+  yield* addCounts(accountId, isApproved ? { permitsApproved: 1 } : { permitsRefused: 1 })
+  return { permit: { ...row }, changed: true }
+})
 
 // retention --------------------------------------------------------------------------------------------------------
 

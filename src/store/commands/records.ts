@@ -8,28 +8,27 @@ import type { StoredTask, PublishedKey } from '../ports/records.ts'
 
 const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
 
-export const publishKey = command(
-  { kind: 'statement', touches: 'access' },
-  function* (key: PublishedKey): Command<void> {
-    yield* all(
-      `${insertInto('published_keys', keyFields)} ON CONFLICT (kid) DO NOTHING`,
-      key.kid,
-      key.purpose,
-      key.jwk,
-      key.notBefore,
-      key.retiredAt,
-    )
-  },
-)
+export const publishKey = command({ kind: 'statement', touches: 'access' })(function* (
+  key: PublishedKey,
+): Command<void> {
+  yield* all(
+    `${insertInto('published_keys', keyFields)} ON CONFLICT (kid) DO NOTHING`,
+    key.kid,
+    key.purpose,
+    key.jwk,
+    key.notBefore,
+    key.retiredAt,
+  )
+})
 
-export const retireKey = command(
-  { kind: 'statement', touches: 'access' },
-  function* (kid: string, now: Millis): Command<void> {
-    yield* all('UPDATE published_keys SET retired_at = COALESCE(retired_at, $1) WHERE kid = $2', now, kid)
-  },
-)
+export const retireKey = command({ kind: 'statement', touches: 'access' })(function* (
+  kid: string,
+  now: Millis,
+): Command<void> {
+  yield* all('UPDATE published_keys SET retired_at = COALESCE(retired_at, $1) WHERE kid = $2', now, kid)
+})
 
-export const listPublishedKeys = command({ kind: 'read' }, function* (): Command<readonly PublishedKey[]> {
+export const listPublishedKeys = command({ kind: 'read' })(function* (): Command<readonly PublishedKey[]> {
   const rows = yield* all<PublishedKey>(
     `SELECT ${columns(keyFields)} FROM published_keys ORDER BY not_before, kid`,
   )
@@ -43,93 +42,82 @@ const UPDATE_TASK = `UPDATE tasks SET state = $1, revision = $2, json = $3, upda
   WHERE id = $6 AND revision = $7 RETURNING id`
 
 /** revision 1 inserts; n+1 replaces n. False when the stored revision is another. */
-export const saveTask = command(
-  { kind: 'statement', touches: 'records' },
-  function* (t: StoredTask): Command<boolean> {
-    const saved =
-      t.revision === 1
-        ? yield* first(
-            INSERT_TASK,
-            t.id,
-            t.contextId,
-            t.owner,
-            t.state,
-            t.revision,
-            t.json,
-            t.updatedAt,
-            t.expiresAt,
-          )
-        : yield* first(
-            UPDATE_TASK,
-            t.state,
-            t.revision,
-            t.json,
-            t.updatedAt,
-            t.expiresAt,
-            t.id,
-            t.revision - 1,
-          )
-    return saved !== undefined
-  },
-)
+export const saveTask = command({ kind: 'statement', touches: 'records' })(function* (
+  t: StoredTask,
+): Command<boolean> {
+  const saved =
+    t.revision === 1
+      ? yield* first(
+          INSERT_TASK,
+          t.id,
+          t.contextId,
+          t.owner,
+          t.state,
+          t.revision,
+          t.json,
+          t.updatedAt,
+          t.expiresAt,
+        )
+      : yield* first(UPDATE_TASK, t.state, t.revision, t.json, t.updatedAt, t.expiresAt, t.id, t.revision - 1)
+  return saved !== undefined
+})
 
 const GET_TASK = `SELECT ${TASK} FROM tasks WHERE id = $1`
 /** Whether the caller may see it is the caller's business: compare `owner`. */
-export const getTask = command({ kind: 'lookup' }, function* (id: string): Command<StoredTask | undefined> {
+export const getTask = command({ kind: 'lookup' })(function* (id: string): Command<StoredTask | undefined> {
   const row = yield* first<StoredTask>(GET_TASK, id)
   return row && { ...row }
 })
 
-export const listTasks = command(
-  { kind: 'read' },
-  function* (
-    filter: {
-      owner: string
-      contextId?: string | undefined
-      state?: string | undefined
-      since?: Millis | undefined
-    },
-    page: PageRequest,
-  ): Command<Page<StoredTask> & { total: number }> {
-    const conditions = [
-      ['owner = $', filter.owner],
-      ['context_id = $', filter.contextId],
-      ['state = $', filter.state],
-      ['updated_at >= $', filter.since],
-    ] as const
-    const { text, values } = where(conditions)
-    const count = yield* first<{ total: number }>(
-      `SELECT count(*) AS total FROM tasks WHERE ${text}`,
-      ...values,
-    )
-    // A2A wants the newest status first, and a task's status changes: the cursor is the time of the last row and its id.
-    const [, at, id] = /^(\d{1,15})~(\w+)$/.exec(page.before ?? '') ?? []
-    const from = values.length
-    const cursor = at === undefined ? '' : ` AND (updated_at, id) < ($${from + 1}, $${from + 2})`
-    const bounds = at === undefined ? [] : [Number(at), id!]
-    const rows: readonly StoredTask[] = yield* all<StoredTask>(
-      `SELECT ${TASK} FROM tasks WHERE ${text}${cursor} ORDER BY updated_at DESC, id DESC
-     LIMIT $${from + bounds.length + 1}`,
-      ...values,
-      ...bounds,
-      page.limit + 1,
-    )
-    const items = rows.slice(0, page.limit).map((row) => ({ ...row }))
-    const last = items.at(-1)
-    const next = rows.length > page.limit && last !== undefined ? `${last.updatedAt}~${last.id}` : null
-    return { items, next, total: count?.total ?? 0 }
+export const listTasks = command({ kind: 'read' })(function* (
+  filter: {
+    owner: string
+    contextId?: string | undefined
+    state?: string | undefined
+    since?: Millis | undefined
   },
-)
+  page: PageRequest,
+): Command<Page<StoredTask> & { total: number }> {
+  const conditions = [
+    ['owner = $', filter.owner],
+    ['context_id = $', filter.contextId],
+    ['state = $', filter.state],
+    ['updated_at >= $', filter.since],
+  ] as const
+  const { text, values } = where(conditions)
+  const count = yield* first<{ total: number }>(
+    `SELECT count(*) AS total FROM tasks WHERE ${text}`,
+    ...values,
+  )
+  // A2A wants the newest status first, and a task's status changes: the cursor is the time of the last row and its id.
+  const [, at, id = ''] = /^(\d{1,15})~(\w+)$/.exec(page.before ?? '') ?? []
+  const from = values.length
+  const cursor = at === undefined ? '' : ` AND (updated_at, id) < ($${from + 1}, $${from + 2})`
+  const bounds = at === undefined ? [] : [Number(at), id]
+  const rows: readonly StoredTask[] = yield* all<StoredTask>(
+    `SELECT ${TASK} FROM tasks WHERE ${text}${cursor} ORDER BY updated_at DESC, id DESC
+     LIMIT $${from + bounds.length + 1}`,
+    ...values,
+    ...bounds,
+    page.limit + 1,
+  )
+  const items = rows.slice(0, page.limit).map((row) => ({ ...row }))
+  const last = items.at(-1)
+  const next = rows.length > page.limit && last !== undefined ? `${last.updatedAt}~${last.id}` : null
+  return { items, next, total: count?.total ?? 0 }
+})
 
 /** Rows that one sweep transaction removes of a kind at most: others wait no longer than that takes. */
 export const SWEEP_LIMIT = 500
 const THIRTY_DAYS_MS = 30 * 24 * 3600 * 1000
 
-/** Removes up to SWEEP_LIMIT rows of each kind. Claims, ledger and receipts stay for ever. */
-/** Deletes what retention allows (contract, section 10). Returns rows removed by kind. */
-export const sweep = command({ kind: 'transaction', touches: 'access' }, function* (now: Millis): Command<
-  Readonly<Record<string, number>>
-> {
+/**
+ * Deletes what retention allows (contract, section 10), up to SWEEP_LIMIT rows of each kind; claims, ledger and receipts stay
+ * for ever. Returns rows removed by kind.
+ */
+export const sweep = command({ kind: 'transaction', touches: 'access' })(function* (
+  now: Millis,
+): Command<Readonly<Record<string, number>>> {
   const cutoff = now - THIRTY_DAYS_MS
   const tasks = yield* all(
     `DELETE FROM tasks WHERE id IN (SELECT id FROM tasks WHERE expires_at <= $1 LIMIT $2) RETURNING id`,

@@ -17,12 +17,10 @@ export interface TakeSettlementInput {
 type Taken =
   { ok: true; paidBy: 'allowance' | 'credits'; left: number } | { ok: false; balance: number | null }
 
-interface Take {
-  holder: string
-  month: string
-  accountId: string | null
-  paidBy: 'allowance' | 'credits'
-}
+/** Credits are only ever taken of an account. */
+type Take = { holder: string; month: string } & (
+  { paidBy: 'allowance'; accountId: string | null } | { paidBy: 'credits'; accountId: string }
+)
 const TAKE = `holder, month, account_id AS "accountId", paid_by AS "paidBy"`
 
 // The row comes first: whoever takes for the same claim at the same time waits here, then reads what was taken.
@@ -38,41 +36,40 @@ const PAY = 'UPDATE accounts SET balance = balance - 1 WHERE id = $1 AND balance
  * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id until it is returned. `left`: of the
  * allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
  */
-export const takeSettlement = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: TakeSettlementInput): Command<Taken> {
-    const { holder, month, allowance, accountId, claimId, transactionId, now } = input
-    if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
-    if (allowance > 0) {
-      const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
-      if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
-    }
-    const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
-    if (!paid || accountId === null) {
-      yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
-      return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
-    }
-    yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
-    yield* recordMovement({
-      transactionId,
-      accountId,
-      against: 'usage',
-      amount: -1,
-      kind: 'settlement',
-      reference: claimId,
-      now,
-    })
-    return { ok: true, paidBy: 'credits', left: paid.balance }
-  },
-)
+export const takeSettlement = command({ kind: 'transaction', touches: 'records' })(function* (
+  input: TakeSettlementInput,
+): Command<Taken> {
+  const { holder, month, allowance, accountId, claimId, transactionId, now } = input
+  if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
+  if (allowance > 0) {
+    const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
+    if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
+  }
+  const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
+  if (!paid || accountId === null) {
+    yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
+    return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
+  }
+  yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
+  yield* recordMovement({
+    transactionId,
+    accountId,
+    against: 'usage',
+    amount: -1,
+    kind: 'settlement',
+    reference: claimId,
+    now,
+  })
+  return { ok: true, paidBy: 'credits', left: paid.balance }
+})
 
 function* takenBefore(input: TakeSettlementInput): Command<Taken> {
   const { claimId, allowance } = input
   const take = yield* first<Take>(`SELECT ${TAKE} FROM settlement_takes WHERE claim_id = $1`, claimId)
-  // Given back in this very moment.
+  // It was given back in this very moment.
   if (!take) return yield* takeSettlement(input)
-  const { paidBy, holder, month, accountId } = take
-  if (paidBy === 'credits') return { ok: true, paidBy, left: yield* balanceOf(accountId!) }
+  const { paidBy, holder, month } = take
+  if (paidBy === 'credits') return { ok: true, paidBy, left: yield* balanceOf(take.accountId) }
   const counter = yield* first<{ used: number }>(
     'SELECT used FROM settlement_counters WHERE holder = $1 AND month = $2',
     holder,
@@ -82,43 +79,45 @@ function* takenBefore(input: TakeSettlementInput): Command<Taken> {
 }
 
 /** Gives back what `takeSettlement` took for this claim, once: nothing was settled. */
-export const returnSettlement = command(
-  { kind: 'transaction', touches: 'records' },
-  function* (input: { claimId: string; transactionId: string; now: Millis }): Command<boolean> {
-    const { claimId, transactionId, now } = input
-    const take = yield* first<Take>(
-      `DELETE FROM settlement_takes WHERE claim_id = $1 RETURNING ${TAKE}`,
-      claimId,
+export const returnSettlement = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  claimId: string
+  transactionId: string
+  now: Millis
+}): Command<boolean> {
+  const { claimId, transactionId, now } = input
+  const take = yield* first<Take>(
+    `DELETE FROM settlement_takes WHERE claim_id = $1 RETURNING ${TAKE}`,
+    claimId,
+  )
+  if (!take) return false
+  if (take.paidBy === 'allowance') {
+    yield* all(
+      'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
+      take.holder,
+      take.month,
     )
-    if (!take) return false
-    const { paidBy, holder, month, accountId } = take
-    if (paidBy === 'allowance') {
-      yield* all(
-        'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
-        holder,
-        month,
-      )
-      return true
-    }
-    yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', accountId)
-    yield* recordMovement({
-      transactionId,
-      accountId: accountId!,
-      against: 'usage',
-      amount: 1,
-      kind: 'refund',
-      reference: claimId,
-      now,
-    })
     return true
-  },
-)
+  }
+  yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', take.accountId)
+  yield* recordMovement({
+    transactionId,
+    accountId: take.accountId,
+    against: 'usage',
+    amount: 1,
+    kind: 'refund',
+    reference: claimId,
+    now,
+  })
+  return true
+})
 
 const INSERT_QUOTE = `${insertInto('quotes', ['id', 'jws', 'createdAt', 'expiresAt'])} ON CONFLICT (id) DO NOTHING`
 /** Quotes that were asked for explicitly or paid; the rest verify without a row. Kept 5 minutes beyond expiry. */
-export const saveQuote = command(
-  { kind: 'statement', touches: 'records' },
-  function* (quote: { id: string; jws: string; createdAt: Millis; expiresAt: Millis }): Command<void> {
-    yield* all(INSERT_QUOTE, quote.id, quote.jws, quote.createdAt, quote.expiresAt)
-  },
-)
+export const saveQuote = command({ kind: 'statement', touches: 'records' })(function* (quote: {
+  id: string
+  jws: string
+  createdAt: Millis
+  expiresAt: Millis
+}): Command<void> {
+  yield* all(INSERT_QUOTE, quote.id, quote.jws, quote.createdAt, quote.expiresAt)
+})

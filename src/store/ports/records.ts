@@ -16,7 +16,7 @@ export interface StoredTask {
   readonly expiresAt: Millis
 }
 
-/** A resource that others run, as discovery remembers it. */
+/** A resource that others run, as discovery knows it. */
 export interface DiscoveredResource {
   readonly id: string
   readonly firstSeen: Millis

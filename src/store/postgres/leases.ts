@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import type { Logger } from '../../lib/log.ts'
 import { all, type Command } from '../command.ts'
-import { recoverBoots, UNFINISHED_BOOTS } from '../commands/attempts.ts'
-import { recoverClaimsOf, UNFINISHED_CLAIM_BOOTS } from '../commands/claims.ts'
+import { recoverAttemptsOf, UNFINISHED_ATTEMPT_OWNERS } from '../commands/attempts.ts'
+import { recoverClaimsOf, UNFINISHED_CLAIM_OWNERS } from '../commands/claims.ts'
 import type { Attempt, Millis } from '../model.ts'
 import { connectionConfig } from './pool.ts'
 
@@ -50,7 +50,7 @@ export async function holdLease(parts: { url: string; bootId: string; log: Logge
       await client.query('SET tcp_keepalives_idle = 10')
       await client.query('SET tcp_keepalives_interval = 5')
       await client.query('SET tcp_keepalives_count = 4')
-      // Locked first, shown second: nobody ever sees this boot without its lock.
+      // The lock comes first and the row second, so that nobody ever sees the lease without its lock.
       await client.query('SELECT pg_advisory_lock($1::int, $2::int)', [LOCK_SPACE, key])
       await client.query(
         'INSERT INTO boots (boot_id, lock_key) VALUES ($1, $2) ON CONFLICT (boot_id) DO NOTHING',
@@ -86,41 +86,41 @@ export async function holdLease(parts: { url: string; bootId: string; log: Logge
 type Recovered = { refunded: readonly Attempt[]; ambiguous: readonly Attempt[] }
 
 /**
- * Boots without a lock, of which `listed` are in the table. Their locks are taken until the transaction ends, so only
- * one process tidies up after them.
- * @param unfinished statement that names the boots with unfinished rows, other than $1
+ * Leases whose lock nobody holds, of which `listed` are in the table. Their locks are taken until the transaction ends, so
+ * that only one process tidies up after them.
+ * @param owners statement that names the process starts with unfinished rows, other than $1
  */
 function* findExpiredLeases(
   bootId: string,
-  unfinished: string,
+  owners: string,
 ): Command<{ dead: readonly string[]; listed: readonly string[] }> {
-  // Asked first: whoever starts between the two statements has no unfinished rows in this answer.
-  const working = yield* all<{ bootId: string }>(unfinished, bootId)
+  // This statement comes first: a process that starts between the two has no unfinished rows in its answer.
+  const working = yield* all<{ bootId: string }>(owners, bootId)
   const seen = yield* all<{ bootId: string; isDead: boolean }>(
     `SELECT boot_id AS "bootId", pg_try_advisory_xact_lock(${LOCK_SPACE}, lock_key::int) AS "isDead"
      FROM boots WHERE boot_id <> $1 ORDER BY boot_id`,
     bootId,
   )
-  const listed = seen.filter((boot) => boot.isDead).map((boot) => boot.bootId)
-  const known = new Set(seen.map((boot) => boot.bootId))
-  // A boot whose row an earlier recovery removed, and that began something once more before it noticed.
-  const forgotten = working.map((boot) => boot.bootId).filter((other) => !known.has(other))
+  const listed = seen.filter((lease) => lease.isDead).map((lease) => lease.bootId)
+  const known = new Set(seen.map((lease) => lease.bootId))
+  // A process whose lease an earlier recovery removed may have begun something once more before it noticed.
+  const forgotten = working.map((owner) => owner.bootId).filter((other) => !known.has(other))
   return { dead: [...listed, ...forgotten], listed }
 }
 
-/** Settles the attempts that dead boots left behind. */
+/** `recoverAttempts`, for the processes whose leases have expired. */
 export function* recoverAttempts(input: { bootId: string; now: Millis }): Command<Recovered> {
-  const { dead, listed } = yield* findExpiredLeases(input.bootId, UNFINISHED_BOOTS)
-  const recovered = yield* recoverBoots(dead, input.now)
+  const { dead, listed } = yield* findExpiredLeases(input.bootId, UNFINISHED_ATTEMPT_OWNERS)
+  const recovered = yield* recoverAttemptsOf(dead, input.now)
   for (const bootId of listed) yield* all('DELETE FROM boots WHERE boot_id = $1', bootId)
   return recovered
 }
 
-/** The same for claims. The boots stay listed: their attempts may not have been looked at. */
+/** `recoverClaims`, for the same. The leases stay listed, since the attempts of those processes may not be settled yet. */
 export function* recoverClaims(input: {
   bootId: string
   now: Millis
 }): Command<{ canceled: number; unknown: number }> {
-  const { dead } = yield* findExpiredLeases(input.bootId, UNFINISHED_CLAIM_BOOTS)
+  const { dead } = yield* findExpiredLeases(input.bootId, UNFINISHED_CLAIM_OWNERS)
   return yield* recoverClaimsOf(dead, input.now)
 }

@@ -20,10 +20,10 @@ interface Prepared {
   readonly order: readonly number[] | undefined
 }
 
-// Waits for a backup tool that holds the file, not for another gateway: that one is refused before.
+// A backup tool may hold the file for a while; another gateway is refused before it gets here.
 const BUSY_TIMEOUT_MS = 5000
 const READ_CACHE_KIB = 8 * 1024
-/** What a group of commits changes, many times over. The rest is in the system's cache; more here was only memory. */
+/** Many times what a group of commits changes. The rest is in the system's cache, so that more here was only memory. */
 const WRITE_CACHE_KIB = 4 * 1024
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024
 /** 16 MiB of WAL between checkpoints: pages that every group changes are copied back once, not every fourth group. */
@@ -40,9 +40,9 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
   if (!options.readOnly) {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     db.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}; PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-    // What a savepoint or statement would have to undo stays in memory: by default it is a file on disk.
+    // The journal of savepoints and statements stays in memory; by default it is a file on disk.
     db.exec('PRAGMA temp_store = MEMORY')
-    // Asserted, because an answer means "on disk": some file systems refuse WAL, some builds default to less.
+    // Both are asserted because an answer means "on disk": some file systems refuse WAL, some builds default to less.
     expectPragma(db, 'journal_mode', 'wal')
     expectPragma(db, 'synchronous', 2)
   }
@@ -87,8 +87,8 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
 }
 
 /**
- * In SQLite's spelling, with placeholders without numbers: numbered ones cannot be filled by place in Node 22.19 to 24.0. Row
- * locks have no meaning where there is one writer.
+ * Translates a statement to SQLite, with placeholders without numbers, since Node 22.19 to 24.0 cannot fill numbered ones by
+ * position. Row locks go: they have no meaning where there is one writer.
  * @returns order: which value each placeholder takes; undefined where they stand in the order of the values, each once
  */
 export function toSqlite(text: string): { text: string; order: readonly number[] | undefined } {
@@ -104,13 +104,14 @@ export function toSqlite(text: string): { text: string; order: readonly number[]
 
 function toRow(names: readonly string[], cells: readonly SqlValue[]): Row {
   const row: Record<string, SqlValue> = {}
-  for (let i = 0; i < cells.length; i++) row[names[i]!] = cells[i]!
+  let i = 0
+  for (const name of names) row[name] = cells[i++] ?? null
   return row
 }
 
 function inOrder(values: readonly SqlValue[], order: readonly number[]): SqlValue[] {
   const ordered: SqlValue[] = []
-  for (const at of order) ordered.push(values[at]!)
+  for (const at of order) ordered.push(values[at] ?? null)
   return ordered
 }
 

@@ -23,12 +23,12 @@ const LOOK = `SELECT a.balance, a.rowid AS account, count(k.id) AS depth, min(k.
     LEFT JOIN capability_lineage l ON l.capability_id = $4
     LEFT JOIN capabilities k ON k.id = l.ancestor_id
   WHERE a.id = $5`
-// By the number of the row, which saves looking its id up again.
+// A row's number saves looking its id up again.
 const PAY = 'UPDATE accounts SET balance = balance - $1 WHERE rowid = $2'
 const COUNT_USE = 'UPDATE capabilities SET uses = uses + 1 WHERE rowid = $1'
 const COUNT_USES = `UPDATE capabilities SET uses = uses + 1
   WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)`
-/** What is NULL at first is not written. */
+/** Columns that are NULL at first are not written. */
 const INSERT_ATTEMPT = insertInto('attempts', [
   'id',
   'kind',

@@ -22,8 +22,8 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-/** What a command may wait for others, of which its commit alone takes as much or more. */
-const MAX_GATHER_MS = 1
+/** How long a command may wait for others: its commit alone takes as much or more. */
+const MAX_BATCH_WAIT_MS = 1
 
 /** sysexits.h EX_SOFTWARE */
 const EXIT_CRASHED = 70
@@ -46,7 +46,7 @@ export async function openSqliteStore(parts: {
     transferList: [port2],
     // Node 22 calls node:sqlite experimental on stderr, once a thread; the launcher sees to the main one.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // Its heap holds one group of commands: a large young generation would only be memory that is never given back.
+    // The thread's heap holds one group of commands: a large young generation would be memory that is never given back.
     resourceLimits: { maxYoungGenerationSizeMb: 4 },
   })
 
@@ -55,7 +55,7 @@ export async function openSqliteStore(parts: {
   let closing: Promise<void> | undefined
   let isOpen = false
 
-  // What the thread acknowledged is on disk; what it did not, nobody was told. Starting anew is the safe way on.
+  // Everything that the thread acknowledged is on disk, and nobody was told of the rest: to start anew is the safe way on.
   worker.on('error', (thrown) => {
     if (!isOpen) return
     log.fatal({ err: thrown }, 'the store thread failed: the process ends')
@@ -80,21 +80,24 @@ export async function openSqliteStore(parts: {
     const count = Math.max(values.length, failures.length)
     const answered = waiting.slice(0, count)
     waiting = waiting.slice(count)
-    // Before anybody learns of the change: nobody reads the old row after that.
+    // The cache forgets before anybody learns of the change, so that nobody reads the old row after it.
     for (const { name } of answered) rows.after(name)
-    for (const [index, failure] of failures) answered[index]!.reject(toStoreError(failure))
-    const failed = failures.length > 0 ? new Set(failures.map(([index]) => index)) : undefined
-    for (const [index, { resolve }] of answered.entries()) if (!failed?.has(index)) resolve(values[index])
+    const failed = new Map(failures)
+    for (const [index, { resolve, reject }] of answered.entries()) {
+      const failure = failed.get(index)
+      if (failure) reject(toStoreError(failure))
+      else resolve(values[index])
+    }
   })
 
   function flush(): void {
     port.postMessage(outbox)
     outbox = []
   }
-  // A message and a commit cost as much for one command as for twenty. What comes while the thread commits it takes together.
+  // A message and a commit cost as much for one command as for twenty. The thread takes together what comes while it commits.
   const batcher = createBatcher({
     count: () => outbox.length,
-    maxMs: MAX_GATHER_MS,
+    maxMs: MAX_BATCH_WAIT_MS,
     now: () => performance.now(),
     flush() {
       if (outbox.length > 0) flush()

@@ -1,4 +1,4 @@
-// What the embedded store does in fewer statements is what the commands say: both run on twins, in every case there is.
+// What the embedded store does in fewer statements is what the reference does step by step: both run on twins, in every case.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { all, type Command, type Row } from '../../../src/store/command.ts'
@@ -6,7 +6,7 @@ import type { CommandName } from '../../../src/store/commands/index.ts'
 import { storeOf } from '../../../src/store/engine-store.ts'
 import type { Store } from '../../../src/store/ports.ts'
 import type { AttemptKind, Page, PageRequest } from '../../../src/store/model.ts'
-import { LEDGER, placeAttempts, placeEntries } from '../../../src/store/sqlite/write-behind.ts'
+import { LEDGER, mergeAttempts, mergeEntries } from '../../../src/store/sqlite/write-behind.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { referenceCommands } from '../../support/reference-commands.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
@@ -16,18 +16,18 @@ import { addGrant, addPermit, execution } from '../../support/store-actions.ts'
 const BOOT = 'boot-1'
 type Start = (...args: unknown[]) => Command<unknown>
 
-let twins: readonly [plain: DirectStore, hot: DirectStore]
+let twins: readonly [plain: DirectStore, fused: DirectStore]
 /** Does everything on both, and answers when they agree. */
 let both: Store
 beforeAll(async () => {
   twins = [await openDirectStore(), await openDirectStore()]
-  const [plain, hot] = twins
+  const [plain, fused] = twins
   both = storeOf({
     engine: 'sqlite',
     async run(name, args) {
       const expected = plain.drive((referenceCommands[name] as Start)(...args))
-      expect(hot.drive((sqliteCommands[name] as Start)(...args))).toEqual(expected)
-      placeNow()
+      expect(fused.drive((sqliteCommands[name] as Start)(...args))).toEqual(expected)
+      mergeNow()
       return expected
     },
     health: async () => ({ ok: true, latencyMs: 0, detail: 'twins' }),
@@ -36,10 +36,10 @@ beforeAll(async () => {
 })
 /** In the middle of everything, as the store's thread does. */
 let ran = 0
-function placeNow(): void {
+function mergeNow(): void {
   ran++
-  if (ran % 7 === 0) twins[1].drive(placeEntries())
-  if (ran % 11 === 0) twins[1].drive(placeAttempts())
+  if (ran % 7 === 0) twins[1].drive(mergeEntries())
+  if (ran % 11 === 0) twins[1].drive(mergeAttempts())
 }
 /** Texts that the embedded store runs for a command that both run. */
 function recordBoth(name: CommandName, ...args: unknown[]): readonly string[] {
@@ -59,8 +59,8 @@ const TABLES = [
   'action_counts',
 ]
 function expectSameRows(): void {
-  const [plain, hot] = twins
-  for (const table of TABLES) expect(rowsOf(hot, table), table).toEqual(rowsOf(plain, table))
+  const [plain, fused] = twins
+  for (const table of TABLES) expect(rowsOf(fused, table), table).toEqual(rowsOf(plain, table))
 }
 function rowsOf(twin: DirectStore, table: string): readonly unknown[] {
   const from = table === 'ledger_entries' ? LEDGER : table

@@ -5,7 +5,7 @@ import type { Command, Row } from '../../../src/store/command.ts'
 import { commands } from '../../../src/store/commands/index.ts'
 import { sqliteDialect } from '../../../src/store/dialects.ts'
 import { migrate } from '../../../src/store/migrations.ts'
-import { placeAttempts } from '../../../src/store/sqlite/write-behind.ts'
+import { mergeAttempts } from '../../../src/store/sqlite/write-behind.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { toSqlite } from '../../../src/store/sqlite/database.ts'
 import type { Mandate, PermitState } from '../../../src/store/ports.ts'
@@ -168,7 +168,7 @@ describe('plans of SQLite', () => {
       ])
       expect(plans.filter((plan) => plan.includes('TEMP'))).toEqual([])
     }
-    expect(plansOf(placeAttempts())).toEqual([expect.stringContaining('attempts_unlisted')])
+    expect(plansOf(mergeAttempts())).toEqual([expect.stringContaining('attempts_unlisted')])
   })
 
   it.each<[state: AttemptState, plan: string]>([

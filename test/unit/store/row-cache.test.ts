@@ -12,7 +12,7 @@ function setUp() {
   return { rows, find, asked: () => asked }
 }
 
-describe('rows that are remembered', () => {
+describe('rows that are cached', () => {
   it('are read once for each token, capability and credential', () => {
     const { find, asked } = setUp()
     expect(find('findCapability', digest(1))).toEqual({ asked: 1 })
@@ -58,7 +58,7 @@ describe('rows that are remembered', () => {
 
   it('cannot be left out of a command that writes', () => {
     // @ts-expect-error a write says what it touches
-    command({ kind: 'transaction' }, function* () {})
+    command({ kind: 'transaction' })(function* () {})
   })
 
   it('outlast the commands of calls, which come with every one', () => {

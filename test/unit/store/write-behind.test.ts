@@ -10,7 +10,7 @@ import { storeOf } from '../../../src/store/engine-store.ts'
 import { migrate } from '../../../src/store/migrations.ts'
 import type { Store } from '../../../src/store/ports.ts'
 import type { Page, PageRequest } from '../../../src/store/model.ts'
-import { createPlacing, TURN_COMMANDS } from '../../../src/store/sqlite/write-behind.ts'
+import { createMerger, MERGE_EVERY } from '../../../src/store/sqlite/write-behind.ts'
 import { openDatabase, type SqliteDatabase } from '../../../src/store/sqlite/database.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { removeFolder } from '../../support/remove-folder.ts'
@@ -20,7 +20,7 @@ let folder: string
 let db: SqliteDatabase
 let store: Store
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gateway-arrivals-'))
+  folder = await mkdtemp(join(tmpdir(), 'gateway-write-behind-'))
   db = openDatabase(join(folder, 'gateway.db'))
   db.exec('PRAGMA synchronous = OFF')
   db.drive(migrate(sqliteDialect, NOW))
@@ -38,11 +38,11 @@ afterEach(async () => {
 })
 
 const count = (from: string) => db.drive(all<{ n: number }>(`SELECT count(*) AS n FROM ${from}`))[0]!.n
-const arrived = () => [count('ledger_arrivals'), count('attempts WHERE listed = 0')]
-/** Everything has its place after the second turn at the latest. */
-function twoTurns(place: (commands: number) => void): void {
-  place(TURN_COMMANDS)
-  place(TURN_COMMANDS)
+const staged = () => [count('ledger_arrivals'), count('attempts WHERE listed = 0')]
+/** Everything is merged after the second merge at the latest. */
+function mergeTwice(merge: (commands: number) => void): void {
+  merge(MERGE_EVERY)
+  merge(MERGE_EVERY)
 }
 
 async function reserve(setting: Setting, at = NOW): Promise<string> {
@@ -60,22 +60,22 @@ async function readAll<T>(read: (page: PageRequest) => Promise<Page<T>>): Promis
   }
 }
 
-describe('placing what arrived', () => {
-  it('shows each attempt and each entry once, newest first, whatever has its place by then', async () => {
-    const place = createPlacing(db, () => 0)
+describe('merging what is staged', () => {
+  it('shows each attempt and each entry once, newest first, whatever is merged by then', async () => {
+    const merge = createMerger(db, () => 0)
     const settings = [
       await addSetting(store, 10_000),
       await addSetting(store, 10_000),
       await addSetting(store, 10_000),
     ]
     const made = new Map<Setting, string[]>(settings.map((setting) => [setting, []]))
-    const turns: (readonly [commands: number, entries: number, attempts: number])[] = []
-    for (let i = 1; i <= 4 * TURN_COMMANDS + 50; i++) {
+    const merges: (readonly [commands: number, entries: number, attempts: number])[] = []
+    for (let i = 1; i <= 4 * MERGE_EVERY + 50; i++) {
       const setting = settings[i % settings.length]!
       made.get(setting)!.unshift(await reserve(setting, NOW + i))
-      place(1)
-      if (i % TURN_COMMANDS === 1) turns.push([i, arrived()[0]!, arrived()[1]!])
-      if (i % (TURN_COMMANDS / 2) !== 7) continue
+      merge(1)
+      if (i % MERGE_EVERY === 1) merges.push([i, staged()[0]!, staged()[1]!])
+      if (i % (MERGE_EVERY / 2) !== 7) continue
       for (const [{ accountId, capability }, ids] of made) {
         const attempts = await readAll((page) => store.listAttempts({ accountId }, page))
         expect(attempts.map(({ id }) => id)).toEqual(ids)
@@ -87,22 +87,22 @@ describe('placing what arrived', () => {
         expect(entries.filter(({ kind }) => kind === 'egress').map(({ reference }) => reference)).toEqual(ids)
       }
     }
-    expect(turns).toEqual([
+    expect(merges).toEqual([
       [1, 0, 0],
-      [TURN_COMMANDS + 1, 2 * TURN_COMMANDS, 0],
-      [2 * TURN_COMMANDS + 1, 0, TURN_COMMANDS],
-      [3 * TURN_COMMANDS + 1, 2 * TURN_COMMANDS, 0],
-      [4 * TURN_COMMANDS + 1, 0, TURN_COMMANDS],
+      [MERGE_EVERY + 1, 2 * MERGE_EVERY, 0],
+      [2 * MERGE_EVERY + 1, 0, MERGE_EVERY],
+      [3 * MERGE_EVERY + 1, 2 * MERGE_EVERY, 0],
+      [4 * MERGE_EVERY + 1, 0, MERGE_EVERY],
     ])
   }, 60_000)
 
-  it('takes shorter turns when they take long, and longer ones again when they do not', () => {
+  it('merges more often when merges take long, and less often again when they do not', () => {
     let clock = 0
     let tookMs = 0
     let called = 0
     const at: number[] = []
-    const place = createPlacing(db, () => {
-      // Asked when a turn begins and when it has ended.
+    const merge = createMerger(db, () => {
+      // Asked when a merge begins and when it has ended.
       if (called++ % 2 === 0) at.push(i)
       return (clock += tookMs)
     })
@@ -112,9 +112,9 @@ describe('placing what arrived', () => {
       at.length = 0
       while (at.length <= count) {
         i++
-        place(1)
+        merge(1)
       }
-      return at.slice(1).map((end, turn) => end - at[turn]!)
+      return at.slice(1).map((end, merge) => end - at[merge]!)
     }
     expect(lengthsOf(2, 15)).toEqual([1000, 1000])
     expect(lengthsOf(7, 21)).toEqual([500, 250, 125, 62, 32, 32, 32])
@@ -125,43 +125,43 @@ describe('placing what arrived', () => {
   it('begins with what an earlier process left, of both', async () => {
     const setting = await addSetting(store, 10)
     await reserve(setting)
-    expect(arrived()).toEqual([2, 1])
-    createPlacing(db)(1)
-    expect(arrived()).toEqual([0, 0])
+    expect(staged()).toEqual([2, 1])
+    createMerger(db)(1)
+    expect(staged()).toEqual([0, 0])
   })
 
-  it('leaves everything where it arrived when a turn finds no room, and finishes it in a later one', async () => {
+  it('leaves everything staged when a merge finds no room, and finishes it in a later one', async () => {
     const setting = await addSetting(store, 100)
-    const place = createPlacing(db)
-    place(1)
+    const merge = createMerger(db)
+    merge(1)
     const ids: string[] = []
     for (let i = 1; i <= 60; i++) ids.unshift(await reserve(setting, NOW + i))
     db.exec('PRAGMA max_page_count = 1')
-    twoTurns(place)
-    expect(arrived()).toEqual([120, 60])
+    mergeTwice(merge)
+    expect(staged()).toEqual([120, 60])
     db.exec('PRAGMA max_page_count = 100000')
     // The thread goes on: nothing is left open.
     ids.unshift(await reserve(setting, NOW + 100))
-    twoTurns(place)
-    expect(arrived()).toEqual([0, 0])
+    mergeTwice(merge)
+    expect(staged()).toEqual([0, 0])
     const entries = await store.ledger(setting.accountId, { limit: 61 })
     expect(entries.items.map(({ reference }) => reference)).toEqual(ids)
   })
 
-  it('places all others when the id of one was given twice, every time', async () => {
+  it('merges all others when the id of one was given twice, every time', async () => {
     const setting = await addSetting(store, 10)
-    const place = createPlacing(db)
+    const merge = createMerger(db)
     const first = reservation(setting, 'boot-1')
     expect((await store.reserveAttempt(first)).ok).toBe(true)
-    twoTurns(place)
-    expect(arrived()).toEqual([0, 0])
+    mergeTwice(merge)
+    expect(staged()).toEqual([0, 0])
     const { transactionId } = first
     const twice = { ...reservation(setting, 'boot-1'), transactionId }
     expect((await store.reserveAttempt(twice)).ok).toBe(true)
-    for (let turn = 1; turn < 4; turn++) {
-      await reserve(setting, NOW + turn)
-      twoTurns(place)
-      expect(arrived()).toEqual([2, 0])
+    for (let nth = 1; nth < 4; nth++) {
+      await reserve(setting, NOW + nth)
+      mergeTwice(merge)
+      expect(staged()).toEqual([2, 0])
     }
     // Nothing of it is lost: the ledger says what the balance says.
     const { items } = await store.ledger(setting.accountId, { limit: 9 })
