@@ -5,12 +5,12 @@ import { all, type Command, type Row } from '../../../src/store/command.ts'
 import type { CommandName } from '../../../src/store/commands/index.ts'
 import { storeOf } from '../../../src/store/engine-store.ts'
 import type { Store } from '../../../src/store/ports.ts'
-import type { AttemptKind, Page, PageRequest } from '../../../src/store/model.ts'
 import { LEDGER, mergeAttempts, mergeEntries } from '../../../src/store/sqlite/write-behind.ts'
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { referenceCommands } from '../../support/reference-commands.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
-import { addCapability, addCredential, addSetting, ending, NOW, reservation } from '../../support/store.ts'
+import { addSetting, ending, NOW, reservation } from '../../support/store.ts'
+import { execute, executions, goThrough, situations } from '../../support/store-situations.ts'
 import { addGrant, addPermit, execution } from '../../support/store-actions.ts'
 
 const BOOT = 'boot-1'
@@ -48,6 +48,10 @@ function recordBoth(name: CommandName, ...args: unknown[]): readonly string[] {
 }
 afterAll(() => Promise.all(twins.map((twin) => twin.remove())))
 
+async function revokeRow(id: string): Promise<void> {
+  for (const twin of twins) twin.drive(all('UPDATE credentials SET revoked_at = $1 WHERE id = $2', NOW, id))
+}
+
 const TABLES = [
   'accounts',
   'capabilities',
@@ -67,101 +71,12 @@ function rowsOf(twin: DirectStore, table: string): readonly unknown[] {
   // Whether it is listed already is how the embedded store works, not what it knows.
   return twin.drive(all<Row>(`SELECT * FROM ${from} ORDER BY 1, 2`)).map(({ listed: _listed, ...row }) => row)
 }
-const STATES = ['reserved', 'sending', 'settled', 'ambiguous', 'refunded'] as const
-/** Both read every page the same. */
-async function readLists(accountId: string, capabilityId?: string): Promise<void> {
-  const pages: ((page: PageRequest) => Promise<Page<unknown>>)[] = [
-    (page) => both.ledger(accountId, page),
-    (page) => both.listAttempts({ accountId }, page),
-    (page) => both.listAttempts({ accountId, capabilityId }, page),
-    ...STATES.map((state) => (page: PageRequest) => both.listAttempts({ accountId, state }, page)),
-    (page) => both.listAttempts({ accountId, capabilityId, state: 'ambiguous' }, page),
-  ]
-  for (const read of pages)
-    for (let before: string | undefined; ;) {
-      const { next } = await read({ limit: 2, before })
-      if (next === null) break
-      before = next
-    }
-}
-
-const rarely = <T>(usual: T, other: T) =>
-  fc.oneof({ arbitrary: fc.constant(usual), weight: 5 }, { arbitrary: fc.constant(other), weight: 1 })
-const situations = fc.record({
-  credits: fc.integer({ min: 0, max: 3 }),
-  costs: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 4 }),
-  maxUses: fc.constantFrom(null, null, 1, 2),
-  uses: fc.integer({ min: 0, max: 1 }),
-  depth: fc.integer({ min: 1, max: 3 }),
-  lifetimeMs: rarely(1, 0),
-  parentLifetimeMs: rarely(1, 0),
-  isCapabilityRevoked: rarely(false, true),
-  isCredentialRotated: rarely(false, true),
-  isCredentialRevoked: rarely(false, true),
-  /** Without its capabilities, which a revocation takes with it. */
-  isCredentialRowRevoked: rarely(false, true),
-  capabilityId: rarely<string | undefined>(undefined, 'cap_none'),
-  credentialId: rarely<string | undefined>(undefined, 'cred_none'),
-  accountId: rarely<string | undefined>(undefined, 'acct_none'),
-  state: fc.constantFrom('reserved' as const, 'sending' as const),
-  kind: rarely<AttemptKind>('fetch', 'action'),
-  endsAs: fc.constantFrom('settled' as const, 'ambiguous' as const),
-  endsIn: rarely(BOOT, 'boot-2'),
-  endsOtherKind: rarely(false, true),
-  endsTwice: fc.boolean(),
-})
-type Situation = typeof situations extends fc.Arbitrary<infer S> ? S : never
-
-async function goThrough(s: Situation): Promise<boolean[]> {
-  const { accountId, credential, capability: root } = await addSetting(both, s.credits)
-  const over = { maxUses: s.maxUses, uses: s.uses }
-  let capability = root
-  for (let depth = 1; depth < s.depth; depth++)
-    capability = await addCapability(both, credential, {
-      ...over,
-      parentId: capability.id,
-      expiresAt: NOW + s.parentLifetimeMs,
-    })
-  capability = await addCapability(both, credential, {
-    ...over,
-    parentId: s.depth === 1 ? null : capability.id,
-    expiresAt: NOW + s.lifetimeMs,
-  })
-  if (s.isCapabilityRevoked) await both.revokeCapability({ id: root.id, accountId, now: NOW })
-  if (s.isCredentialRotated) {
-    const { id, sealed } = credential
-    await both.rotateCredential({ id, accountId, fromVersion: 1, sealed, now: NOW })
-  }
-  if (s.isCredentialRevoked) await both.revokeCredential({ id: credential.id, accountId, now: NOW })
-  if (s.isCredentialRowRevoked)
-    for (const twin of twins)
-      twin.drive(all('UPDATE credentials SET revoked_at = $1 WHERE id = $2', NOW, credential.id))
-
-  const done: boolean[] = []
-  for (const cost of s.costs) {
-    const input = reservation({ accountId, credential, capability }, BOOT, {
-      state: s.state,
-      kind: s.kind,
-      ...(s.accountId === undefined ? {} : { accountId: s.accountId }),
-      ...(s.capabilityId === undefined ? {} : { capabilityId: s.capabilityId }),
-      ...(s.credentialId === undefined ? {} : { credentialId: s.credentialId }),
-    })
-    done.push((await both.reserveAttempt({ ...input, cost })).ok)
-    const end = ending(input.attempt, s.endsIn, s.endsAs)
-    if (s.endsOtherKind) await both.finishAttempt({ ...end, kind: 'edge' })
-    done.push((await both.finishAttempt(end)).ok)
-    if (s.endsTwice) await both.finishAttempt(ending(input.attempt, s.endsIn))
-  }
-  await readLists(accountId, capability.id)
-  return done
-}
-
 describe('the commands of every fetch', () => {
   it('answer and write in fewer statements what they do step by step', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(situations, async (situation) => {
-        seen.add((await goThrough(situation)).slice(0, 2).join())
+        seen.add((await goThrough(both, situation, revokeRow)).slice(0, 2).join())
       }),
       { numRuns: 300 },
     )
@@ -181,76 +96,12 @@ describe('the commands of every fetch', () => {
   })
 })
 
-const executions = fc.record({
-  credits: fc.integer({ min: 1, max: 3 }),
-  costs: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 2 }),
-  needsApproval: fc.boolean(),
-  decision: fc.constantFrom('approve' as const, 'approve' as const, 'refuse' as const, undefined),
-  lifetimeMs: rarely(1, 0),
-  isMandateRevoked: rarely(false, true),
-  isCredentialRevoked: rarely(false, true),
-  isCredentialRotated: rarely(false, true),
-  /** As asked for: what it was when the permit was prepared, or what a rotation makes it. */
-  credentialVersion: rarely(1, 2),
-  isOtherCredential: rarely(false, true),
-  permitId: fc.oneof(
-    { arbitrary: fc.constant(undefined), weight: 8 },
-    fc.constantFrom<(string | null)[]>(null, 'pmt_none'),
-  ),
-  isOtherAccount: rarely(false, true),
-  state: fc.constantFrom('reserved' as const, 'sending' as const),
-  capabilityId: rarely<string | null>(null, 'cap_none'),
-  endsAs: fc.constantFrom('settled' as const, 'ambiguous' as const),
-})
-type Execution = typeof executions extends fc.Arbitrary<infer S> ? S : never
-
-async function execute(s: Execution): Promise<string[]> {
-  const grant = await addGrant(both, s.credits, { requiresApproval: s.needsApproval })
-  const { accountId, credentialId, mandate } = grant
-  const otherCredential = await addCredential(both, accountId)
-  const stranger = await addGrant(both, 5)
-  const permit = await addPermit(both, grant, { expiresAt: NOW + s.lifetimeMs })
-  if (s.needsApproval && s.decision)
-    await both.decidePermit({
-      id: permit.id,
-      accountId,
-      decision: s.decision,
-      keyId: 'key_1',
-      expiresAt: permit.expiresAt,
-      now: NOW - 1,
-    })
-  if (s.isMandateRevoked) await both.revokeMandate({ id: mandate.id, accountId, now: NOW })
-  if (s.isCredentialRotated) {
-    const { sealed } = otherCredential
-    await both.rotateCredential({ id: credentialId, accountId, fromVersion: 1, sealed, now: NOW })
-  }
-  if (s.isCredentialRevoked) await both.revokeCredential({ id: credentialId, accountId, now: NOW })
-
-  const done: string[] = []
-  // The second one finds the permit used where the first one went through.
-  for (const cost of s.costs) {
-    const input = execution(permit, BOOT, {
-      state: s.state,
-      capabilityId: s.capabilityId,
-      credentialVersion: s.credentialVersion,
-      ...(s.permitId === undefined ? {} : { permitId: s.permitId }),
-      ...(s.isOtherCredential ? { credentialId: otherCredential.id } : {}),
-      ...(s.isOtherAccount ? { accountId: stranger.accountId } : {}),
-    })
-    const result = await both.reserveAction({ ...input, cost })
-    done.push(result.ok ? 'ok' : result.reason)
-    await both.finishAttempt(ending(input.attempt, BOOT, s.endsAs))
-  }
-  await readLists(accountId)
-  return done
-}
-
 describe('the command of every permit that is executed', () => {
   it('answers and writes in fewer statements what it does step by step', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(executions, async (one) => {
-        for (const result of await execute(one)) seen.add(result)
+        for (const result of await execute(both, one)) seen.add(result)
       }),
       { numRuns: 300 },
     )
