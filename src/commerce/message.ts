@@ -1,7 +1,7 @@
 // Input -> Message: header fields by name, body as text or JSON, each with its place. Nothing here knows a protocol, and
 // nothing that came in is an exception: what cannot be read is a state of the message.
 import { readJson } from './decode/json.ts'
-import { keepOutline, placeOfBody, readOutline, sourceOf } from './decode/outline.ts'
+import { readOutline } from './decode/outline.ts'
 import { pointer } from './decode/value.ts'
 import {
   MAX_BODY_CHARS,
@@ -12,26 +12,29 @@ import {
   type HeaderField,
   type Json,
   type Message,
+  type Outline,
   type Place,
   type TransactionInput,
 } from './ports.ts'
 
 /**
- * @param read the body, where somebody has read it already
- * @param wantsTexts whether its texts will be looked into as well
+ * Never throws.
+ * @param given the body, where somebody has read it already
  */
-export function readMessage(input: TransactionInput, read?: Body, wantsTexts = false): Message {
-  const body = read ?? readBody(input.body, mediaType(input.headers), wantsTexts)
+export function readMessage(input: TransactionInput, given?: Body): Message {
+  const read = given ?? readBody(input.body, mediaType(input.headers))
+  const outline = read.kind === 'json' ? outlineOf(read) : NOTHING
+  const { why } = outline
+  const body: Body = why === undefined ? read : { kind: 'unreadable', why }
   const { headers, unreadHeaders } = readHeaders(input.headers)
-  const byName = new Map<string, HeaderField>()
-  for (const field of headers) if (!byName.has(field.name)) byName.set(field.name, field)
-  const method = input.method?.toUpperCase() ?? (body.kind === 'absent' ? 'GET' : 'POST')
+  const byName = new Map(headers.toReversed().map((field) => [field.name, field]))
   return {
-    target: { text: input.target, url: parseUrl(input.target) },
-    method,
+    target: { text: input.target, url: URL.parse(input.target) ?? undefined },
+    method: input.method?.toUpperCase() ?? (body.kind === 'absent' ? 'GET' : 'POST'),
     headers,
     unreadHeaders,
     body,
+    outline: why === undefined ? outline : NOTHING,
     header: (name) => byName.get(name),
   }
 }
@@ -45,11 +48,24 @@ export const isOversize = (field: HeaderField): boolean => field.value.length > 
 
 /** The JSON body; null where there is none or it cannot be read. */
 export const jsonBody = (message: Message): Found<Json> | null =>
-  message.body.kind === 'json' ? { value: message.body.value, at: placeOfBody(message.body.raw) } : null
+  message.body.kind === 'json' ? { value: message.body.value, at: placeOfBody(message.body) } : null
 
-function parseUrl(text: string): URL | undefined {
-  return URL.parse(text) ?? undefined
-}
+type JsonBody = Extract<Body, { kind: 'json' }>
+
+/** What stands in a text stands one layer deeper. */
+const placeOfBody = ({ raw }: JsonBody): Place => (raw === undefined ? '/body' : '/body#')
+
+const NOTHING: Outline = { texts: [], marks: [], why: undefined }
+
+/** What others parsed may be anything: it is held against the limits of text. */
+const outlineOf = (body: JsonBody): Outline =>
+  readOutline({
+    value: body.value,
+    at: placeOfBody(body),
+    where: 'body',
+    isDecoded: false,
+    isLimited: body.raw === undefined,
+  })
 
 type Fields = TransactionInput['headers']
 
@@ -60,25 +76,15 @@ type Fields = TransactionInput['headers']
 function readHeaders(fields: Fields): Pick<Message, 'headers' | 'unreadHeaders'> {
   const found: HeaderField[] = []
   for (const name of Object.keys(fields ?? {}).sort()) {
-    const value = fields![name]!
+    const value: unknown = fields?.[name]
     const at = pointer('/headers', name)
     const lower = name.trim().toLowerCase()
     if (typeof value === 'string') found.push({ name: lower, value: value.trim(), at })
     else if (Array.isArray(value))
-      for (const [index, item] of value.entries())
+      for (const [index, item] of (value as unknown[]).entries())
         if (typeof item === 'string') found.push({ name: lower, value: item.trim(), at: pointer(at, index) })
   }
-  let isInOrder = true
-  let isRepeated = false
-  for (let i = 1; i < found.length; i++) {
-    const [before, name] = [found[i - 1]!.name, found[i]!.name]
-    if (before > name) isInOrder = false
-    else if (before === name) isRepeated = true
-  }
-  // Of most messages the names are in lower case, and each is there once.
-  if (isInOrder && !isRepeated) return { headers: found, unreadHeaders: [] }
-  if (!isInOrder) found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  return limitRepetition(found)
+  return limitRepetition(found.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)))
 }
 
 /** Whoever judges holds the fields of one name against each other: a bound to their number keeps that linear. */
@@ -98,14 +104,15 @@ function mediaType(fields: Fields): string {
   for (const [name, value] of Object.entries(fields ?? {}))
     if (name.trim().toLowerCase() === 'content-type') {
       const text: unknown = Array.isArray(value) ? value[0] : value
-      if (typeof text === 'string') return text.split(';')[0]!.trim().toLowerCase()
+      if (typeof text === 'string') return text.replace(/;.*/s, '').trim().toLowerCase()
     }
   return ''
 }
 
-function readBody(body: unknown, type: string, wantsTexts: boolean): Body {
+/** @param type media type in lower case, without parameters */
+function readBody(body: unknown, type: string): Body {
   if (body === undefined || body === null || body === '') return { kind: 'absent' }
-  if (typeof body !== 'string') return readValue(body as Json, wantsTexts)
+  if (typeof body !== 'string') return { kind: 'json', value: body as Json, raw: undefined }
   if (body.length > MAX_BODY_CHARS) return { kind: 'unreadable', why: 'oversize' }
   const saysJson = /^application\/(?:[\w.-]+\+)?json$/.test(type)
   if (!saysJson && !/^\s*[[{]/.test(body)) return { kind: 'text', raw: body }
@@ -115,13 +122,4 @@ function readBody(body: unknown, type: string, wantsTexts: boolean): Body {
   return saysJson || type === '' || read.why !== 'malformed'
     ? { kind: 'unreadable', why: read.why }
     : { kind: 'text', raw: body }
-}
-
-/** What was parsed by others may be anything: it is held against the limits of text. */
-function readValue(value: Json, wantsTexts: boolean): Body {
-  const outline = readOutline(sourceOf(value, undefined), { isLimited: true, wantsTexts })
-  if (outline.why !== undefined) return { kind: 'unreadable', why: outline.why }
-  const body = { kind: 'json', value, raw: undefined } as const
-  keepOutline(body, outline)
-  return body
 }

@@ -1,23 +1,14 @@
-// What a transaction of agent commerce looks like to everybody who judges one: /v1/inspect (policy), /v1/test (rubric), the
-// edge and the marketplace. Everything here is pure: no clock, no network, no key. Reading (message.ts, detect.ts, protocols/*)
-// finds what is there and where; judging (bindings.ts, policy/*, rubric/*) never parses anything itself.
+// The values of agent commerce that everybody who judges a transaction shares: /v1/inspect (policy), /v1/test (rubric), the edge and
+// the marketplace. Everything in this room is pure: no clock, no network, no key. Reading finds what is there and where; judging
+// (policy/*, rubric/*) never parses anything itself.
 //
-//   TransactionInput -> readMessage -> Message -> detect -> Detection { layers, reading, facts } -> bindings -> Binding[]
+//   TransactionInput -> readMessage -> Message -> analyse -> Analysis { detection, spoken, bindings }
 //                                                             |-> policy/   -> allow | review | deny, with reasons
 //                                                             '-> rubric/   -> checks, dimensions, score
 //
-// What another part calls (the edge and the marketplace have a message, the payment firewall has documents that it decoded itself):
-//   a message    readMessage(input), detect(message), findBindings(message, detection)
-//                  -> what it is, what it says about the money, and every pair of statements with its verdict and places
-//   documents    readX402Shape(payment)                  bindings of x402 without places and text, and nothing decoded twice:
-//                  -> version, stage, method             version and method say which members there are to read;
-//                X402_RULES[rule](paid, asked), judgeX402(paid, asked)
-//                  -> Verdict of `scheme`, `network`, `asset`, `pay_to`, `amount`, `accepted`; amounts are bigint, networks CAIP-2
-//                findDifference(accepted, asked)         -> the first member in which a payer's choice is not the requirement
-//                findDomainDifference(extra, domain, …)  -> whether the EIP-712 domain is that of the token
-//                findWindowProblems(window, bounds)      -> seconds; the caller knows the time and how much it tolerates
-//                compareResourceTexts(paid, spent)       -> whether two URLs are one resource
-// Whoever refuses maps `mismatch` to codes of its own and treats `unverifiable` as refused wherever it needs the statement.
+// A part that decoded its documents itself (the payment firewall) calls the rules of x402/shape.ts and x402/bind-rules.ts, which
+// take plain values. It maps `mismatch` to codes of its own and treats `unverifiable` as refused wherever it needs the statement.
+
 import type { InspectResult, TestReport, Transaction } from '../../schemas/commerce.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
@@ -63,7 +54,61 @@ export type Body =
     }
   | { readonly kind: 'text'; readonly raw: string; readonly bytes?: Uint8Array }
   /** Says it is JSON and is not, is too deep or too large: nothing of it is used. */
-  | { readonly kind: 'unreadable'; readonly why: 'malformed' | 'too_deep' | 'oversize' }
+  | { readonly kind: 'unreadable'; readonly why: Unreadable }
+
+/** Why nothing of a JSON text may be used: it is none, or is nested too deep, or is larger than any protocol needs. */
+export type Unreadable = 'malformed' | 'too_deep' | 'oversize'
+
+/** Where in a message a text stands. */
+export type Where = 'url' | 'header' | 'body'
+
+/** What texts were read from. */
+export interface TextSource {
+  readonly at: Place
+  readonly where: Where
+  /** Decoded out of something else, e.g. a payment header. */
+  readonly isDecoded: boolean
+}
+
+/** What holds other values. */
+export interface Container {
+  readonly value: readonly Json[] | JsonObject
+  /** Of the member it is the value of; items have the name of their list. */
+  readonly name: string
+  /** Its member or index in what holds it. */
+  readonly key: string | number
+  readonly up: Container | undefined
+  /** The root is at 1. */
+  readonly depth: number
+  /** Undefined until somebody asks: few are asked about, and it may be as long as the body. */
+  place: Place | undefined
+}
+
+export interface Text {
+  readonly value: string
+  /** Of the member or header it is the value of, its end where it is long; list items have that of their list. */
+  readonly name: string
+  /** It is the name of a member, not its value. */
+  readonly isName: boolean
+  readonly source: TextSource
+  /** The object or list that it stands in; undefined where it is all of its source. */
+  readonly holder: Container | undefined
+  /** Its member or index there. */
+  readonly key: string | number
+}
+
+/** A member or item that may be a mandate, by its name or by how it begins. */
+export interface Mark extends Pick<Text, 'name' | 'source' | 'key'> {
+  readonly value: Json
+  readonly holder: Container
+}
+
+export interface Outline {
+  /** Why nothing of it may be used, where it was held against the limits. */
+  readonly why: Unreadable | undefined
+  readonly texts: readonly Text[]
+  readonly marks: readonly Mark[]
+}
 
 export interface Message {
   readonly target: {
@@ -78,16 +123,23 @@ export interface Message {
   /** The first field, of each name that is there more than MAX_FIELDS_OF_A_NAME times, that was not read. */
   readonly unreadHeaders: readonly Place[]
   readonly body: Body
+  /** Texts of a JSON body, and what in it may be a mandate; empty where there is none. */
+  readonly outline: Outline
   /** Header value by lower-case name, the first where there are several. */
   header(name: string): HeaderField | undefined
 }
 
-export type Protocol = 'x402' | 'mpp' | 'ucp' | 'acp' | 'ap2' | 'mcp'
-export type LayerName = Protocol | 'a2a' | 'l402' | 'web-bot-auth'
 export type Confidence = 'high' | 'medium' | 'low'
 
+/** Why something was recognised. The mark is never a value that could be secret. */
+export interface Evidence {
+  readonly mark: string
+  readonly at: Place
+}
+
 export interface Layer {
-  readonly name: LayerName
+  /** Of a protocol (protocols.ts), or `a2a`, `l402`, `web-bot-auth`. */
+  readonly name: string
   /** As the protocol writes it (`2`, `draft-httpauth-payment-00`, `2026-08-25` …); null where nothing says. */
   readonly version: string | null
   /** `http`, `mcp`, `a2a`, `rest`, `sd-jwt`, `streamable-http`, `jsonrpc` … */
@@ -95,8 +147,8 @@ export interface Layer {
   /** `challenge`, `payment`, `settlement`, `checkout.create|update|complete|cancel|get`, `delegate`, `intent`, `tools/call` … */
   readonly stage: string
   readonly confidence: Confidence
-  /** Why: marks with their places, e.g. `header PAYMENT-SIGNATURE decodes with x402Version 2`. Never a value that could be secret. */
-  readonly evidence: readonly { readonly mark: string; readonly at: Place }[]
+  /** E.g. `header PAYMENT-SIGNATURE decodes with x402Version 2`. */
+  readonly evidence: readonly Evidence[]
   /** A document of the protocol that could be decoded, and where; undefined where there is none or it does not decode. */
   readonly document: Found<JsonObject> | undefined
   /** Whether a document should be there and cannot be decoded. */
@@ -127,6 +179,24 @@ export interface TransactionFacts {
   readonly credentials: readonly Place[]
 }
 
+/** Of what says nothing about money. */
+export const NO_FACTS: TransactionFacts = {
+  amount: null,
+  amountIsInteger: false,
+  currency: null,
+  asset: null,
+  network: null,
+  scheme: null,
+  payee: null,
+  payer: null,
+  resource: null,
+  notBefore: null,
+  expiresAt: null,
+  nonce: null,
+  idempotencyKey: null,
+  credentials: [],
+}
+
 export interface Conflict {
   readonly code: 'DETECT-CONFLICT' | 'HEADER_CONFLICT' | 'DUPLICATE_PAYMENT' | 'VERSION_CONFLICT'
   readonly at: Place
@@ -134,7 +204,8 @@ export interface Conflict {
 }
 
 export interface Detection {
-  readonly protocol: Protocol | 'unknown'
+  /** Name of the primary protocol, or `unknown`. */
+  readonly protocol: string
   /** The primary protocol's layer; undefined where unknown. */
   readonly primary: Layer | undefined
   readonly version: string | null

@@ -1,5 +1,6 @@
 // What the rest of the gateway knows about transactions, asked about one that is on its way to a merchant: the protocols it
 // speaks, and what the policy of /v1/inspect says about it. Which of that holds here is written down in rules.ts.
+import { analyse } from '../commerce/analysis.ts'
 import type { Message } from '../commerce/ports.ts'
 import type { Policy } from '../commerce/policy/document.ts'
 import { type JudgedMessage, judgeMessage } from '../commerce/policy/judge.ts'
@@ -23,7 +24,7 @@ export interface Recognised {
 const PAYING = new Set(['x402', 'mpp', 'ucp', 'acp', 'ap2'])
 
 export function recognise(message: Message, { policy, now }: InspectionRules): Recognised {
-  const judged = judgeMessage(message, policy, now)
+  const judged = judgeMessage(analyse(message), policy, now)
   return {
     protocols: judged.subject.detection.layers.map(({ name }) => name).filter((name) => PAYING.has(name)),
     findings: judged.reasons.flatMap((reason) => toFinding(reason, judged.subject)),

@@ -2,16 +2,16 @@
 // in the order of CHECKS. The reasons are the words of the protocol's own implementation, so that stock clients know them.
 // The rules of what must agree are shared with inspection; here a mismatch becomes a refusal.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
-import { isSameAddress } from '../commerce/bindings/compare.ts'
+import { isSameAddress } from '../commerce/compare.ts'
 import {
   compareResourceTexts,
   findDifference,
   findDomainDifference,
-  findWindowProblems,
   X402_RULES,
   type X402Paid,
   type X402Transfer,
 } from '../commerce/x402/bind-rules.ts'
+import { findWindowProblems } from '../commerce/window.ts'
 import { ADDRESS } from '../commerce/x402/shape.ts'
 import { hasGoodChecksum } from './eip3009.ts'
 import type { Check, Payment } from './ports.ts'

@@ -1,6 +1,6 @@
 // ACP: checkout requests, delegated payments, and the merchant's webhooks.
-import type { AcpFacts } from '../protocols/types.ts'
-import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
+import type { AcpFacts } from './facts.ts'
+import { commonChecks, judgeAgent, judgeCorrelation, targetCheck } from '../rubric/common.ts'
 import { isGuessable, isSafeMethod, judgeCredential, judgeKeyForm, placeOfJsonRpcId } from '../rubric/form.ts'
 import {
   all,
@@ -13,7 +13,6 @@ import {
   type Subject,
   type Verdict,
 } from '../rubric/model.ts'
-import { targetCheck } from '../rubric/target.ts'
 
 type Acp = Subject<AcpFacts>
 

@@ -3,38 +3,32 @@
 import { nameHash } from '../decode/sd-jwt.ts'
 import { member, pickText, pointer } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
-import type { Binding, Layer, Message } from '../ports.ts'
-import { isSamePayee, readAp2 } from './read.ts'
-import {
-  digestText,
-  digestToken,
-  findCheckoutJwt,
-  isOpenVct,
-  leading,
-  readAp2Sights,
-  type ChainToken,
-} from './detect.ts'
+import { bind, compareHosts, compareIntegers, toUrl } from '../compare.ts'
+import type { Binding, Message } from '../ports.ts'
+import type { Stated } from '../protocol.ts'
+import { isSamePayee } from './read.ts'
+import { type Ap2Sights, digestText, findCheckoutJwt, isOpenVct, leading, type ChainToken } from './detect.ts'
 import { readJws } from '../decode/jws.ts'
-import type { Ap2Constraint, Ap2Facts } from '../protocols/types.ts'
-import { bind, compareHosts, compareIntegers, toUrl } from '../bindings/compare.ts'
+import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 
-export function bindAp2(layer: Layer, message: Message): Binding[] {
-  const facts = readAp2(layer, message)
+/** Of 0.2 alone: what 0.1 signs cannot be recomputed. */
+export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Binding[] {
   if (facts.version !== '0.2') return []
+  const { sights } = facts
   return [
-    ...bindTransaction(facts, message),
-    ...bindOpen(message),
-    ...bindDisclosures(message),
-    ...facts.constraints.flatMap((constraint) => bindConstraint(constraint, facts, message)),
+    ...bindTransaction(facts),
+    ...bindOpen(sights),
+    ...bindDisclosures(sights),
+    ...facts.constraints.flatMap((constraint) => bindConstraint(constraint, facts)),
     ...bindAudience(facts, message),
-    ...bindCheckout(message),
+    ...bindCheckout(sights, message),
   ]
 }
 
 /** `transaction_id` and `checkout_hash` are the digest of the merchant's checkout_jwt. */
-function bindTransaction({ transactionId }: Ap2Facts, message: Message): Binding[] {
+function bindTransaction({ transactionId, sights }: Ap2Facts): Binding[] {
   if (transactionId === null) return []
-  const checkout = findCheckoutJwt(message)
+  const checkout = findCheckoutJwt(sights)
   if (checkout === undefined)
     return [
       bind(
@@ -61,8 +55,7 @@ function bindTransaction({ transactionId }: Ap2Facts, message: Message): Binding
 }
 
 /** Every closed mandate names the open one it was made under by `sd_hash`. */
-function bindOpen(message: Message): Binding[] {
-  const { chains } = readAp2Sights(message)
+function bindOpen({ chains }: Ap2Sights): Binding[] {
   const everywhere = chains.flatMap(({ tokens }) => tokens)
   return chains.flatMap((chain) => {
     const closed = leading(chain)
@@ -73,20 +66,22 @@ function bindOpen(message: Message): Binding[] {
     const algorithm = nameHash(member(token.payload.value, '_sd_alg'))
     const result = (verdict: Binding['verdict'], other: string, text: string) =>
       bind('hash', verdict, sdHash.at, other, text)
-    const candidates = token.keyBinding !== null ? [closed] : findOpens(chain.tokens, closed, everywhere)
-    if (candidates.length === 0)
+    const candidates =
+      token.keyBinding !== null ? [closed] : findOpens(chain.tokens, closed, closed.vct.value, everywhere)
+    const [first] = candidates
+    if (first === undefined)
       return [result('unverifiable', sdHash.at, 'The open mandate it was made under did not come along.')]
     const before = chain.tokens
       .slice(0, chain.tokens.indexOf(closed))
       .map((one) => one.token.presented)
       .join('~')
     const isSame =
-      candidates.some((one) => digestToken(one.token, algorithm) === sdHash.value) ||
+      candidates.some((one) => one.digest(algorithm) === sdHash.value) ||
       (before !== '' && digestText(algorithm, before) === sdHash.value)
     return [
       result(
         isSame ? 'match' : 'mismatch',
-        candidates[0]!.token.at,
+        first.token.at,
         isSame
           ? 'sd_hash is that of the open mandate.'
           : 'sd_hash is not that of the open mandate beside it.',
@@ -99,19 +94,20 @@ function bindOpen(message: Message): Binding[] {
 function findOpens(
   chain: readonly ChainToken[],
   closed: ChainToken,
+  closedVct: string,
   everywhere: readonly ChainToken[],
 ): ChainToken[] {
   const before = chain.slice(0, chain.indexOf(closed))
   if (before.length > 0) return before
-  const family = closed.vct!.value.split('.')[1]!
+  const family = closedVct.split('.')[1]
   return everywhere.filter(
     ({ vct }) => vct !== null && isOpenVct(vct.value) && vct.value.split('.')[1] === family,
   )
 }
 
 /** A disclosure that no digest stands for was not signed by anybody. */
-function bindDisclosures(message: Message): Binding[] {
-  const tokens = readAp2Sights(message).chains.flatMap((chain) => chain.tokens)
+function bindDisclosures({ chains }: Ap2Sights): Binding[] {
+  const tokens = chains.flatMap((chain) => chain.tokens)
   return tokens.flatMap(({ token, unmatched }) => {
     if (token.disclosures.length + token.unreadableDisclosures === 0) return []
     const isWhole = token.unreadableDisclosures === 0 && unmatched === 0
@@ -129,7 +125,7 @@ function bindDisclosures(message: Message): Binding[] {
   })
 }
 
-function bindConstraint(constraint: Ap2Constraint, facts: Ap2Facts, message: Message): Binding[] {
+function bindConstraint(constraint: Ap2Constraint, facts: Ap2Facts): Binding[] {
   const { closed } = facts
   const type = constraint.type?.value
   if (closed === null || type === undefined) return []
@@ -158,7 +154,7 @@ function bindConstraint(constraint: Ap2Constraint, facts: Ap2Facts, message: Mes
         : result('mismatch', 'The instrument is not among those allowed.')
     }
     case 'payment.reference':
-      return bindReference(constraint, message, closed.at)
+      return bindReference(constraint, facts.sights, closed.at)
     default:
       return result('unverifiable', 'This constraint takes more than one mandate to be checked.')
   }
@@ -181,12 +177,13 @@ function judgeRange(
 }
 
 /** The checkout that a payment is conditional on: its open mandate, where it came along. */
-function bindReference(constraint: Ap2Constraint, message: Message, closedAt: string): Binding[] {
+function bindReference(constraint: Ap2Constraint, { chains }: Ap2Sights, closedAt: string): Binding[] {
   const wanted = constraint.conditionalTransactionId
-  const opens = readAp2Sights(message)
-    .chains.flatMap(({ tokens }) => tokens)
+  const opens = chains
+    .flatMap(({ tokens }) => tokens)
     .filter(({ vct }) => vct?.value.startsWith('mandate.checkout.open.') === true)
-  if (wanted === null || opens.length === 0)
+  const [first] = opens
+  if (wanted === null || first === undefined)
     return [
       bind(
         'constraint',
@@ -197,14 +194,14 @@ function bindReference(constraint: Ap2Constraint, message: Message, closedAt: st
       ),
     ]
   const isSame = opens.some(
-    ({ token }) => digestToken(token, nameHash(member(token.payload.value, '_sd_alg'))) === wanted.value,
+    ({ token, digest }) => digest(nameHash(member(token.payload.value, '_sd_alg'))) === wanted.value,
   )
   return [
     bind(
       'constraint',
       isSame ? 'match' : 'mismatch',
       wanted.at,
-      opens[0]!.token.at,
+      first.token.at,
       isSame
         ? 'The payment is for the checkout mandate beside it.'
         : 'The payment is for another checkout mandate than the one beside it.',
@@ -233,8 +230,8 @@ function bindAudience({ closed }: Ap2Facts, message: Message): Binding[] {
 }
 
 /** The checkout that the merchant signed is the one that the request completes. */
-function bindCheckout(message: Message): Binding[] {
-  const checkout = findCheckoutJwt(message)
+function bindCheckout(sights: Ap2Sights, message: Message): Binding[] {
+  const checkout = findCheckoutJwt(sights)
   const payload = checkout && readJws(checkout.value, checkout.at)?.payload
   const id = pickText(payload ?? null, 'id')
   const segments = message.target.url?.pathname.split('/') ?? []

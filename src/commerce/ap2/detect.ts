@@ -1,10 +1,9 @@
 // Where AP2 shows itself: SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
-import { type Branch, branchOf, isContainer, placeOfBranch } from '../decode/branches.ts'
 import { judgeCredential, readJws } from '../decode/jws.ts'
 import { isMandateName, type MandateKind, mandateOf } from '../decode/names.ts'
-import { type Mark, outlineOf } from '../decode/outline.ts'
+import { placeOf as placeOfText } from '../decode/outline.ts'
 import {
   looksLikeSdJwt,
   readSdJwtChain,
@@ -12,13 +11,19 @@ import {
   type Resolution,
   type SdJwt,
 } from '../decode/sd-jwt.ts'
-import { isObject, member, pick, pickObject, pointer, remember, rememberLast } from '../decode/value.ts'
-import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
-import { readEnvelopes, type Evidence, type Spotted } from '../protocols/spot.ts'
+import { isObject, member, pick, pickObject, pointer } from '../decode/value.ts'
+import type { Container, Mark, Evidence, Found, Json, JsonObject, Message, Place } from '../ports.ts'
+import type { Sighting } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
 
 export interface ChainToken extends Resolution {
   readonly token: SdJwt
   readonly vct: Found<string> | null
+  /**
+   * Digest of the token as it was presented, made once however many mandates and constraints refer to it.
+   * @param algorithm as node:crypto calls it
+   */
+  digest(algorithm: string): string
 }
 
 export interface Chain {
@@ -44,21 +49,18 @@ const V01_RANK = { payment: 0, cart: 1, intent: 2 }
 // A body with more texts that may be tokens has the rest of them left unread: no protocol sends more than three.
 const MAX_CANDIDATES = 64
 
-export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((message: Message) => {
+function readSights(message: Message): Ap2Sights {
   const chains: Chain[] = []
   const undecodable: Place[] = []
-  const { body } = message
-  // A body may be `null` or a word.
-  const marks = body.kind === 'json' && isContainer(body.value) ? outlineOf(body).marks : []
+  const { marks } = message.outline
   const isNamed = (mark: Mark) => isMandateName(mark.name)
   const candidates = sortMarks(
-    marks.filter((mark) => typeof mark.value === 'string' && (isNamed(mark) || looksLikeSdJwt(mark.value))),
+    marks.filter(isText).filter((mark) => isNamed(mark) || looksLikeSdJwt(mark.value)),
     (mark) => Number(!isNamed(mark)),
   )
   for (const mark of candidates.slice(0, MAX_CANDIDATES)) {
     const at = placeOf(mark)
-    const text = mark.value as string
-    const chain = looksLikeSdJwt(text) ? readChain(text, at) : undefined
+    const chain = looksLikeSdJwt(mark.value) ? readChain(mark.value, at) : undefined
     if (chain !== undefined) chains.push(chain)
     else if (isNamed(mark)) undecodable.push(at)
   }
@@ -66,50 +68,57 @@ export const readAp2Sights: (message: Message) => Ap2Sights = rememberLast((mess
     chains: chains.toSorted((a, b) => a.rank - b.rank || (a.at < b.at ? -1 : 1)),
     undecodable: undecodable.toSorted(),
     mandates: sortMarks(
-      marks.filter(({ name }) => mandateOf(name) !== undefined),
-      ({ name }) => V01_RANK[mandateOf(name)!],
+      marks.flatMap((mark) => {
+        const kind = mandateOf(mark.name)
+        return kind === undefined ? [] : { ...mark, kind }
+      }),
+      ({ kind }) => V01_RANK[kind],
     )
       .slice(0, MAX_CANDIDATES)
-      .map((mark) => ({ kind: mandateOf(mark.name)!, found: { value: mark.value, at: placeOf(mark) } })),
+      .map((mark) => ({ kind: mark.kind, found: { value: mark.value, at: placeOf(mark) } })),
     merchantAuthorization: findMerchantAuthorization(marks),
     extension: readExtension(message),
   }
-})
+}
 
-const placeOf = (mark: Mark): Place => placeOfBranch(branchOf(mark))
+type TextMark = Mark & { readonly value: string }
+const isText = (mark: Mark): mark is TextMark => typeof mark.value === 'string'
 
-/** By rank, and then in the order of their places: none is written for it. */
-function sortMarks(marks: readonly Mark[], rankOf: (mark: Mark) => number): readonly Mark[] {
-  if (marks.length === 0) return marks
+const placeOf = (mark: Mark): Place => placeOfText({ ...mark, isName: false })
+
+/** By rank, and then member by member from the top: their places would tell `/` from other characters of a name. */
+function sortMarks<M extends Mark>(marks: readonly M[], rankOf: (mark: M) => number): readonly M[] {
   return marks
     .map((mark) => ({ mark, rank: rankOf(mark), path: pathOf(mark) }))
     .toSorted((a, b) => a.rank - b.rank || comparePaths(a.path, b.path))
     .map(({ mark }) => mark)
 }
 
-function comparePaths(ours: readonly Branch[], theirs: readonly Branch[]): number {
-  for (let i = 0; i < ours.length && i < theirs.length; i++) {
-    const [a, b] = [ours[i]!, theirs[i]!]
-    if (a === b || a.key === b.key) continue
-    return String(a.key) < String(b.key) ? -1 : 1
+function comparePaths(ours: readonly string[], theirs: readonly string[]): number {
+  for (const [depth, key] of ours.entries()) {
+    const other = theirs[depth]
+    if (other === undefined) break
+    if (key !== other) return key < other ? -1 : 1
   }
   return ours.length - theirs.length
 }
 
-function pathOf(mark: Mark): Branch[] {
-  const path: Branch[] = []
-  for (let at: Branch | undefined = branchOf(mark); at !== undefined; at = at.up) path.push(at)
+function pathOf({ key, holder }: Mark): string[] {
+  const path = [String(key)]
+  for (let at: Container | undefined = holder; at !== undefined; at = at.up) path.push(String(at.key))
   return path.toReversed()
 }
 
 function findMerchantAuthorization(marks: readonly Mark[]): Found<string> | null {
   const detached = sortMarks(
-    marks.filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization'),
+    marks
+      .filter(isText)
+      .filter(({ name }) => name === 'merchant_authorization' || name === 'ap2.merchant_authorization'),
     () => 0,
   )
     .slice(0, MAX_CANDIDATES)
-    .find((mark) => typeof mark.value === 'string' && readJws(mark.value, placeOf(mark))?.payload === null)
-  return detached === undefined ? null : { value: detached.value as string, at: placeOf(detached) }
+    .find((mark) => readJws(mark.value, placeOf(mark))?.payload === null)
+  return detached === undefined ? null : { value: detached.value, at: placeOf(detached) }
 }
 
 function readChain(text: string, at: Place): Chain | undefined {
@@ -120,6 +129,7 @@ function readChain(text: string, at: Place): Chain | undefined {
       token,
       ...resolution,
       vct: vct !== null && typeof vct.value === 'string' ? { value: vct.value, at: vct.at } : null,
+      digest: digestOnce(token.presented),
     }
   })
   if (tokens === undefined || !tokens.some(({ vct }) => vct?.value.startsWith('mandate.') === true))
@@ -145,18 +155,12 @@ function readExtension(message: Message): Ap2Sights['extension'] {
   return null
 }
 
-export function spotAp2(message: Message): Spotted | undefined {
-  const { chains, undecodable, mandates, merchantAuthorization, extension } = readAp2Sights(message)
+/** The mandate chain nearest to the money is what a message is about, then a mandate of 0.1. */
+export function detectAp2({ message, envelopes }: Reading): Sighting<Ap2Sights> | undefined {
+  const sights = readSights(message)
+  const { chains, undecodable, mandates, merchantAuthorization, extension } = sights
   const [chain] = chains
   const [mandate] = mandates
-  if (
-    chain === undefined &&
-    mandate === undefined &&
-    undecodable.length === 0 &&
-    merchantAuthorization === null &&
-    extension === null
-  )
-    return undefined
   const evidence: Evidence[] = [
     ...chains.flatMap(({ tokens }) =>
       tokens.flatMap(({ vct }) =>
@@ -173,7 +177,7 @@ export function spotAp2(message: Message): Spotted | undefined {
     ...(extension === null ? [] : [{ mark: 'A2A extension AP2', at: extension.at }]),
   ]
   if (evidence.length === 0) return undefined
-  const isA2a = readEnvelopes(message).some((envelope) => envelope.isA2a)
+  const isA2a = envelopes.some((envelope) => envelope.isA2a)
   const hasDocument = chain !== undefined || isObject(mandate?.found.value)
   const document: Found<JsonObject> | undefined =
     chain !== undefined
@@ -200,6 +204,7 @@ export function spotAp2(message: Message): Spotted | undefined {
       isUndecodable: !hasDocument && (undecodable.length > 0 || mandate !== undefined),
     },
     conflicts: [],
+    sights,
   }
 }
 
@@ -213,30 +218,29 @@ export const leading = (chain: Chain): ChainToken | undefined =>
 
 export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
 
-const digestsOf = remember((_token: SdJwt) => new Map<string, string>())
-
-/** Of the token as it was presented. Made once, however many mandates and constraints refer to it. */
-export function digestToken(token: SdJwt, algorithm: string): string {
-  const known = digestsOf(token)
-  const digest = known.get(algorithm) ?? digestText(algorithm, token.presented)
-  known.set(algorithm, digest)
-  return digest
+function digestOnce(text: string): (algorithm: string) => string {
+  const made = new Map<string, string>()
+  return (algorithm) => {
+    const digest = made.get(algorithm) ?? digestText(algorithm, text)
+    made.set(algorithm, digest)
+    return digest
+  }
 }
 
 /** base64url, as `sd_hash`, `checkout_hash` and `transaction_id` are written. */
 export const digestText = (algorithm: string, text: string): string => hash(algorithm, text, 'base64url')
 
 /** `checkout_jwt` of a checkout mandate that came along, by its digest. */
-export function findCheckoutJwt(
-  message: Message,
-): { readonly at: Place; readonly value: string; readonly token: SdJwt } | undefined {
-  for (const { tokens } of readAp2Sights(message).chains)
+export function findCheckoutJwt({
+  chains,
+}: Ap2Sights): { readonly at: Place; readonly value: string; readonly token: SdJwt } | undefined {
+  for (const { tokens } of chains)
     for (const { mandate, token } of tokens) {
       const value = member(mandate?.value, 'checkout_jwt')
-      if (typeof value !== 'string' || value === '') continue
+      if (mandate === null || typeof value !== 'string' || value === '') continue
       const at =
         token.disclosures.find(({ name }) => name === 'checkout_jwt')?.at ??
-        pointer(mandate!.at, 'checkout_jwt')
+        pointer(mandate.at, 'checkout_jwt')
       if (judgeCredential({ value, at }) !== null) return { at, value, token }
     }
   return undefined

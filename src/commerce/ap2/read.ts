@@ -11,26 +11,23 @@ import {
   pickObject,
   pickText,
   pointer,
-  rememberLast,
 } from '../decode/value.ts'
-import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
-import { findCheckoutJwt, isOpenVct, leading, readAp2Sights, type ChainToken } from './detect.ts'
-import { readHttp } from '../protocols/http.ts'
-import { readMetaKey } from '../mcp/read.ts'
-import { envelopeOf, findTaskId } from '../protocols/spot.ts'
-import type { Ap2Constraint, Ap2Facts, Ap2Token } from '../protocols/types.ts'
+import { readTotal } from '../checkout.ts'
+import type { Found, Json, JsonObject, TransactionFacts } from '../ports.ts'
+import type { Sighting, Stated } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
+import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
+import { type Ap2Sights, findCheckoutJwt, isOpenVct, leading, type ChainToken } from './detect.ts'
+import type { Ap2Constraint, Ap2Facts, Ap2Token } from './facts.ts'
 
-export { spotAp2 } from './detect.ts'
-
-export const readAp2: (layer: Layer, message: Message) => Ap2Facts = rememberLast(read)
-
-function read(layer: Layer, message: Message): Ap2Facts {
-  const sights = readAp2Sights(message)
+/** What the first chain says, or the first mandate of 0.1 where there is no chain. */
+export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading): Ap2Facts {
   const [chain] = sights.chains
-  const envelope = envelopeOf(message, layer.document?.at)
+  const envelope = envelopeOf(reading, layer.document?.at)
   const shared = {
+    sights,
     taskId: findTaskId(envelope),
-    transportKey: (envelope && readMetaKey(envelope)) ?? readHttp(message).idempotencyKey,
+    transportKey: readMetaKey(envelope) ?? reading.http.idempotencyKey,
   }
   if (chain === undefined) return { ...NOTHING, ...readV01(sights.mandates[0]), ...shared }
 
@@ -46,7 +43,7 @@ function read(layer: Layer, message: Message): Ap2Facts {
     )
   const mandate = closed?.mandate ?? null
   const payee = pickObject(mandate, 'payee')
-  const checkoutJwt = findCheckoutJwt(message)
+  const checkoutJwt = findCheckoutJwt(sights)
   const checkout = checkoutJwt === undefined ? undefined : readJws(checkoutJwt.value, checkoutJwt.at)?.payload
   const merchant = pickObject(checkout ?? null, 'merchant')
   return {
@@ -72,12 +69,6 @@ function read(layer: Layer, message: Message): Ap2Facts {
     v01: null,
     ...shared,
   }
-}
-
-/** Minor units, as UCP writes them: the entry of `totals` with the type total. */
-export function readTotal(checkout: Found<JsonObject> | null) {
-  const total = pickList(checkout, 'totals').findLast((entry) => member(entry.value, 'type') === 'total')
-  return total === undefined ? null : pickNumeral(total, 'amount')
 }
 
 function findOpen(tokens: readonly ChainToken[], kind: 'payment' | 'checkout'): Ap2Token | null {
@@ -130,7 +121,7 @@ function readConstraint(from: Found<Json>): Ap2Constraint {
   }
 }
 
-const NOTHING: Omit<Ap2Facts, 'taskId' | 'transportKey'> = {
+const NOTHING: Omit<Ap2Facts, 'taskId' | 'transportKey' | 'sights'> = {
   version: null,
   kind: null,
   chain: [],
@@ -223,9 +214,8 @@ function claimInstant(
   return { value: new Date(Math.floor(seconds) * 1000).toISOString(), at: pointer(found.at, name) }
 }
 
-export function factsOfAp2(facts: Ap2Facts, message: Message): TransactionFacts {
-  const { closed, open, amount, currency, payee, v01 } = facts
-  const sights = readAp2Sights(message)
+export function summariseAp2({ facts }: Stated<Ap2Facts>): TransactionFacts {
+  const { closed, open, amount, currency, payee, v01, sights } = facts
   return {
     amount,
     // 0.1 writes major units as decimals.

@@ -1,5 +1,5 @@
 // AP2 0.1: mandates as data parts of A2A messages, signed or not. Much of what 0.2 binds had no field then.
-import type { Ap2Facts } from '../protocols/types.ts'
+import type { Ap2Facts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import { judgeCredential, placeOfJsonRpcId } from '../rubric/form.ts'
 import {

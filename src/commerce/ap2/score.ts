@@ -1,6 +1,6 @@
 // AP2 0.2: an open mandate that a person signed, and the closed one an agent made of it.
 import type { Found, Place } from '../ports.ts'
-import type { Ap2Constraint, Ap2Facts } from '../protocols/types.ts'
+import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
   bindingAt,

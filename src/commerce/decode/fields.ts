@@ -63,14 +63,15 @@ export function readChallenges(text: string): AuthChallenge[] {
     take(cursor, SPACE)
     // token68 first: unpadded base64url looks like a parameter name, but no `=` and value follow it.
     const token68 = take(cursor, TOKEN68)
-    const read = token68 === undefined ? readAuthParams(cursor) : NO_PARAMS
+    const read =
+      token68 === undefined
+        ? readAuthParams(cursor)
+        : { params: new Map<string, string>(), hasRepeatedParam: false }
     if (read === undefined) return found
     found.push({ scheme: scheme.toLowerCase(), token68, ...read })
   }
   return found
 }
-
-const NO_PARAMS = { params: new Map<string, string>(), hasRepeatedParam: false }
 
 function readAuthParams(cursor: Cursor): Pick<AuthChallenge, 'params' | 'hasRepeatedParam'> | undefined {
   const params = new Map<string, string>()

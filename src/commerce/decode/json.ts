@@ -1,9 +1,8 @@
 // JSON and base64 from strangers, as states and never as exceptions.
 import { hasRepeatedMember, parseJson } from '../../lib/json.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
-import { MAX_BODY_CHARS, MAX_DEPTH, type Json, type JsonObject } from '../ports.ts'
+import { MAX_BODY_CHARS, MAX_DEPTH, type Json, type JsonObject, type Unreadable } from '../ports.ts'
 
-export type Unreadable = 'malformed' | 'too_deep' | 'oversize'
 export type Read<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: Unreadable }
 
@@ -48,27 +47,17 @@ export function isAmbiguous(text: string, value: Json): boolean {
 export const isAmbiguousText = (text: string, value: Json): boolean =>
   hasRepeatedMember(text, value) || hasTwins(value, 0)
 
-const FEW = 16
-
-/** Few names are compared in pairs: hardly two are as long. */
-function hasAlike(names: readonly string[]): boolean {
-  if (names.length > FEW) return new Set(names.map((name) => name.toLowerCase())).size < names.length
-  for (let i = 1; i < names.length; i++)
-    for (let j = 0; j < i; j++)
-      if (names[i]!.length === names[j]!.length && names[i]!.toLowerCase() === names[j]!.toLowerCase())
-        return true
-  return false
-}
+const hasAlike = (names: readonly string[]): boolean =>
+  new Set(names.map((name) => name.toLowerCase())).size < names.length
 
 /** @param depth of what somebody parsed, and bounded by it; `extensions` at the top are nobody's payment */
 function hasTwins(value: Json, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some((item: Json) => hasTwins(item, depth + 1))
-  const names = Object.keys(value)
   return (
-    hasAlike(names) ||
-    names.some(
-      (name) => !(depth === 0 && name === 'extensions') && hasTwins((value as JsonObject)[name]!, depth + 1),
+    hasAlike(Object.keys(value)) ||
+    Object.entries(value as JsonObject).some(
+      ([name, inner]) => !(depth === 0 && name === 'extensions') && hasTwins(inner, depth + 1),
     )
   )
 }

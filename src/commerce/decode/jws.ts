@@ -1,8 +1,18 @@
 // Compact JWS as text: header and payload, never verified. `#/header/…` and `#/payload/…` are places inside it.
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
-import type { Credential } from '../protocols/types.ts'
 import { readBase64Json } from './json.ts'
 import { inside, isObject, pointer } from './value.ts'
+
+/** A signature, token or proof by its form alone. */
+export interface Credential {
+  readonly at: Place
+  readonly length: number
+  /** Holds `...` or is one repeated character: an example's ellipsis. */
+  readonly isPlaceholder: boolean
+  readonly form: 'hex' | 'base64' | 'jws' | 'other'
+  /** Bytes it stands for; null where the form does not tell. */
+  readonly bytes: number | null
+}
 
 export interface Jws {
   readonly at: Place
@@ -45,5 +55,5 @@ export function judgeCredential(found: Found<Json> | null): Credential | null {
 export function isPlaceholder(text: string): boolean {
   if (text.includes('...') || text.includes('…') || /^<.*>$/.test(text)) return true
   const digits = text.startsWith('0x') ? text.slice(2) : text
-  return digits.length >= 4 && digits.split('').every((char) => char === digits[0])
+  return digits.length >= 4 && digits === digits.charAt(0).repeat(digits.length)
 }

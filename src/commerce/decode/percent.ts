@@ -2,7 +2,7 @@
 
 /** Undefined where nothing is escaped. */
 export function unescape(text: string): string | undefined {
-  if (!/%[\dA-Fa-f]{2}/.test(text)) return undefined
+  if (!text.includes('%') || !/%[\dA-Fa-f]{2}/.test(text)) return undefined
   try {
     return decodeURIComponent(text)
   } catch {

@@ -1,7 +1,13 @@
 // Reading values that a stranger shaped: own members only, each with the place where it stands.
 import { isObject as isAnyObject } from '../../lib/json.ts'
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
-import type { Numeral } from '../protocols/types.ts'
+
+/** A number of the protocol, as text: JSON strings and JSON numbers alike. */
+export interface Numeral extends Found<string> {
+  /** Decimal digits without sign, fraction or exponent (as JSON number: a safe integer of 0 or more). */
+  readonly isInteger: boolean
+  readonly isNumber: boolean
+}
 
 export const isObject = isAnyObject<Json>
 
@@ -99,32 +105,4 @@ export function parseInstant(text: string | undefined): number | null {
 export function instantSeconds(found: Found<string> | null): Found<number> | null {
   const ms = parseInstant(found?.value)
   return found === null || ms === null ? null : { value: Math.floor(ms / 1000), at: found.at }
-}
-
-/**
- * Remembers the last answer alone: what a message is asked again and again while it is judged, one message at a time. A WeakMap
- * for each costs more than most of the answers; what is asked about another one in between is read again.
- */
-export function rememberLast<K extends object, V, A = void>(
-  read: (key: K, more: A) => V,
-): (key: K, more: A) => V {
-  let last: { readonly key: K; readonly value: V } | undefined
-  return (key, more) => {
-    if (last?.key === key) return last.value
-    const value = read(key, more)
-    last = { key, value }
-    return value
-  }
-}
-
-/** Remembers what was read of an object, so that everybody who asks costs one reading. */
-export function remember<K extends object, V>(read: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, { readonly value: V }>()
-  return (key) => {
-    const before = known.get(key)
-    if (before !== undefined) return before.value
-    const value = read(key)
-    known.set(key, { value })
-    return value
-  }
 }

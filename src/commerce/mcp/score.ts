@@ -1,5 +1,5 @@
 // MCP without a payment protocol inside: much of what is asked here the protocol has no field for, and the report says so.
-import type { McpFacts } from '../protocols/types.ts'
+import type { McpFacts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import { bindingAt, isUnguessable, placeOfJsonRpcId } from '../rubric/form.ts'
 import {

@@ -1,23 +1,24 @@
 // MPP: the realm against the target, the digest against the body, the splits against the amount.
-import type { Binding, Layer, Message } from '../ports.ts'
-import { readDigestText } from '../protocols/http.ts'
-import { readMpp } from './read.ts'
-import type { MppChallenge } from '../protocols/types.ts'
-import { bind, compareHosts, readHostName } from '../bindings/compare.ts'
-import { bindDigest } from '../bindings/http.ts'
+import { bind, compareHosts, readHostName } from '../compare.ts'
+import type { Binding, Message } from '../ports.ts'
+import type { Stated } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
+import { bindDigest } from '../wire/bind.ts'
+import { readDigestText } from '../wire/http.ts'
+import type { MppChallenge, MppFacts } from './facts.ts'
 
 // A server that offers more ways to pay than this has its first ones read.
 const MAX_CHALLENGES = 32
 
-export function bindMpp(layer: Layer, message: Message): Binding[] {
-  return readMpp(layer, message)
-    .challenges.slice(0, MAX_CHALLENGES)
+/** Each challenge against the target, the body and itself. */
+export const bindMpp = ({ facts, reading }: Stated<MppFacts>): Binding[] =>
+  facts.challenges
+    .slice(0, MAX_CHALLENGES)
     .flatMap((challenge) => [
-      ...bindRealm(challenge, message),
-      ...bindChallengeDigest(challenge, message),
+      ...bindRealm(challenge, reading.message),
+      ...bindChallengeDigest(challenge, reading),
       ...bindSplits(challenge),
     ])
-}
 
 function bindRealm({ realm }: MppChallenge, message: Message): Binding[] {
   const target = message.target.url
@@ -49,12 +50,12 @@ function bindRealm({ realm }: MppChallenge, message: Message): Binding[] {
   ]
 }
 
-function bindChallengeDigest({ digest }: MppChallenge, message: Message): Binding[] {
+function bindChallengeDigest({ digest }: MppChallenge, reading: Reading): Binding[] {
   if (digest === null) return []
   const parsed = readDigestText(digest.value)
   if (parsed === undefined)
     return [bind('digest', 'mismatch', digest.at, '/body', 'The digest of the challenge cannot be read.')]
-  return parsed.map(({ algorithm, value }) => bindDigest(message, algorithm, value, digest.at))
+  return parsed.map(({ algorithm, value }) => bindDigest(reading, algorithm, value, digest.at))
 }
 
 const MAX_SPLITS = 10
@@ -64,9 +65,12 @@ function bindSplits({ splits, splitsAt, amount }: MppChallenge): Binding[] {
   const result = (verdict: Binding['verdict'], text: string) =>
     bind('constraint', verdict, splitsAt, amount.at, text)
   if (splits.length > MAX_SPLITS) return [result('mismatch', `More than ${MAX_SPLITS} splits.`)]
-  if (!amount.isInteger || splits.some((split) => split.amount?.isInteger !== true))
+  const shares = splits.flatMap((split) =>
+    split.amount?.isInteger === true ? BigInt(split.amount.value) : [],
+  )
+  if (!amount.isInteger || shares.length < splits.length)
     return [result('mismatch', 'A split or the amount is no integer of the smallest unit.')]
-  const sum = splits.reduce((total, split) => total + BigInt(split.amount!.value), 0n)
+  const sum = shares.reduce((total, share) => total + share, 0n)
   return sum < BigInt(amount.value)
     ? [result('match', 'The splits leave something of the amount to the recipient.')]
     : [result('mismatch', 'The splits take all of the amount or more.')]

@@ -1,6 +1,6 @@
 // MPP: the challenge a server binds its id to, and the credential that answers it.
-import type { MppChallenge, MppFacts } from '../protocols/types.ts'
-import { commonChecks, judgeCorrelation, judgeAgent } from '../rubric/common.ts'
+import type { MppChallenge, MppFacts } from './facts.ts'
+import { commonChecks, judgeCorrelation, judgeAgent, targetCheck } from '../rubric/common.ts'
 import {
   bigOf,
   bindingAt,
@@ -22,7 +22,6 @@ import {
   type Subject,
   type Verdict,
 } from '../rubric/model.ts'
-import { targetCheck } from '../rubric/target.ts'
 
 type Mpp = Subject<MppFacts>
 

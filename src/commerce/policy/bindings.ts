@@ -1,6 +1,5 @@
 // Bindings -> reasons: what was compared once for everybody, in the words of the policy.
 import type { Binding } from '../ports.ts'
-import { readAp2 } from '../ap2/read.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason, type Reason, type ReasonCode, type Severity } from './reasons.ts'
 
@@ -31,21 +30,9 @@ export const judgeBindings: Rule = (subject) =>
 const isElsewhere = ({ at }: Binding, { bindings }: Subject): boolean =>
   bindings.some((other) => other.kind === 'host' && other.verdict === 'mismatch' && other.at === at)
 
-/** Schemes in which what is signed pays payTo itself. Others pay an escrow or a channel first. */
-const DIRECT_SCHEMES = new Set(['exact', 'upto'])
-
-/** What differs there may well differ by design: somebody has to look. */
-export function isArguable({ kind, at }: Binding, { detection, message }: Subject): boolean {
-  const { primary, facts, layers } = detection
-  if (kind === 'payee' && primary?.name === 'x402')
-    return facts.scheme !== null && !DIRECT_SCHEMES.has(facts.scheme.value)
-  // A mandate that comes along in a checkout is often for the payment provider behind the shop.
-  return (
-    kind === 'host' &&
-    primary?.name !== 'ap2' &&
-    layers.some((layer) => layer.name === 'ap2' && readAp2(layer, message).closed?.aud?.at === at)
-  )
-}
+/** What differs there may well differ by design, so that somebody has to look. */
+export const isArguable = (binding: Binding, { spoken, primary }: Subject): boolean =>
+  spoken.some((one) => one.protocol.policy.isArguable?.(binding, one, one === primary) === true)
 
 function severityOf(kind: Binding['kind'], verdict: Binding['verdict']): Severity | undefined {
   if (verdict === 'match') return undefined

@@ -1,9 +1,9 @@
 // Secrets and card data where nobody expects them. The payment itself, and Authorization to the target, are expected: they are
 // redacted and no reason.
-import { rememberLast } from '../decode/value.ts'
-import { readAcp } from '../acp/read.ts'
+import { holderOf, placeOf } from '../decode/outline.ts'
 import type { CardFound } from '../secrets/cards.ts'
-import { holderOf, listBeside, type Text } from '../secrets/texts.ts'
+import type { Container, Place, Text, Where } from '../ports.ts'
+import { listBeside } from '../secrets/texts.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason } from './reasons.ts'
 
@@ -11,14 +11,15 @@ const CODES = { url: 'SECRET_IN_URL', header: 'SECRET_IN_HEADER', body: 'SECRET_
 
 export const judgeSecrets: Rule = (subject) =>
   subject.secrets.flatMap(({ kind, text, isMild }) => {
-    const place = subject.placeOf(text)
+    const { where } = text.source
+    const at = placeOf(text)
     // A token of the gateway belongs to nobody but the gateway.
-    if (kind !== 'gateway_token' && isExpectedSecret(subject, kind, text, place)) return []
+    if (kind !== 'gateway_token' && isExpectedSecret(subject, kind, text.name, at)) return []
     return [
-      reason(CODES[text.source.where], place, {
+      reason(CODES[where], at, {
         ...(isMild && { severity: 'review' as const }),
         ...(GUESSED_KINDS.has(kind) && { isGuess: true as const }),
-        message: `${SENTENCES[text.source.where]}: ${kind.replaceAll('_', ' ')}.`,
+        message: `${SENTENCES[where]}: ${kind.replaceAll('_', ' ')}.`,
       }),
     ]
   })
@@ -45,21 +46,21 @@ const SENTENCES = {
 const JWT_NAMES =
   /(?:^|_)(?:signature|proof|mandate|authorization|receipt|offer|attestation|checkout)(?:_chain|_jwt|_token)?$|^(?:checkout_jwt|opaque|requestState)$/i
 
-export function isExpectedSecret(subject: Subject, kind: string, text: Text, place: string): boolean {
-  if (subject.isExpected(place)) return true
-  return kind === 'jwt' && JWT_NAMES.test(text.name)
-}
+const isExpectedSecret = ({ isExpected }: Subject, kind: string, name: string, at: Place): boolean =>
+  isExpected(at) || (kind === 'jwt' && JWT_NAMES.test(name))
 
 export const judgeCards: Rule = (subject) => {
-  const allowed = placeOfDelegatedCard(subject)
-  return subject.cards.flatMap((card) => {
+  const { primary, cards, texts, isExpected } = subject
+  const allowed = primary?.protocol.policy.findCard?.(primary)
+  const companyOf = readCompanies(texts)
+  return cards.flatMap((card) => {
     const { kind, text } = card
-    const place = subject.placeOf(text)
-    if (allowed !== undefined && place.startsWith(allowed)) return []
-    if (place.includes('/credential/') && subject.isExpected(place) && isTokenised(text, subject)) return []
+    const at = placeOf(text)
+    if (allowed !== undefined && at.startsWith(allowed)) return []
+    if (at.includes('/credential/') && isExpected(at) && isTokenised(text, companyOf)) return []
     return [
-      reason('CARD_DATA', place, {
-        ...(!isSurelyCard(card, subject) && { isGuess: true as const }),
+      reason('CARD_DATA', at, {
+        ...(!isSurelyCard(card, cards, companyOf) && { isGuess: true as const }),
         message:
           kind === 'card_number'
             ? 'A card number stands where no protocol expects it.'
@@ -73,11 +74,15 @@ export const judgeCards: Rule = (subject) => {
  * Inside the credential of an instrument: tokens are written like the card they stand for. The card's own number UCP forbids in a
  * checkout.
  */
-const isTokenised = (text: Text, { texts }: Subject): boolean =>
-  text.name === 'token' || companyOf(text, texts).saysToken
+const isTokenised = (text: Text, companyOf: CompanyOf): boolean =>
+  text.name === 'token' || companyOf(text).saysToken
 
 /** Many ids are as long and pass the same check, those of companies (SIRET) and phones (IMEI) all of them. */
-function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subject): boolean {
+function isSurelyCard(
+  { kind, text, value }: CardFound,
+  cards: readonly CardFound[],
+  companyOf: CompanyOf,
+): boolean {
   if (kind === 'card_verification_code')
     return /cvc|cvv|card/i.test(text.name) || cards.some((other) => other.kind === 'card_number')
   if (saysCard(text.value, value)) return true
@@ -85,7 +90,7 @@ function isSurelyCard({ kind, text, value }: CardFound, { texts, cards }: Subjec
   return (
     /card|^(?:pan|ccnum)$/i.test(text.name) ||
     standsUnder(text, /card|credential|instrument|payment_?method/i) ||
-    (NUMBER_NAME.test(text.name) && companyOf(text, texts).saysCard)
+    (NUMBER_NAME.test(text.name) && companyOf(text).saysCard)
   )
 }
 
@@ -101,29 +106,32 @@ interface Company {
   readonly saysCard: boolean
 }
 
-/** Once for each object: there may be as many numbers in it as members. What stands alone is beside all of its part of the message. */
-const companies = rememberLast((_texts: readonly Text[]) => new Map<object | string, Company>())
+type CompanyOf = (text: Text) => Company
 
-function companyOf(text: Text, texts: readonly Text[]): Company {
-  const known = companies(texts)
-  const { where } = text.source
-  const holder = holderOf(text) ?? where
-  let company = known.get(holder)
-  if (company === undefined) {
-    const beside = listBeside(text, texts)
-    company = {
-      saysToken: beside.some(
-        ({ name, value }) =>
-          (name === 'type' || name === 'card_number_type') && (value === 'network_token' || value === 'dpan'),
-      ),
-      saysCard: beside.some(
-        ({ source, name, value }) =>
-          source.where === where && (BESIDE_CARD.test(name) || (name === 'type' && /card|pan/i.test(value))),
-      ),
-    }
-    known.set(holder, company)
+/** Read once for each object, which may have as many numbers as members. What stands alone is beside all of its part of the message. */
+function readCompanies(texts: readonly Text[]): CompanyOf {
+  const known = new Map<Container | Where, Company>()
+  return (text) => {
+    const beside = holderOf(text) ?? text.source.where
+    const company = known.get(beside) ?? readCompany(text, texts)
+    known.set(beside, company)
+    return company
   }
-  return company
+}
+
+function readCompany(text: Text, texts: readonly Text[]): Company {
+  const beside = listBeside(text, texts)
+  return {
+    saysToken: beside.some(
+      ({ name, value }) =>
+        (name === 'type' || name === 'card_number_type') && (value === 'network_token' || value === 'dpan'),
+    ),
+    saysCard: beside.some(
+      ({ source, name, value }) =>
+        source.where === text.source.where &&
+        (BESIDE_CARD.test(name) || (name === 'type' && /card|pan/i.test(value))),
+    ),
+  }
 }
 
 const BESIDE_CARD = /^(?:cv[cv]2?|csc|exp(?:iry|iration)?(?:_?(?:date|month|year))?|card.*|brand)$/i
@@ -145,13 +153,4 @@ function standsUnder(text: Text, name: RegExp): boolean {
   for (let at = holderOf(text); at !== undefined; at = at.up)
     if (typeof at.key === 'string' && name.test(at.key.slice(-64))) return true
   return false
-}
-
-/** The one place where a card is what the message is for. */
-function placeOfDelegatedCard({ detection, message }: Subject): string | undefined {
-  const { primary } = detection
-  if (primary?.name !== 'acp' || primary.document === undefined) return undefined
-  return readAcp(primary, message).operation === 'delegate'
-    ? `${primary.document.at}/payment_method/`
-    : undefined
 }

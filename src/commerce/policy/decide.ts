@@ -2,7 +2,7 @@
 import { judgeBindings } from './bindings.ts'
 import { judgeCards, judgeSecrets } from './content.ts'
 import { judgeDomains } from './domains.ts'
-import { judgeConflicts, judgeForm, judgeMandates } from './form.ts'
+import { judgeConflicts, judgeForm, judgeProtocols } from './form.ts'
 import { judgeIdempotency } from './idempotency.ts'
 import { judgeInjection } from './injection.ts'
 import type { Rule } from './model.ts'
@@ -23,7 +23,7 @@ const RULES: readonly Rule[] = [
   judgeMoney,
   judgeWindow,
   judgeIdempotency,
-  judgeMandates,
+  judgeProtocols,
   judgeSecrets,
   judgeCards,
   judgeInjection,
@@ -42,17 +42,11 @@ const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
 const MAX_OF_A_CODE = 16
 
 export function judge(subject: Parameters<Rule>[0]): Judgement {
-  const found: Reason[] = []
-  for (const rule of RULES) for (const one of rule(subject)) found.push(one)
-  // Of most messages there is nothing or one thing to say.
-  const reasons = found.length > 1 ? sortReasons(found) : found
+  const reasons = sortReasons(RULES.flatMap((rule) => rule(subject)))
   return { decision: decisionOf(reasons), reasons }
 }
 
 function sortReasons(found: readonly Reason[]): readonly Reason[] {
-  // Two that differ need no list of what was told.
-  if (found.length === 2 && found[0]!.code !== found[1]!.code)
-    return order(found[0]!, found[1]!) < 0 ? found : [found[1]!, found[0]!]
   const told = new Map<string, Set<string>>()
   return found.toSorted(order).filter(({ code, path }) => {
     const places = told.get(code) ?? new Set<string>()

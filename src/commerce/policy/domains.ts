@@ -1,10 +1,6 @@
 // Hosts that a transaction names, where one is of another registrable domain than the target: not a neighbour, somebody else.
 import { parse } from 'tldts'
-import { readHostName } from '../bindings/compare.ts'
-import { readAp2 } from '../ap2/read.ts'
-import { readHttp } from '../protocols/http.ts'
-import { readMpp } from '../mpp/read.ts'
-import { readX402 } from '../x402/read.ts'
+import { readHostName } from '../compare.ts'
 import type { Found } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
 import { isArguable } from './bindings.ts'
@@ -29,18 +25,10 @@ export const judgeDomains: Rule = (subject) => {
   })
 }
 
-function listNamed({ message, detection }: Subject): Found<string>[] {
-  const { host } = readHttp(message)
-  const named = detection.layers.flatMap((layer) => {
-    if (layer.name === 'x402') {
-      const { resource, accepts } = readX402(layer, message)
-      return [resource, ...accepts.map((one) => one.resource)]
-    }
-    if (layer.name === 'mpp') return readMpp(layer, message).challenges.map(({ realm }) => realm)
-    return layer.name === 'ap2' ? [readAp2(layer, message).closed?.aud ?? null] : []
-  })
-  return [host, ...named].filter((one) => one !== null)
-}
+const listNamed = ({ http, spoken }: Subject): Found<string>[] =>
+  [http.host, ...spoken.flatMap((one) => one.protocol.policy.listHosts?.(one) ?? [])].filter(
+    (one) => one !== null,
+  )
 
 /**
  * Whose host another one is. Unknown: it has no name in public, or one that a provider gave it (`*.cloudfront.net`, `*.run.app`),

@@ -1,31 +1,27 @@
 // Text that speaks to the agent instead of about the goods: instructions, roles, and characters that people do not see. Words
 // and marks only, no model: a finding is a reason to look, never to refuse.
-import { GATE_WORDS } from '../secrets/gate.ts'
-import { joinTexts, numberOf } from '../secrets/joined.ts'
-import type { Text } from '../secrets/texts.ts'
+import { placeOf } from '../decode/outline.ts'
+import type { Text } from '../ports.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 
 /** More of them say nothing new. */
 const MAX_FOUND = 16
 const MIN_CHARS = 8
-const GATE_NUMBERS = GATE_WORDS.map(numberOf)
 
-export const judgeInjection: Rule = ({ texts, isExpected, placeOf }) => {
+export const judgeInjection: Rule = ({ texts, isExpected }) => {
   const found: Reason[] = []
   const seen = new Set<string>()
-  const { held } = joinTexts(texts)
-  const isQuiet = held.isAscii && !GATE_NUMBERS.some((number) => held.hasNumbered(number))
   for (const text of texts) {
     if (found.length >= MAX_FOUND) break
     const { where, isDecoded } = text.source
     if (where === 'url' || (where === 'header' && !isDecoded)) continue
-    const mark = findMarker(text, isQuiet)
+    const mark = findMarker(text)
     if (mark === undefined) continue
-    const place = placeOf(text)
-    if (isExpected(place) || seen.has(place)) continue
-    seen.add(place)
-    found.push(reason('PROMPT_INJECTION_MARKER', place, { message: `${mark}.` }))
+    const at = placeOf(text)
+    if (isExpected(at) || seen.has(at)) continue
+    seen.add(at)
+    found.push(reason('PROMPT_INJECTION_MARKER', at, { message: `${mark}.` }))
   }
   return found
 }
@@ -34,8 +30,11 @@ const DESCRIPTIVE =
   /(?:description|memo|notes?|comment|message|text|title|label|summary|instructions?|prompt|reason|content|greeting|display_?name|service_?name|error)$/i
 const IMAGE = /(?:image|icon|logo|photo|picture|thumbnail|art|avatar)/i
 
-/** Without one of these in it a text is not looked into. */
-const GATE = new RegExp(GATE_WORDS.map((word) => word.replace('[', String.raw`\[`)).join('|'), 'i')
+/** Without one of these a text is not looked into. */
+const WORDS = String.raw`ignor|disregard|forget|override|bypass|vergiss|oublie|olvida|system|assistant|developer|prompt|instruction|anweisung|jailbreak|you are now|<|\[inst|reveal|do not (?:tell|inform|ask|mention)|without (?:asking|telling|confirm)|data:`
+const GATE = new RegExp(WORDS, 'i')
+/** One search says of most texts that they are ASCII and hold no word that matters. */
+const IS_REMARKABLE = new RegExp(String.raw`[^\0-\x7f]|${WORDS}`, 'i')
 
 const ASK = String.raw`\b(?:ignore|disregard|forget|override|bypass|ignoriere|vergiss|ignorez|ignorer|oubliez|ignora|ignorar|olvida)\b`
 const WHAT = String.raw`\b(?:previous|prior|above|earlier|preceding|instructions?|prompts?|rules|polic(?:y|ies)|guardrails?|safeguards?|limits?|system|anweisung(?:en)?|vorherigen?|consignes|pr[ée]c[ée]dente?s?|instrucciones|anteriores)\b`
@@ -68,21 +67,22 @@ const MARKERS: readonly (readonly [pattern: RegExp, mark: string])[] = [
   ],
 ]
 
-/** @param isQuiet whether it is known that none of the words is in it, and nothing but ASCII */
-export function findMarker(
-  { value, name, isName }: Pick<Text, 'value' | 'name' | 'isName'>,
-  isQuiet = false,
-): string | undefined {
+/** @returns what is remarkable in a text, in words */
+export function findMarker({
+  value,
+  name,
+  isName,
+}: Pick<Text, 'value' | 'name' | 'isName'>): string | undefined {
   if (isName || value.length < MIN_CHARS) return undefined
-  if (isQuiet) return isDescriptive(name) && holdsLongRun(value) ? LONG_BLOCK : undefined
-  const hasOnlyAscii = isAscii(value)
-  const hidden = hasOnlyAscii ? undefined : findHidden(value)
+  const isRemarkable = IS_REMARKABLE.test(value)
+  const hidden = isRemarkable ? findHidden(value) : undefined
   if (hidden !== undefined) return hidden
   // Full-width letters read like others.
-  const plain = hasOnlyAscii ? value : value.normalize('NFKC')
-  if (GATE.test(plain)) for (const [pattern, mark] of MARKERS) if (pattern.test(plain)) return mark
+  const plain = isRemarkable ? value.normalize('NFKC') : value
+  if (isRemarkable && GATE.test(plain))
+    for (const [pattern, mark] of MARKERS) if (pattern.test(plain)) return mark
   if (!isDescriptive(name)) return undefined
-  if (/\bdata:[a-z]{2,16}\/[\w.+-]{1,60}[;,]/i.test(plain)) return 'Holds a data: URL'
+  if (isRemarkable && /\bdata:[a-z]{2,16}\/[\w.+-]{1,60}[;,]/i.test(plain)) return 'Holds a data: URL'
   return holdsLongRun(plain) ? LONG_BLOCK : undefined
 }
 
@@ -90,31 +90,13 @@ const LONG_BLOCK = 'Holds a long block of base64'
 
 const isDescriptive = (name: string): boolean => DESCRIPTIVE.test(name) && !IMAGE.test(name)
 
-// Everything below U+0080.
-const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text)
+/** Tried where a run begins and nowhere inside it, so that many runs that are a little too short cost no more. */
+const LONG_RUN = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{256,}/g
 
-const LONG_RUN = 256
-
-/** Without a gap that words would have. Where one character in so many is a gap, no run of as many lies around it. */
+/** Without a gap that words would have, and with a digit and a capital in it. */
 function holdsLongRun(text: string): boolean {
-  for (let at = LONG_RUN - 1; at < text.length; at += LONG_RUN) {
-    if (!isOfRun(text, at)) continue
-    let start = at
-    while (isOfRun(text, start - 1)) start--
-    while (isOfRun(text, at + 1)) at++
-    const run = text.slice(start, at + 1)
-    if (run.length >= LONG_RUN && /\d/.test(run) && /[A-Z]/.test(run)) return true
-  }
+  for (const [run] of text.matchAll(LONG_RUN)) if (/\d/.test(run) && /[A-Z]/.test(run)) return true
   return false
-}
-
-const RUN_CHARS = new Uint8Array(128)
-for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_=-')
-  RUN_CHARS[char.charCodeAt(0)] = 1
-
-const isOfRun = (text: string, index: number): boolean => {
-  const code = text.charCodeAt(index)
-  return code < RUN_CHARS.length && RUN_CHARS[code] === 1
 }
 
 const INVISIBLE = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\u{e0001}\u{e0020}-\u{e007f}]/u

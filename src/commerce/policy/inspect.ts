@@ -1,5 +1,6 @@
 // The answer of POST /v1/inspect: what the transaction is, what the policy says about it, and what is not shown. Pure.
-import type { InspectResult } from '../../../schemas/commerce.ts'
+import { type InspectResult, ProtocolName } from '../../../schemas/commerce.ts'
+import { analyse } from '../analysis.ts'
 import { readMessage } from '../message.ts'
 import type { Layer, Place, TransactionInput } from '../ports.ts'
 import type { Policy } from './document.ts'
@@ -8,21 +9,21 @@ import { judgeMessage } from './judge.ts'
 import { POLICY_RULESET_VERSION } from './reasons.ts'
 import { createGate, listRedactions, showPlace } from './redact.ts'
 
+/** @param now milliseconds since the epoch */
 export function inspectTransaction(input: TransactionInput, policy: Policy, now: number): InspectResult {
-  const { subject, decision, reasons } = judgeMessage(readMessage(input, undefined, true), policy, now)
+  const { subject, decision, reasons } = judgeMessage(analyse(readMessage(input)), policy, now)
   const { detection } = subject
   const gate = createGate(subject)
   const show = (place: Place) => showPlace(place, gate)
   const { protocol, version, transport, stage, confidence, primary, layers, facts } = detection
-  const shownLayers = layers.map((layer) => reportLayer(layer, gate))
   return {
-    protocol,
+    protocol: ProtocolName.parse(protocol),
     version: version && gate(version),
     transport,
     stage: stage && gate(stage),
     confidence,
-    evidence: primary === undefined ? [] : shownLayers[layers.indexOf(primary)]!.evidence,
-    layers: shownLayers,
+    evidence: primary === undefined ? [] : reportLayer(primary, gate).evidence,
+    layers: layers.map((layer) => reportLayer(layer, gate)),
     transaction: reportFacts(facts, gate),
     policy: {
       decision,

@@ -1,11 +1,9 @@
-// One message held against one policy: what /v1/inspect answers with, and what the edge asks before it forwards. Pure.
-import { findBindings } from '../bindings.ts'
-import { detect } from '../detect.ts'
-import { readMpp } from '../mpp/read.ts'
-import type { Detection, Message, Place } from '../ports.ts'
+// One analysed message held against one policy: what /v1/inspect answers with, and what the edge asks before it forwards. Pure.
+import type { Analysis } from '../analysis.ts'
+import type { Place } from '../ports.ts'
 import { findCards } from '../secrets/cards.ts'
 import { scanSecrets } from '../secrets/scan.ts'
-import { placeOf, readTexts, type Text } from '../secrets/texts.ts'
+import { readTexts } from '../secrets/texts.ts'
 import { judge, type Judgement } from './decide.ts'
 import type { Policy } from './document.ts'
 import type { Subject } from './model.ts'
@@ -15,25 +13,16 @@ export interface JudgedMessage extends Judgement {
 }
 
 /** @param now milliseconds since the epoch */
-export function judgeMessage(message: Message, policy: Policy, now: number): JudgedMessage {
-  const detection = detect(message)
-  const texts = readTexts(message, detection)
-  const expected = listExpected(message, detection)
-  const places = new Map<Text, Place>()
+export function judgeMessage(analysis: Analysis, policy: Policy, now: number): JudgedMessage {
+  const texts = readTexts(analysis)
+  const expected = listExpected(analysis)
   const subject: Subject = {
-    message,
-    detection,
-    bindings: findBindings(message, detection),
+    ...analysis,
     policy,
     nowSeconds: Math.floor(now / 1000),
     texts,
     secrets: scanSecrets(texts).found,
     cards: findCards(texts),
-    placeOf(text) {
-      const place = places.get(text) ?? placeOf(text)
-      places.set(text, place)
-      return place
-    },
     isExpected: (place) =>
       expected.has(place) ||
       [...expected].some((outer) => place[outer.length] === '/' && place.startsWith(outer)),
@@ -42,16 +31,11 @@ export function judgeMessage(message: Message, policy: Policy, now: number): Jud
 }
 
 /** Where a proof or token stands because the protocol puts it there. */
-function listExpected(message: Message, { layers, facts }: Detection): ReadonlySet<Place> {
-  const expected = new Set<Place>(facts.credentials)
-  for (const { name, at } of message.headers) if (name === 'cookie') expected.add(at)
-  for (const layer of layers) {
-    if (layer.name === 'mpp') {
-      const { payloadAt } = readMpp(layer, message)
-      if (payloadAt !== null) expected.add(payloadAt)
-    }
-    if (layer.name === 'x402' && layer.stage === 'payment' && layer.document !== undefined)
-      expected.add(`${layer.document.at}/payload`)
-  }
-  return expected
+function listExpected({ message, detection, spoken }: Analysis): ReadonlySet<Place> {
+  const places = spoken.flatMap((one) => one.protocol.policy.listExpected?.(one) ?? [])
+  return new Set([
+    ...detection.facts.credentials,
+    ...message.headers.flatMap(({ name, at }) => (name === 'cookie' ? at : [])),
+    ...places.filter((place) => place !== null),
+  ])
 }

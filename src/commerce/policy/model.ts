@@ -1,28 +1,27 @@
 // What every rule of the policy is given.
+import type { Analysis } from '../analysis.ts'
 import type { CardFound } from '../secrets/cards.ts'
 import type { SecretFound } from '../secrets/scan.ts'
-import type { Text } from '../secrets/texts.ts'
-import type { Binding, Detection, Message, Place } from '../ports.ts'
+import type { Place, Text } from '../ports.ts'
 import type { Policy } from './document.ts'
 import type { Reason } from './reasons.ts'
 
-export interface Subject {
-  readonly message: Message
-  readonly detection: Detection
-  readonly bindings: readonly Binding[]
+export interface Subject extends Analysis {
   readonly policy: Policy
   readonly nowSeconds: number
   readonly texts: readonly Text[]
   readonly secrets: readonly SecretFound[]
   readonly cards: readonly CardFound[]
-  /** Where one of the texts stands. Written once: it may be as long as the body. */
-  placeOf(text: Text): Place
   /** Whether a place is one where a credential, proof or token is expected. */
   isExpected(place: Place): boolean
 }
 
 export type Rule = (subject: Subject) => readonly Reason[]
 
-/** Answers to earlier messages and offers: nothing is paid by them yet. */
-export const isAnswer = ({ detection: { stage } }: Subject): boolean =>
+/** Whether the message answers an earlier one or makes an offer, so that nothing is paid by it yet. */
+export const isAnswer = ({ detection: { stage } }: Pick<Analysis, 'detection'>): boolean =>
   stage === 'challenge' || stage === 'settlement' || stage === 'result' || stage === 'error'
+
+/** Where a reason about the payment itself points to. */
+export const placeOfPayment = ({ primary }: Pick<Analysis, 'primary'>): Place =>
+  primary?.layer.document?.at ?? primary?.layer.evidence[0]?.at ?? ''

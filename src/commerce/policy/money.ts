@@ -3,26 +3,15 @@
 import type { Found, Place } from '../ports.ts'
 import { toAddress } from './assets.ts'
 import type { Policy } from './document.ts'
-import { type Rule, type Subject } from './model.ts'
+import { placeOfPayment, type Rule, type Subject } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
-import { readTerms, type Terms } from './terms.ts'
-
-/** Stages in which somebody pays or says what is to be paid. */
-const PRICED: Readonly<Record<string, ReadonlySet<string>>> = {
-  x402: new Set(['challenge', 'payment']),
-  mpp: new Set(['challenge', 'payment']),
-  ap2: new Set(['payment', 'checkout', 'cart']),
-  acp: new Set(['delegate', 'checkout.complete']),
-  ucp: new Set(['checkout.complete']),
-}
+import { termsOfFacts, type Terms } from './terms.ts'
 
 export const judgeMoney: Rule = (subject) => {
-  const { detection } = subject
-  const isPriced = PRICED[detection.protocol]?.has(detection.stage ?? '') === true
-  const isUndecodable = detection.primary?.isUndecodable === true
-  const judged = readTerms(subject).map((terms) => [
-    ...(isUndecodable ? [] : judgeTerms(terms, subject, isPriced)),
-  ])
+  const { detection, primary } = subject
+  if (primary?.layer.isUndecodable === true) return []
+  const isPriced = primary?.protocol.policy.pricedStages?.has(primary.layer.stage) === true
+  const judged = readTerms(subject).map((terms) => judgeTerms(terms, subject, isPriced))
   // Of an offer with several ways to pay, one that may be taken is enough.
   const isChoice = detection.stage === 'challenge' && judged.some((reasons) => !hasDeny(reasons))
   return isChoice && judged.length > 1
@@ -32,21 +21,25 @@ export const judgeMoney: Rule = (subject) => {
     : judged.flat()
 }
 
+/** The offers of the primary protocol, or what its facts say. */
+function readTerms({ detection, primary }: Subject): readonly Terms[] {
+  const offered = primary?.protocol.policy.listTerms?.(primary) ?? []
+  return offered.length > 0 ? offered : [termsOfFacts(detection.facts)]
+}
+
 const hasDeny = (reasons: readonly Reason[]) => reasons.some(({ severity }) => severity === 'deny')
 
 function judgeTerms(terms: Terms, subject: Subject, isPriced: boolean): Reason[] {
-  const { policy, detection } = subject
-  const isX402 = detection.protocol === 'x402'
+  const { policy, detection, primary } = subject
+  const needsScheme = isPriced && primary?.protocol.policy.needsScheme === true
+  const place = placeOfPayment(subject)
   return [
-    ...judgeAmount(terms, policy, isPriced, placeOfMoney(subject)),
+    ...judgeAmount(terms, policy, isPriced, place),
     ...judgeAsset(terms, policy),
-    ...judgeScheme(terms, policy, isX402 && isPriced, placeOfMoney(subject)),
-    ...judgePayees(terms, policy, isPriced && detection.stage !== 'checkout.complete', placeOfMoney(subject)),
+    ...judgeScheme(terms, policy, needsScheme, place),
+    ...judgePayees(terms, policy, isPriced && detection.stage !== 'checkout.complete', place),
   ]
 }
-
-const placeOfMoney = ({ detection }: Subject): Place =>
-  detection.primary?.document?.at ?? detection.primary?.evidence[0]?.at ?? ''
 
 function judgeAmount(terms: Terms, policy: Policy, isPriced: boolean, place: Place): Reason[] {
   const { amount, isInteger, asset, currency, network } = terms
@@ -67,11 +60,17 @@ function judgeAmount(terms: Terms, policy: Policy, isPriced: boolean, place: Pla
           'The transaction does not say on which network the asset is, so no cap can be held against it.',
       }),
     ]
-  const cap =
-    asset === null ? policy.capOfCurrency(currency!.value) : policy.capOf(asset.value, network!.value)
+  const cap = findCap(terms, policy)
   if (cap === undefined) return [reason('POLICY_AMOUNT_CAP_UNSET', at)]
   return BigInt(amount.value) > cap ? [reason('AMOUNT_OVER_CAP', at)] : []
 }
+
+const findCap = ({ asset, network, currency }: Terms, policy: Policy): bigint | undefined =>
+  asset !== null && network !== null
+    ? policy.capOf(asset.value, network.value)
+    : currency === null
+      ? undefined
+      : policy.capOfCurrency(currency.value)
 
 function judgeNumber({ value, at }: Found<string>): Reason {
   const text = value.trim()

@@ -1,6 +1,7 @@
 // What must not be shown: where it stands, what kind it is, and enough of a digest to tell two of them apart. And the last
 // gate of every answer: no text leaves that holds any of it.
 import { hash } from 'node:crypto'
+import { placeOf } from '../decode/outline.ts'
 import { unescape } from '../decode/percent.ts'
 import { member } from '../decode/value.ts'
 import { GUESSABLE_KINDS } from '../secrets/patterns.ts'
@@ -26,7 +27,7 @@ const HASH_MIN_CHARS = 24
 const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
 
 export function listRedactions(subject: Subject): Redaction[] {
-  const { message, detection, secrets, cards, placeOf } = subject
+  const { message, detection, primary, secrets, cards } = subject
   const found = new Map<string, Redaction>()
   const add = (redaction: Redaction) => {
     const key = keyOf(redaction.path)
@@ -38,11 +39,11 @@ export function listRedactions(subject: Subject): Redaction[] {
   for (const path of places) {
     if (isInside(path, places)) continue
     const value = valueAt(message, path)
-    const kind = kindOf(path, detection.protocol, value)
+    const kind = kindOf(path, value, primary?.protocol.policy.credentialKind)
     add({
       path,
       kind,
-      sha256_prefix: mayHash(kind, value) ? prefixOf(value!) : null,
+      sha256_prefix: value !== undefined && mayHash(kind, value) ? prefixOf(value) : null,
       last4: last4Of(kind, value),
     })
   }
@@ -81,10 +82,13 @@ const PRIVATE_HEADERS: ReadonlySet<string> = new Set([
 const listHeaders = (message: Message): Place[] =>
   message.headers.filter(({ name }) => PRIVATE_HEADERS.has(name)).map(({ at }) => at)
 
-function kindOf(path: Place, protocol: string, value: string | undefined): string {
+function kindOf(path: Place, value: string | undefined, otherwise = 'payment_credential'): string {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   if (path.startsWith('/headers/')) {
-    const header = path.split('/')[2]!.split('#')[0]!.trim().toLowerCase()
+    const header = path
+      .replace(/^\/headers\/([^/#]*).*$/s, '$1')
+      .trim()
+      .toLowerCase()
     if (header === 'cookie' || header === 'set-cookie') return 'cookie'
     if (header === 'x-api-key' || header === 'api-key') return 'api_key'
     if (header === 'payment-signature' || header === 'x-payment' || header === 'payment-authorization')
@@ -98,11 +102,11 @@ function kindOf(path: Place, protocol: string, value: string | undefined): strin
   if (name === 'cryptogram') return 'card_cryptogram'
   if (/mandate|authorization/.test(name)) return 'mandate'
   if (name === 'signature') return 'signature'
-  return protocol === 'ucp' || protocol === 'acp' ? 'payment_token' : 'payment_credential'
+  return otherwise
 }
 
-function mayHash(kind: string, value: string | undefined): boolean {
-  if (value === undefined || value.length < HASH_MIN_CHARS || kind.startsWith('card_')) return false
+function mayHash(kind: string, value: string): boolean {
+  if (value.length < HASH_MIN_CHARS || kind.startsWith('card_')) return false
   // User name and password, cookies: as guessable as whoever made them up.
   return !(kind === 'cookie' || /^basic[ \t]/i.test(value))
 }
@@ -146,15 +150,10 @@ export function createGate(subject: Subject): (text: string) => string {
     // The scheme may be left out where it is said again.
     add(value?.replace(/^[A-Za-z\d-]{1,32}[ \t]+/, ''))
   }
-  const known = new Map<string, string>()
   return (text) => {
-    const before = known.get(text)
-    if (before !== undefined) return before
     const plain = unescape(text)
     const isHidden = holdsSecret(text, needles) || (plain !== undefined && holdsSecret(plain, needles))
-    const shown = isHidden ? HIDDEN : text.toWellFormed()
-    known.set(text, shown)
-    return shown
+    return isHidden ? HIDDEN : text.toWellFormed()
   }
 }
 

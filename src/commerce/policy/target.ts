@@ -2,7 +2,6 @@
 // are addresses as well, which a server will open.
 import { createAddressPolicy } from '../../egress/address.ts'
 import { isLocalName } from '../../egress/target.ts'
-import { readUcp } from '../ucp/read.ts'
 import type { Found, Place } from '../ports.ts'
 import type { Rule, Subject } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
@@ -24,12 +23,11 @@ export const judgeTarget: Rule = (subject) => {
   return found
 }
 
-function listNamed({ detection, message }: Subject): Found<string>[] {
-  const profiles = detection.layers.flatMap((layer) =>
-    layer.name === 'ucp' ? [readUcp(layer, message).profile] : [],
-  )
-  return [detection.facts.resource, ...profiles].filter((one) => one !== null)
-}
+const listNamed = ({ detection, spoken }: Subject): Found<string>[] =>
+  [
+    detection.facts.resource,
+    ...spoken.flatMap((one) => one.protocol.policy.listAddresses?.(one) ?? []),
+  ].filter((one) => one !== null)
 
 function judgeUrl(url: URL, at: Place, text: string): Reason[] {
   const found: Reason[] = []

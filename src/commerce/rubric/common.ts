@@ -1,8 +1,6 @@
 // Retry safety and auditability are asked of every protocol in the same words; where the answer stands differs.
-import { remember } from '../decode/value.ts'
 import type { Found, Place } from '../ports.ts'
 import { all, type Check, limit, none, type Subject, type Verdict } from './model.ts'
-import { targetCheck } from './target.ts'
 
 /** Answers of one protocol to the questions that all are asked. A verdict of null: does not apply. */
 export interface CommonAnswers {
@@ -33,9 +31,8 @@ export function commonChecks<F>(
   /** First digit of the numbers, where a protocol has several rubrics. */
   tens: number,
   documents: Documents,
-  answerOnce: (subject: Subject<F>) => CommonAnswers,
+  answer: (subject: Subject<F>) => CommonAnswers,
 ): Check<F>[] {
-  const answer = remember(answerOnce)
   const ask = (
     nn: string,
     max: number,
@@ -53,7 +50,8 @@ export function commonChecks<F>(
       documents.retry,
       (subject) => {
         const { key, repeatable, blame } = answer(subject)
-        if (key ?? repeatable) return all((key ?? repeatable)!.at)
+        const reason = key ?? repeatable
+        if (reason !== null) return all(reason.at)
         const finding = 'After a lost answer the client can only guess whether sending again pays twice.'
         return blame === undefined ? none(finding) : limit(0, `${finding} ${blame}`)
       },
@@ -148,3 +146,16 @@ export function judgeCorrelation(
 
 export const judgeAgent = (at: Place | null | undefined, finding: string): Verdict =>
   typeof at === 'string' ? all(at) : none(finding)
+
+/** Asked of every message, also where nothing else of retry safety applies. */
+export const targetCheck = <F>(id: string, max: number): Check<F> => ({
+  id,
+  max,
+  asks: 'The target is https.',
+  remediation: 'Send payments over https only.',
+  spec: null,
+  judge: ({ message }) =>
+    message.target.url?.protocol === 'https:' || message.target.url?.protocol === 'wss:'
+      ? all('/target')
+      : none('The target is not an https address.', '/target'),
+})

@@ -1,6 +1,8 @@
 // Whether a value has the form that its job needs. Form only: nothing here verifies a signature or knows a key.
 import type { Binding, Found, Place } from '../ports.ts'
-import type { Credential, HttpSignature, Numeral } from '../protocols/types.ts'
+import type { Credential } from '../decode/jws.ts'
+import type { Numeral } from '../decode/value.ts'
+import type { HttpSignature } from '../wire/http.ts'
 import { ADDRESS, WORD } from '../x402/shape.ts'
 import { all, none, type Sample, some, type Verdict } from './model.ts'
 

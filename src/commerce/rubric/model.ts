@@ -1,8 +1,8 @@
 // What a rubric is: checks as data with one small function each, the points they give, and what lies above points.
 // Weights, caps and levels stand here and nowhere else; /v1/test/schema reads them from here.
 import { DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
-import type { Binding, Detection, Layer, Message, Place, Protocol } from '../ports.ts'
-import type { HttpFacts } from '../protocols/types.ts'
+import type { Binding, Detection, Layer, Place } from '../ports.ts'
+import type { Reading } from '../reading.ts'
 
 /** Changes whenever a check, weight, cap or word of a report changes. */
 export const RULESET_VERSION = 'gateway-test/2026-11-21'
@@ -41,8 +41,7 @@ export interface ToolAnnotations {
   readonly idempotentHint?: boolean | undefined
 }
 
-export interface Sample {
-  readonly message: Message
+export interface Sample extends Reading {
   readonly detection: Detection
   readonly bindings: readonly Binding[]
   /** Milliseconds; undefined: windows are judged by their own bounds. */
@@ -50,11 +49,10 @@ export interface Sample {
   readonly annotations: ToolAnnotations
 }
 
-/** What checks see: the sample, and what its protocol says. */
+/** What checks see: the sample, and what its primary protocol says. */
 export interface Subject<F> extends Sample {
   readonly layer: Layer
   readonly facts: F
-  readonly http: HttpFacts
 }
 
 export interface Verdict {
@@ -89,7 +87,7 @@ export interface CapHit {
 }
 
 export interface Rubric<F> {
-  readonly protocol: Protocol
+  readonly protocol: string
   /** Which samples of the protocol, in words. */
   readonly covers: string
   readonly checks: readonly Check<F>[]

@@ -1,15 +1,13 @@
 // The report of POST /v1/test. Same input, same bytes: no clock, no network, no key.
 import { hash } from 'node:crypto'
-import { DIMENSIONS, type TestReport } from '../../../schemas/commerce.ts'
+import { DIMENSIONS, ProtocolName, type TestReport } from '../../../schemas/commerce.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
-import { findBindings } from '../bindings.ts'
-import { detect } from '../detect.ts'
+import { analyse, type Analysis } from '../analysis.ts'
 import { readMessage } from '../message.ts'
 import type { Detection, TransactionInput } from '../ports.ts'
 import { hideNames } from '../secrets/places.ts'
-import type { Scored } from './engine.ts'
+import { type Scored, scoreSample } from './engine.ts'
 import { RULESET_VERSION, type ToolAnnotations, WEIGHTS } from './model.ts'
-import { scoreByProtocol } from './rubrics.ts'
 
 export interface TestOptions {
   /** Milliseconds; windows are held against it where given. */
@@ -17,19 +15,14 @@ export interface TestOptions {
   readonly annotations?: ToolAnnotations | undefined
 }
 
+/** Same input and options, same bytes. */
 export function testTransaction(input: TransactionInput, options: TestOptions = {}): TestReport {
-  const message = readMessage(input)
-  const detection = detect(message)
-  const { evaluateAt, annotations = {} } = options
-  const scored = scoreByProtocol({
-    message,
-    detection,
-    bindings: findBindings(message, detection),
-    evaluateAt,
-    annotations,
-  })
-  const body = wellFormed({
-    protocol: detection.protocol,
+  const analysis = analyse(readMessage(input))
+  const { detection } = analysis
+  const { evaluateAt } = options
+  const scored = scoreAnalysis(analysis, options)
+  const body = toWellFormed({
+    protocol: ProtocolName.parse(detection.protocol),
     version: detection.version,
     transport: detection.transport,
     stage: detection.stage,
@@ -43,6 +36,18 @@ export function testTransaction(input: TransactionInput, options: TestOptions = 
     ruleset_version: RULESET_VERSION,
   })
   return { ...body, report_hash: hash('sha256', toCanonicalJson(body)) }
+}
+
+/** What says something about a protocol, but is no transaction. */
+const NO_TRANSACTIONS: ReadonlySet<string> = new Set(['discovery', 'error', 'result'])
+
+/** @returns undefined where no protocol was recognised, or what was is no transaction */
+export function scoreAnalysis(analysis: Analysis, options: TestOptions = {}): Scored | undefined {
+  const { primary } = analysis
+  if (primary === undefined || NO_TRANSACTIONS.has(primary.layer.stage)) return undefined
+  const { evaluateAt, annotations = {} } = options
+  const { protocol, layer, facts } = primary
+  return scoreSample(protocol.score.choose(primary), { ...analysis, evaluateAt, annotations, layer, facts })
 }
 
 const listLayers = ({ layers }: Detection): TestReport['layers'] =>
@@ -88,13 +93,7 @@ const notScored = ({ protocol }: Detection): Scored => ({
   ],
 })
 
-/**
- * Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. Few samples have
- * any: JSON.stringify writes it as an escape, so that one look at the text tells.
- */
-const wellFormed = <T>(value: T): T =>
-  /\\ud[89a-f]/.test(JSON.stringify(value)) ? toWellFormed(value) : value
-
+/** Names of headers and members are in the pointers of a report, and half a surrogate pair is no JSON text. */
 function toWellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
   if (Array.isArray(value)) return value.map(toWellFormed) as T

@@ -1,7 +1,7 @@
 // Card numbers and their verification codes. Little enough is in either to be guessed from a digest: what is told of a number
 // are its last four digits, and of a code nothing.
 import { isCodeName } from '../decode/names.ts'
-import type { Text } from './texts.ts'
+import type { Text } from '../ports.ts'
 
 export interface CardFound {
   readonly kind: 'card_number' | 'card_verification_code'
@@ -14,10 +14,14 @@ export interface CardFound {
 
 const MAX_FOUND = 64
 const MIN_DIGITS = 13
-/** Spaces and hyphens, those of typesetters too. A text that ends has none. */
-const JOINTS = [' ', '-', '\u00a0', '\u2007', '\u2009', '\u2010', '\u2011', '\u2013', '\u202f']
-const GROUP = 4
-const isCode = (text: string): boolean => (text.length === 3 || text.length === 4) && /^\d+$/.test(text)
+/** Spaces and hyphens, those of typesetters too. */
+const JOINT = String.raw`[ \-\u00a0\u2007\u2009\u2010\u2011\u2013\u202f]`
+const JOINTS = new RegExp(JOINT)
+/** Groups of digits with one joint between them. */
+const GROUPS = new RegExp(String.raw`\d+(?:${JOINT}\d+)*`, 'g')
+/** Every way to write a card has 13 of its digits in a row, or two groups of four. */
+const HOLDS_DIGITS = new RegExp(String.raw`\d{13}|\d{4}${JOINT}\d{4}`)
+const isCode = (text: string): boolean => /^\d{3,4}$/.test(text)
 
 const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|account_?number/i
 /** Whole numbers that are long by nature. */
@@ -41,70 +45,30 @@ export function findCards(texts: readonly Text[]): CardFound[] {
   return found
 }
 
-/**
- * Every way to write a card has 13 of its digits in a row, or two groups of four. Where one character in four is no digit, no
- * four lie around it.
- */
-export function holdsDigits(text: string): boolean {
-  for (let at = GROUP - 1; at < text.length; at += GROUP) {
-    if (!isDigit(text, at)) continue
-    let start = at
-    while (isDigit(text, start - 1)) start--
-    while (isDigit(text, at)) at++
-    if (at - start >= MIN_DIGITS) return true
-    if (at - start >= GROUP && isGroup(text, at + 1) && JOINTS.includes(text.charAt(at))) return true
-  }
-  return false
-}
-
-function isGroup(text: string, at: number): boolean {
-  for (let i = 0; i < GROUP; i++) if (!isDigit(text, at + i)) return false
-  return true
-}
+/** Whether a text may hold the number of a card at all. */
+export const holdsDigits = (text: string): boolean => HOLDS_DIGITS.test(text)
 
 export interface CardNumber {
   readonly digits: string
   readonly written: string
 }
 
-/** The first card number in a text. One pass: groups of digits with one space or hyphen between them. */
+/** The first card number in a text. */
 export function findNumber(text: string, isCardField: boolean): CardNumber | undefined {
-  // Where each group begins and ends, one after the other: a text may be nothing but groups.
-  const bounds: number[] = []
-  let index = 0
-  while (index < text.length) {
-    if (!isDigit(text, index)) {
-      index++
-      continue
-    }
-    const start = index
-    bounds.length = 0
-    for (;;) {
-      const from = index
-      while (isDigit(text, index)) index++
-      bounds.push(from, index)
-      const isJoined = isDigit(text, index + 1) && JOINTS.includes(text.charAt(index))
-      if (!isJoined) break
-      index++
-    }
-    if (isWordish(text, start - 1, -1) || isWordish(text, index, 1)) continue
-    const number = judgeGroups(text, bounds, isCardField)
+  for (const match of text.matchAll(GROUPS)) {
+    const [row] = match
+    const end = match.index + row.length
+    if (IS_WORDISH_BEFORE.test(text.slice(Math.max(0, match.index - 2), match.index))) continue
+    if (IS_WORDISH_BEHIND.test(text.slice(end, end + 2))) continue
+    const number = judgeGroups(row, isCardField)
     if (number !== undefined) return number
   }
   return undefined
 }
 
-const isDigit = (text: string, index: number): boolean => {
-  const code = text.charCodeAt(index)
-  return code >= 48 && code <= 57
-}
-
 /** Part of a word, of hexadecimal or of a decimal fraction. */
-function isWordish(text: string, index: number, direction: 1 | -1): boolean {
-  const char = text[index]
-  if (char === undefined) return false
-  return /[A-Za-z_]/.test(char) || (char === '.' && isDigit(text, index + direction))
-}
+const IS_WORDISH_BEFORE = /(?:[A-Za-z_]|\d\.)$/
+const IS_WORDISH_BEHIND = /^(?:[A-Za-z_]|\.\d)/
 
 /** How cards are written in groups: 4-4-4-4(-3), 4-6-5 and 4-6-4. */
 const SHAPES = [
@@ -114,28 +78,20 @@ const SHAPES = [
   [4, 6, 4],
 ]
 
-/** @param bounds where each group begins and ends */
-function judgeGroups(text: string, bounds: readonly number[], isCardField: boolean): CardNumber | undefined {
-  const groups = bounds.length / 2
-  const sizeOf = (group: number) =>
-    group < groups ? bounds[2 * group + 1]! - bounds[2 * group]! : Number.NaN
-  const cut = (first: number, count: number): CardNumber => {
-    const written = text.slice(bounds[2 * first], bounds[2 * (first + count) - 1])
-    return { written, digits: written.replaceAll(/\D/g, '') }
-  }
-  for (let first = 0; first < groups; first++) {
-    const size = sizeOf(first)
-    if (size >= 13 && size <= 19) {
-      const number = cut(first, 1)
-      if (isCardNumber(number.digits, isCardField)) return number
+/** @param row groups of digits with one joint between them */
+function judgeGroups(row: string, isCardField: boolean): CardNumber | undefined {
+  const groups = row.split(JOINTS)
+  let start = 0
+  for (const [first, group] of groups.entries()) {
+    if (group.length >= 13 && group.length <= 19 && isCardNumber(group, isCardField))
+      return { digits: group, written: group }
+    for (const shape of SHAPES) {
+      if (!shape.every((size, offset) => groups[first + offset]?.length === size)) continue
+      const digits = groups.slice(first, first + shape.length).join('')
+      const written = row.slice(start, start + digits.length + shape.length - 1)
+      if (isCardNumber(digits, true)) return { digits, written }
     }
-    // Every shape begins with four.
-    if (size !== 4) continue
-    for (const shape of SHAPES)
-      if (shape.every((wanted, offset) => sizeOf(first + offset) === wanted)) {
-        const number = cut(first, shape.length)
-        if (isCardNumber(number.digits, true)) return number
-      }
+    start += group.length + 1
   }
   return undefined
 }

@@ -20,6 +20,9 @@ export interface SecretPattern {
 const END = '(?![A-Za-z0-9_-])'
 /** What a key may not stand behind, unless its pattern says so itself. */
 export const BOUNDARY = /(?:^|[^A-Za-z0-9_-])$/
+/** @returns a literal as a pattern writes it */
+export const escape = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\-]/g, String.raw`\$&`)
+
 const pattern = (
   kind: string,
   starts: string | readonly string[],
@@ -28,7 +31,7 @@ const pattern = (
   more: Pick<SecretPattern, 'isMild'> = {},
 ): SecretPattern => {
   const list = typeof starts === 'string' ? starts.split(' ') : starts
-  const head = list.map((start) => start.replaceAll(/[.*+?^${}()|[\]\\-]/g, String.raw`\$&`)).join('|')
+  const head = list.map(escape).join('|')
   return { kind, starts: list, shape: new RegExp(`(?:${head})${tail}${END}`, 'y'), reach, ...more }
 }
 
@@ -125,9 +128,8 @@ export const PATTERNS: readonly SecretPattern[] = [
 /** Kinds whose digest would say what they are: too little in them to guess at. */
 export const GUESSABLE_KINDS: ReadonlySet<string> = new Set(['basic_auth_url'])
 
-/** What is in all of them. */
-export const SECRET_WORDS = ['secret', 'key', 'token', 'passw', 'passphrase', 'mnemonic', 'seed'] as const
-export const SECRET_WORD = new RegExp(SECRET_WORDS.join('|'), 'i')
+/** One of these is in each of them. */
+export const SECRET_WORD = /secret|key|token|passw|passphrase|mnemonic|seed/i
 /** Words before and behind which a secret stands as `name: value` in text that is no JSON. */
 export const SECRET_NAME =
   /(?:^|[^a-z])(?:secret|api[_-]?key|apikey|private[_-]?key|secret[_-]?key|signing[_-]?key|wallet[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|bearer[_-]?token|client[_-]?secret|app[_-]?secret|mnemonic|seed[_-]?phrase|seed|passphrase|password|passwd)$/

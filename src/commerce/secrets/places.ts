@@ -1,9 +1,7 @@
 // Places are paths of names that a stranger chose: a name that could be more than a name is left out of every answer.
-import type { Source } from '../decode/outline.ts'
 import type { Place } from '../ports.ts'
 import { findNumber } from './cards.ts'
 import { scanSecrets } from './scan.ts'
-import type { Text } from './texts.ts'
 
 const NAME_MAX_CHARS = 80
 const HIDDEN_NAME = '*'
@@ -16,18 +14,9 @@ export const hideNames = (place: Place): Place => place.split('/').map(hideName)
 export const hideName = (segment: string): string =>
   segment.length > NAME_MAX_CHARS || isSuspect(segment) ? HIDDEN_NAME : segment
 
-const NOWHERE: Source = { value: null, at: '', where: 'body', isDecoded: false, containers: undefined }
-
 function isSuspect(segment: string): boolean {
   if (PLAIN_NAME.test(segment) && !/\d{12}/.test(segment)) return false
   const name = segment.replaceAll('~1', '/').replaceAll('~0', '~')
   if (findNumber(name, true) !== undefined) return true
-  const text: Text = {
-    source: NOWHERE,
-    index: 0,
-    value: name,
-    name: '',
-    isName: true,
-  }
-  return scanSecrets([text]).found.length > 0
+  return scanSecrets([{ value: name, name: '', isName: true }]).found.length > 0
 }

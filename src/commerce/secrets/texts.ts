@@ -1,94 +1,68 @@
 // Every text of a message that may be told of, in which a person or a program may have written something: read once, for
-// secrets, cards and injected instructions alike. A place is written only where something was found.
-import {
-  type Branch,
-  branchOf,
-  type Container,
-  containerOf,
-  endOf,
-  placeOfBranch,
-} from '../decode/branches.ts'
+// secrets, cards and injected instructions alike.
+import type { Analysis } from '../analysis.ts'
 import { readBase64Json } from '../decode/json.ts'
-import {
-  LARGE,
-  NAME_MIN_CHARS,
-  outlineOf,
-  readOutline,
-  SMALL,
-  type Source,
-  type Text,
-  type Where,
-} from '../decode/outline.ts'
+import { endOf, holderOf, isList, LARGE, NAME_MIN_CHARS, readOutline, SMALL } from '../decode/outline.ts'
 import { unescape } from '../decode/percent.ts'
 import { inside, pick } from '../decode/value.ts'
 import { isOversize } from '../message.ts'
-import type { Detection, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
+import type { Detection, Found, HeaderField, Json, Message, Place, Text, Where } from '../ports.ts'
 
-export type { Text }
+/** A text that stands alone: in the target, a header, or a body that is no JSON. */
+const lone = (value: string, name: string, where: Where, at: Place, isDecoded = false): Text => ({
+  value,
+  name: endOf(name),
+  isName: false,
+  source: { at, where, isDecoded },
+  holder: undefined,
+  key: '',
+})
 
-export function placeOf(text: Text): Place {
-  const { at } = text.source
-  // What was disclosed is not told, and neither is how it is built.
-  return /#\/\d+\/disclosures\/\d+/.test(at) ? at : placeOfBranch(branchOfText(text))
-}
-
-/** Of what it is the value of, or the name. */
-const branchOfText = (text: Text): Branch => (text.isName ? containerOf(text)! : branchOf(text))
-
-/** What holds that: the object whose member it is, or the list. */
-export const holderOf = (text: Text): Container | undefined =>
-  text.isName ? containerOf(text)!.up : containerOf(text)
-
-export function readTexts(message: Message, detection: Detection): Text[] {
-  const texts: Text[] = []
-  const add = (value: string, name: string, where: Where, at: Place, isDecoded = false) => {
-    if (value === '') return
-    const source: Source = { value, at, where, isDecoded, containers: undefined }
-    texts.push({ source, index: 0, value, name: endOf(name), isName: false })
-  }
-  add(message.target.text, '', 'url', '/target')
-  const unescaped = unescape(message.target.text)
-  if (unescaped !== undefined) add(unescaped, '', 'url', '/target', true)
-  const { url } = message.target
-  if (url !== undefined && url.search !== '')
-    for (const [name, value] of url.searchParams) add(value, name, 'url', '/target', true)
-  const documents = detection.layers.length === 0 ? [] : listDecoded(detection)
+/** @returns those of the target, the headers, the body, and the documents that were decoded out of any of them */
+export function readTexts({ message, detection }: Pick<Analysis, 'message' | 'detection'>): Text[] {
+  const documents = listDecoded(detection)
   // What is nothing but a document is read as that: its base64 would only hold something by chance.
   const isDocument = (field: HeaderField) =>
     documents.some(({ at }) => at === inside(field.at)) && !/[\s,]/.test(field.value)
-  for (const field of message.headers)
-    if (!isOversize(field) && !isDocument(field)) add(field.value, field.name, 'header', field.at)
-
-  const { body } = message
-  if (body.kind === 'text') addText(body.raw, message, add)
-  return texts.concat(
-    body.kind === 'json' ? outlineOf(body, true).texts! : [],
-    ...documents.map(({ value, at }) => {
-      const where = at.startsWith('/headers/') ? 'header' : 'body'
-      return readOutline(
-        { value, at, where, isDecoded: true, containers: undefined },
-        { isLimited: false, wantsTexts: true },
-      ).texts!
-    }),
-  )
+  const headers = message.headers.filter((field) => !isOversize(field) && !isDocument(field))
+  return [
+    ...readTarget(message),
+    ...headers.map(({ value, name, at }) => lone(value, name, 'header', at)),
+    ...readTextBody(message),
+  ]
+    .filter(({ value }) => value !== '')
+    .concat(
+      message.outline.texts,
+      ...documents.map(({ value, at }) => {
+        const where = at.startsWith('/headers/') ? 'header' : 'body'
+        return readOutline({ value, at, where, isDecoded: true, isLimited: false }).texts
+      }),
+    )
 }
 
-function addText(
-  raw: string,
-  message: Message,
-  add: (value: string, name: string, where: Where, at: Place, isDecoded?: boolean) => void,
-): void {
-  if (/^application\/x-www-form-urlencoded/i.test(message.header('content-type')?.value ?? '')) {
+function readTarget({ target: { text, url } }: Message): Text[] {
+  const plain = unescape(text)
+  return [
+    lone(text, '', 'url', '/target'),
+    ...(plain === undefined ? [] : [lone(plain, '', 'url', '/target', true)]),
+    ...[...(url?.searchParams ?? [])].map(([name, value]) => lone(value, name, 'url', '/target', true)),
+  ]
+}
+
+function readTextBody(message: Message): Text[] {
+  if (message.body.kind !== 'text') return []
+  const { raw } = message.body
+  if (/^application\/x-www-form-urlencoded/i.test(message.header('content-type')?.value ?? ''))
     // Field by field: what stands beside each other there has nothing to do with each other.
-    for (const [name, value] of new URLSearchParams(raw)) {
-      add(value, name, 'body', '/body', true)
-      if (name.length >= NAME_MIN_CHARS) add(name, '', 'body', '/body', true)
-    }
-    return
-  }
-  add(raw, '', 'body', '/body')
-  const plain = raw.includes('%') ? unescape(raw) : undefined
-  if (plain !== undefined) add(plain, '', 'body', '/body', true)
+    return [...new URLSearchParams(raw)].flatMap(([name, value]) => [
+      lone(value, name, 'body', '/body', true),
+      ...(name.length >= NAME_MIN_CHARS ? [lone(name, '', 'body', '/body', true)] : []),
+    ])
+  const plain = unescape(raw)
+  return [
+    lone(raw, '', 'body', '/body'),
+    ...(plain === undefined ? [] : [lone(plain, '', 'body', '/body', true)]),
+  ]
 }
 
 /** Documents that the walk over the body does not meet. */
@@ -108,9 +82,12 @@ function listDecoded({ layers }: Detection): Found<Json>[] {
 }
 
 /** What stands in the same object or list as a text, short words and small numbers too, or beside it in the message. */
-export function listBeside(text: Text, texts: readonly Text[]): Pick<Text, 'source' | 'name' | 'value'>[] {
+export function listBeside(
+  text: Text,
+  texts: readonly Text[],
+): readonly Pick<Text, 'source' | 'name' | 'value'>[] {
   const holder = holderOf(text)
-  if (holder === undefined) return texts.filter(({ index, isName }) => index === 0 && !isName)
+  if (holder === undefined) return texts.filter((one) => one.holder === undefined)
   const { source } = text
   const found: Pick<Text, 'source' | 'name' | 'value'>[] = []
   const add = (inner: Json, name: string, below: number) => {
@@ -118,13 +95,12 @@ export function listBeside(text: Text, texts: readonly Text[]): Pick<Text, 'sour
       found.push({ source, name, value: String(inner) })
     if (typeof inner !== 'string' || inner === '') return
     found.push({ source, name, value: inner })
-    const plain = inner.includes('%') ? unescape(inner) : undefined
+    const plain = unescape(inner)
     if (plain !== undefined) found.push({ source, name, value: plain })
   }
   const { value, name } = holder
   // Small numbers of a list are measures.
-  if (Array.isArray(value)) for (const item of value as readonly Json[]) add(item, name, 0)
-  else
-    for (const key of Object.keys(value)) add((value as JsonObject)[key]!, endOf(key), key === '' ? 0 : SMALL)
+  if (isList(value)) for (const item of value) add(item, name, 0)
+  else for (const [key, inner] of Object.entries(value)) add(inner, endOf(key), key === '' ? 0 : SMALL)
   return found
 }

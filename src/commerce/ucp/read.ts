@@ -1,200 +1,17 @@
 // UCP: checkout over REST, MCP and A2A. A complete request carries no amount: it stands in the business's `totals`.
-import { readDictionary } from '../decode/fields.ts'
-import {
-  instantSeconds,
-  isObject,
-  member,
-  pick,
-  pickList,
-  pickObject,
-  pickText,
-  pointer,
-  rememberLast,
-} from '../decode/value.ts'
+import { credentialPlaces, readTotal } from '../checkout.ts'
+import { instantSeconds, isObject, member, pickList, pickObject, pickText } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
-import type { Found, Json, JsonObject, Layer, Message, Place, TransactionFacts } from '../ports.ts'
-import { readTotal } from '../ap2/read.ts'
-import { readField, readHttp } from '../protocols/http.ts'
-import { readEnvelopes, type Envelope, type Evidence, type Spotted } from '../protocols/spot.ts'
-import type { UcpFacts } from '../protocols/types.ts'
+import type { Found, JsonObject, TransactionFacts } from '../ports.ts'
+import type { Sighting, Stated } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
+import { readField } from '../wire/http.ts'
+import type { Operation, UcpSights } from './detect.ts'
+import type { UcpFacts } from './facts.ts'
 
-/** Requests say no version of their own: they are read as the current release unless something says otherwise. */
-const CURRENT_RELEASE = '2026-08-25'
-const RELEASE = /^\d{4}-\d\d-\d\d$/
-
-type Operation = NonNullable<UcpFacts['operation']>
-
-const TOOL = /^(create|get|update|complete|cancel)_(checkout|cart|order)$/
-
-interface PathSight {
-  readonly resource: 'checkout' | 'cart' | 'catalog' | 'order' | 'discovery'
-  readonly operation: Operation | null
-  readonly id: string | null
-}
-
-function readPath(message: Message): PathSight | undefined {
-  const segments = message.target.url?.pathname.split('/').filter((part) => part !== '') ?? []
-  if (segments.at(-1) === 'ucp' && segments.at(-2) === '.well-known')
-    return { resource: 'discovery', operation: 'get', id: null }
-  const index = segments.findIndex((part) => Object.hasOwn(RESOURCES, part))
-  if (index < 0) return undefined
-  const resource = RESOURCES[segments[index]!]!
-  const [id = null, action] = segments.slice(index + 1)
-  return {
-    resource,
-    id: id === null ? null : decodeSegment(id),
-    operation: readOperation(message.method, id, action),
-  }
-}
-
-const RESOURCES: Readonly<Record<string, PathSight['resource']>> = {
-  'checkout-sessions': 'checkout',
-  carts: 'cart',
-  catalog: 'catalog',
-  orders: 'order',
-}
-
-function readOperation(method: string, id: string | null, action: string | undefined): Operation | null {
-  if (action === 'complete' || action === 'cancel') return action
-  if (method === 'GET' || method === 'HEAD') return 'get'
-  if (method === 'POST') return id === null ? 'create' : 'update'
-  return method === 'PUT' || method === 'PATCH' ? 'update' : null
-}
-
-export function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
-}
-
-interface Sights {
-  readonly path: PathSight | undefined
-  readonly envelope: Envelope | undefined
-  readonly tool: { readonly operation: Operation; readonly resource: string } | undefined
-  /** `arguments.meta` with `ucp-agent`. */
-  readonly meta: Found<JsonObject> | null
-  readonly args: Found<JsonObject> | null
-  readonly a2aKeys: readonly Found<Json>[]
-  readonly document: Found<JsonObject> | null
-}
-
-function look(message: Message): Sights {
-  let envelope: Envelope | undefined
-  let meta: Found<JsonObject> | null = null
-  const a2aKeys: Found<Json>[] = []
-  for (const one of readEnvelopes(message)) {
-    const found = pickObject(one.params, 'arguments', 'meta') ?? pickObject(one.params, 'meta')
-    if (found !== null && member(found.value, 'ucp-agent') !== undefined && meta === null) {
-      meta = found
-      envelope = one
-    }
-    for (const data of one.dataParts)
-      for (const key of Object.keys(data.value).sort())
-        if (key.startsWith('a2a.ucp.')) {
-          a2aKeys.push({ value: data.value[key]!, at: pointer(data.at, key) })
-          envelope ??= one
-        }
-  }
-  const name = pickText(envelope?.params ?? null, 'name')?.value ?? ''
-  const match = TOOL.exec(name) ?? TOOL.exec(envelope?.method?.value ?? '')
-  const args = meta === null ? null : (pickObject(envelope!.params, 'arguments') ?? envelope!.params)
-  const body = pickObject(jsonBody(message))
-  const isRest = body !== null && member(body.value, 'jsonrpc') === undefined && a2aKeys.length === 0
-  return {
-    path: readPath(message),
-    envelope,
-    tool: match === null ? undefined : { operation: match[1] as Operation, resource: match[2]! },
-    meta,
-    args,
-    a2aKeys,
-    document:
-      pickObject(args, 'checkout') ??
-      args ??
-      pickObject(a2aKeys[0] ?? null) ??
-      (isRest ? body : pickObject(envelope?.result ?? null, 'structuredContent')),
-  }
-}
-
-export function spotUcp(message: Message): Spotted | undefined {
-  const sights = look(message)
-  const { path, meta, a2aKeys, document } = sights
-  const agent = message.header('ucp-agent')
-  const extension = message.header('x-a2a-extensions') ?? message.header('a2a-extensions')
-  const body = jsonBody(message)
-  const ucp = pickObject(body, 'ucp') ?? pickObject(document, 'ucp')
-  const inBody = pickText(ucp, 'version')
-  const evidence: Evidence[] = []
-  if (agent !== undefined) evidence.push({ mark: 'header UCP-Agent', at: agent.at })
-  if (meta !== null) evidence.push({ mark: 'arguments.meta ucp-agent', at: pointer(meta.at, 'ucp-agent') })
-  for (const { at } of a2aKeys) evidence.push({ mark: 'data part a2a.ucp.*', at })
-  if (inBody !== null) evidence.push({ mark: 'ucp.version in the body', at: inBody.at })
-  if (extension?.value.includes('ucp.dev/') === true)
-    evidence.push({ mark: 'A2A extension UCP', at: extension.at })
-  if (path?.resource === 'checkout' || path?.resource === 'discovery')
-    evidence.push({
-      mark: path.resource === 'checkout' ? 'path /checkout-sessions' : 'path /.well-known/ucp',
-      at: '/target',
-    })
-  if (evidence.length === 0) return undefined
-  const isDiscriminating =
-    meta !== null || a2aKeys.length > 0 || inBody !== null || readProfile(message, sights) !== null
-  return {
-    layer: {
-      name: 'ucp',
-      version: readVersion(inBody, extension?.value),
-      transport:
-        a2aKeys.length > 0 ? 'a2a' : meta !== null ? 'mcp' : sights.envelope?.isA2a === true ? 'a2a' : 'rest',
-      stage: stageOf(message, sights),
-      confidence: isDiscriminating ? 'high' : 'medium',
-      evidence,
-      document: document ?? undefined,
-      isUndecodable: message.body.kind === 'unreadable',
-    },
-    conflicts: [],
-  }
-}
-
-function readVersion(inBody: Found<string> | null, extension: string | undefined): string {
-  if (inBody !== null && RELEASE.test(inBody.value)) return inBody.value
-  const named = /ucp\.dev\/[^\s,]*?(\d{4}-\d\d-\d\d)/.exec(extension ?? '')?.[1]
-  return named ?? CURRENT_RELEASE
-}
-
-function stageOf(message: Message, { path, tool, a2aKeys, envelope }: Sights): string {
-  if (tool !== undefined) return `${tool.resource}.${tool.operation}`
-  if (a2aKeys.length > 0) {
-    const action = envelope?.dataParts
-      .map(({ value }) => member(value, 'action'))
-      .find((one) => typeof one === 'string')
-    const match = typeof action === 'string' ? TOOL.exec(action) : null
-    if (match !== null) return `${match[2]!}.${match[1]!}`
-    const isPayment = a2aKeys.some(({ at }) => /payment/.test(at))
-    return isPayment ? 'checkout.complete' : envelope?.result !== null ? 'checkout.get' : 'checkout.update'
-  }
-  if (message.header('webhook-id') !== undefined) return 'webhook'
-  if (path === undefined) return 'request'
-  if (path.resource === 'discovery' || path.resource === 'catalog') return path.resource
-  return path.operation === null ? path.resource : `${path.resource}.${path.operation}`
-}
-
-function readProfile(message: Message, { meta }: Sights): Found<string> | null {
-  const inMeta = pickText(meta, 'ucp-agent', 'profile')
-  if (inMeta !== null) return inMeta
-  const field = readField(message, 'ucp-agent')
-  const profile = field === null ? undefined : readDictionary(field.value)?.get('profile')
-  return profile?.kind === 'item' && profile.item.kind === 'string' && profile.item.value !== ''
-    ? { value: profile.item.value, at: pointer(`${field!.at}#`, 'profile') }
-    : null
-}
-
-export const readUcp: (layer: Layer, message: Message) => UcpFacts = rememberLast(read)
-
-function read(layer: Layer, message: Message): UcpFacts {
-  const sights = look(message)
+/** Whatever the operation: what is not part of it is null. */
+export function readUcp({ layer, sights }: Sighting<UcpSights>, { message, http }: Reading): UcpFacts {
   const { path, meta, args, document } = sights
-  const http = readHttp(message)
   const instruments = [
     ...pickList(document, 'payment', 'instruments'),
     ...pickList(args, 'payment', 'instruments'),
@@ -213,7 +30,7 @@ function read(layer: Layer, message: Message): UcpFacts {
       : (pickText(args, 'id') ?? pickText(args, 'checkout_id') ?? pickText(document, 'id'))
   return {
     operation: operation ?? null,
-    profile: readProfile(message, sights),
+    profile: sights.profile,
     idempotencyKey: pickText(meta, 'idempotency-key') ?? http.idempotencyKey,
     requestId: pickText(meta, 'request-id') ?? http.requestId,
     checkoutId: id,
@@ -240,17 +57,7 @@ function hasAp2Member(from: Found<JsonObject> | null): boolean {
   )
 }
 
-/** Where the tokens of payment instruments stand. */
-export function credentialPlaces(instruments: readonly Found<Json>[]): Place[] {
-  return instruments.flatMap((instrument) => {
-    const credential = pick(instrument, 'credential')
-    if (credential === null) return []
-    const token = pick(credential, 'token')
-    return [token?.at ?? credential.at]
-  })
-}
-
-export function factsOfUcp(facts: UcpFacts): TransactionFacts {
+export function summariseUcp({ facts }: Stated<UcpFacts>): TransactionFacts {
   const { currency, total, signature } = facts
   return {
     amount: total,

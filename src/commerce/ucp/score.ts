@@ -1,5 +1,5 @@
 // UCP: checkout requests, signed as HTTP messages.
-import type { UcpFacts } from '../protocols/types.ts'
+import type { UcpFacts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
   bindingOf,

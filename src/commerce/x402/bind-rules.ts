@@ -1,7 +1,7 @@
 // What in a payment of x402 has to agree with what is asked for, one function a statement, over plain values: no places, no
 // text for people, no clock. The payment firewall refuses by these verdicts, in its own order and words; inspection, scoring and
 // the edge report them with their places. What one side does not say is `unverifiable`: whoever needs it said refuses that.
-import { compareAmounts, compareResources, isSameAddress, toUrl, type Verdict } from '../bindings/compare.ts'
+import { compareAmounts, compareResources, isSameAddress, toUrl, type Verdict } from '../compare.ts'
 
 type Said<T> = T | null | undefined
 
@@ -138,31 +138,4 @@ export function compareResourceTexts(paid: string, spent: string): Verdict {
   if (paid === spent) return 'match'
   const [left, right] = [toUrl(paid), toUrl(spent)]
   return left === undefined || right === undefined ? 'unverifiable' : compareResources(right, left)
-}
-
-/** Seconds since the epoch; null where it does not say. */
-export interface X402Window {
-  readonly notBefore: bigint | number | null
-  readonly expiresAt: bigint | number | null
-}
-export interface WindowBounds {
-  /** It may begin no later than this. */
-  readonly latestStart: bigint | number
-  /** It may end no sooner, and no later. */
-  readonly earliestEnd: bigint | number
-  readonly latestEnd: bigint | number
-}
-export type WindowProblem = 'ends_too_soon' | 'ends_too_late' | 'starts_too_late' | 'is_never_open'
-
-/** What is wrong with a window, the worst first; nothing where it is open long enough and not longer. */
-export function findWindowProblems(
-  { notBefore, expiresAt }: X402Window,
-  { latestStart, earliestEnd, latestEnd }: WindowBounds,
-): readonly WindowProblem[] {
-  const found: WindowProblem[] = []
-  if (expiresAt !== null && expiresAt < earliestEnd) found.push('ends_too_soon')
-  if (expiresAt !== null && expiresAt > latestEnd) found.push('ends_too_late')
-  if (notBefore !== null && notBefore > latestStart) found.push('starts_too_late')
-  if (notBefore !== null && expiresAt !== null && expiresAt <= notBefore) found.push('is_never_open')
-  return found
 }

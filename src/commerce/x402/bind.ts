@@ -1,20 +1,15 @@
 // x402: what was signed against what was asked for, the resource against the target, signed offers against the terms beside them.
-// What agrees with what is decided by x402-rules.ts, for the payment firewall as well; here it gets places and words.
+// What agrees with what is decided by bind-rules.ts, for the payment firewall as well; here it gets places and words.
+import { decodeSegment } from '../checkout.ts'
 import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
-import { pickObject } from '../decode/value.ts'
+import { type Numeral, pickObject } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
 import type { Binding, Found, Layer, Message, Place } from '../ports.ts'
-import type { Numeral, X402Authorization, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
-import { readRequirement, readX402 } from './read.ts'
+import type { Stated } from '../protocol.ts'
+import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './facts.ts'
+import { readRequirement } from './read.ts'
 import { isFacilitatorRequest, readX402Shape } from './shape.ts'
-import {
-  bind,
-  compareHosts,
-  compareResources,
-  isSameAddress,
-  toUrl,
-  type Verdict,
-} from '../bindings/compare.ts'
+import { bind, compareHosts, compareResources, isSameAddress, toUrl, type Verdict } from '../compare.ts'
 import {
   findDifference,
   findDomainDifference,
@@ -30,8 +25,8 @@ const MAX_OFFERS = 32
 /** Domains of tokens that are known, served here or not. */
 const PINNED = createNetworks(KNOWN_CHAIN_IDS)
 
-export function bindX402(layer: Layer, message: Message): Binding[] {
-  const facts = readX402(layer, message)
+/** The payment against what it says, what is asked for, and where it goes. */
+export function bindX402({ facts, layer, reading: { message } }: Stated<X402Facts>): Binding[] {
   return [
     ...bindSigned(facts),
     ...bindResources(facts, layer, message),
@@ -168,7 +163,7 @@ function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, m
           'The resource is a tool, and the message does not say which one it calls.',
         ),
       ]
-    const isSame = decode(tool) === facts.toolName.value
+    const isSame = decodeSegment(tool) === facts.toolName.value
     return [
       result(
         isSame ? 'match' : 'mismatch',
@@ -226,14 +221,6 @@ function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, m
   return found
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
 /** A signed offer is worth what the terms beside it say; a rewritten payTo shows here. */
 function bindOffer(offer: X402Offer, facts: X402Facts, message: Message): Binding {
   const { terms } = offer
@@ -255,17 +242,18 @@ function bindOffer(offer: X402Offer, facts: X402Facts, message: Message): Bindin
       other,
       'The signed offer has other terms than the requirement it belongs to.',
     )
-  const [signedFor, target] = [terms.resourceUrl && toUrl(terms.resourceUrl.value), message.target.url]
+  const { resourceUrl } = terms
+  const target = message.target.url
   if (
-    signedFor != null &&
+    resourceUrl !== null &&
     target !== undefined &&
-    signedFor.host !== target.host &&
-    facts.resource?.value !== terms.resourceUrl!.value
+    (toUrl(resourceUrl.value)?.host ?? target.host) !== target.host &&
+    facts.resource?.value !== resourceUrl.value
   )
     return bind(
       'offer',
       'mismatch',
-      terms.resourceUrl!.at,
+      resourceUrl.at,
       '/target',
       'The offer was signed for a resource elsewhere.',
     )

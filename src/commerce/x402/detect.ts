@@ -1,10 +1,12 @@
 // Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
-// the version; the name of the header only where nothing could be decoded. What a decoded document is, x402-shape.ts says.
+// the version; the name of the header only where nothing could be decoded. What a decoded document is, shape.ts says.
 import { decodeBase64Text, isAmbiguousText, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
 import { isOversize, jsonBody } from '../message.ts'
-import type { Conflict, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
-import { conflict, readEnvelopes, type Envelope, type Evidence, type Spotted } from '../protocols/spot.ts'
+import type { Conflict, Evidence, Found, HeaderField, Json, JsonObject, Message, Place } from '../ports.ts'
+import { conflict, type Sighting } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
+import type { Envelope } from '../wire/envelopes.ts'
 import { isFacilitatorRequest, readX402Shape, type X402Stage as Stage } from './shape.ts'
 
 /** One thing in the message that is x402, decoded or not. */
@@ -25,36 +27,38 @@ interface NamedHeader {
   readonly version: '1' | '2'
 }
 
-const HEADERS: Readonly<Record<string, NamedHeader>> = {
-  'payment-signature': { stage: 'payment', version: '2' },
-  'x-payment': { stage: 'payment', version: '1' },
-  'payment-required': { stage: 'challenge', version: '2' },
-  'payment-response': { stage: 'settlement', version: '2' },
-  'x-payment-response': { stage: 'settlement', version: '1' },
-}
+const HEADERS: ReadonlyMap<string, NamedHeader> = new Map([
+  ['payment-signature', { stage: 'payment', version: '2' }],
+  ['x-payment', { stage: 'payment', version: '1' }],
+  ['payment-required', { stage: 'challenge', version: '2' }],
+  ['payment-response', { stage: 'settlement', version: '2' }],
+  ['x-payment-response', { stage: 'settlement', version: '1' }],
+])
 
-const STATUS_STAGES: Readonly<Record<string, Stage>> = {
-  'payment-required': 'challenge',
-  'payment-submitted': 'payment',
-  'payment-verified': 'settlement',
-  'payment-completed': 'settlement',
-  'payment-failed': 'settlement',
-  'payment-rejected': 'settlement',
-}
+const STATUS_STAGES: ReadonlyMap<string, Stage> = new Map([
+  ['payment-required', 'challenge'],
+  ['payment-submitted', 'payment'],
+  ['payment-verified', 'settlement'],
+  ['payment-completed', 'settlement'],
+  ['payment-failed', 'settlement'],
+  ['payment-rejected', 'settlement'],
+])
 
 const RANK: Readonly<Record<Stage, number>> = { payment: 0, settlement: 1, challenge: 2 }
 
-export function spotX402(message: Message): Spotted | undefined {
+/** A payment is what a message is about, then a settlement, then a challenge; what decodes comes before what does not. */
+export function detectX402({ message, envelopes }: Reading): Sighting<undefined> | undefined {
   const sights: Sight[] = []
-  for (const field of message.headers)
-    if (Object.hasOwn(HEADERS, field.name)) sights.push(sightHeader(field, HEADERS[field.name]!))
-  for (const envelope of readEnvelopes(message)) sights.push(...sightEnvelope(envelope))
+  for (const field of message.headers) {
+    const named = HEADERS.get(field.name)
+    if (named !== undefined) sights.push(sightHeader(field, named))
+  }
+  for (const envelope of envelopes) sights.push(...sightEnvelope(envelope))
   sights.push(...sightBody(message))
-  if (sights.length === 0) return undefined
-  const first = sights.toSorted(
+  const [first] = sights.toSorted(
     (a, b) =>
       RANK[a.stage] - RANK[b.stage] || Number(b.document !== undefined) - Number(a.document !== undefined),
-  )[0]
+  )
   if (first === undefined) return undefined
   const evidence = sights.map(describe)
   const extension = message.header('x-a2a-extensions') ?? message.header('a2a-extensions')
@@ -76,8 +80,11 @@ export function spotX402(message: Message): Spotted | undefined {
       isUndecodable: first.hasDocument && first.document === undefined,
     },
     conflicts: findConflicts(sights),
+    sights: undefined,
   }
 }
+
+const valueOf = (read: Read<Json>): Json | undefined => (read.ok ? read.value : undefined)
 
 function describe(sight: Sight): Evidence {
   const version = decodedVersion(sight)
@@ -99,8 +106,8 @@ function decodedVersion({ document }: Sight): string | null {
 
 function sightHeader(field: HeaderField, { stage, version }: NamedHeader): Sight {
   const text = isOversize(field) ? undefined : decodeBase64Text(field.value)
-  const read: Read<Json> = text === undefined ? { ok: false, why: 'malformed' } : readJson(text)
-  const document = read.ok && isObject(read.value) ? { value: read.value, at: inside(field.at) } : undefined
+  const value = text === undefined ? undefined : valueOf(readJson(text))
+  const document = isObject(value) ? { value, at: inside(field.at) } : undefined
   return {
     stage,
     transport: 'http',
@@ -109,7 +116,7 @@ function sightHeader(field: HeaderField, { stage, version }: NamedHeader): Sight
     document,
     namedVersion: version,
     hasDocument: true,
-    isAmbiguous: read.ok && isAmbiguousText(text!, read.value),
+    isAmbiguous: text !== undefined && value !== undefined && isAmbiguousText(text, value),
   }
 }
 
@@ -150,7 +157,7 @@ function sightEnvelope(envelope: Envelope): Sight[] {
       receipts === null
     )
       found.push({
-        stage: Object.hasOwn(STATUS_STAGES, status.value) ? STATUS_STAGES[status.value]! : 'payment',
+        stage: STATUS_STAGES.get(status.value) ?? 'payment',
         transport: 'a2a',
         what: 'metadata x402.payment.status',
         at: status.at,
@@ -238,11 +245,11 @@ function findConflicts(sights: readonly Sight[]): Conflict[] {
   for (const { at } of payments.slice(1))
     conflicts.push(conflict('DUPLICATE_PAYMENT', at, 'More than one x402 payment in one message.'))
   for (const { stage, document } of sights)
-    if (stage === 'payment' && readX402Shape(document?.value).method === 'several')
+    if (stage === 'payment' && document !== undefined && readX402Shape(document.value).method === 'several')
       conflicts.push(
         conflict(
           'DUPLICATE_PAYMENT',
-          pointer(document!.at, 'payload'),
+          pointer(document.at, 'payload'),
           'It holds two authorizations: two readers could take two payments.',
         ),
       )

@@ -1,4 +1,4 @@
-// x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. x402-spot.ts finds the document; this reads it.
+// x402: which field says what, for v1 and v2 over HTTP, MCP and A2A. detect.ts finds the document; this reads it.
 import { judgeCredential, readJws } from '../decode/jws.ts'
 import {
   isObject,
@@ -9,21 +9,17 @@ import {
   pickNumeral,
   pickObject,
   pickText,
-  rememberLast,
   toSeconds,
 } from '../decode/value.ts'
-import type { Found, Json, JsonObject, Layer, Message, TransactionFacts } from '../ports.ts'
-import { readMetaKey } from '../mcp/read.ts'
-import { readHttp } from '../protocols/http.ts'
-import { envelopeOf, findTaskId } from '../protocols/spot.ts'
-import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from '../protocols/types.ts'
+import type { Found, Json, JsonObject, TransactionFacts } from '../ports.ts'
+import type { Sighting, Stated } from '../protocol.ts'
+import type { Reading } from '../reading.ts'
+import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
+import type { X402Authorization, X402Facts, X402Offer, X402Requirement } from './facts.ts'
 import { readX402Shape, toCaip2, type X402Method, type X402Shape } from './shape.ts'
 
-export { spotX402 } from './detect.ts'
-
-export const readX402: (layer: Layer, message: Message) => X402Facts = rememberLast(read)
-
-function read(layer: Layer, message: Message): X402Facts {
+/** Every field of the document that detection found; one that is not there or has the wrong type is null. */
+export function readX402({ layer }: Sighting<unknown>, reading: Reading): X402Facts {
   const document: Found<JsonObject> | null = layer.document ?? null
   const stage =
     layer.stage === 'challenge' || layer.stage === 'settlement'
@@ -37,7 +33,7 @@ function read(layer: Layer, message: Message): X402Facts {
   const shape = readX402Shape(document?.value)
   const accepted = stage === 'payment' ? readAccepted(document, shape) : null
   const payload = pickObject(document, 'payload')
-  const envelope = envelopeOf(message, document?.at)
+  const envelope = envelopeOf(reading, document?.at)
   const identifier = pickObject(document, 'extensions', 'payment-identifier')
   const offerReceipt = pickObject(document, 'extensions', 'offer-receipt')
   return {
@@ -68,15 +64,16 @@ function readAccepted(
   document: Found<JsonObject> | null,
   { choiceIn, version }: X402Shape,
 ): X402Requirement | null {
-  if (choiceIn === 'accepted') return readRequirement(pickObject(document, 'accepted')!, version)
-  return pickText(document, 'scheme') !== null || pickText(document, 'network') !== null
-    ? readRequirement(document!, version)
-    : null
+  const accepted = choiceIn === 'accepted' ? pickObject(document, 'accepted') : null
+  if (accepted !== null) return readRequirement(accepted, version)
+  const isNamed = pickText(document, 'scheme') !== null || pickText(document, 'network') !== null
+  return document !== null && isNamed ? readRequirement(document, version) : null
 }
 
 /** @param version of the document: the amount of the other version counts only where its own is not there */
 export function readRequirement(from: Found<Json>, version: number | null | undefined): X402Requirement {
-  const [own, other] = version === 1 ? ['maxAmountRequired', 'amount'] : ['amount', 'maxAmountRequired']
+  const ofV1 = pickNumeral(from, 'maxAmountRequired')
+  const ofV2 = pickNumeral(from, 'amount')
   const network = pickText(from, 'network')
   const caip2 = network === null ? null : toCaip2(network.value)
   return {
@@ -85,7 +82,7 @@ export function readRequirement(from: Found<Json>, version: number | null | unde
     network,
     isCaip2: network !== null && caip2 === network.value,
     caip2,
-    amount: pickNumeral(from, own!) ?? pickNumeral(from, other!),
+    amount: version === 1 ? (ofV1 ?? ofV2) : (ofV2 ?? ofV1),
     asset: pickText(from, 'asset'),
     payTo: pickText(from, 'payTo'),
     maxTimeoutSeconds: pickNumeral(from, 'maxTimeoutSeconds'),
@@ -182,7 +179,7 @@ function readSettlement(
 }
 
 /** What was signed comes before what was asked for: it is what can be taken. */
-export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): TransactionFacts {
+export function summariseX402({ facts, layer, reading }: Stated<X402Facts>): TransactionFacts {
   const { authorization, settlement } = facts
   const requirement = facts.accepted ?? facts.accepts[0] ?? null
   const amount =
@@ -190,7 +187,7 @@ export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): T
     requirement?.amount ??
     (settlement && pickNumeral(layer.document ?? null, 'amount'))
   const network = requirement?.network ?? settlement?.network ?? null
-  const envelope = layer.transport === 'http' ? undefined : envelopeOf(message, layer.document?.at)
+  const envelope = layer.transport === 'http' ? undefined : envelopeOf(reading, layer.document?.at)
   return {
     amount,
     amountIsInteger: amount?.isInteger === true,
@@ -207,8 +204,7 @@ export function factsOfX402(facts: X402Facts, layer: Layer, message: Message): T
     notBefore: toSeconds(authorization?.notBefore ?? null),
     expiresAt: toSeconds(authorization?.expiresAt ?? null),
     nonce: authorization?.nonce ?? null,
-    idempotencyKey:
-      facts.identifier?.id ?? (envelope && readMetaKey(envelope)) ?? readHttp(message).idempotencyKey ?? null,
+    idempotencyKey: facts.identifier?.id ?? readMetaKey(envelope) ?? reading.http.idempotencyKey,
     credentials: [
       ...(facts.stage === 'payment' && layer.document?.at.startsWith('/headers/') === true
         ? [layer.document.at.slice(0, -1)]

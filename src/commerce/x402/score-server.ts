@@ -1,5 +1,5 @@
 // x402, what a server answers: a challenge, and the settlement after it.
-import type { X402Facts, X402Requirement } from '../protocols/types.ts'
+import type { X402Facts, X402Requirement } from './facts.ts'
 import { bindingOf, isAddressMalformed, judgeBinding, secondsOf } from '../rubric/form.ts'
 import {
   all,
@@ -11,7 +11,7 @@ import {
   type Subject,
   type Verdict,
 } from '../rubric/model.ts'
-import { targetCheck } from '../rubric/target.ts'
+import { targetCheck } from '../rubric/common.ts'
 
 type X402 = Subject<X402Facts>
 

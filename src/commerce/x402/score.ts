@@ -1,7 +1,7 @@
 // x402, a payment: what the payer signed, against what it pays for.
-import { findWindowProblems } from './bind-rules.ts'
 import type { Found } from '../ports.ts'
-import type { X402Authorization, X402Facts } from '../protocols/types.ts'
+import { findWindowProblems } from '../window.ts'
+import type { X402Authorization, X402Facts } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
   bindingOf,

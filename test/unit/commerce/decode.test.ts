@@ -4,7 +4,7 @@ import { readChallenges, readDictionary } from '../../../src/commerce/decode/fie
 import { decodeBase64, isAmbiguousText, readBase64Json } from '../../../src/commerce/decode/json.ts'
 import { isPlaceholder, judgeCredential, readJws } from '../../../src/commerce/decode/jws.ts'
 import { readSdJwtChain, resolveMandate } from '../../../src/commerce/decode/sd-jwt.ts'
-import { parseInstant, pickNumeral, pointer, rememberLast } from '../../../src/commerce/decode/value.ts'
+import { parseInstant, pickNumeral, pointer } from '../../../src/commerce/decode/value.ts'
 import type { Json } from '../../../src/commerce/ports.ts'
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -243,36 +243,6 @@ describe('values', () => {
 
   it('points as RFC 6901 says', () => {
     expect(pointer('/a', 'b/c', 0, '~')).toBe('/a/b~1c/0/~0')
-  })
-})
-
-describe('what is remembered', () => {
-  it('is read once for as long as nobody asks about another, and never mixed up', () => {
-    const read: string[] = []
-    const ask = rememberLast((key: { readonly name: string }, more: string) => {
-      read.push(key.name)
-      return key.name + more
-    })
-    const [one, other] = [{ name: 'one' }, { name: 'other' }]
-    expect([ask(one, '!'), ask(one, '!'), ask(other, '?'), ask(one, '!')]).toEqual([
-      'one!',
-      'one!',
-      'other?',
-      'one!',
-    ])
-    expect(read).toEqual(['one', 'other', 'one'])
-  })
-
-  it('is nothing where reading failed', () => {
-    let isBroken = true
-    const ask = rememberLast((_key: object) => {
-      if (isBroken) throw new Error('broken')
-      return 'read'
-    })
-    const key = {}
-    expect(() => ask(key)).toThrow('broken')
-    isBroken = false
-    expect(ask(key)).toBe('read')
   })
 })
 

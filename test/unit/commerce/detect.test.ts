@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { detect } from '../../../src/commerce/detect.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Conflict } from '../../../src/commerce/ports.ts'
 import { KINDS } from '../../data/commerce/kinds.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, encode, wire, type Change, type Plain, type SampleSource } from '../../support/commerce.ts'
 
-const look = (source: SampleSource) => detect(readMessage(wire(source)))
+const look = (source: SampleSource) => analyse(readMessage(wire(source))).detection
 const base64 = (value: Plain) => encode({ $base64: value })
 /** What a mark would encode, for headers that hold it twice. */
 const encoded = (name: string, header: string) => {
@@ -201,7 +201,7 @@ describe('detection', () => {
     const cookies = (count: number) => Array.from({ length: count }, (_, i) => `n=${i}`)
     const withCookies = (headers: Record<string, string[]>) => {
       const message = readMessage({ target: 'https://shop.example/', headers })
-      const { conflicts } = detect(message)
+      const { conflicts } = analyse(message).detection
       return [message.headers.length, conflicts.map(({ code, at }) => [code, at])]
     }
     expect(withCookies({ Cookie: cookies(32) })).toEqual([32, []])

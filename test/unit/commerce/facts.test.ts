@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { detect } from '../../../src/commerce/detect.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Found, TransactionFacts } from '../../../src/commerce/ports.ts'
-import { readAcp } from '../../../src/commerce/acp/read.ts'
 import { KINDS } from '../../data/commerce/kinds.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, wire, type SampleSource } from '../../support/commerce.ts'
@@ -13,7 +12,7 @@ const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const NONCE = '0x7c1d4a9e03b85f62e1907a3cd45b28f6917e0c3ad2586b4f10e9c7a8b36d5f24'
 const UUID = '0b6f4c5e-91d3-4a7e-8c25-6f1de0a973b4'
 
-const factsOf = (source: SampleSource) => detect(readMessage(wire(source))).facts
+const factsOf = (source: SampleSource) => analyse(readMessage(wire(source))).detection.facts
 /** What is said, without the places. */
 function said(facts: TransactionFacts): Record<string, unknown> {
   return Object.fromEntries(
@@ -193,7 +192,7 @@ describe('the facts of a transaction', () => {
     ['acp-delegate', '/body/allowance/checkout_session_id'],
   ])('of %s name the session where it stands', (name, at) => {
     const message = readMessage(wire(SAMPLES[name]!))
-    expect(readAcp(detect(message).primary!, message).sessionId).toEqual({ value: 'cs_81aa', at })
+    expect(analyse(message).primary?.facts).toMatchObject({ sessionId: { value: 'cs_81aa', at } })
   })
 
   it('name the card of a delegated payment, its number and its code', () => {

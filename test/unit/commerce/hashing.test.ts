@@ -2,8 +2,7 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { findBindings } from '../../../src/commerce/bindings.ts'
-import { detect } from '../../../src/commerce/detect.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { TransactionInput } from '../../../src/commerce/ports.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
@@ -26,7 +25,7 @@ afterAll(() => {
 
 const look = (input: TransactionInput) => {
   const message = readMessage(input)
-  return findBindings(message, detect(message))
+  return analyse(message).bindings
 }
 
 describe('hashing', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { detect } from '../../../src/commerce/detect.ts'
-import { findBindings } from '../../../src/commerce/bindings.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { headersNamed, isOversize, readMessage } from '../../../src/commerce/message.ts'
 import {
   MAX_BODY_CHARS,
@@ -156,7 +155,11 @@ describe('a message', () => {
         'PAYMENT-SIGNATURE': Buffer.from(`{"x402Version":2,"a":"${'a'.repeat(20_000)}"}`).toString('base64'),
       },
     })
-    expect(detect(message).primary).toMatchObject({ name: 'x402', isUndecodable: true, document: undefined })
+    expect(analyse(message).detection.primary).toMatchObject({
+      name: 'x402',
+      isUndecodable: true,
+      document: undefined,
+    })
   })
 
   it('escapes what a pointer escapes, and half surrogates', () => {
@@ -172,9 +175,9 @@ describe('a message', () => {
         headers: JSON.parse(`{"${name}":"x","Content-Type":"application/json"}`) as Record<string, string>,
         body: `{"${name}":{"x402Version":2,"accepts":[],"jsonrpc":"2.0"},"jsonrpc":"2.0","method":"${name}","params":{"${name}":{}}}`,
       })
-      const detection = detect(message)
+      const { detection, bindings } = analyse(message)
       expect([detection.protocol, detection.conflicts]).toEqual(['unknown', []])
-      expect(findBindings(message, detection).every(({ verdict }) => verdict === 'match')).toBe(true)
+      expect(bindings.every(({ verdict }) => verdict === 'match')).toBe(true)
     },
   )
 })

@@ -1,5 +1,6 @@
 // What one walk over a body keeps and what it may leave out: what is short, or small, still counts where it can be told of.
 import { describe, expect, it } from 'vitest'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { findMarker } from '../../../src/commerce/policy/injection.ts'
@@ -12,7 +13,7 @@ const CARD = ['42424242', '42424242'].join('')
 
 /** Places, and whether it may be something else. */
 const cardsIn = (given: Omit<TransactionInput, 'target'>) =>
-  judgeMessage(readMessage({ target: TARGET, ...given }), policy, 0)
+  judgeMessage(analyse(readMessage({ target: TARGET, ...given })), policy, 0)
     .reasons.filter(({ code }) => code === 'CARD_DATA')
     .map(({ path, isGuess }) => `${path} ${isGuess === true ? 'perhaps' : 'surely'}`)
 
@@ -69,13 +70,11 @@ describe('a body of an object', () => {
 
 describe('a block of base64', () => {
   it.each([0, 1, 127, 254, 255, 256, 300])('is long from 256 characters on, behind %i others', (offset) => {
-    const mark = (chars: number, isQuiet: boolean) => {
+    const mark = (chars: number) => {
       const value = `${' '.repeat(offset)}${'A1b2'.repeat(64).slice(0, chars)} and so on`
-      return findMarker({ value, name: 'text', isName: false }, isQuiet)
+      return findMarker({ value, name: 'text', isName: false })
     }
-    for (const isQuiet of [false, true]) {
-      expect(mark(256, isQuiet)).toBe('Holds a long block of base64')
-      expect(mark(255, isQuiet)).toBeUndefined()
-    }
+    expect(mark(256)).toBe('Holds a long block of base64')
+    expect(mark(255)).toBeUndefined()
   })
 })

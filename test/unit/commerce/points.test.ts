@@ -1,7 +1,7 @@
 // Every check by itself, at the boundary and just outside it.
 import { describe, expect, it } from 'vitest'
 import { testTransaction } from '../../../src/commerce/rubric/report.ts'
-import { RUBRICS } from '../../../src/commerce/rubric/rubrics.ts'
+import { PROTOCOLS } from '../../../src/commerce/protocols.ts'
 import { POINTS, type Points } from '../../data/commerce/points.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { change, wire } from '../../support/commerce.ts'
@@ -20,7 +20,7 @@ describe('points', () => {
   )
 
   it('no two checks share an id, and each says what it asks for and what to do', () => {
-    const checks = RUBRICS.flatMap((rubric) => rubric.checks)
+    const checks = PROTOCOLS.flatMap(({ score }) => score.rubrics).flatMap((rubric) => rubric.checks)
     expect(new Set(checks.map(({ id }) => id)).size).toBe(checks.length)
     for (const { id, max, asks, remediation } of checks) {
       expect(id).toMatch(/^(?:X402|MPP|AP2|UCP|ACP|MCP)-(?:BIND|REPLAY|IDEM|FRESH|RETRY|AUDIT)-\d\d$/)

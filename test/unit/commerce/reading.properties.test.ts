@@ -1,15 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { findBindings } from '../../../src/commerce/bindings.ts'
-import { detect } from '../../../src/commerce/detect.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Binding, Detection, TransactionInput } from '../../../src/commerce/ports.ts'
-import { readAcp } from '../../../src/commerce/acp/read.ts'
-import { readAp2 } from '../../../src/commerce/ap2/read.ts'
-import { readMcp } from '../../../src/commerce/mcp/read.ts'
-import { readMpp } from '../../../src/commerce/mpp/read.ts'
-import { readUcp } from '../../../src/commerce/ucp/read.ts'
-import { readX402 } from '../../../src/commerce/x402/read.ts'
 import { KINDS } from '../../data/commerce/kinds.ts'
 import { SAMPLES } from '../../data/commerce/samples.ts'
 import { wire } from '../../support/commerce.ts'
@@ -17,7 +10,6 @@ import { wire } from '../../support/commerce.ts'
 const INPUTS = [...Object.values(SAMPLES), ...Object.values(KINDS).map(({ source }) => source)].map(
   (source) => wire(source) as TransactionInput,
 )
-const READERS = { x402: readX402, mpp: readMpp, ap2: readAp2, ucp: readUcp, acp: readAcp, mcp: readMcp }
 
 interface Reading {
   readonly detection: Detection
@@ -26,15 +18,8 @@ interface Reading {
 }
 
 function read(input: TransactionInput): Reading {
-  const message = readMessage(input)
-  const detection = detect(message)
-  return {
-    detection,
-    bindings: findBindings(message, detection),
-    facts: detection.layers.map((layer) =>
-      layer.name in READERS ? READERS[layer.name as keyof typeof READERS](layer, message) : null,
-    ),
-  }
+  const { detection, bindings, spoken } = analyse(readMessage(input))
+  return { detection, bindings, facts: spoken.map(({ facts }) => facts) }
 }
 
 /** All that an answer could be made of, with the names of headers in one case: places keep the spelling of the input. */

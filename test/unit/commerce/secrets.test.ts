@@ -6,13 +6,14 @@ import { findCards, findNumber, holdsDigits, passesLuhn } from '../../../src/com
 import { findMnemonic } from '../../../src/commerce/secrets/mnemonic.ts'
 import { PATTERNS } from '../../../src/commerce/secrets/patterns.ts'
 import { scanSecrets } from '../../../src/commerce/secrets/scan.ts'
-import type { Text } from '../../../src/commerce/secrets/texts.ts'
+import type { Text } from '../../../src/commerce/ports.ts'
 import { WORD_STARTS } from '../../../src/data/mnemonic-words.ts'
 import { HARMLESS, NAMED_TOKENS, TOKENS } from '../../data/commerce/tokens.ts'
 
 const text = (value: string, name = 'note'): Text => ({
-  source: { value, at: '/body', where: 'body', isDecoded: false, containers: undefined },
-  index: 0,
+  source: { at: '/body', where: 'body', isDecoded: false },
+  holder: undefined,
+  key: '',
   value,
   name,
   isName: false,

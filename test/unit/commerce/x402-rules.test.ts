@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { Verdict } from '../../../src/commerce/bindings/compare.ts'
+import type { Verdict } from '../../../src/commerce/compare.ts'
 import {
   compareResourceTexts,
   findDifference,
   findDomainDifference,
-  findWindowProblems,
   judgeX402,
   X402_RULES,
   type X402Paid,
   type X402Rule,
   type X402Terms,
-  type X402Window,
 } from '../../../src/commerce/x402/bind-rules.ts'
+import { findWindowProblems, type Window } from '../../../src/commerce/window.ts'
 
 const SELLER = '0x52908400098527886E0F7030069857D2E4169EE7'
 const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
@@ -93,7 +92,7 @@ describe('the rules of x402', () => {
     expect(findDomainDifference(extra, { name: 'USDC', version: '2' }, isRequired)).toBe(expected)
   })
 
-  it.each<[string, X402Window, string[]]>([
+  it.each<[string, Window, string[]]>([
     ['that fits to the second', { notBefore: 100, expiresAt: 106 }, []],
     ['that ends a second too soon', { notBefore: 100, expiresAt: 105 }, ['ends_too_soon']],
     ['that ends at the last second', { notBefore: 0, expiresAt: 430n }, []],

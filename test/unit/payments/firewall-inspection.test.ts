@@ -2,8 +2,7 @@
 // the other reports as a mismatch of that binding, and neither says anything of the kind about a payment the other passes.
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findBindings } from '../../../src/commerce/bindings.ts'
-import { detect } from '../../../src/commerce/detect.ts'
+import { analyse } from '../../../src/commerce/analysis.ts'
 import { readMessage } from '../../../src/commerce/message.ts'
 import type { Binding } from '../../../src/commerce/ports.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
@@ -203,10 +202,10 @@ const REQUIRED = '/body/paymentRequirements'
 /** The bindings of inspection that hold the payment against the requirement beside it. */
 function askInspection(body: Json): ReadonlySet<Statement> {
   const message = readMessage({ target: 'https://facilitator.example/verify', method: 'POST', body })
-  const detection = detect(message)
+  const { detection, bindings } = analyse(message)
   expect([detection.protocol, detection.stage, detection.transport]).toEqual(['x402', 'payment', 'http'])
   const found = new Set<Statement>()
-  for (const binding of findBindings(message, detection)) {
+  for (const binding of bindings) {
     const statement = binding.verdict === 'mismatch' ? statementOf(binding) : undefined
     if (statement !== undefined) found.add(statement)
     // Both are parts of what was accepted.
@@ -284,8 +283,8 @@ describe('the firewall and inspection', () => {
           target,
           headers: { 'PAYMENT-SIGNATURE': Buffer.from(JSON.stringify(value)).toString('base64') },
         })
-        const verdicts = findBindings(message, detect(message))
-          .filter(({ kind }) => kind === 'resource')
+        const verdicts = analyse(message)
+          .bindings.filter(({ kind }) => kind === 'resource')
           .map(({ verdict }) => verdict)
         const isTaken = checkResource(facts, toPaid(payment)).ok
         seen[isTaken ? 'match' : 'other']++

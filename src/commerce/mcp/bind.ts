@@ -1,14 +1,12 @@
-// Envelopes: header fields of MCP against the JSON-RPC message they describe, ids in a path against those in a body.
+// MCP: header fields against the JSON-RPC message that they describe.
+import { bind } from '../compare.ts'
 import { decodeBase64Text } from '../decode/json.ts'
-import { pickText } from '../decode/value.ts'
-import { jsonBody } from '../message.ts'
-import type { Binding, Found, Layer, Message } from '../ports.ts'
-import { readMcp } from '../mcp/read.ts'
-import { readUcp } from '../ucp/read.ts'
-import { bind } from './compare.ts'
+import type { Binding, Found } from '../ports.ts'
+import type { Stated } from '../protocol.ts'
+import type { McpFacts } from './facts.ts'
 
-export function bindMcp(layer: Layer, message: Message): Binding[] {
-  const facts = readMcp(layer, message)
+/** Method, name and version, each where the header names it. */
+export function bindMcp({ facts }: Stated<McpFacts>): Binding[] {
   return [
     ...compare(facts.headerMethod, facts.method, 'Mcp-Method', 'the method'),
     ...compare(facts.headerName, facts.name, 'Mcp-Name', 'the name'),
@@ -53,24 +51,4 @@ function compare(
 function decodeValue(value: string): string {
   const encoded = /^=\?base64\?([A-Za-z\d+/=]*)\?=$/i.exec(value)?.[1]
   return encoded === undefined ? value : (decodeBase64Text(encoded) ?? value)
-}
-
-export function bindUcp(layer: Layer, message: Message): Binding[] {
-  // Elsewhere the last part of a path may be a verb (`/catalog/product`), and `id` that of an event.
-  if (layer.transport !== 'rest' || !/^(?:checkout|cart)\b/.test(layer.stage)) return []
-  const { checkoutId } = readUcp(layer, message)
-  const inBody = pickText(jsonBody(message), 'id')
-  if (checkoutId?.at !== '/target' || inBody === null) return []
-  const isSame = checkoutId.value === inBody.value
-  return [
-    bind(
-      'resource',
-      isSame ? 'match' : 'mismatch',
-      inBody.at,
-      '/target',
-      isSame
-        ? 'The body is about the checkout of the path.'
-        : 'The body is about another checkout than the path.',
-    ),
-  ]
 }

@@ -1,6 +1,6 @@
 // Comparisons that bindings are made of, the payment firewall's among them: what agrees with what is decided here alone.
-import type { Binding, Place } from '../ports.ts'
-import type { Numeral } from '../protocols/types.ts'
+import type { Numeral } from './decode/value.ts'
+import type { Binding, Place } from './ports.ts'
 
 export type Verdict = Binding['verdict']
 
@@ -57,9 +57,9 @@ export function readHostName(text: string, protocol: string): string | undefined
 /** The same host, a host below it, or another one. */
 export function compareHosts(target: URL, host: string): Verdict {
   if (target.host === host) return 'match'
-  const [name] = host.split(':')
+  const name = host.replace(/:.*/s, '')
   if (target.hostname === name) return 'partial'
-  return target.hostname.endsWith(`.${name!}`) && name!.includes('.') ? 'partial' : 'mismatch'
+  return target.hostname.endsWith(`.${name}`) && name.includes('.') ? 'partial' : 'mismatch'
 }
 
 /**

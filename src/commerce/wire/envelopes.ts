@@ -1,18 +1,7 @@
-// What detection of one protocol gives back, and what every detector looks at: the message with its JSON-RPC and A2A envelopes
-// opened once.
+// The JSON-RPC and A2A messages of a body, which several protocols stand in.
 import { jsonBody } from '../message.ts'
-import { member, pick, pickList, pickObject, pickText, rememberLast } from '../decode/value.ts'
-import type { Conflict, Found, Json, JsonObject, Layer, Message, Place } from '../ports.ts'
-
-export interface Evidence {
-  readonly mark: string
-  readonly at: Place
-}
-
-export interface Spotted {
-  readonly layer: Layer
-  readonly conflicts: readonly Conflict[]
-}
+import { member, pick, pickList, pickObject, pickText } from '../decode/value.ts'
+import type { Found, Json, JsonObject, Message, Place } from '../ports.ts'
 
 /** One JSON-RPC message (a batch has several), or a bare A2A message over REST. */
 export interface Envelope {
@@ -37,7 +26,8 @@ export interface Envelope {
 // More messages in one batch are left unread, as is all that would make the reading of a batch slow.
 const MAX_BATCH = 64
 
-export const readEnvelopes: (message: Message) => readonly Envelope[] = rememberLast((message: Message) => {
+/** @returns none where the body is no JSON, and none for what is neither JSON-RPC nor A2A */
+export function readEnvelopes(message: Message): readonly Envelope[] {
   const body = jsonBody(message)
   if (body === null) return []
   const roots = Array.isArray(body.value) ? pickList(body).slice(0, MAX_BATCH) : [body]
@@ -46,7 +36,7 @@ export const readEnvelopes: (message: Message) => readonly Envelope[] = remember
     const envelope = object === null ? undefined : readEnvelope(object)
     return envelope === undefined ? [] : [envelope]
   })
-})
+}
 
 const A2A_METHOD =
   /^(?:message\/(?:send|stream)|tasks\/(?:get|cancel|list|resubscribe|subscribe|pushNotificationConfig\/\w+)|SendMessage|SendStreamingMessage|GetTask|ListTasks|CancelTask|SubscribeToTask)$/
@@ -130,21 +120,30 @@ export function findTaskId(envelope: Envelope | undefined): Found<string> | null
   )
 }
 
-/** The envelope that a place stands in. */
-export const envelopeOf = (message: Message, at: Place | undefined): Envelope | undefined => {
-  const envelopes = readEnvelopes(message)
-  return envelopes.find(({ root }) => at?.startsWith(`${root.at}/`)) ?? envelopes[0]
+/** The envelope that a place stands in, or the first. */
+export const envelopeOf = (
+  { envelopes }: { readonly envelopes: readonly Envelope[] },
+  at: Place | undefined,
+): Envelope | undefined => envelopes.find(({ root }) => at?.startsWith(`${root.at}/`)) ?? envelopes[0]
+
+/** @returns the first answer of the `_meta` objects in turn */
+export function firstOfMetas<T>({ metas }: Envelope, read: (found: Found<JsonObject>) => T | null): T | null {
+  for (const found of metas) {
+    const value = read(found)
+    if (value !== null) return value
+  }
+  return null
 }
 
-export const conflict = (code: Conflict['code'], at: Place, message: string): Conflict => ({
-  code,
-  at,
-  message,
-})
-
-/** A layer of which no document can be expected. */
-export function plainLayer(
-  layer: Pick<Layer, 'name' | 'version' | 'transport' | 'stage' | 'confidence' | 'evidence'>,
-): Layer {
-  return { ...layer, document: undefined, isUndecodable: false }
+/** MCP has no field for an idempotency key; what is seen is `x402/idempotency-key` and others that end in it. */
+export function readMetaKey(envelope: Envelope | undefined): Found<string> | null {
+  if (envelope === undefined) return null
+  return firstOfMetas(envelope, (found) => {
+    const known = pickText(found, 'x402/idempotency-key')
+    if (known !== null) return known
+    const name = Object.keys(found.value)
+      .filter((key) => /(?:^|[/._-])idempotency[-_]?key$/i.test(key))
+      .sort()[0]
+    return name === undefined ? null : pickText(found, name)
+  })
 }

@@ -2,12 +2,48 @@
 import { readChallenges, readDictionary, type AuthChallenge, type BareItem } from '../decode/fields.ts'
 import { isPlaceholder } from '../decode/jws.ts'
 import { decodeBase64 } from '../decode/json.ts'
-import { inside, pointer, remember, rememberLast } from '../decode/value.ts'
+import { inside, pointer } from '../decode/value.ts'
 import { headersNamed, isOversize } from '../message.ts'
 import type { Found, HeaderField, Message, Place } from '../ports.ts'
-import type { HttpFacts, HttpSignature } from './types.ts'
 
-export const readHttp: (message: Message) => HttpFacts = rememberLast((message: Message) => {
+/** RFC 9421, one label of it. */
+export interface HttpSignature {
+  readonly label: string
+  /** Component names, lower case, in order, parameters cut off. */
+  readonly components: readonly string[]
+  readonly created: Found<number> | null
+  readonly expires: Found<number> | null
+  readonly nonce: Found<string> | null
+  readonly keyId: Found<string> | null
+  readonly tag: Found<string> | null
+  /** Of Signature-Input. */
+  readonly at: Place
+  /** Bytes of the label in `Signature`; null where there is none. `isPlaceholder`: elided in an example. */
+  readonly value: { readonly at: Place; readonly bytes: number; readonly isPlaceholder: boolean } | null
+}
+
+/** What any HTTP message may carry. */
+export interface HttpFacts {
+  readonly idempotencyKey: Found<string> | null
+  readonly requestId: Found<string> | null
+  readonly traceparent: Found<string> | null
+  /** Scheme of Authorization in lower case. */
+  readonly authorization: Found<string> | null
+  readonly host: Found<string> | null
+  /** Content-Digest (and MPP-style) members: algorithm -> base64 value. */
+  readonly contentDigests: readonly (Found<string> & { readonly algorithm: string })[]
+  readonly signatures: readonly HttpSignature[]
+  /** Fields `WWW-Authenticate`, in order, each with its challenges. */
+  readonly challenges: readonly {
+    readonly field: HeaderField
+    readonly challenges: readonly AuthChallenge[]
+  }[]
+  /** `Signature-Input` or `Content-Digest` that cannot be parsed. */
+  readonly unreadable: readonly Place[]
+}
+
+/** Never throws; what cannot be parsed is listed in `unreadable`. */
+export function readHttp(message: Message): HttpFacts {
   const unreadable: Place[] = []
   const signatures = readSignatures(message, unreadable)
   return {
@@ -18,9 +54,13 @@ export const readHttp: (message: Message) => HttpFacts = rememberLast((message: 
     host: readField(message, 'host'),
     contentDigests: readDigests(message, unreadable),
     signatures,
+    challenges: headersNamed(message, 'www-authenticate').map((field) => ({
+      field,
+      challenges: readAuth(field),
+    })),
     unreadable,
   }
-})
+}
 
 /** A field's value, where it has one that is not too large. */
 export function readField(message: Message, name: string): Found<string> | null {
@@ -32,8 +72,9 @@ export function readField(message: Message, name: string): Found<string> | null 
 
 function readScheme(message: Message): Found<string> | null {
   const field = readField(message, 'authorization')
-  const scheme = field === null ? undefined : /^[\w!#$%&'*+.^`|~-]+/.exec(field.value)?.[0]
-  return scheme === undefined ? null : { value: scheme.toLowerCase(), at: field!.at }
+  if (field === null) return null
+  const scheme = /^[\w!#$%&'*+.^`|~-]+/.exec(field.value)?.[0]
+  return scheme === undefined ? null : { value: scheme.toLowerCase(), at: field.at }
 }
 
 /** `sha-256=:BASE64:` (RFC 9530) and `sha-256=BASE64` (as some MPP clients write it). */
@@ -42,7 +83,8 @@ export function readDigestText(text: string): { algorithm: string; value: string
   for (const part of text.split(',')) {
     const match = /^\s*([A-Za-z][\w-]{0,31})\s*=\s*(?::([^:\s]*):|([A-Za-z\d+/_=-]+))\s*$/.exec(part)
     if (match === null) return undefined
-    found.push({ algorithm: match[1]!.toLowerCase(), value: match[2] ?? match[3]! })
+    const [, algorithm = '', inColons, bare = ''] = match
+    found.push({ algorithm: algorithm.toLowerCase(), value: inColons ?? bare })
   }
   return found
 }
@@ -109,7 +151,6 @@ const number = (item: BareItem | undefined, at: Place): Found<number> | null =>
 const text = (item: BareItem | undefined, at: Place): Found<string> | null =>
   item?.kind === 'string' && item.value !== '' ? { value: item.value, at } : null
 
-/** Every challenge or credential of a field, e.g. of `Authorization`. */
-export const readAuth: (field: HeaderField) => readonly AuthChallenge[] = remember((field: HeaderField) =>
-  isOversize(field) ? [] : readChallenges(field.value),
-)
+/** Every challenge or credential of a field, e.g. of `Authorization`; none where it is too large. */
+export const readAuth = (field: HeaderField): readonly AuthChallenge[] =>
+  isOversize(field) ? [] : readChallenges(field.value)

@@ -1,0 +1,28 @@
+// What the checkout protocols write alike: totals, instruments and ids in a path.
+import { member, type Numeral, pick, pickList, pickNumeral } from './decode/value.ts'
+import type { Found, Json, JsonObject, Place } from './ports.ts'
+
+/** Minor units: the entry of `totals` with the type total. */
+export function readTotal(checkout: Found<JsonObject> | null): Numeral | null {
+  const total = pickList(checkout, 'totals').findLast((entry) => member(entry.value, 'type') === 'total')
+  return total === undefined ? null : pickNumeral(total, 'amount')
+}
+
+/** Where the tokens of payment instruments stand. */
+export function credentialPlaces(instruments: readonly Found<Json>[]): Place[] {
+  return instruments.flatMap((instrument) => {
+    const credential = pick(instrument, 'credential')
+    if (credential === null) return []
+    const token = pick(credential, 'token')
+    return [token?.at ?? credential.at]
+  })
+}
+
+/** A segment of a path as a server reads it; as it is where its escapes are no UTF-8. */
+export function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}

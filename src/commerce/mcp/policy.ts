@@ -1,0 +1,8 @@
+// MCP: what the policy has to know of it.
+import type { ProtocolPolicy } from '../protocol.ts'
+import type { McpFacts } from './facts.ts'
+
+export const policy: ProtocolPolicy<McpFacts> = {
+  /** Over JSON-RPC everything is a POST; what only reads is told by its name. */
+  isRisky: ({ layer }) => layer.stage === 'tools/call',
+}

@@ -1,0 +1,64 @@
+// What MPP says, field by field. A null is a field that is not there or has the wrong type.
+import type { Found, Json, JsonObject, Place } from '../ports.ts'
+import type { Numeral } from '../decode/value.ts'
+import type { Credential } from '../decode/jws.ts'
+
+export interface MppChallenge {
+  readonly at: Place
+  readonly id: Found<string> | null
+  readonly realm: Found<string> | null
+  readonly method: Found<string> | null
+  readonly intent: Found<string> | null
+  /** `request` is there, in whatever form. */
+  readonly requestAt: Place | null
+  readonly isRequestReadable: boolean
+  readonly expires: Found<string> | null
+  /** Milliseconds; null where `expires` is not RFC 3339. */
+  readonly expiresAtMs: number | null
+  readonly digest: Found<string> | null
+  readonly opaque: Found<Json> | null
+  readonly description: Found<string> | null
+  readonly amount: Numeral | null
+  readonly currency: Found<string> | null
+  readonly recipient: Found<string> | null
+  readonly chainId: Numeral | null
+  readonly splitsAt: Place | null
+  readonly splits: readonly { readonly amount: Numeral | null; readonly recipient: Found<string> | null }[]
+}
+
+export interface MppFacts {
+  readonly stage: 'challenge' | 'payment' | 'settlement'
+  /** `{id, payload}` without the echoed challenge. */
+  readonly isLegacy: boolean
+  readonly isJsonRpc: boolean
+  /** Payment: the echoed one. Challenge: the first. */
+  readonly challenge: MppChallenge | null
+  readonly challenges: readonly MppChallenge[]
+  readonly source: Found<string> | null
+  readonly payloadAt: Place | null
+  /** The proof inside the payload, by its form. */
+  readonly proof: Credential | null
+  readonly receipt: {
+    readonly at: Place
+    readonly status: Found<string> | null
+    readonly method: Found<string> | null
+    readonly timestamp: Found<string> | null
+    readonly reference: Found<string> | null
+    readonly externalId: Found<string> | null
+  } | null
+  readonly idempotencyKey: Found<string> | null
+  /** Where secrets stand. */
+  readonly credentials: readonly Place[]
+}
+
+/** One thing in the message that is MPP, decoded or not. */
+export interface MppSight {
+  readonly stage: MppFacts['stage']
+  readonly transport: 'http' | 'mcp' | 'jsonrpc'
+  readonly what: string
+  readonly at: Place
+  readonly document: Found<JsonObject> | undefined
+  /** Where a secret stands. */
+  readonly credentialAt: Place | null
+  readonly isAmbiguous?: boolean
+}

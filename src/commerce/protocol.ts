@@ -1,0 +1,99 @@
+// What a protocol is: one value that finds itself in a message, reads it, compares its statements, scores it and says what the
+// policy has to know of it. Each folder exports one such value, and protocols.ts lists them.
+import type { Binding, Conflict, Found, Layer, Place, TransactionFacts } from './ports.ts'
+import type { Policy } from './policy/document.ts'
+import type { Reason } from './policy/reasons.ts'
+import type { Terms } from './policy/terms.ts'
+import type { Reading } from './reading.ts'
+import type { Rubric } from './rubric/model.ts'
+
+/** Where a protocol shows itself. */
+export interface Sighting<Sights> {
+  readonly layer: Layer
+  readonly conflicts: readonly Conflict[]
+  /** What was found on the way, for `read`. */
+  readonly sights: Sights
+}
+
+/** A protocol that a message speaks, with what it says there. */
+export interface Stated<Facts> {
+  readonly layer: Layer
+  readonly facts: Facts
+  readonly reading: Reading
+}
+
+/** The nearer to the money, the earlier; the first of several protocols in a message is the primary one. */
+export const ROLES = ['payment', 'checkout', 'mandate', 'transport'] as const
+
+/**
+ * A `payment` pays by itself, so that two of them in one message contradict each other, as do two of `checkout`. A `mandate`
+ * says what the primary protocol leaves unsaid. A `transport` carries the others.
+ */
+export type Role = (typeof ROLES)[number]
+
+/** @typeParam Facts what the protocol says, field by field. @typeParam Sights what detection hands on to reading. */
+export interface Protocol<Facts = unknown, Sights = unknown> {
+  readonly name: string
+  readonly role: Role
+  /** What detection tells apart, for GET /v1/test/schema. */
+  readonly covers: {
+    readonly versions: readonly string[]
+    readonly transports: readonly string[]
+    readonly stages: readonly string[]
+  }
+  /** @returns undefined where the message does not speak it */
+  detect(reading: Reading): Sighting<Sights> | undefined
+  read(sighting: Sighting<Sights>, reading: Reading): Facts
+  /** The same in words that every protocol shares. */
+  summarise(stated: Stated<Facts>): TransactionFacts
+  /** Statements of the message that have to agree, each compared once. */
+  bind(stated: Stated<Facts>): readonly Binding[]
+  readonly score: {
+    /** All of them, for GET /v1/test/schema. */
+    readonly rubrics: readonly Rubric<Facts>[]
+    /** @returns the one that a message is held against */
+    choose(stated: Stated<Facts>): Rubric<Facts>
+  }
+  readonly policy: ProtocolPolicy<Facts>
+}
+
+/** What the rules of the policy ask a protocol. What is left out does not arise in it. */
+export interface ProtocolPolicy<Facts> {
+  /** Stages in which somebody pays, or says what is to be paid. */
+  readonly pricedStages?: ReadonlySet<string>
+  /** Whether such a message has to name its payment scheme. */
+  readonly needsScheme?: boolean
+  /** What its credentials are called where they are redacted; `payment_credential` unless it says otherwise. */
+  readonly credentialKind?: string
+  /** Rules of its own. */
+  judge?(stated: Stated<Facts>): readonly Reason[]
+  /** What is to be paid where it is more than `summarise` says: the offers of a challenge. Empty: what that says. */
+  listTerms?(stated: Stated<Facts>): readonly Terms[]
+  /** Hosts that it names. */
+  listHosts?(stated: Stated<Facts>): readonly (Found<string> | null)[]
+  /** Addresses that a server will open because they are named. */
+  listAddresses?(stated: Stated<Facts>): readonly (Found<string> | null)[]
+  /** Where it puts a proof or token, besides the credentials of `summarise`. */
+  listExpected?(stated: Stated<Facts>): readonly (Place | null)[]
+  /** Where it carries the data of a card because that is what the message is for. */
+  findCard?(stated: Stated<Facts>): Place | undefined
+  /** Ends of windows besides that of `summarise`. Seconds since the epoch. */
+  listExpiries?(stated: Stated<Facts>): readonly (Found<number> | null)[]
+  /** Whether what does not say when it ends needs to. */
+  needsWindow?(stated: Stated<Facts>): boolean
+  /** The widest window, in seconds; `maxMandateSeconds` of the policy unless it says otherwise. */
+  limitWindow?(stated: Stated<Facts>, policy: Policy): number
+  /** Whether a mismatch may be by design, so that somebody has to look. `isPrimary`: of the message. */
+  isArguable?(binding: Binding, stated: Stated<Facts>, isPrimary: boolean): boolean
+  /** Whether the message changes something when it is sent again; told by method and stage unless it says otherwise. */
+  isRisky?(stated: Stated<Facts>): boolean
+  /** @returns why the protocol itself demands an idempotency key here, as a sentence */
+  demandsKey?(stated: Stated<Facts>): string | undefined
+}
+
+/** @returns the conflict as a value */
+export const conflict = (code: Conflict['code'], at: Place, message: string): Conflict => ({
+  code,
+  at,
+  message,
+})

@@ -1,0 +1,24 @@
+// UCP: checkout of a business, over REST, MCP and A2A.
+import type { Protocol } from '../protocol.ts'
+import { bindUcp } from './bind.ts'
+import { detectUcp, type UcpSights } from './detect.ts'
+import type { UcpFacts } from './facts.ts'
+import { policy } from './policy.ts'
+import { readUcp, summariseUcp } from './read.ts'
+import { ucpRequest } from './score.ts'
+
+export const ucp: Protocol<UcpFacts, UcpSights> = {
+  name: 'ucp',
+  role: 'checkout',
+  covers: {
+    versions: ['2026-01-11', '2026-01-23', '2026-04-08', '2026-08-25'],
+    transports: ['rest', 'mcp', 'a2a'],
+    stages: ['checkout.create', 'checkout.get', 'checkout.update', 'checkout.complete', 'checkout.cancel'],
+  },
+  detect: detectUcp,
+  read: readUcp,
+  summarise: summariseUcp,
+  bind: bindUcp,
+  score: { rubrics: [ucpRequest], choose: () => ucpRequest },
+  policy,
+}

@@ -1,0 +1,28 @@
+// From when until when something holds, as arithmetic: whoever asks knows the time and how much of a difference it tolerates.
+
+/** Seconds since the epoch; null where it does not say. */
+export interface Window {
+  readonly notBefore: bigint | number | null
+  readonly expiresAt: bigint | number | null
+}
+export interface WindowBounds {
+  /** It may begin no later than this. */
+  readonly latestStart: bigint | number
+  /** It may end no sooner, and no later. */
+  readonly earliestEnd: bigint | number
+  readonly latestEnd: bigint | number
+}
+export type WindowProblem = 'ends_too_soon' | 'ends_too_late' | 'starts_too_late' | 'is_never_open'
+
+/** What is wrong with a window, the worst first; nothing where it is open long enough and not longer. */
+export function findWindowProblems(
+  { notBefore, expiresAt }: Window,
+  { latestStart, earliestEnd, latestEnd }: WindowBounds,
+): readonly WindowProblem[] {
+  const found: WindowProblem[] = []
+  if (expiresAt !== null && expiresAt < earliestEnd) found.push('ends_too_soon')
+  if (expiresAt !== null && expiresAt > latestEnd) found.push('ends_too_late')
+  if (notBefore !== null && notBefore > latestStart) found.push('starts_too_late')
+  if (notBefore !== null && expiresAt !== null && expiresAt <= notBefore) found.push('is_never_open')
+  return found
+}

@@ -1,0 +1,77 @@
+// Layers that are no protocol of commerce and come along with one: A2A around it, L402 beside it, Web Bot Auth for who sends it.
+import { headersNamed } from '../message.ts'
+import type { Layer } from '../ports.ts'
+import type { Reading } from '../reading.ts'
+
+/** A layer of which no document can be expected. */
+const plainLayer = (
+  layer: Pick<Layer, 'name' | 'version' | 'transport' | 'stage' | 'confidence' | 'evidence'>,
+): Layer => ({ ...layer, document: undefined, isUndecodable: false })
+
+/** @returns those that the message has, in this order */
+export const findOtherLayers = (reading: Reading): Layer[] =>
+  [findA2a(reading), findL402(reading), findWebBotAuth(reading)].filter((layer) => layer !== undefined)
+
+function findA2a({ message, envelopes }: Reading): Layer | undefined {
+  const a2a = envelopes.find((envelope) => envelope.isA2a)
+  const extensions = message.header('a2a-extensions') ?? message.header('x-a2a-extensions')
+  const version = message.header('a2a-version')
+  if (a2a === undefined && extensions === undefined && version === undefined) return undefined
+  return plainLayer({
+    name: 'a2a',
+    version: /^\d{1,2}\.\d{1,2}$/.exec(version?.value ?? '')?.[0] ?? null,
+    transport: a2a?.isJsonRpc === true ? 'jsonrpc' : 'rest',
+    stage: a2a === undefined ? 'request' : a2a.result === null ? 'message' : 'result',
+    confidence: a2a === undefined ? 'medium' : 'high',
+    evidence: [
+      ...(a2a === undefined ? [] : [{ mark: 'A2A message', at: a2a.root.at }]),
+      ...[extensions, version].flatMap((field) =>
+        field === undefined ? [] : [{ mark: `header ${field.name}`, at: field.at }],
+      ),
+    ],
+  })
+}
+
+/** The token of L402 is two of them with a colon between, which no grammar of HTTP reads. */
+function findL402({ message, http }: Reading): Layer | undefined {
+  const credential = headersNamed(message, 'authorization').find(({ value }) =>
+    /^(?:l402|lsat)[ \t]/i.test(value),
+  )
+  const challenge = http.challenges.find(({ challenges }) =>
+    challenges.some(({ scheme }) => scheme === 'l402' || scheme === 'lsat'),
+  )?.field
+  const field = credential ?? challenge
+  return (
+    field &&
+    plainLayer({
+      name: 'l402',
+      version: null,
+      transport: 'http',
+      stage: field === credential ? 'payment' : 'challenge',
+      confidence: 'medium',
+      evidence: [{ mark: `header ${field.name}: L402`, at: field.at }],
+    })
+  )
+}
+
+/** Identity tags of Web Bot Auth and of the card networks' profiles of it. */
+const BOT_TAGS = ['web-bot-auth', 'agent-browser-auth', 'agent-payer-auth']
+
+function findWebBotAuth({ message, http: { signatures } }: Reading): Layer | undefined {
+  const tag = signatures
+    .map((signature) => signature.tag)
+    .find((one) => one !== null && BOT_TAGS.includes(one.value))
+  const agent = signatures.length === 0 ? undefined : message.header('signature-agent')
+  if (tag == null && agent === undefined) return undefined
+  return plainLayer({
+    name: 'web-bot-auth',
+    version: null,
+    transport: 'http',
+    stage: 'identity',
+    confidence: tag == null ? 'medium' : 'high',
+    evidence: [
+      ...(tag == null ? [] : [{ mark: `signature tag ${tag.value}`, at: tag.at }]),
+      ...(agent === undefined ? [] : [{ mark: 'header Signature-Agent', at: agent.at }]),
+    ],
+  })
+}
