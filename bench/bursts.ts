@@ -1,5 +1,6 @@
 // Several buyers at once: what three pages each, over real TLS and DNS, do to the event loop of the gateway. The pages come
 // from a process of their own, and so do the analyses. `node bench/bursts.ts [small] [large] [plain] [bomb]`
+import { neverGone } from '../src/core/priced-run.ts'
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createAddressPolicy } from '../src/egress/address.ts'
@@ -67,16 +68,15 @@ async function measureBursts({ host, port, dnsAddress, ca }: World): Promise<voi
   })
   let number = 0
   const buy = (kind: string) =>
-    outcomes.execute(
-      {
+    outcomes
+      .plan({
         capability: 'web-extraction',
         arguments: {
           urls: [1, 2, 3].map(() => `https://${host}:${port}/${kind}/${number++}`),
           query: 'how hot is the water for green tea',
         },
-      },
-      { caller: { kind: 'anonymous', id: 'anonymous', address: '' }, signal: new AbortController().signal },
-    )
+      })
+      .run({ signal: neverGone })
 
   async function measure(kind: string, buyers: number): Promise<Round> {
     globalThis.gc?.()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ActionReply, ActionRequest } from '../schemas/actions.ts'
-import { credits } from '../schemas/money.ts'
+import { credits } from '../src/core/price.ts'
+import { ATTEMPT_COST } from '../src/egress/wire.ts'
 import { defineTool } from './services.ts'
 
 export const actionsExecute = defineTool({
@@ -15,7 +16,7 @@ export const actionsExecute = defineTool({
     request: ActionRequest,
   }),
   output: ActionReply,
-  price: credits(1),
+  price: credits(ATTEMPT_COST, { within: 'attempt' }),
   caller: 'anyone',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/v1/actions/execute', operationId: 'executeAction' },
@@ -35,7 +36,6 @@ export const actionsExecute = defineTool({
     'permit_mismatch',
     'scope_denied',
     'target_blocked',
-    'credits_required',
     'upstream_unreachable',
     'credential_unavailable',
     'outcome_ambiguous',
@@ -58,5 +58,5 @@ export const actionsExecute = defineTool({
       },
     },
   ],
-  handle: async (input, { actions }) => actions.execute(input),
+  handle: async (input, { actions, charge }) => actions.execute(input, charge),
 })

@@ -1,5 +1,5 @@
 import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
 import { defineTool } from './services.ts'

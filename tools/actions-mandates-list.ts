@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { MandateRecord } from '../schemas/actions.ts'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 

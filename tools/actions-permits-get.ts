@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 

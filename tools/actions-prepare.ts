@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ActionRequest, mandateId, MandateTerms, PreparedPermit } from '../schemas/actions.ts'
 import { credentialId } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
 import { defineTool } from './services.ts'

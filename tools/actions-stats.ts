@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ActionStats } from '../schemas/actions.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 export const actionsStats = defineTool({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Capability, Catalogue } from '../schemas/catalogue.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 /** The catalogue: what can be had here, for how much, and how to ask for it. */

@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { DEFAULT_CREDIT_PRICE_ATOMIC, x402 } from '../schemas/money.ts'
-import { Receipt } from '../schemas/receipt.ts'
-import { GatewayError } from '../src/core/errors.ts'
+import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../schemas/money.ts'
+import { x402 } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 const USUAL_CREDITS = 100
-const usualPrice = (creditPriceAtomic: bigint) => x402(BigInt(USUAL_CREDITS) * creditPriceAtomic)
+const usualPrice = (creditPriceAtomic: bigint) => x402({ amount: BigInt(USUAL_CREDITS) * creditPriceAtomic })
 
 export const creditsPurchase = defineTool({
   name: 'gateway.credits.purchase',
@@ -41,7 +40,6 @@ export const creditsPurchase = defineTool({
       decimals: z.int(),
       credit_price_atomic: z.string(),
     }),
-    receipt: Receipt.nullable(),
   }),
   price: usualPrice(DEFAULT_CREDIT_PRICE_ATOMIC),
   priceUnder: ({ creditPriceAtomic }) => usualPrice(creditPriceAtomic),
@@ -56,13 +54,6 @@ export const creditsPurchase = defineTool({
   },
   reply: 'task',
   errors: [
-    'payment_required',
-    'payment_invalid',
-    'payment_rejected',
-    'payment_claimed',
-    'payments_unavailable',
-    'settlement_failed',
-    'settlement_unknown',
     'input_conflict',
     'key_required',
     'key_invalid',
@@ -71,12 +62,5 @@ export const creditsPurchase = defineTool({
     'state_conflict',
   ],
   examples: [{ title: 'A hundred credits for the account of the token', input: { credits: USUAL_CREDITS } }],
-  terms: ({ credits, account_reference }, { purchases, caller }) =>
-    purchases.terms({ credits, account_reference }, caller),
-  async handle({ credits, account_reference }, { purchases, caller, claimId }) {
-    // Without a claim nothing is paid: the call path never comes here without one, because `terms` never says free.
-    if (claimId === undefined)
-      throw new GatewayError('payments_unavailable', 'Credits are bought with x402 only.')
-    return purchases.complete({ credits, account_reference }, caller, claimId)
-  },
+  plan: (request, { purchases, caller }) => purchases.plan(request, caller),
 })

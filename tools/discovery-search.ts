@@ -1,5 +1,5 @@
 import { DiscoverySearchPage, DiscoverySearchQuery } from '../schemas/discovery.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 export const discoverySearch = defineTool({

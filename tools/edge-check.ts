@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EdgeCheck } from '../schemas/edge.ts'
 import { AllowedHost } from '../schemas/http.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { credits } from '../schemas/money.ts'
+import { credits } from '../src/core/price.ts'
 import { GatewayError } from '../src/core/errors.ts'
+import { ATTEMPT_COST } from '../src/egress/wire.ts'
 import { defineTool } from './services.ts'
 
 /** A merchant's own address, reached through the gateway. What is sent and what comes back are the message itself. */
@@ -31,7 +32,7 @@ export const edgeForward = defineTool({
   }),
   passes: 'message',
 
-  price: credits(1),
+  price: credits(ATTEMPT_COST, { within: 'attempt' }),
   caller: 'anyone',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/edge/{merchant-host}/{path}', operationId: 'edgeForward' },
@@ -40,7 +41,6 @@ export const edgeForward = defineTool({
     'target_invalid',
     'header_forbidden',
     'method_not_allowed',
-    'credits_required',
     'edge_not_authorized',
     'target_blocked',
     'transaction_blocked',
@@ -57,9 +57,9 @@ export const edgeForward = defineTool({
     },
   ],
 
-  async handle(_input, { edge, message }) {
+  async handle(_input, { edge, message, charge }) {
     if (!message) throw new GatewayError('not_found', 'This is reached at /edge/{merchant-host}/{path} only.')
-    const { status, headers, body } = await edge.forward(message)
+    const { status, headers, body } = await edge.forward(message, charge)
     return { status, headers: headers.map((pair) => [...pair]), body }
   },
 })

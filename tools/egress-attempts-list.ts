@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AttemptRecord, capabilityArgument, pageInput, pageOutput } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 export const egressAttemptsList = defineTool({

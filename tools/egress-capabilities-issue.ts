@@ -6,7 +6,7 @@ import {
   capabilityMaxUses,
   wantedScopeFields,
 } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 

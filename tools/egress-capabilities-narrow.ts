@@ -7,7 +7,7 @@ import {
   capabilityMaxUses,
   wantedScopeFields,
 } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import { defineTool } from './services.ts'
 

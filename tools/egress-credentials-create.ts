@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CredentialMetadata, Label, ProviderId, scopeFields, UpstreamSecret } from '../schemas/egress.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { Secret } from '../src/lib/secret.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { capabilityArgument, EgressReply } from '../schemas/egress.ts'
 import { HttpMethod } from '../schemas/http.ts'
-import { credits } from '../schemas/money.ts'
-import { GatewayError } from '../src/core/errors.ts'
+import { credits } from '../src/core/price.ts'
+import { ATTEMPT_COST } from '../src/egress/wire.ts'
 import { defineTool } from './services.ts'
 
 /** One outbound request under a stored credential. The caller never sees the credential. */
@@ -41,7 +41,7 @@ export const egressFetch = defineTool({
   }),
   output: EgressReply,
 
-  price: credits(1),
+  price: credits(ATTEMPT_COST, { within: 'attempt' }),
   caller: 'capability',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/v1/egress/fetch', operationId: 'egressFetch' },
@@ -61,7 +61,6 @@ export const egressFetch = defineTool({
     'header_forbidden',
     'scope_denied',
     'target_blocked',
-    'credits_required',
     'body_too_large',
     'upstream_unreachable',
     'credential_unavailable',
@@ -87,9 +86,6 @@ export const egressFetch = defineTool({
     },
   ],
 
-  async handle({ capability: _carried, ...request }, { egress, caller }) {
-    if (caller.kind !== 'agent')
-      throw new GatewayError('capability_required', 'Send a capability (agw_cap_…).')
-    return await egress.fetch(request, caller.capability)
-  },
+  handle: async ({ capability: _carried, ...request }, { egress, caller, charge }) =>
+    egress.fetch(request, caller.capability, charge),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { EmailKeyRecord } from '../schemas/email.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { toEmailKeyRecord } from '../src/email/wire.ts'
 import { defineTool } from './services.ts'
 

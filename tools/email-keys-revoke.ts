@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EmailKeyRecord } from '../schemas/email.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { toEmailKeyRecord } from '../src/email/wire.ts'
 import { defineTool } from './services.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { emailField, EmailVerification } from '../schemas/email.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 /** Whether mail to an address can arrive, as far as spelling, DNS and lists tell. */

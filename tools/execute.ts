@@ -1,5 +1,5 @@
 import { ExecuteRequest } from '../schemas/execute-request.ts'
-import { free, freeOr, x402 } from '../schemas/money.ts'
+import { free, x402 } from '../src/core/price.ts'
 import { Execution } from '../schemas/outcome.ts'
 import { type CapabilityFacts, descriptors, descriptorsIn, paidExample } from '../src/outcomes/descriptors.ts'
 import { isIntentPhrase } from '../src/outcomes/intent-phrase.ts'
@@ -12,7 +12,10 @@ const examplesOf = (capabilities: readonly CapabilityFacts[]) => [
 ]
 
 const paid = descriptors.filter(({ amountAtomic }) => amountAtomic > 0n)
-const amounts = paid.map(({ amountAtomic }) => amountAtomic).sort((a, b) => (a < b ? -1 : 1))
+const [cheapest = 0n, ...dearer] = paid
+  .map(({ amountAtomic }) => amountAtomic)
+  .sort((a, b) => (a < b ? -1 : 1))
+const dearest = dearer.at(-1) ?? cheapest
 
 const soldIn = (mode: 'sandbox' | 'production'): Sold[] =>
   paid.map((facts) => ({
@@ -38,9 +41,13 @@ export const execute = defineTool({
   input: ExecuteRequest,
   output: Execution,
 
-  price: freeOr(amounts[0]!, amounts.at(-1)!),
+  price: x402({
+    amount: cheapest,
+    upTo: dearest,
+    mayBeFree: 'extract-preview, and the labelled sample of every job',
+  }),
   caller: 'anyone',
-  effects: { readOnly: true, idempotent: true, openWorld: true },
+  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/v1/execute', operationId: 'gatewayExecute' },
   skill: descriptors.map(({ id, name, description, tags, phrases, amountAtomic }) => ({
     id,
@@ -48,23 +55,15 @@ export const execute = defineTool({
     description,
     tags,
     examples: phrases,
-    price: amountAtomic === 0n ? free : x402(amountAtomic),
+    price: amountAtomic === 0n ? free : x402({ amount: amountAtomic }),
   })),
   errors: [
     'intent_unknown',
     'input_conflict',
     'target_invalid',
     'quote_invalid',
-    'payment_invalid',
-    'payment_required',
-    'payment_rejected',
-    'settlement_failed',
     'target_blocked',
-    'payment_claimed',
-    'payment_identifier_conflict',
     'sources_unusable',
-    'settlement_unknown',
-    'payments_unavailable',
     'no_route',
     'overloaded',
   ],
@@ -76,7 +75,5 @@ export const execute = defineTool({
 
   repair: (input, { outcomes }) => outcomes.guide(input),
   understands: isIntentPhrase,
-  terms: (input, { outcomes }) => outcomes.terms(input),
-  handle: (input, { outcomes, caller, signal, claimId }) =>
-    outcomes.execute(input, { caller, signal: signal(), claimId }),
+  plan: (input, { outcomes }) => outcomes.plan(input),
 })

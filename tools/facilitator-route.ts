@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { SupportedKind } from '../schemas/x402.ts'
 import { defineTool } from './services.ts'
 

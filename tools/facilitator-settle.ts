@@ -1,6 +1,7 @@
 import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
-import { allowance } from '../schemas/money.ts'
+import { credits } from '../src/core/price.ts'
 import { SettleResponse } from '../schemas/x402.ts'
+import { SETTLE_COST } from '../src/payments/facilitator.ts'
 import { defineTool } from './services.ts'
 
 export const facilitatorSettle = defineTool({
@@ -12,9 +13,9 @@ export const facilitatorSettle = defineTool({
     'account (service key) or per payTo.',
   input: FacilitatorRequest,
   output: SettleResponse,
-  price: allowance(1),
+  price: credits(SETTLE_COST, { after: 'allowance' }),
   caller: 'anyone',
-  effects: { readOnly: false, destructive: false, idempotent: false, openWorld: true },
+  effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/settle', operationId: 'settlePayment' },
   maxBodyBytes: 64 * 1024,
   errors: [
@@ -22,10 +23,9 @@ export const facilitatorSettle = defineTool({
     'payment_blocked',
     'settlement_replayed',
     'settlement_unknown',
-    'credits_required',
     'payments_unavailable',
     'no_route',
   ],
   examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
-  handle: (input, { facilitator, caller }) => facilitator.settle(input, caller),
+  handle: async (input, { facilitator, caller, charge }) => facilitator.settle(input, caller, charge),
 })

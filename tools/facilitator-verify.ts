@@ -1,5 +1,5 @@
 import { exampleRequest, FacilitatorRequest } from '../schemas/facilitator.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { VerifyResponse } from '../schemas/x402.ts'
 import { defineTool } from './services.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 const Health = z.looseObject({

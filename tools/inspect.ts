@@ -1,5 +1,5 @@
 import { InspectResult, Transaction } from '../schemas/commerce.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 /** What a transaction is and whether the policy of the account lets it pass. Nothing is sent anywhere. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Label } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
 import { GatewayError } from '../src/core/errors.ts'
 import { accountOf } from './account.ts'

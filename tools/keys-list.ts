@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
 import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'

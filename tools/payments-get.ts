@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
-import { formatAtomic, free } from '../schemas/money.ts'
+import { formatAtomic } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { Receipt } from '../schemas/receipt.ts'
 import { defineTool } from './services.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { CALLER_KINDS } from '../src/core/caller.ts'
 import { defineTool } from './services.ts'
 

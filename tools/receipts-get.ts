@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Receipt } from '../schemas/receipt.ts'
 import { Timestamp } from '../schemas/http.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { decodeJws } from '../src/receipts/types.ts'
 import { defineTool } from './services.ts'
 

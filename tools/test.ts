@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TestReport, transactionFields } from '../schemas/commerce.ts'
-import { free } from '../schemas/money.ts'
+import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
 const ToolAnnotations = z

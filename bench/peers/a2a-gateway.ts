@@ -1,6 +1,6 @@
 // The gateway of the A2A benchmark: everything that production has, with two trivial tools instead of its own.
 import { z } from 'zod'
-import { free } from '../../schemas/money.ts'
+import { free } from '../../src/core/price.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'

@@ -1,6 +1,6 @@
 // The gateway of the challenge benchmark: everything that a sandbox has, and one more paid tool without a quote.
 import { z } from 'zod'
-import { x402 } from '../../schemas/money.ts'
+import { x402 } from '../../src/core/price.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'
@@ -13,15 +13,14 @@ const unquoted = defineTool({
   title: 'Repeat a text',
   summary: 'Repeats a text. Costs 0.001 USDC.',
   input: z.strictObject({ text: z.string().max(100) }),
-  output: z.object({ text: z.string(), receipt: z.null() }),
-  price: x402(1000n),
+  output: z.strictObject({ text: z.string() }),
+  price: x402({ amount: 1000n, networks: ['eip155:84532'] }),
   caller: 'anyone',
-  effects: { readOnly: true, idempotent: true, openWorld: false },
+  effects: { readOnly: false, idempotent: false, openWorld: false },
   rest: { method: 'POST', path: '/v1/bench/paid', operationId: 'benchPaid' },
   errors: ['payment_required'],
   examples: [{ title: 'Say hello', input: { text: 'hello' } }],
-  terms: () => ({ amountAtomic: 1000n, networks: ['eip155:84532'], requestDigest: 'bench' }),
-  handle: async ({ text }) => ({ text, receipt: null }),
+  handle: async ({ text }) => ({ text }),
 }) as unknown as AnyTool
 
 const config = loadConfig(process.env)

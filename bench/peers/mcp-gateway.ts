@@ -1,5 +1,5 @@
 // The gateway of the MCP benchmark: everything that production has, with thirty trivial tools instead of its own.
-import { free } from '../../schemas/money.ts'
+import { free } from '../../src/core/price.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { startGateway } from '../../src/app/gateway.ts'
 import { createLogger } from '../../src/lib/log.ts'

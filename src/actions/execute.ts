@@ -1,5 +1,6 @@
 // Executing a permit: whose row it is, whether it still may be, and then one attempt of the engine of every fetch.
 import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Actions } from './ports.ts'
@@ -20,10 +21,10 @@ export function createExecute(
 ): Actions['execute'] {
   const { store, forward, now, ready } = parts
 
-  return async ({ permit: jws, request }) => {
+  return async ({ permit: jws, request }, charge) => {
     const tokenSha256 = hashPermit(jws)
     const known = ready.take(tokenSha256)
-    const reply = known && (await sendAtOnce(known, jws, request))
+    const reply = known && (await sendAtOnce(known, jws, request, charge))
     if (reply) return reply
 
     const claims = readClaims(jws)
@@ -36,6 +37,7 @@ export function createExecute(
     return await send(
       request,
       permitGrant(store, row, () => claims.request),
+      charge,
     )
   }
 
@@ -47,27 +49,36 @@ export function createExecute(
     permit: ReadyPermit,
     jws: string,
     request: ActionRequest,
+    charge: CreditCharge,
   ): Promise<ActionReply | undefined> {
     const grant = permitGrant(store, permit, () => readClaims(jws)!.request)
     let isJudged = false
     try {
-      return await send(request, {
-        ...grant,
-        reserve(reservation) {
-          isJudged = true
-          return grant.reserve(reservation)
+      return await send(
+        request,
+        {
+          ...grant,
+          reserve(reservation) {
+            isJudged = true
+            return grant.reserve(reservation)
+          },
         },
-      })
+        charge,
+      )
     } catch (thrown) {
       if (isJudged) throw thrown
       return undefined
     }
   }
 
-  async function send(request: ActionRequest, grant: PermitGrant): Promise<ActionReply> {
+  async function send(
+    request: ActionRequest,
+    grant: PermitGrant,
+    charge: CreditCharge,
+  ): Promise<ActionReply> {
     const { permitId } = grant
     try {
-      return { ...(await forward.send(request, grant)), permit_id: permitId }
+      return { ...(await forward.send(request, grant, charge)), permit_id: permitId }
     } catch (thrown) {
       throw thrown instanceof GatewayError ? withPermit(thrown, permitId) : thrown
     }

@@ -1,6 +1,7 @@
 // What permits need from the rest of the gateway. A permit is prepared (request judged, mandate charged, signed) and later
 // executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
 import type { Forward } from '../egress/forward.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Store } from '../store/ports.ts'
@@ -98,7 +99,7 @@ export interface Actions {
    * permit_mismatch (all 409, with `conflict` replay, state or binding and, where there is one, the first attempt);
    * then everything `Egress.fetch` throws
    */
-  execute(input: { permit: string; request: ActionRequest }): Promise<ActionReply>
+  execute(input: { permit: string; request: ActionRequest }, charge: CreditCharge): Promise<ActionReply>
   /** @param accountId whose; undefined: of all accounts together */
   stats(accountId: string | undefined): Promise<ActionStats>
 }

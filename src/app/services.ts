@@ -59,11 +59,19 @@ export async function openServices(
   const calls = createCallPath({
     services,
     gate,
-    store: { findKey: store.findKey, findCapability: store.findCapability, findEmailKey },
+    store: {
+      findKey: store.findKey,
+      findCapability: store.findCapability,
+      findEmailKey,
+      debitCredits: store.debitCredits,
+      refundCredits: store.refundCredits,
+    },
+    creditsRequired: payments.purchases.creditsRequired,
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,
     now,
+    elapsedMs: () => performance.now(),
   })
   return { services, calls, housekeeping: { egress, settlements, email } }
 }

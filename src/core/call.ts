@@ -1,13 +1,15 @@
-// The one path that every door takes: authenticate, limit, parse, pay, handle, settle, record.
-// (Credits are debited inside the handler's own transaction, because a debit and its attempt must appear together.)
-import type { Price } from '../../schemas/money.ts'
+// The one path that every door takes: authenticate, limit, parse, plan, take the price, run, check, settle, record.
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { parseInput, underOwnCode } from './input.ts'
 import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import type { PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
+import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
+import type { Price } from './price.ts'
+import { createPricedRun, type RunResult } from './priced-run.ts'
+import { isDocumented } from './tool-errors.ts'
+import type { Store } from '../store/ports.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { HttpMessage } from './message.ts'
 import type { CallContext } from './context.ts'
@@ -76,23 +78,28 @@ export interface CallPathParts {
   /** What the handlers of the registered tools reach. */
   readonly services: object
   readonly gate: PaymentGate
-  readonly store: AuthenticationStore
+  readonly store: AuthenticationStore & Pick<Store, 'debitCredits' | 'refundCredits'>
+  /** The 402 of an account whose credits do not suffice. */
+  readonly creditsRequired: CreditsRequired
   readonly limiter: RateLimiter
   /** What of a JSON pointer may be said back (commerce/secrets/places.ts). */
   readonly hideNames: (pointer: string) => string
   readonly log: Logger
   readonly now: () => number
+  /** Milliseconds that pass, from a clock that nobody sets. */
+  readonly elapsedMs: () => number
+  /** What becomes of a code that the tool does not document: it is logged, and a gateway under test fails. */
+  readonly undocumented?: 'log' | 'fail'
   readonly maxInFlight?: number
 }
 
 /** Requests a minute where GATEWAY_RATE_LIMIT says nothing. */
 const PER_MINUTE = { anonymous: 300, known: 3000 } as const
 const noProgress = () => {}
-/** For work that nobody can call off. */
-export const neverGone = () => new AbortController().signal
 
 export function createCallPath(parts: CallPathParts): CallPath {
   const maxInFlight = parts.maxInFlight ?? 512
+  const runPriced = createPricedRun(parts)
   let inFlight = 0
   let draining = false
 
@@ -116,7 +123,16 @@ export function createCallPath(parts: CallPathParts): CallPath {
       ? parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
       : parts.limiter.take(what, caller.id, PER_MINUTE.known)
 
-  async function run(request: CallRequest, seen: Seen): Promise<unknown> {
+  /** A code that no document names surprises every caller, so whoever wrote the tool is told. */
+  function planned(tool: AnyTool, error: GatewayError): GatewayError {
+    if (isDocumented(tool, error.code)) return error
+    const reason = `${tool.name} ended in ${error.code}, which nothing documents: add it to its \`errors\``
+    parts.log.warn({ [LogField.tool]: tool.name, [LogField.code]: error.code }, reason)
+    if (parts.undocumented !== 'fail') return error
+    return new GatewayError('internal', reason, { cause: error, reason })
+  }
+
+  async function run(request: CallRequest, seen: Seen): Promise<RunResult & { readonly caller: Caller }> {
     const { tool } = request
     if (draining)
       throw new GatewayError(
@@ -148,30 +164,19 @@ export function createCallPath(parts: CallPathParts): CallPath {
     }
     const input = parseInput(tool, request.input, {
       hideNames: parts.hideNames,
-      repair: tool.repair && (() => tool.repair!(request.input, context)),
+      repair: tool.repair && (() => tool.repair?.(request.input, context) ?? {}),
     })
-    const accept = () => request.onAccepted?.(caller)
-    const terms = tool.terms ? await tool.terms(input, context) : null
-    if (!terms) {
-      const accepting = accept()
-      if (accepting) await accepting
-      return await tool.handle(input, context)
-    }
-    seen.paid = await parts.gate.run({
+    const result = await runPriced({
       tool,
-      terms,
+      input,
+      plan: await tool.plan(input, context),
+      context,
       resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
       payment: request.payment,
       quote: request.quote,
-      caller,
-      requestId: request.requestId,
-      async work(claimId) {
-        await accept()
-        // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
-        return tool.handle(input, { ...context, claimId, signal: neverGone })
-      },
+      accept: () => request.onAccepted?.(caller),
     })
-    return seen.paid.output
+    return { ...result, caller }
   }
 
   return {
@@ -188,21 +193,22 @@ export function createCallPath(parts: CallPathParts): CallPath {
       return caller
     },
     async call(request) {
-      const started = performance.now()
+      const started = parts.elapsedMs()
       const seen: Seen = {}
       inFlight++
       let result: CallResult
       try {
-        const output = await run(request, seen)
-        const { paid, rate, quota } = seen
-        result = { ok: true, output, paid, caller: seen.caller!, rate, quota }
+        const { output, paid, price, caller } = await run(request, seen)
+        seen.price = price
+        const { rate, quota } = seen
+        result = { ok: true, output, paid, caller, rate, quota }
       } catch (thrown) {
         const { caller, rate, quota } = seen
-        result = { ok: false, error: toGatewayError(thrown), caller, rate, quota }
+        result = { ok: false, error: planned(request.tool, toGatewayError(thrown)), caller, rate, quota }
       } finally {
         inFlight--
       }
-      record(parts.log, request, result, performance.now() - started)
+      record(parts.log, request, result, seen.price, parts.elapsedMs() - started)
       return result
     },
   }
@@ -213,7 +219,8 @@ interface Seen {
   caller?: Caller
   rate?: RateState
   quota?: QuotaState
-  paid?: PaidResult
+  /** What was taken, in words for the log. */
+  price?: string
 }
 
 const rateLimited = ({ limit, resetSeconds }: RateState) =>
@@ -234,12 +241,16 @@ function withArgument(request: CallRequest): PresentedTokens {
     : request.tokens
 }
 
-const settledPrice = ({ replayed, settlement: { amount, network } }: PaidResult) =>
-  replayed ? 'replayed' : `${amount} ${network}`
-
+/** Of a call that was refused: what it would have cost. */
 const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
 
-function record(log: Logger, request: CallRequest, result: CallResult, ms: number): void {
+function record(
+  log: Logger,
+  request: CallRequest,
+  result: CallResult,
+  price: string | undefined,
+  ms: number,
+): void {
   const error = result.ok ? undefined : result.error
   const level = error?.code === 'internal' ? 'error' : 'info'
   if (!log.isLevelEnabled(level)) return
@@ -255,7 +266,7 @@ function record(log: Logger, request: CallRequest, result: CallResult, ms: numbe
       [LogField.reason]: error?.reason,
       [LogField.attempt]: error?.extras.attempt_id,
       [LogField.claim]: paid?.claimId ?? error?.extras['claim_id'],
-      [LogField.price]: paid ? settledPrice(paid) : listPrice(request.tool.price),
+      [LogField.price]: price ?? listPrice(request.tool.price),
       [LogField.ms]: Math.round(ms * 10) / 10,
       [LogField.trace]: request.traceparent,
       err: error?.code === 'internal' ? error.cause : undefined,

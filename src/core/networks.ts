@@ -44,7 +44,7 @@ const usdc = (
 })
 
 // Addresses: Circle's list of native USDC deployments; domains as the tokens themselves answer `name` and `version`.
-const KNOWN: readonly PaymentNetwork[] = [
+export const KNOWN_NETWORKS: readonly PaymentNetwork[] = [
   usdc(8453, 'base', 'Base', true, '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'),
   usdc(84532, 'base-sepolia', 'Base Sepolia', false, '0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC'),
   usdc(1, undefined, 'Ethereum', true, '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'),
@@ -55,11 +55,11 @@ const KNOWN: readonly PaymentNetwork[] = [
 ]
 
 /** Chains that USDC is pinned on. */
-export const KNOWN_CHAIN_IDS: readonly number[] = KNOWN.map(({ chainId }) => chainId)
+export const KNOWN_CHAIN_IDS: readonly number[] = KNOWN_NETWORKS.map(({ chainId }) => chainId)
 
 /** @param chainIds those with a chain behind them; ids that no asset is pinned for are left out */
 export function createNetworks(chainIds: readonly number[]): Networks {
-  const all = KNOWN.filter(({ chainId }) => chainIds.includes(chainId))
+  const all = KNOWN_NETWORKS.filter(({ chainId }) => chainIds.includes(chainId))
   const byName = new Map<string, PaymentNetwork>()
   for (const network of all) {
     byName.set(network.network, network)

@@ -1,10 +1,15 @@
-// What a tool is. Types and two pure functions; every door, document and client command is derived from this.
+// What a tool is, as its file writes it and as the gateway runs it: one value from which every door, document and client command
+// is derived. What its types cannot refuse is refused at start, in a sentence that says what to write (tool-check.ts).
 import { z } from 'zod'
-import type { Price } from '../../schemas/money.ts'
+import { CreditsCharged } from '../../schemas/money.ts'
+import { Receipt } from '../../schemas/receipt.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Terms } from './charging.ts'
+import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
+import { checkExamples, checkTool } from './tool-check.ts'
 import type { CallerKind, CallerOf } from './caller.ts'
+import type { Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
+import type { CreditCharge } from './credit-charge.ts'
 
 export type DoorName = 'rest' | 'mcp' | 'a2a'
 
@@ -98,12 +103,17 @@ export interface AnyTool {
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
   understands?(words: string): boolean
   /**
-   * What this very call costs in x402 and what the payment is bound to; null when this call is free. Runs after the
-   * input is checked and before anything is asked of the buyer, so a bad request is refused without a price.
+   * Understands the input, once: what it prices is what runs. Runs after the input is checked and before anything is asked of
+   * the buyer, so a bad request is refused without a price.
    */
-  terms?(input: unknown, context: CallContext): Promise<Terms | null> | Terms | null
-  /** Where `terms` asked for payment: the output's `receipt` is null here, and filled in once the payment settled. */
-  handle(input: unknown, context: CallContext): Promise<unknown>
+  plan(input: unknown, context: CallContext): Plan | Promise<Plan>
+}
+
+/** One call, understood: what it costs, and the work. */
+export interface Plan {
+  /** Of a tool with an x402 price; undefined: what the price says; null: this job is free. */
+  readonly charge?: Partial<Terms> | null
+  run(context: CallContext & { readonly charge?: CreditCharge }): Promise<unknown>
 }
 
 /** What a client of one tool knows besides: the types of what it sends and gets. */
@@ -123,15 +133,66 @@ interface Example<I extends z.ZodType, O extends z.ZodType> {
 /** What a handler is given: the services of whoever registers the tool, and its call with the caller that the tool asked for. */
 export type HandlerContext<S, C extends CallerKind = CallerKind> = S & CallContext<CallerOf<C>>
 
+/** What comes with the price: the charge that an attempt has to take, or the claim that pays. */
+type Charged<P extends Price> =
+  P extends CreditsPrice<'attempt' | 'allowance'>
+    ? { readonly charge: CreditCharge }
+    : P extends X402Price<'known' | 'planned', infer F>
+      ? { readonly claimId: F extends undefined ? string : string | undefined }
+      : unknown
+
+/** The member that comes with the price is filled in by the call path: a handler leaves it out. */
+type Answer<O extends z.ZodType, P extends Price> =
+  P extends CreditsPrice<'call'>
+    ? Omit<z.output<O>, 'credits'>
+    : P extends X402Price
+      ? Omit<z.output<O>, 'receipt'>
+      : z.output<O>
+
+/** What a plan says of the money: everything where core knows no networks, nothing where nothing is paid with x402. */
+type ChargeOf<P extends Price> =
+  P extends X402Price<infer N, infer F>
+    ? N extends 'planned'
+      ? { readonly charge: PlannedTerms | (F extends undefined ? never : null) }
+      : { readonly charge?: Partial<Terms> }
+    : { readonly charge?: never }
+type PlannedTerms = Partial<Terms> & Pick<Terms, 'networks'>
+
+type PlanOf<O extends z.ZodType, C extends CallerKind, P extends Price> = ChargeOf<P> & {
+  run(context: CallContext<CallerOf<C>> & Charged<P>): Promise<Answer<O, P>>
+}
+
+/** `handle` where input and work are one step, `plan` where the input says what the call costs. */
+type WorkOf<S, I extends z.ZodType, O extends z.ZodType, C extends CallerKind, P extends Price> =
+  | {
+      readonly handle?: never
+      plan(input: z.output<I>, context: HandlerContext<S, C>): PlanOf<O, C, P> | Promise<PlanOf<O, C, P>>
+    }
+  | (P extends X402Price<'planned'>
+      ? never
+      : {
+          readonly plan?: never
+          handle(input: z.output<I>, context: HandlerContext<S, C> & Charged<P>): Promise<Answer<O, P>>
+        })
+
 /**
  * A tool as its file writes it.
  * @typeParam S services that its handler may reach
  * @typeParam C who may call it, which is the type of `context.caller`
+ * @typeParam P what it costs, which says what its handler is given and what its answer leaves out
  */
-export type ToolDefinition<S, I extends z.ZodType, O extends z.ZodType, C extends CallerKind> = Omit<
+export type ToolDefinition<
+  S,
+  I extends z.ZodType,
+  O extends z.ZodType,
+  C extends CallerKind,
+  P extends Price,
+> = Omit<
   AnyTool,
   | 'input'
   | 'output'
+  | 'price'
+  | 'priceUnder'
   | 'caller'
   | 'rest'
   | 'skills'
@@ -142,11 +203,12 @@ export type ToolDefinition<S, I extends z.ZodType, O extends z.ZodType, C extend
   | 'examplesAt'
   | 'inProduction'
   | 'repair'
-  | 'terms'
-  | 'handle'
+  | 'plan'
 > & {
   readonly input: I
   readonly output: O
+  readonly price: P
+  priceUnder?(config: { readonly creditPriceAtomic: bigint }): P
   readonly caller: C
   readonly rest: RestRoute | readonly RestRoute[]
   readonly skill?: SkillCard | readonly SkillCard[]
@@ -155,36 +217,58 @@ export type ToolDefinition<S, I extends z.ZodType, O extends z.ZodType, C extend
   readonly reply?: 'task' | 'message'
   inProduction?(): { readonly examples?: readonly Example<I, O>[]; readonly sold?: readonly Sold[] }
   repair?(input: unknown, context: HandlerContext<S>): Record<string, unknown>
-  terms?(input: z.output<I>, context: HandlerContext<S, C>): Promise<Terms | null> | Terms | null
-  handle(input: z.output<I>, context: HandlerContext<S, C>): Promise<z.output<O>>
-} & ({ readonly examples: readonly Example<I, O>[] } | { examplesAt(now: number): readonly Example<I, O>[] })
+} & (
+    { readonly examples: readonly Example<I, O>[] } | { examplesAt(now: number): readonly Example<I, O>[] }
+  ) &
+  WorkOf<S, I, O, C, P>
 
 /**
  * Fills the defaults in and checks what types cannot.
  * @returns a function that defines tools whose handlers reach the services S
+ * @throws {Error} that says what to write instead
  */
 export const toolDefiner =
   <S extends object>() =>
-  <I extends z.ZodType, O extends z.ZodType, const C extends CallerKind>(
-    given: ToolDefinition<S, I, O, C>,
+  <I extends z.ZodType, O extends z.ZodType, const C extends CallerKind, const P extends Price>(
+    given: ToolDefinition<S, I, O, C, P>,
   ): Tool<I, O> => {
-    const { skill, ...rest } = given
-    if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(given.name)) throw new Error(`bad tool name: ${given.name}`)
+    const { skill, handle, plan, ...rest } = given
     const skills = skill === undefined ? [] : listOf(skill)
-    const doors = given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp'])
-    if (doors.includes('a2a') !== skills.length > 0)
-      throw new Error(`${given.name}: skills and doors disagree`)
-    return Object.freeze({
+    const tool = {
       ...rest,
+      output: withPriceMember(given.output, given.price),
+      errors: [...new Set([...given.errors, ...errorsOfPrice(given.price)])],
       rest: listOf(given.rest),
       skills,
-      doors,
+      doors: given.doors ?? (skills.length > 0 ? ['rest', 'mcp', 'a2a'] : ['rest', 'mcp']),
       maxBodyBytes: given.maxBodyBytes ?? MAX_BODY_BYTES,
       reply: given.reply ?? 'task',
       // Those of a registry are of its time.
       examples: 'examplesAt' in given ? given.examplesAt(0) : given.examples,
-    }) as Tool<I, O>
+      plan: planOf(given.name, handle, plan),
+    } as unknown as Tool<I, O>
+    checkTool(tool)
+    return Object.freeze(tool)
   }
+
+type Work = (input: never, context: never) => unknown
+
+/** One form for the call path; the step that runs carries the tool's name, which stack traces then show. */
+function planOf(name: string, handle: Work | undefined, plan: Work | undefined): Work {
+  const work = plan ?? handle
+  if (!work) throw new Error(`${name}: write \`handle\`, or \`plan\` where the input says what a call costs`)
+  Object.defineProperty(work, 'name', { value: name })
+  return plan ?? ((input: never) => ({ run: (context: never) => work(input, context) }))
+}
+
+/** `receipt` of what is paid with x402, `credits` of what the call path debits: documented without being written by hand. */
+function withPriceMember(output: z.ZodType, price: Price): z.ZodType {
+  if (!(output instanceof z.ZodObject)) return output
+  if (price.kind === 'x402' && !('receipt' in output.shape))
+    return output.extend({ receipt: Receipt.nullable() })
+  if (price.kind === 'credits' && price.taken === 'call') return output.extend({ credits: CreditsCharged })
+  return output
+}
 
 const listOf = <T>(one: T | readonly T[]): readonly T[] => (Array.isArray(one) ? one : [one as T])
 
@@ -220,13 +304,9 @@ export interface RegistryConfig {
 /**
  * @param config whose prices are said; without one those of the defaults
  * @param now milliseconds; when the process starts that shows the examples
- * @throws when two tools share a name, a skill id, an operationId or a route
+ * @throws {Error} when an example is refused by its own tool, or when two tools share a name, a skill id, an operationId or a route
  */
-export function createRegistry(
-  tools: readonly AnyTool[],
-  config?: RegistryConfig,
-  now: number = Date.now(),
-): Registry {
+export function createRegistry(tools: readonly AnyTool[], config?: RegistryConfig, now = 0): Registry {
   const registered = tools.map((tool) => ({
     tool: toolUnder(tool, config, now),
     portableName: portableName(tool.name),
@@ -241,6 +321,7 @@ export function createRegistry(
   }
   for (const entry of registered) {
     const { tool } = entry
+    checkExamples(tool)
     claim(`name ${entry.portableName}`)
     for (const route of tool.rest) {
       claim(`route ${route.method} ${route.path}`)

@@ -10,8 +10,9 @@ import {
   type RestRoute,
   takesCapabilityArgument,
 } from '../core/registry.ts'
+import { isPaid } from '../core/price.ts'
+import { errorsOf } from '../core/tool-errors.ts'
 import {
-  isPaid,
   paidHeaders,
   PAYMENT_MEMBERS,
   PAYMENT_SCHEMES,
@@ -19,7 +20,7 @@ import {
   refusalHeaders,
   securityOf,
 } from './payments.ts'
-import { errorsOf, sampleProblem } from './problems.ts'
+import { sampleProblem } from './problems.ts'
 import { jobPrices, priceWords } from './protocols.ts'
 import { sampleOf } from './sample.ts'
 

@@ -2,6 +2,7 @@
 import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import { createNetworks } from '../core/networks.ts'
+import { isAlwaysPaid, isPaid } from '../core/price.ts'
 import type { AnyTool } from '../core/registry.ts'
 
 type Json = Record<string, unknown>
@@ -23,10 +24,6 @@ export const PAYMENT_SCHEMES = {
   },
 }
 
-/** Some of its calls cost money at once, without an account. */
-export const isPaid = ({ terms, price }: Pick<AnyTool, 'terms' | 'price'>): boolean =>
-  terms !== undefined || price.kind === 'x402'
-
 /** Reading a payment back is free, but it has to be shown. */
 const showsPayment = (tool: AnyTool) => isPaid(tool) || tool.errors.includes('payment_not_found')
 const takesQuote = (tool: AnyTool) => tool.errors.includes('quote_invalid')
@@ -40,7 +37,7 @@ export function securityOf(tool: AnyTool, byCaller: readonly Json[]): readonly J
   const payments: readonly Json[] = [{ payment: [] }, { paymentV1: [] }]
   if (byCaller.length > 0)
     return payments.flatMap((payment) => byCaller.map((caller) => ({ ...caller, ...payment })))
-  const isOptional = isPaid(tool) && tool.price.kind !== 'x402'
+  const isOptional = isPaid(tool) && !isAlwaysPaid(tool)
   return isOptional ? [{}, ...payments] : payments
 }
 

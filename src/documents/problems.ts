@@ -1,58 +1,6 @@
-// Which errors a call can end in beyond the ones its tool plans for, and what one looks like.
+// What the problem document of each code looks like, and what to do about it.
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
-import type { AnyTool, RestRoute } from '../core/registry.ts'
 import { paymentSample } from './payments.ts'
-
-const INPUT: readonly ErrorCode[] = [
-  'input_invalid',
-  'input_missing_field',
-  'input_wrong_type',
-  'input_unknown_property',
-]
-const BODY: readonly ErrorCode[] = [
-  'json_invalid',
-  'json_too_deep',
-  'request_invalid',
-  'body_too_large',
-  'content_type_unsupported',
-]
-const ALWAYS: readonly ErrorCode[] = [
-  'rate_limited',
-  'internal',
-  'store_unavailable',
-  'overloaded',
-  'draining',
-  'headers_too_large',
-]
-const BY_CALLER: Readonly<Record<AnyTool['caller'], readonly ErrorCode[]>> = {
-  // A token is optional, but a wrong one is refused.
-  anyone: ['key_invalid', 'capability_invalid'],
-  capability: ['capability_required', 'capability_invalid'],
-  operator: ['key_required', 'key_invalid'],
-  admin: ['key_required', 'key_invalid', 'admin_required'],
-  account: ['key_required', 'key_invalid', 'capability_invalid'],
-  email: ['key_required', 'key_invalid'],
-}
-
-/** Every code the route can answer with, in the order of the table. */
-export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
-  if (tool.passes) return sorted([...tool.errors, ...ALWAYS, 'request_invalid', 'body_too_large'])
-  const own = tool.invalidInput
-  const codes = new Set<ErrorCode>([
-    ...tool.errors,
-    ...(own ? [own] : INPUT),
-    ...ALWAYS,
-    ...BY_CALLER[tool.caller],
-  ])
-  if (route.method === 'POST') for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
-  if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
-  return sorted(codes)
-}
-
-function sorted(codes: Iterable<ErrorCode>): ErrorCode[] {
-  const wanted = new Set(codes)
-  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => wanted.has(code))
-}
 
 /** The document a code is answered with; `detail` differs from case to case. */
 export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, unknown> {

@@ -1,5 +1,5 @@
 // The protocol-neutral manifest: which tools there are and how each door calls them.
-import type { Price } from '../../schemas/money.ts'
+import type { Price, X402Price } from '../core/price.ts'
 import { formatAtomic } from '../../schemas/money.ts'
 import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
@@ -40,13 +40,16 @@ function describeTool({ tool, portableName }: RegisteredTool, baseUrl: string): 
 
 /** `free`, `1 credit`, `0.003000 USDC`, `free up to an allowance, then 1 credit`. */
 export function priceWords(price: Price): string {
-  if (price.kind === 'free' && price.sometimes) return `free, or ${rangeWords(price.sometimes)}`
-  if (price.kind === 'free')
-    return price.creditsBeyondAllowance === undefined
-      ? 'free'
-      : `free up to an allowance, then ${creditWords(price.creditsBeyondAllowance)}`
-  if (price.kind === 'credits') return creditWords(price.credits)
-  return `${formatAtomic(price.amountAtomic)} USDC`
+  switch (price.kind) {
+    case 'free':
+      return 'free'
+    case 'credits':
+      return price.taken === 'allowance'
+        ? `free up to an allowance, then ${creditWords(price.credits)}`
+        : creditWords(price.credits)
+    case 'x402':
+      return `${price.mayBeFree === undefined ? '' : 'free, or '}${amountWords(price)} USDC`
+  }
 }
 
 /** Of a tool whose skills cost differently: `extract-preview free, web-extraction 0.003000 USDC`. */
@@ -55,8 +58,10 @@ export function jobPrices({ skills }: Pick<AnyTool, 'skills'>): string | undefin
   return priced.length === 0 ? undefined : priced.join(', ')
 }
 
-/** `0.002000 to 0.006000 USDC`. */
-const rangeWords = ({ fromAtomic, toAtomic }: { fromAtomic: bigint; toAtomic: bigint }) =>
-  `${formatAtomic(fromAtomic)} to ${formatAtomic(toAtomic)} USDC`
+/** `0.003000`, or `0.002000 to 0.006000` where calls cost differently. */
+export const amountWords = ({ amountAtomic, upToAtomic }: X402Price): string =>
+  upToAtomic === undefined
+    ? formatAtomic(amountAtomic)
+    : `${formatAtomic(amountAtomic)} to ${formatAtomic(upToAtomic)}`
 
 const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

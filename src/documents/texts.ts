@@ -3,7 +3,7 @@ import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
 import { ERRORS } from '../core/errors.ts'
 import type { AnyTool, Registry } from '../core/registry.ts'
-import { isPaid } from './payments.ts'
+import { isPaid } from '../core/price.ts'
 import { jobPrices, priceWords } from './protocols.ts'
 
 const WHO: Readonly<Record<AnyTool['caller'], string>> = {

@@ -1,7 +1,6 @@
 // What MCP and A2A share about money: reading a payment out of a message, and the price of a tool in words. How a
 // challenge is written down is each door's own.
-import { formatAtomic } from '../../schemas/money.ts'
-import { jobPrices } from '../documents/protocols.ts'
+import { amountWords, jobPrices } from '../documents/protocols.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { PresentedPayment } from '../core/charging.ts'
 import type { AnyTool } from '../core/registry.ts'
@@ -42,21 +41,20 @@ export function readPayment(value: unknown, place: string): ReadPayment {
   return { payment: { form: 'object', value: new Secret(value) }, inputError: undefined }
 }
 
-/** What a model should know before it calls; empty for what is free. */
+/** What a model should know before it calls; empty for what is free, and for credits, which the tool's own words speak of. */
 export function priceSentence({
   price,
-  terms,
   skills = [],
-}: Pick<AnyTool, 'terms' | 'price'> & Partial<Pick<AnyTool, 'skills'>>): string {
+}: Pick<AnyTool, 'price'> & Partial<Pick<AnyTool, 'skills'>>): string {
   const prices = jobPrices({ skills })
   if (prices !== undefined) return ` Prices: ${prices}, paid with x402. ${HOW_TO_PAY}`
-  if (price.kind === 'x402')
-    return ` Costs money, usually ${formatAtomic(price.amountAtomic)} USDC a call, paid with x402. ${HOW_TO_PAY}`
-  if (price.kind === 'free' && price.creditsBeyondAllowance !== undefined)
-    return ` Free up to an allowance, then ${price.creditsBeyondAllowance} credit a call.`
-  if (price.kind === 'free' && price.sometimes)
-    return ` Some calls cost ${formatAtomic(price.sometimes.fromAtomic)} to ${formatAtomic(price.sometimes.toAtomic)} USDC, paid with x402. ${HOW_TO_PAY}`
-  return terms === undefined ? '' : ` Some calls cost USDC, paid with x402. ${HOW_TO_PAY}`
+  if (price.kind === 'credits' && price.taken === 'allowance')
+    return ` Free up to an allowance, then ${price.credits} credit a call.`
+  if (price.kind !== 'x402') return ''
+  const amount = amountWords(price)
+  if (price.mayBeFree !== undefined || price.upToAtomic !== undefined)
+    return ` Some calls cost ${amount} USDC, paid with x402. ${HOW_TO_PAY}`
+  return ` Costs money, usually ${amount} USDC a call, paid with x402. ${HOW_TO_PAY}`
 }
 
 const HOW_TO_PAY = 'Without a payment nothing is done, and the answer says the exact price and how to pay.'

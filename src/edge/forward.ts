@@ -7,6 +7,7 @@ import type { Completed, Paid } from '../egress/paid.ts'
 import { coversPath } from '../egress/scope.ts'
 import { parseTarget } from '../egress/target.ts'
 import { ATTEMPT_COST, toReceipt } from '../egress/wire.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Admission } from './admission.ts'
@@ -56,13 +57,14 @@ interface Admitted {
   readonly inspection: Inspection
   readonly startedAt: number
   readonly consentedAt: number
+  readonly charge: CreditCharge
 }
 
 export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   const { runner, now, fault } = parts
   const inspect = parts.inspect ?? inspectTransaction
 
-  return async function forward(transaction) {
+  return async function forward(transaction, charge) {
     const startedAt = now()
     const request = prepare(transaction)
     const { consent, accountId } = checkConsent(request, await parts.consents.find(request.target.host))
@@ -74,7 +76,16 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
 
     const leave = await parts.admission.enter(accountId)
     try {
-      return await deliver({ transaction, request, consent, accountId, inspection, startedAt, consentedAt })
+      return await deliver({
+        charge,
+        transaction,
+        request,
+        consent,
+        accountId,
+        inspection,
+        startedAt,
+        consentedAt,
+      })
     } finally {
       leave()
     }
@@ -82,10 +93,11 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
 
   /** From here on it is paid for. */
   async function deliver(admitted: Admitted): Promise<EdgeReply> {
-    const { transaction, request, consent, accountId, inspection, startedAt, consentedAt } = admitted
+    const { transaction, request, consent, accountId, inspection, startedAt, consentedAt, charge } = admitted
     await fault.at('before_reserve')
     let released: HeaderPairs = []
     const { attempt, ...reserved } = await reserve(request, accountId)
+    charge.taken(ATTEMPT_COST, attempt.id)
     await fault.at('after_reserve')
     const sentAt = now()
     const paid: Paid = {

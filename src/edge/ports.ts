@@ -9,6 +9,7 @@ import type { Resolver } from '../egress/ports.ts'
 import type { PreparedRequest } from '../egress/request.ts'
 import type { Runner } from '../egress/run.ts'
 import type { Fault } from '../lib/fault-points.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import type { RateLimiter } from '../core/rate-limit.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -127,7 +128,7 @@ export interface Edge {
    * @throws {GatewayError} target_invalid, target_blocked, header_forbidden, headers_too_large, edge_not_authorized,
    * transaction_blocked, credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
    */
-  forward(transaction: HttpMessage): Promise<EdgeReply>
+  forward(transaction: HttpMessage, charge: CreditCharge): Promise<EdgeReply>
   /** What the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */
   check(accountId: string, host: string): Promise<EdgeCheck>
 }

@@ -6,6 +6,7 @@ import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { EgressRequest } from './ports.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
@@ -79,7 +80,7 @@ export interface CheckedRequest {
 
 export interface Forward {
   /** One attempt. @throws {GatewayError} as `Egress.fetch` */
-  send(asked: EgressRequest, grant: Grant): Promise<EgressReply>
+  send(asked: EgressRequest, grant: Grant, charge: CreditCharge): Promise<EgressReply>
   /**
    * What `send` would put on the wire, without sending it.
    * @returns undefined where the account has no such credential, or no longer
@@ -93,9 +94,10 @@ export function createForward(parts: ForwardParts): Forward {
 
   return {
     prepare,
-    async send(asked, grant) {
+    async send(asked, grant, charge) {
       await fault.at('before_reserve')
       const paid = await reserve(asked, grant)
+      charge.taken(ATTEMPT_COST, paid.attempt.id)
       await fault.at('after_reserve')
       const { response, headers, receipt, balance } = await runner.run(paid)
       const { attempt } = paid

@@ -90,7 +90,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     runner,
     forward,
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
-    fetch: (request, capability) => forward.send(request, capabilityGrant(store, capability)),
+    fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     getAttempt: attempts.get,
     listAttempts: attempts.list,
     rotateAuthority() {

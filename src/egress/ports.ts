@@ -11,6 +11,7 @@ import type {
 } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller } from '../core/caller.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import type { HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
 
@@ -150,7 +151,7 @@ export interface Egress {
    * upstream_unreachable, credential_unavailable, outcome_ambiguous, secret_reflected, response_too_large,
    * response_unacceptable, egress_paused
    */
-  fetch(request: EgressRequest, capability: HeldCapability): Promise<EgressReply>
+  fetch(request: EgressRequest, capability: HeldCapability, charge: CreditCharge): Promise<EgressReply>
 
   createCredential(
     accountId: string,

@@ -4,11 +4,11 @@ import { formatAtomic } from '../../schemas/money.ts'
 import type { Cost, Execution } from '../../schemas/outcome.ts'
 import type { Sender } from '../egress/ports.ts'
 import { parseTarget } from '../egress/target.ts'
+import type { Terms } from '../core/charging.ts'
 import { GatewayError } from '../core/errors.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Targets } from '../outbound/targets.ts'
 import type { Quotable, Quotes } from '../payments/quotes.ts'
-import type { Outcomes } from './ports.ts'
 import { createScheduler, type Scheduler } from '../lib/scheduler.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { extractPreview } from './capabilities/extract-preview.ts'
@@ -19,7 +19,7 @@ import { type CapabilityFacts, descriptorsIn, findDescriptor, paidExample } from
 import { digestJson, digestJsonInTurns } from './digest.ts'
 import { cutText, NORMALISER } from './extract/text.ts'
 import { readLeftover } from './leftover.ts'
-import type { Analyser, Capability, Delivered, PreparedJob } from './ports.ts'
+import type { Analyser, Capability, Delivered, Outcomes, PlannedOutcome, PreparedJob } from './ports.ts'
 import { toGuidance, toRefusal } from './repair.ts'
 import { type Resolution, resolveJob } from './resolve.ts'
 import { checkSources } from './sources/address.ts'
@@ -49,6 +49,8 @@ const TESTNET = 'eip155:84532'
 
 interface Job {
   readonly resolution: Resolution & { readonly ok: true }
+  /** What its capability says of itself in the catalogue. */
+  readonly descriptor: CapabilityFacts
   readonly prepared: PreparedJob
   /** 0 where it is free. */
   readonly amountAtomic: bigint
@@ -74,7 +76,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   const digests = createScheduler(1)
   const gatherSamples = createGather({ reader: createSampleReader(now), now })
 
-  function prepare(input: Parameters<Outcomes['execute']>[0]): Job {
+  function prepare(input: Readonly<Record<string, unknown>>): Job {
     const reading = readClaims(input)
     if (!reading.ok)
       throw new GatewayError(
@@ -84,14 +86,16 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       )
     const resolution = resolveJob(reading.claims, capabilities)
     if (!resolution.ok) throw toRefusal(resolution, reading.claims, live)
-    const capability = capabilities.find(({ id }) => id === resolution.capability)!
+    const capability = capabilities.find(({ id }) => id === resolution.capability)
+    const descriptor = findDescriptor(resolution.capability)
+    if (!capability || !descriptor) throw new Error(`nothing does ${resolution.capability}`)
     const isDemo = resolution.kind === 'demo'
     const prepared = capability.prepare(resolution.claims, { isDemo })
-    const amountAtomic = isDemo ? 0n : findDescriptor(capability.id)!.amountAtomic
+    const amountAtomic = isDemo ? 0n : descriptor.amountAtomic
     // What is free reads what was sent, or samples.
     if (amountAtomic > 0n) checkSources(requestedSources(resolution.claims), parts.rules)
     const network = amountAtomic === 0n ? null : resolution.testnet ? TESTNET : MAINNET
-    return { resolution, prepared, amountAtomic, network }
+    return { resolution, descriptor, prepared, amountAtomic, network }
   }
 
   function guide(input: unknown): Record<string, unknown> {
@@ -112,53 +116,60 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
   return {
     guide,
 
-    terms(input) {
-      const { resolution, prepared, amountAtomic, network } = prepare(input)
-      if (network === null) return null
-      const request = { capability: resolution.capability, ...prepared.request, network }
-      const quotable: Quotable = {
-        tool: TOOL,
-        request,
-        shorter: { capability: resolution.capability, network },
-        digest: digestCanonical(request),
-        network,
-        amountAtomic,
-      }
-      return {
-        amountAtomic,
-        networks: [network],
-        shown: shownOf(findDescriptor(resolution.capability)!, resolution.testnet),
-        requestDigest: quotable.digest,
-        quote: (presented) => parts.quotes.accept(quotable, presented),
-      }
-    },
-
-    async execute(input, { signal, claimId }) {
+    plan(input) {
       const job = prepare(input)
-      const { resolution, prepared } = job
-      const delivered = await prepared.run({
-        signal,
-        analyser,
-        gather: resolution.kind === 'demo' ? gatherSamples : gather,
-      })
-      return {
-        ok: true,
-        intent: {
-          kind: resolution.kind,
-          capability: resolution.capability,
-          text:
-            resolution.words === null ? null : cutText(toUSVString(resolution.words), MAX_ECHO_CHARACTERS),
-          read_from: [...resolution.readFrom],
-          request: prepared.request,
-          ignored: [...resolution.ignored],
-        },
-        capability: resolution.capability,
-        result: delivered.result,
-        verification: await verificationOf(prepared, delivered, digests),
-        cost: costOf(job, claimId, parts.baseUrl),
-        receipt: null,
-      }
+      return { charge: chargeOf(job), run: (context) => run(job, context) }
     },
+  }
+
+  /** Null where the job is free. */
+  function chargeOf({ resolution, descriptor, prepared, amountAtomic, network }: Job): Terms | null {
+    if (network === null) return null
+    const { capability, testnet } = resolution
+    const request = { capability, ...prepared.request, network }
+    const quotable: Quotable = {
+      tool: TOOL,
+      request,
+      shorter: { capability, network },
+      digest: digestCanonical(request),
+      network,
+      amountAtomic,
+    }
+    return {
+      amountAtomic,
+      networks: [network],
+      shown: shownOf(descriptor, testnet),
+      requestDigest: quotable.digest,
+      quote: (presented) => parts.quotes.accept(quotable, presented),
+    }
+  }
+
+  async function run(
+    job: Job,
+    { signal, claimId }: Parameters<PlannedOutcome['run']>[0],
+  ): Promise<Execution> {
+    const { resolution, prepared } = job
+    const delivered = await prepared.run({
+      signal: signal(),
+      analyser,
+      gather: resolution.kind === 'demo' ? gatherSamples : gather,
+    })
+    return {
+      ok: true,
+      intent: {
+        kind: resolution.kind,
+        capability: resolution.capability,
+        text: resolution.words === null ? null : cutText(toUSVString(resolution.words), MAX_ECHO_CHARACTERS),
+        read_from: [...resolution.readFrom],
+        request: prepared.request,
+        ignored: [...resolution.ignored],
+      },
+      capability: resolution.capability,
+      result: delivered.result,
+      verification: await verificationOf(prepared, delivered, digests),
+      cost: costOf(job, claimId, parts.baseUrl),
+      receipt: null,
+    }
   }
 }
 

@@ -11,7 +11,6 @@ import type { OutcomeId, OutcomeResult } from '../../schemas/outcome.ts'
 import type { Coverage, RetrievedSource, SourceReason } from '../../schemas/sources.ts'
 import type { ClaimField } from './claims.ts'
 import type { Execution } from '../../schemas/outcome.ts'
-import type { Caller } from '../core/caller.ts'
 import type { Terms } from '../core/charging.ts'
 
 // jobs -------------------------------------------------------------------------------------------------------------
@@ -168,18 +167,21 @@ export interface Outcomes {
   /** What a request that does not match the schema was probably about, and one that works. Never throws. */
   guide(input: unknown): Record<string, unknown>
   /**
+   * The job of a request, understood once: what it costs and how it is run.
    * @param input of gateway_execute, checked against its schema; what is wrapped inside it is checked here
    * @throws {GatewayError} intent_unknown and outcome_not_live with repair guidance, input_conflict,
    * input_missing_field, input_wrong_type, input_unknown_property, input_invalid; target_invalid and target_blocked when
    * no source could ever be reached
-   * @returns null where the job is free
    */
-  terms(input: Readonly<Record<string, unknown>>): Terms | null
-  /**
-   * @throws {GatewayError} as `terms`, and sources_unusable when there is nothing to deliver
-   */
-  execute(
-    input: Readonly<Record<string, unknown>>,
-    context: { caller: Caller; signal: AbortSignal; claimId?: string | undefined },
-  ): Promise<Execution>
+  plan(input: Readonly<Record<string, unknown>>): PlannedOutcome
+}
+
+export interface PlannedOutcome {
+  /** Null where the job is free. */
+  readonly charge: Terms | null
+  /** @throws {GatewayError} sources_unusable when there is nothing to deliver */
+  run(context: {
+    readonly signal: () => AbortSignal
+    readonly claimId?: string | undefined
+  }): Promise<Execution>
 }

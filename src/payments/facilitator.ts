@@ -9,6 +9,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { must } from '../lib/must.ts'
 import type { Facilitator, Purchases } from './ports.ts'
 import type { Caller } from '../core/caller.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { createFacilitatorCard } from './facilitator-card.ts'
 import {
@@ -24,7 +25,7 @@ import { isMadeByCopies } from './firewall.ts'
 import type { Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { Presentations } from './presentation.ts'
-import { retryLater } from './retry.ts'
+import { retryLater } from '../lib/retry.ts'
 import { noRoute } from './settlements.ts'
 import { decodeFacilitatorRequest } from './wire.ts'
 
@@ -49,7 +50,8 @@ export interface FacilitatorParts {
 /** The time that a copy of a payment waits for the first one. */
 const WAIT_MS = 20_000
 const POLL_MS = 250
-const SETTLE_COST = 1
+/** Credits for a settlement after the free allowance. */
+export const SETTLE_COST = 1
 
 interface Asked {
   readonly payment: Payment
@@ -98,7 +100,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   }
 
   /** Takes one of the month's free settlements, or else a credit. @throws {GatewayError} credits_required */
-  async function charge(held: PaymentClaim, caller: Caller): Promise<void> {
+  async function take(held: PaymentClaim, caller: Caller, charge: CreditCharge): Promise<void> {
     const at = now()
     const accountId = caller.kind === 'operator' ? caller.accountId : null
     const allowance = config.settleFreeAllowance
@@ -111,7 +113,10 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       transactionId: newId('txn', at),
       now: at,
     })
-    if (taken.ok) return
+    if (taken.ok)
+      return taken.paidBy === 'credits'
+        ? charge.taken(SETTLE_COST, held.id)
+        : charge.waived(`one of ${allowance} free settlements of the month`)
     const used = `The free allowance of ${allowance} settlements a month is used up`
     if (accountId !== null)
       throw await parts.creditsRequired({
@@ -143,10 +148,15 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     }
   }
 
-  async function settleClaimed(held: PaymentClaim, asked: Asked, caller: Caller): Promise<SettleResponse> {
+  async function settleClaimed(
+    held: PaymentClaim,
+    asked: Asked,
+    caller: Caller,
+    charge: CreditCharge,
+  ): Promise<SettleResponse> {
     try {
       await fault.at('after_claim')
-      await charge(held, caller)
+      await take(held, caller, charge)
       await fault.at('after_work')
     } catch (thrown) {
       await giveBack(held, 'credits_required')
@@ -224,7 +234,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     }
   }
 
-  async function settle(asked: Asked, caller: Caller): Promise<SettleResponse> {
+  async function settle(asked: Asked, caller: Caller, charge: CreditCharge): Promise<SettleResponse> {
     const { payment, requirements } = asked
     const key = {
       network: payment.network,
@@ -251,7 +261,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         await refuseCopy(claimed.claim, asked)
         continue
       }
-      const work = settleClaimed(claimed.claim, asked, caller)
+      const work = settleClaimed(claimed.claim, asked, caller, charge)
       running.set(
         claimed.claim.id,
         work.catch(() => {}),
@@ -277,11 +287,11 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       return { isValid: true, payer: verdict.payer }
     },
 
-    async settle(body, caller) {
+    async settle(body, caller, charge) {
       let asked: Asked | undefined
       try {
         asked = decodeFacilitatorRequest(body, networks)
-        return await settle(asked, caller)
+        return await settle(asked, caller, charge)
       } catch (thrown) {
         throw asSettleRefusal(thrown, asked?.payment)
       }

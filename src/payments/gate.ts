@@ -21,7 +21,7 @@ import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
-import { retryLater } from './retry.ts'
+import { retryLater } from '../lib/retry.ts'
 import { decodePayment } from './wire.ts'
 
 export interface GateParts {

@@ -21,6 +21,7 @@ import type { Millis } from '../store/model.ts'
 import type { SettleResponse, VerifyResponse } from '../../schemas/x402.ts'
 import type { Caller } from '../core/caller.ts'
 import type { CreditsRequired, Terms } from '../core/charging.ts'
+import type { CreditCharge } from '../core/credit-charge.ts'
 
 // payments ---------------------------------------------------------------------------------------------------------
 
@@ -338,7 +339,7 @@ export interface Facilitator {
    * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, payments_unavailable, no_route, each
    * with x402's own members beside the problem
    */
-  settle(body: unknown, caller: Caller): Promise<SettleResponse>
+  settle(body: unknown, caller: Caller, charge: CreditCharge): Promise<SettleResponse>
   /** Kinds of live upstreams only. */
   supported(): Promise<SupportedResponse>
   identity(): Promise<Record<string, unknown>>
@@ -358,13 +359,18 @@ export interface Purchases {
    * @throws {GatewayError} input_invalid, input_conflict, key_required, account_not_found, state_conflict,
    * payments_unavailable
    */
-  terms(request: PurchaseRequest, caller: Caller): Promise<Terms>
+  plan(request: PurchaseRequest, caller: Caller): Promise<PlannedPurchase>
+  readonly creditsRequired: CreditsRequired
+}
+
+/** A purchase as it was understood: whose credits, how many, for how much. */
+export interface PlannedPurchase {
+  readonly charge: Terms
   /**
    * What the buyer gets; the credits themselves come with the settlement of the claim.
    * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
    */
-  complete(request: PurchaseRequest, caller: Caller, claimId: string): Promise<PurchaseResult>
-  readonly creditsRequired: CreditsRequired
+  run(context: { readonly claimId: string }): Promise<PurchaseResult>
 }
 
 export interface PurchaseResult {
@@ -381,5 +387,4 @@ export interface PurchaseResult {
     readonly decimals: number
     readonly credit_price_atomic: string
   }
-  readonly receipt: null
 }

@@ -78,7 +78,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
   }
 
   return {
-    async terms(request, caller) {
+    async plan(request, caller) {
       const { accountId, reference } = accountFor(request, caller)
       if (whyNot !== undefined)
         throw new GatewayError(
@@ -94,7 +94,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
           'state_conflict',
           'The balance would exceed what the gateway counts. Buy less.',
         )
-      return {
+      const charge = {
         amountAtomic: BigInt(request.credits) * price,
         networks: networks.map(({ network }) => network),
         requestDigest: digestCanonical({
@@ -105,22 +105,22 @@ export function createPurchases(parts: PurchaseParts): Purchases {
         }),
         purchase: { accountId, credits: request.credits },
       }
-    },
-
-    async complete(request, caller, claimId) {
-      const { accountId, reference } = accountFor(request, caller)
-      if (reference !== undefined) {
-        const taken = await store.takeReference({ id: reference.id, claimId, now: now() })
-        if (!taken.ok) throw referenceUsed(taken.claim, baseUrl)
-      }
       return {
-        credits_granted: request.credits,
-        account_id: 'accountId' in caller ? accountId : null,
-        claim_id: claimId,
-        payment_url: `${baseUrl}/v1/payments/${claimId}`,
-        balance_url: `${baseUrl}/v1/credits`,
-        cost: costOf(request.credits, price),
-        receipt: null,
+        charge,
+        async run({ claimId }) {
+          if (reference !== undefined) {
+            const taken = await store.takeReference({ id: reference.id, claimId, now: now() })
+            if (!taken.ok) throw referenceUsed(taken.claim, baseUrl)
+          }
+          return {
+            credits_granted: request.credits,
+            account_id: 'accountId' in caller ? accountId : null,
+            claim_id: claimId,
+            payment_url: `${baseUrl}/v1/payments/${claimId}`,
+            balance_url: `${baseUrl}/v1/credits`,
+            cost: costOf(request.credits, price),
+          }
+        },
       }
     },
 

@@ -4,6 +4,7 @@ import { WEB_FETCH } from '../../schemas/web-fetch.ts'
 import type { Config } from '../core/config.ts'
 import type { AddressPolicy } from '../egress/address.ts'
 import type { Resolver, Sender } from '../egress/ports.ts'
+import type { Terms } from '../core/charging.ts'
 import { GatewayError } from '../core/errors.ts'
 import { createTargets, type TargetParts } from '../outbound/targets.ts'
 import type { Router } from '../payments/ports.ts'
@@ -79,17 +80,18 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
       return preflight(parts, prepare(input))
     },
 
-    async terms(input) {
+    async plan(input) {
       const prepared = prepare(input)
       await parts.targets.check(prepared)
       requireOffer()
       const quotable = quotableOf(prepared)
-      return {
+      const charge: Terms = {
         amountAtomic: parts.amountAtomic,
         networks: [prepared.request.network],
         requestDigest: prepared.digest,
         quote: (presented) => quotes.accept(quotable, presented),
       }
+      return { charge, run: (context) => fetch(prepared, context) }
     },
 
     async quote(input) {
@@ -123,10 +125,6 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
             'with Payment-Signature.',
         },
       }
-    },
-
-    async fetch(input, context) {
-      return fetch(prepare(input), context)
     },
   }
 }

@@ -13,12 +13,19 @@ export interface WebFetch {
   quote(input: unknown): Promise<Record<string, unknown>>
   /** Opens no connection to the target; what stands in the way is a finding. @throws {GatewayError} input_*, target_invalid */
   preflight(input: unknown): Promise<Record<string, unknown>>
-  /** Price and binding of a fetch. @throws {GatewayError} input_*, target_invalid, target_blocked, tool_unavailable */
-  terms(input: unknown): Promise<Terms>
   /**
-   * The fetch itself: content, evidence, `receipt: null`. Goes on when its caller goes away.
+   * A fetch, understood once: price, binding, and the fetch itself.
+   * @throws {GatewayError} input_*, target_invalid, target_blocked, tool_unavailable
+   */
+  plan(input: unknown): Promise<PlannedFetch>
+}
+
+export interface PlannedFetch {
+  readonly charge: Terms
+  /**
+   * Content and evidence, `receipt: null`. Goes on when its caller goes away.
    * @throws {GatewayError} when there is nothing to charge for: target_blocked, egress_paused, upstream_unreachable,
    * response_unacceptable
    */
-  fetch(input: unknown, context: { requestId: string }): Promise<WebFetchResult>
+  run(context: { readonly requestId: string }): Promise<WebFetchResult>
 }

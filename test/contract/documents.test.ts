@@ -179,7 +179,8 @@ describe('examples', () => {
     }
     const { summary, price } = executeIn()
     expect(summary).not.toMatch(/USDC|\d\.\d{3}/)
-    expect(price).toEqual({ kind: 'free', sometimes: { fromAtomic: 2000n, toAtomic: 6000n } })
+    expect(price).toMatchObject({ kind: 'x402', amountAtomic: 2000n, upToAtomic: 6000n })
+    expect(price).toHaveProperty('mayBeFree', expect.stringContaining('extract-preview'))
   })
 })
 

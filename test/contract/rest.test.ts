@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { free } from '../../schemas/money.ts'
+import { free } from '../../src/core/price.ts'
 import { defineTool } from '../../tools/services.ts'
 import type { Capability } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/lib/tokens.ts'

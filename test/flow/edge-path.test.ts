@@ -2,7 +2,7 @@
 // anything.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { errorsOf } from '../../src/documents/problems.ts'
+import { errorsOf } from '../../src/core/tool-errors.ts'
 import { edgeForward } from '../../tools/edge-forward.ts'
 import type { AnyTool } from '../../src/core/registry.ts'
 import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'

@@ -1,13 +1,13 @@
 // Several sources of one outcome on the wire: a slow one, fallbacks, a cache, and what is refused or not charged.
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { neverGone } from '../../src/core/priced-run.ts'
 import type { Execution } from '../../schemas/outcome.ts'
 import { Coverage } from '../../schemas/sources.ts'
 import type { WebExtractionResult } from '../../schemas/web-extraction.ts'
 import type { PageInput, Reading } from '../../src/outcomes/reading.ts'
 import { createGather } from '../../src/outcomes/sources/gather.ts'
 import { createReader } from '../../src/outcomes/sources/reader.ts'
-import type { Caller } from '../../src/core/caller.ts'
 import { startTestChain, type TestChain } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { createTestOutcomes } from '../support/outcomes.ts'
@@ -37,10 +37,9 @@ beforeEach(() => {
   })
 })
 
-const caller: Caller = { kind: 'anonymous', id: 'anonymous', address: '192.0.2.1' } as Caller
 const outcomes = () => createTestOutcomes(world.parts)
 const execute = (input: Record<string, unknown>, given = outcomes()): Promise<Execution> =>
-  given.execute(input, { caller, signal: new AbortController().signal })
+  given.plan(input).run({ signal: neverGone })
 const extract = async (sources: unknown, more: Record<string, unknown> = {}, given = outcomes()) =>
   (await execute({ capability: 'web-extraction', sources, ...more }, given)).result as WebExtractionResult
 

@@ -2,7 +2,7 @@
 // answer of the merchant: what comes back to the buyer holds nothing that speaks for the gateway.
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { errorsOf } from '../../src/documents/problems.ts'
+import { errorsOf } from '../../src/core/tool-errors.ts'
 import type { AnyTool } from '../../src/core/registry.ts'
 import { edgeForward } from '../../tools/edge-forward.ts'
 import { startEdgeGateway, type EdgeGateway } from '../support/edge.ts'

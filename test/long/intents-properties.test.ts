@@ -86,7 +86,7 @@ function ask(input: unknown): { readonly answer: unknown; readonly refusal?: Gat
   const parsed = ExecuteRequest.safeParse(input)
   if (!parsed.success) return { answer: 'not of the schema' }
   try {
-    const terms = outcomes.terms(parsed.data)
+    const { charge: terms } = outcomes.plan(parsed.data)
     return { answer: terms && { amount: String(terms.amountAtomic), digest: terms.requestDigest } }
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createPrivateKey, generateKeyPairSync, sign } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { z } from 'zod'
-import { free } from '../../schemas/money.ts'
+import { free } from '../../src/core/price.ts'
 import { createCallPath } from '../../src/core/call.ts'
 import { loadConfig } from '../../src/app/config.ts'
 import { createA2aDoor } from '../../src/doors/a2a/index.ts'
@@ -23,7 +23,7 @@ import { a2aFixtures } from '../conformance/fixtures/a2a.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
-import { noGate } from './no-gate.ts'
+import { noCredits, noGate } from './no-gate.ts'
 
 export interface DoorUnderTest {
   readonly url: string
@@ -209,7 +209,8 @@ export async function startA2aDoor(
   const calls = createCallPath({
     services: {} as Services,
     gate: options.gate ?? noGate,
-    store,
+    ...noCredits,
+    store: { ...store, ...noCredits.store },
     limiter: createRateLimiter(options.rateLimit ?? 0),
     hideNames,
     log,

@@ -17,7 +17,7 @@ import type { Signer } from '../../src/receipts/ports.ts'
 import type { ServiceKey, Store } from '../../src/store/ports.ts'
 import { hashToken } from '../../src/lib/tokens.ts'
 import { tools as productTools } from '../../tools/index.ts'
-import { noGate } from './no-gate.ts'
+import { noCredits, noGate } from './no-gate.ts'
 
 export interface Harness {
   readonly baseUrl: string
@@ -61,7 +61,8 @@ export async function startRestHarness(
   const calls = createCallPath({
     services: { documents, ...options.services } as Services,
     gate: noGate,
-    store,
+    ...noCredits,
+    store: { ...store, ...noCredits.store },
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,

@@ -3,7 +3,7 @@ import { hideNames } from '../../src/commerce/secrets/places.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
-import { free } from '../../schemas/money.ts'
+import { free } from '../../src/core/price.ts'
 import type { AuthenticationStore } from '../../src/core/authenticate.ts'
 import { createCallPath } from '../../src/core/call.ts'
 import { loadConfig } from '../../src/app/config.ts'
@@ -21,7 +21,7 @@ import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/lib/tokens.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
-import { noGate } from './no-gate.ts'
+import { noCredits, noGate } from './no-gate.ts'
 
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
 export const operatorKey = newToken('sk', Buffer.alloc(32, 2))
@@ -204,7 +204,8 @@ export async function startMcpGateway(
   const calls = createCallPath({
     services: {} as Services,
     gate: options.gate ?? noGate,
-    store: testStore,
+    ...noCredits,
+    store: { ...testStore, ...noCredits.store },
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,

@@ -1,7 +1,6 @@
 // A payment gate that takes a payment by the word in its signature, and a tool that costs money: for what doors do with either.
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { x402 } from '../../schemas/money.ts'
+import { x402 } from '../../src/core/price.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { GatewayError, type ProblemExtras } from '../../src/core/errors.ts'
 import {
@@ -11,7 +10,6 @@ import {
   PaymentError,
   type PaymentGate,
 } from '../../src/core/charging.ts'
-import type { AnyTool } from '../../src/core/registry.ts'
 import { defineTool } from '../../tools/services.ts'
 import type { PaymentClaim } from '../../src/store/ports.ts'
 
@@ -177,24 +175,19 @@ export const paidTool = defineTool({
   title: 'Buy an echo',
   summary: 'Returns its text for money.',
   input: z.strictObject({ text: z.string().max(1000), email: z.string().optional() }),
-  output: z.object({ text: z.string(), receipt: z.object({ receipt_id: z.string() }).nullable() }),
-  price: x402(1000n),
+  output: z.strictObject({ text: z.string(), receipt: z.object({ receipt_id: z.string() }).nullable() }),
+  price: x402({ amount: 1000n, mayBeFree: 'the text "free"' }),
   caller: 'anyone',
-  effects: { readOnly: true, idempotent: true, openWorld: false },
+  effects: { readOnly: false, idempotent: false, openWorld: false },
   rest: { method: 'POST', path: '/v1/test/buy', operationId: 'testBuy' },
   skill: { id: 'buy', tags: ['test'], examples: ['Buy an echo'] },
-  errors: ['payment_required'],
+  errors: ['upstream_unreachable'],
   examples: [{ title: 'Hello', input: { text: 'hello' } }],
-  terms: ({ text }) =>
-    text === 'free'
-      ? null
-      : {
-          amountAtomic: 1000n,
-          networks: [NETWORK],
-          requestDigest: createHash('sha256').update(text).digest('base64url'),
-        },
-  async handle({ text }) {
-    if (text === 'fail') throw new GatewayError('upstream_unreachable', 'Nothing was fetched.')
-    return { text, receipt: null }
-  },
-}) as unknown as AnyTool
+  plan: ({ text }) => ({
+    charge: text === 'free' ? null : { networks: [NETWORK] },
+    async run() {
+      if (text === 'fail') throw new GatewayError('upstream_unreachable', 'Nothing was fetched.')
+      return { text }
+    },
+  }),
+})

@@ -1,8 +1,6 @@
 // Tools that cost 0.001 USDC and count how often they really ran, and what sends payments to them over REST.
-import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { x402 } from '../../schemas/money.ts'
-import { Receipt } from '../../schemas/receipt.ts'
+import { x402 } from '../../src/core/price.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import type { AnyTool } from '../../src/core/registry.ts'
 import { defineTool } from '../../tools/services.ts'
@@ -31,10 +29,10 @@ export function createPaidTools(mainnet = 'eip155:84532'): PaidTools {
       title: `Say it for money (${name})`,
       summary: 'Repeats a text. For tests.',
       input: z.strictObject({ text: z.string().max(100), testnet: z.boolean().default(false) }),
-      output: z.object({ text: z.string(), run: z.int(), receipt: Receipt.nullable() }),
-      price: x402(PRICE),
+      output: z.strictObject({ text: z.string(), run: z.int() }),
+      price: x402({ amount: PRICE }),
       caller: 'anyone',
-      effects: { readOnly: true, idempotent: false, openWorld: false },
+      effects: { readOnly: false, idempotent: false, openWorld: false },
       rest: routes.map((path, at) => ({
         method: 'POST' as const,
         path,
@@ -43,24 +41,17 @@ export function createPaidTools(mainnet = 'eip155:84532'): PaidTools {
       })),
       errors: ['payment_required'],
       examples: [{ title: 'Say hello', input: { text: 'hello' } }],
-      terms: ({ text, testnet }) => ({
-        amountAtomic: PRICE,
-        networks: [testnet ? 'eip155:84532' : mainnet],
-        requestDigest: hash('sha256', JSON.stringify([name, text, testnet]), 'base64url'),
+      plan: ({ text, testnet }) => ({
+        charge: { networks: [testnet ? 'eip155:84532' : mainnet] },
+        async run() {
+          const run = state.runs.push(text)
+          await state.before?.(text)
+          return { text, run }
+        },
       }),
-      async handle({ text }) {
-        const run = state.runs.push(text)
-        await state.before?.(text)
-        return { text, run, receipt: null }
-      },
-    }) as unknown as AnyTool
+    })
   return Object.assign(state, {
-    tools: [
-      paid('say', [PAID, TESTNET]),
-      paid('shout', [OTHER]),
-      paymentsGet as unknown as AnyTool,
-      receiptsGet as unknown as AnyTool,
-    ],
+    tools: [paid('say', [PAID, TESTNET]), paid('shout', [OTHER]), paymentsGet, receiptsGet],
   })
 }
 

@@ -1,12 +1,12 @@
 // The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
 // 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
-import type { Price } from '../../../schemas/money.ts'
+import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
 import type { Signer } from '../../receipts/ports.ts'
 import type { Addresses } from '../../core/config.ts'
 import { exampleInput, isForAgents } from './help-message.ts'
-import { isPaid } from '../../documents/payments.ts'
+import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-metadata.ts'
 import { REST_PREFIX } from './rest.ts'
@@ -181,15 +181,17 @@ function describeSkills(skills: readonly Skill[]): Json {
 
 const costOf = (price: Price): Json => {
   switch (price.kind) {
-    case 'x402':
-      return { kind: price.kind, amount_atomic: price.amountAtomic.toString() }
+    case 'free':
+      return { kind: 'free' }
     case 'credits':
-      return { ...price }
-    case 'free': {
-      const { sometimes, ...rest } = price
-      if (!sometimes) return rest
-      const { fromAtomic, toAtomic } = sometimes
-      return { ...rest, sometimes: { from_atomic: fromAtomic.toString(), to_atomic: toAtomic.toString() } }
+      return price.taken === 'allowance'
+        ? { kind: 'free', creditsBeyondAllowance: price.credits }
+        : { kind: 'credits', credits: price.credits }
+    case 'x402': {
+      const amount = price.amountAtomic.toString()
+      if (price.mayBeFree === undefined) return { kind: 'x402', amount_atomic: amount }
+      const upTo = (price.upToAtomic ?? price.amountAtomic).toString()
+      return { kind: 'free', sometimes: { from_atomic: amount, to_atomic: upTo } }
     }
   }
 }

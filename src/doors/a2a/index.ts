@@ -22,7 +22,7 @@ import type { WireMessage } from './wire.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
-import { isPaid } from '../../documents/payments.ts'
+import { isPaid } from '../../core/price.ts'
 
 export interface A2aDoor {
   /** `/a2a` and everything below it. */

@@ -18,11 +18,9 @@ export interface Skill {
 }
 
 /** The price of a skill, where its tool has several. */
-export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price' | 'terms'> => {
-  const price = card.price ?? tool.price
-  const isFree = card.price?.kind === 'free'
-  return { price, ...(tool.terms && !isFree && { terms: tool.terms }) }
-}
+export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price'> => ({
+  price: card.price ?? tool.price,
+})
 
 export interface SkillTable {
   readonly skills: readonly Skill[]

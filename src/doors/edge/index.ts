@@ -1,7 +1,7 @@
 // The edge: a merchant's address behind ours. Nothing is parsed here, neither path nor headers nor body: the message goes to
 // the call path as it came, and the merchant's answer goes back as it came.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { neverGone } from '../../core/call.ts'
+import { neverGone } from '../../core/priced-run.ts'
 import { GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { HttpMessage } from '../../core/message.ts'
 import type { EdgeReply } from '../../edge/ports.ts'

@@ -2,7 +2,7 @@
 import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
-import { isPaid } from '../../documents/payments.ts'
+import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
 import type { Spelling } from './names.ts'

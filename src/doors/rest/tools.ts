@@ -1,4 +1,5 @@
 // A tool's routes: HTTP in, the call path behind, HTTP out.
+import { isPaid } from '../../core/price.ts'
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
@@ -28,7 +29,7 @@ export function toolResources(parts: ToolParts): Resource[] {
   return [...byPath].map(([path, { isPublic, isPaid, ...methods }]) => ({ path, isPublic, isPaid, methods }))
 }
 
-const isSoldToAnyone = ({ tool }: RegisteredTool) => tool.terms !== undefined && tool.caller === 'anyone'
+const isSoldToAnyone = ({ tool }: RegisteredTool) => isPaid(tool) && tool.caller === 'anyone'
 
 function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute): Handler {
   const { calls, addresses } = parts

@@ -1,5 +1,7 @@
 // Whether the row of a permit is read: not for one that was prepared here and is executed as it was meant.
 import { describe, expect, it } from 'vitest'
+import type { CreditCharge } from '../../../src/core/credit-charge.ts'
+import { chargeOf } from '../../support/no-gate.ts'
 import { createExecute } from '../../../src/actions/execute.ts'
 import { hashPermit } from '../../../src/actions/permits.ts'
 import type { ActionParts } from '../../../src/actions/ports.ts'
@@ -47,16 +49,17 @@ function open(options: { stored?: Permit; result?: ActionResult; engine?: () => 
       reserveAction: async () => (said.reserved++, result),
     },
     forward: {
-      async send(_asked: unknown, grant: Grant) {
+      async send(_asked: unknown, grant: Grant, charge: CreditCharge) {
         said.grants.push(grant)
         engine()
         const reserved = await grant.reserve({} as never)
         if (!reserved.ok && reserved.reason === 'refused') throw reserved.error
+        if (reserved.ok) charge.taken(1, 'att_1')
         return {}
       },
     },
   } as unknown as ActionParts & { ready: typeof ready })
-  return { execute: () => execute({ permit: jws, request }), ready, said }
+  return { execute: () => execute({ permit: jws, request }, chargeOf()), ready, said }
 }
 
 const codeOf = async (executing: Promise<unknown>) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hideNames } from '../../../src/commerce/secrets/places.ts'
 import { z } from 'zod'
-import { free } from '../../../schemas/money.ts'
+import { free } from '../../../src/core/price.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { parseInput } from '../../../src/core/input.ts'
 import type { AnyTool } from '../../../src/core/registry.ts'

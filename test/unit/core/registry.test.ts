@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { free } from '../../../schemas/money.ts'
+import { free } from '../../../src/core/price.ts'
 import { type AnyTool, createRegistry, portableName } from '../../../src/core/registry.ts'
 import { defineTool } from '../../../tools/services.ts'
 

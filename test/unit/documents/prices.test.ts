@@ -31,7 +31,7 @@ describe('a price', () => {
   })
 
   it('of a fetch is the one that its economics start from', () => {
-    expect(registry.find(WEB_FETCH)?.tool.price).toEqual({
+    expect(registry.find(WEB_FETCH)?.tool.price).toMatchObject({
       kind: 'x402',
       amountAtomic: DEFAULT_ECONOMICS.customerPriceUsdMicros,
     })

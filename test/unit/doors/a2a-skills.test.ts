@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { free } from '../../../schemas/money.ts'
+import { free } from '../../../src/core/price.ts'
 import { parseSendRequest } from '../../../src/doors/a2a/envelope.ts'
 import { chooseSkill, createSkillTable } from '../../../src/doors/a2a/skills.ts'
 import { createRegistry, type SkillCard } from '../../../src/core/registry.ts'

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { chargeOf } from '../../support/no-gate.ts'
 import { toPolicy } from '../../../src/commerce/policy/document.ts'
 import { createEdgeForward, type ForwardParts } from '../../../src/edge/forward.ts'
 import { type ConsentVerdict, note } from '../../../src/edge/ports.ts'
@@ -98,17 +99,20 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
     asked,
     async forward(transaction = {}) {
       try {
-        const { status } = await forward({
-          host: HOST,
-          path: '/v1/x',
-          query: undefined,
-          method: 'POST',
-          headers: [],
-          body: Buffer.alloc(0),
-          address: '198.51.100.7',
-          requestId: 'req_1',
-          ...transaction,
-        })
+        const { status } = await forward(
+          {
+            host: HOST,
+            path: '/v1/x',
+            query: undefined,
+            method: 'POST',
+            headers: [],
+            body: Buffer.alloc(0),
+            address: '198.51.100.7',
+            requestId: 'req_1',
+            ...transaction,
+          },
+          chargeOf(),
+        )
         return String(status)
       } catch (thrown) {
         if (thrown instanceof GatewayError) return thrown.code

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { neverGone } from '../../../src/core/priced-run.ts'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import { Execution, MAX_HTML_CHARACTERS } from '../../../schemas/outcome.ts'
 import { createTestOutcomes, previewOf } from '../../support/outcomes.ts'
 
 const outcomes = createTestOutcomes()
 const context = {
-  caller: { kind: 'anonymous', id: 'anonymous', address: '127.0.0.1' } as const,
-  signal: new AbortController().signal,
+  signal: neverGone,
 }
-const execute = (input: unknown) => outcomes.execute(ExecuteRequest.parse(input), context)
+const execute = async (input: unknown) => outcomes.plan(ExecuteRequest.parse(input)).run(context)
 const sha256 = (text: string) => createHash('sha256').update(text, 'utf8').digest('hex')
 
 const PIECES = [

@@ -25,7 +25,7 @@ interface Repair {
 /** What is asked before any payment: the same way in as the request that follows. */
 function refusalOf(input: unknown, outcomes = sandbox) {
   try {
-    outcomes.terms(ExecuteRequest.parse(input))
+    outcomes.plan(ExecuteRequest.parse(input)).charge
   } catch (thrown) {
     if (thrown instanceof GatewayError)
       return {
@@ -85,12 +85,12 @@ describe('repair guidance', () => {
         expect(refusal.code).toBe(code)
         const { repair } = refusal
         expect(repair.nearest).toBe(nearest)
-        const terms = outcomes.terms(ExecuteRequest.parse(repair.example))
+        const terms = outcomes.plan(ExecuteRequest.parse(repair.example)).charge
         expect(resolve(repair.example)).toMatchObject({ ok: true, capability: nearest })
         const isFree = terms === null
         expect(isFree ? '0' : repair.price.amount_atomic).toBe(String(terms?.amountAtomic ?? 0n))
         expect(repair.send.includes('402')).toBe(!isFree)
-        expect(outcomes.terms(ExecuteRequest.parse(repair.free_example))).toBeNull()
+        expect(outcomes.plan(ExecuteRequest.parse(repair.free_example)).charge).toBeNull()
       }
     },
   )
@@ -259,7 +259,7 @@ describe('guidance for a request that does not match the schema', () => {
       fc.property(fc.dictionary(fc.constantFrom(...names), value, { maxKeys: 5 }), (input) => {
         for (const outcomes of [sandbox, production]) {
           const { example, free_example } = guide({ ...input, foo: 'hunter2' }, outcomes)
-          for (const request of [example, free_example]) outcomes.terms(ExecuteRequest.parse(request))
+          for (const request of [example, free_example]) outcomes.plan(ExecuteRequest.parse(request)).charge
           expect(JSON.stringify(example)).not.toContain('hunter2')
         }
       }),
@@ -283,7 +283,7 @@ describe('the example of a refusal', () => {
     'holds no address that is never called: %s',
     (url) => {
       const { repair } = refusalOf({ intent: 'translate', url })
-      expect(sandbox.terms(ExecuteRequest.parse(repair.example))).not.toBeNull()
+      expect(sandbox.plan(ExecuteRequest.parse(repair.example)).charge).not.toBeNull()
       expect(repair.example).not.toHaveProperty('urls')
     },
   )

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { neverGone } from '../../../src/core/priced-run.ts'
 import { ExecuteRequest } from '../../../schemas/execute-request.ts'
 import type { OutcomeId } from '../../../schemas/outcome.ts'
 import { descriptorsIn } from '../../../src/outcomes/descriptors.ts'
@@ -13,11 +14,10 @@ const A = 'https://a.example.com/'
 const B = 'https://b.example.com/x'
 const outcomes = createTestOutcomes()
 const context = {
-  caller: { kind: 'anonymous', id: 'anonymous', address: '127.0.0.1' } as const,
-  signal: new AbortController().signal,
+  signal: neverGone,
 }
 async function execute(input: unknown) {
-  const execution = await outcomes.execute(ExecuteRequest.parse(input), context)
+  const execution = await outcomes.plan(ExecuteRequest.parse(input)).run(context)
   return { ...execution, result: previewOf(execution) }
 }
 

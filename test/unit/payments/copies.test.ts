@@ -1,6 +1,7 @@
 // Copies of payments that are not judged here, sent to /settle: what became of the first one, never "invalid".
 import { createSecretKey, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { chargeOf } from '../../support/no-gate.ts'
 import type { Config } from '../../../src/core/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
@@ -74,9 +75,9 @@ function arrange(answer: 'settled' | 'unknown', failing: Partial<Store> = {}) {
 it('is told as settled, with its receipt, and sent once', async () => {
   const { facilitator, upstream } = arrange('settled')
   const body = bodyOf('one')
-  const first = await facilitator.settle(body, anyone)
+  const first = await facilitator.settle(body, anyone, chargeOf())
   expect(first).toMatchObject({ success: true, transaction: TX })
-  await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({
+  await expect(facilitator.settle(body, anyone, chargeOf())).rejects.toMatchObject({
     code: 'settlement_replayed',
     extras: { receipt_id: first.extra!['receipt_id'] },
   })
@@ -92,9 +93,9 @@ it.each<Check>(['authorization_state', 'balance', 'simulation'])(
       // What the copy sees: no claim, until the chain has said that its payment is used.
       findClaim: async (key) => (++looks <= 2 ? undefined : temp.store.findClaim(key)),
     })
-    const first = await arrange('settled').facilitator.settle(body, anyone)
+    const first = await arrange('settled').facilitator.settle(body, anyone, chargeOf())
     upstream.verdict = { ok: false, check, reason: 'used', message: 'Used.', isRetryable: false }
-    await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({
+    await expect(facilitator.settle(body, anyone, chargeOf())).rejects.toMatchObject({
       code: 'settlement_replayed',
       extras: { claim_id: first.extra!['claim_id'] },
     })
@@ -106,7 +107,7 @@ it.each<Check>(['authorization_state', 'balance', 'simulation'])(
 it('is blocked by the check that failed where there is no other', async () => {
   const { facilitator, upstream } = arrange('settled')
   upstream.verdict = { ok: false, check: 'balance', reason: 'poor', message: 'Poor.', isRetryable: false }
-  await expect(facilitator.settle(bodyOf('alone'), anyone)).rejects.toMatchObject({
+  await expect(facilitator.settle(bodyOf('alone'), anyone, chargeOf())).rejects.toMatchObject({
     code: 'payment_blocked',
     extras: { check: 'balance' },
   })
@@ -116,7 +117,9 @@ it('is told as not decided while nobody knows: no invitation to sign another', a
   const { facilitator, upstream } = arrange('unknown')
   const body = bodyOf('two')
   for (let copies = 0; copies < 2; copies++)
-    await expect(facilitator.settle(body, anyone)).rejects.toMatchObject({ code: 'settlement_unknown' })
+    await expect(facilitator.settle(body, anyone, chargeOf())).rejects.toMatchObject({
+      code: 'settlement_unknown',
+    })
   expect(upstream.settled).toHaveLength(1)
 })
 
@@ -137,7 +140,7 @@ it('gives a payment back as soon as the store can, and says meanwhile why nothin
     },
     cancelClaim: (input) => (++tries < 3 ? broken() : store.cancelClaim(input)),
   })
-  await expect(facilitator.settle(bodyOf('three'), anyone)).rejects.toMatchObject({
+  await expect(facilitator.settle(bodyOf('three'), anyone, chargeOf())).rejects.toMatchObject({
     code: 'credits_required',
   })
   expect((await store.getClaim(claimId))!.state).toBe('claimed')

@@ -2,6 +2,7 @@
 import { createSecretKey } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { chargeOf } from '../../support/no-gate.ts'
 import type { Config } from '../../../src/core/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
@@ -62,7 +63,7 @@ function open(allowance: number, settle: Settlements['settle']) {
     const requirements = toRequirements({ network: sepolia, amountAtomic: 1000n, payTo })
     const paymentPayload = await signPayment({ account: buyer, requirements })
     const body = { x402Version: 2, paymentPayload, paymentRequirements: requirements }
-    return facilitator.settle(body as never, { kind: 'anonymous' } as never)
+    return facilitator.settle(body as never, { kind: 'anonymous' } as never, chargeOf())
   }
   return {
     ask,

@@ -4,7 +4,7 @@ import { PaymentRequired } from '../../../schemas/x402.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
-import type { Purchases } from '../../../src/payments/ports.ts'
+import type { PurchaseRequest, Purchases } from '../../../src/payments/ports.ts'
 import type { Caller } from '../../../src/core/caller.ts'
 
 const START = Date.parse('2026-11-21T12:00:00.000Z')
@@ -61,6 +61,11 @@ function purchasesWith(over: Partial<PurchaseParts> = {}): Purchases {
     ...over,
   })
 }
+
+const termsOf = async (purchases: Purchases, ...asked: Parameters<Purchases['plan']>) =>
+  (await purchases.plan(...asked)).charge
+const complete = async (purchases: Purchases, request: PurchaseRequest, caller: Caller, claimId: string) =>
+  (await purchases.plan(request, caller)).run({ claimId })
 
 interface Offer {
   readonly accepts: readonly { readonly network: string; readonly amount: string }[]
@@ -141,7 +146,7 @@ describe('the offer of a 402 for credits', () => {
     })
     expect(error.extras['offer']).toBeUndefined()
     expect(error.message).toContain('operator')
-    await expect(purchases.terms({ credits: 1 }, operatorOf('acct_a'))).rejects.toMatchObject({
+    await expect(termsOf(purchases, { credits: 1 }, operatorOf('acct_a'))).rejects.toMatchObject({
       code: 'payments_unavailable',
     })
   })
@@ -149,7 +154,7 @@ describe('the offer of a 402 for credits', () => {
 
 describe('what a purchase costs and whose it is', () => {
   it('is the account of the token, at the price of one credit each', async () => {
-    const terms = await purchasesWith().terms({ credits: 250 }, operatorOf('acct_a'))
+    const terms = await termsOf(purchasesWith(), { credits: 250 }, operatorOf('acct_a'))
     expect(terms).toMatchObject({
       amountAtomic: 250_000n,
       networks: ['eip155:8453'],
@@ -160,7 +165,7 @@ describe('what a purchase costs and whose it is', () => {
   it('is the account of the reference where there is no token', async () => {
     const purchases = purchasesWith()
     const { request } = await offerFrom(purchases)
-    expect(await purchases.terms(request.body, anonymous)).toMatchObject({
+    expect(await termsOf(purchases, request.body, anonymous)).toMatchObject({
       purchase: { accountId: 'acct_a', credits: 100 },
     })
   })
@@ -170,15 +175,15 @@ describe('what a purchase costs and whose it is', () => {
     const [one, two] = [await offerFrom(purchases), await offerFrom(purchases)]
     const digests = await Promise.all(
       [
-        purchases.terms({ credits: 100 }, operatorOf('acct_a')),
-        purchases.terms({ credits: 101 }, operatorOf('acct_a')),
-        purchases.terms({ credits: 100 }, operatorOf('acct_b')),
-        purchases.terms(one.request.body, operatorOf('acct_a')),
-        purchases.terms(two.request.body, operatorOf('acct_a')),
+        termsOf(purchases, { credits: 100 }, operatorOf('acct_a')),
+        termsOf(purchases, { credits: 101 }, operatorOf('acct_a')),
+        termsOf(purchases, { credits: 100 }, operatorOf('acct_b')),
+        termsOf(purchases, one.request.body, operatorOf('acct_a')),
+        termsOf(purchases, two.request.body, operatorOf('acct_a')),
       ].map(async (terms) => (await terms).requestDigest),
     )
     expect(new Set(digests).size).toBe(digests.length)
-    expect((await purchases.terms(one.request.body, anonymous)).requestDigest).toBe(digests[3])
+    expect((await termsOf(purchases, one.request.body, anonymous)).requestDigest).toBe(digests[3])
   })
 
   const forge = (over: Record<string, unknown>, typ = 'gw-top-up+jws') =>
@@ -200,20 +205,22 @@ describe('what a purchase costs and whose it is', () => {
     ['less than the refused call needs', forge({ minimum: 101 }), 'input_invalid'],
     ['an account that is gone', forge({ account: 'acct_gone' }), 'account_not_found'],
   ])('refuses %s', async (_, account_reference, code) => {
-    await expect(purchasesWith().terms({ credits: 100, account_reference }, anonymous)).rejects.toMatchObject(
-      { code },
-    )
+    await expect(
+      termsOf(purchasesWith(), { credits: 100, account_reference }, anonymous),
+    ).rejects.toMatchObject({ code })
   })
 
   it('takes the same reference a moment before it expires', async () => {
     const account_reference = forge({ exp: START / 1000 + 1 })
-    await expect(purchasesWith().terms({ credits: 1, account_reference }, anonymous)).resolves.toMatchObject({
+    await expect(
+      termsOf(purchasesWith(), { credits: 1, account_reference }, anonymous),
+    ).resolves.toMatchObject({
       amountAtomic: 1000n,
     })
   })
 
   it('refuses a caller that says nothing about an account', async () => {
-    await expect(purchasesWith().terms({ credits: 1 }, anonymous)).rejects.toMatchObject({
+    await expect(termsOf(purchasesWith(), { credits: 1 }, anonymous)).rejects.toMatchObject({
       code: 'key_required',
     })
   })
@@ -221,10 +228,10 @@ describe('what a purchase costs and whose it is', () => {
   it('refuses a reference of another account than the token', async () => {
     const purchases = purchasesWith()
     const { request } = await offerFrom(purchases)
-    await expect(purchases.terms(request.body, operatorOf('acct_b'))).rejects.toMatchObject({
+    await expect(termsOf(purchases, request.body, operatorOf('acct_b'))).rejects.toMatchObject({
       code: 'input_conflict',
     })
-    await expect(purchases.terms(request.body, operatorOf('acct_a'))).resolves.toBeDefined()
+    await expect(termsOf(purchases, request.body, operatorOf('acct_a'))).resolves.toBeDefined()
   })
 })
 
@@ -232,7 +239,7 @@ describe('what the buyer gets', () => {
   it('names the account only to its own holder', async () => {
     const purchases = purchasesWith()
     const { request } = await offerFrom(purchases)
-    expect(await purchases.complete(request.body, anonymous, 'clm_1')).toEqual({
+    expect(await complete(purchases, request.body, anonymous, 'clm_1')).toEqual({
       credits_granted: 100,
       account_id: null,
       claim_id: 'clm_1',
@@ -245,9 +252,8 @@ describe('what the buyer gets', () => {
         decimals: 6,
         credit_price_atomic: '1000',
       },
-      receipt: null,
     })
-    expect(await purchases.complete({ credits: 1 }, operatorOf('acct_a'), 'clm_2')).toMatchObject({
+    expect(await complete(purchases, { credits: 1 }, operatorOf('acct_a'), 'clm_2')).toMatchObject({
       account_id: 'acct_a',
     })
   })
@@ -255,15 +261,15 @@ describe('what the buyer gets', () => {
   it('refuses a reference that another payment holds, with that payment and its state', async () => {
     const purchases = purchasesWith()
     const { request } = await offerFrom(purchases)
-    await purchases.complete(request.body, anonymous, 'clm_1')
+    await complete(purchases, request.body, anonymous, 'clm_1')
     const [reference] = taken.keys()
     taken.set(reference!, { id: 'clm_1', state: 'settled' })
-    await expect(purchases.complete(request.body, anonymous, 'clm_2')).rejects.toMatchObject({
+    await expect(complete(purchases, request.body, anonymous, 'clm_2')).rejects.toMatchObject({
       code: 'state_conflict',
       extras: { claim_id: 'clm_1', state: 'settled', payment_url: `${BASE}/v1/payments/clm_1` },
     })
     taken.set(reference!, { id: 'clm_1', state: 'failed' })
-    await expect(purchases.complete(request.body, anonymous, 'clm_2')).resolves.toMatchObject({
+    await expect(complete(purchases, request.body, anonymous, 'clm_2')).resolves.toMatchObject({
       credits_granted: 100,
     })
   })

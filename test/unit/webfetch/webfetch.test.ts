@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { WebFetch } from '../../../src/webfetch/ports.ts'
 import { createAddressPolicy } from '../../../src/egress/address.ts'
 import {
   type OutboundRequest,
@@ -76,19 +77,23 @@ const refusal = async (work: () => Promise<unknown>): Promise<GatewayError> => {
   throw new Error('it was not refused')
 }
 
+const run = async (webFetch: WebFetch, input: unknown) =>
+  (await webFetch.plan(input)).run({ requestId: 'req_1' })
+
 describe('a quote', () => {
   it('that is presented in time is the one that applies', async () => {
     const { webFetch } = create()
-    const { jws, expiresAt } = (await webFetch.terms({ url: URL })).quote!(undefined)
+    const { jws, expiresAt } = (await webFetch.plan({ url: URL })).charge.quote!(undefined)
     expect(expiresAt).toBe(clock.now + 300_000)
     clock.now += 299_999
-    const same = await webFetch.terms({ tool: 'gateway.web.fetch', input: { href: URL, method: 'GET' } })
+    const same = (await webFetch.plan({ tool: 'gateway.web.fetch', input: { href: URL, method: 'GET' } }))
+      .charge
     expect(same.quote!(jws)).toEqual({ jws, expiresAt })
   })
 
   it('that has expired is replaced, and never accepted', async () => {
     const { webFetch } = create()
-    const terms = await webFetch.terms({ url: URL })
+    const terms = (await webFetch.plan({ url: URL })).charge
     const { jws } = terms.quote!(undefined)
     clock.now += 300_000
     const fresh = terms.quote!(jws)
@@ -105,15 +110,15 @@ describe('a quote', () => {
     ['another network', { url: URL, testnet: true }],
   ])('of %s is refused', async (_, other) => {
     const { webFetch } = create()
-    const { jws } = (await webFetch.terms(other)).quote!(undefined)
-    const terms = await webFetch.terms({ url: URL })
+    const { jws } = (await webFetch.plan(other)).charge.quote!(undefined)
+    const terms = (await webFetch.plan({ url: URL })).charge
     expect((await refusal(async () => terms.quote!(jws))).code).toBe('quote_invalid')
   })
 
   it('of another price or another seller is replaced', async () => {
     const quoteOf = async (change: Partial<WebFetchParts>) =>
-      (await create(change).webFetch.terms({ url: URL })).quote!(undefined).jws
-    const terms = await create().webFetch.terms({ url: URL })
+      (await create(change).webFetch.plan({ url: URL })).charge.quote!(undefined).jws
+    const { charge: terms } = await create().webFetch.plan({ url: URL })
     for (const jws of [
       await quoteOf({ economics: { ...DEFAULT_ECONOMICS, customerPriceUsdMicros: 500n } }),
       await quoteOf({ payTo: '0x0000000000000000000000000000000000000001' }),
@@ -123,7 +128,7 @@ describe('a quote', () => {
 
   it('with one character changed is refused', async () => {
     const { webFetch } = create()
-    const terms = await webFetch.terms({ url: URL })
+    const terms = (await webFetch.plan({ url: URL })).charge
     const { jws } = terms.quote!(undefined)
     const at = Math.floor(jws.length / 2)
     const broken = jws.slice(0, at) + (jws[at] === 'A' ? 'B' : 'A') + jws.slice(at + 1)
@@ -132,7 +137,7 @@ describe('a quote', () => {
 
   it('is stored when it is asked for, and not when a challenge carries it', async () => {
     const { webFetch, saved } = create()
-    ;(await webFetch.terms({ url: URL })).quote!(undefined)
+    ;(await webFetch.plan({ url: URL })).charge.quote!(undefined)
     expect(saved).toEqual([])
     const answer = await webFetch.quote({ url: URL })
     expect(saved).toEqual([
@@ -141,7 +146,7 @@ describe('a quote', () => {
   })
 
   it('carries no sandbox notice in production', async () => {
-    const { jws } = (await create().webFetch.terms({ url: URL })).quote!(undefined)
+    const { jws } = (await create().webFetch.plan({ url: URL })).charge.quote!(undefined)
     expect(decodeJws(jws).header).toMatchObject({ typ: JWS_TYPES.quote })
     expect(decodeJws(jws).payload).not.toHaveProperty('notice')
   })
@@ -152,7 +157,7 @@ describe('a price that does not cover its costs', () => {
 
   it('is not offered', async () => {
     const { webFetch } = open()
-    for (const work of [() => webFetch.terms({ url: URL }), () => webFetch.quote({ url: URL })]) {
+    for (const work of [() => webFetch.plan({ url: URL }), () => webFetch.quote({ url: URL })]) {
       const error = await refusal(work)
       expect([error.code, error.status]).toEqual(['tool_unavailable', 503])
     }
@@ -210,8 +215,6 @@ describe('payment readiness', () => {
 })
 
 describe('a fetch', () => {
-  const context = { requestId: 'req_1' }
-
   it('sends once, to the vetted addresses, within what is left of the time', async () => {
     const { webFetch, sent } = create({
       resolver: {
@@ -222,7 +225,7 @@ describe('a fetch', () => {
         },
       },
     })
-    const result = await webFetch.fetch({ url: URL, timeout_ms: 3000, max_bytes: 2048 }, context)
+    const result = await run(webFetch, { url: URL, timeout_ms: 3000, max_bytes: 2048 })
     expect(sent).toHaveLength(1)
     expect(sent[0]).toMatchObject({
       method: 'GET',
@@ -253,7 +256,7 @@ describe('a fetch', () => {
   ]
   it.each(failures)('that ends in %j is refused', async (failure, code, status) => {
     const { webFetch, sent } = create({}, { ok: false, ...failure })
-    const error = await refusal(() => webFetch.fetch({ url: URL }, context))
+    const error = await refusal(() => run(webFetch, { url: URL }))
     expect([error.code, error.status]).toEqual([code, status])
     expect(error.message).toMatch(/Nothing was charged/)
     expect(sent).toHaveLength(1)
@@ -281,14 +284,14 @@ describe('a fetch', () => {
     ['a pause', { checkHost: async () => ({ ok: false, reason: 'paused' }) }, 'egress_paused'],
   ])('into %s sends nothing', async (_, change, code) => {
     const { webFetch, sent } = create(change)
-    const error = await refusal(() => webFetch.fetch({ url: URL }, context))
+    const error = await refusal(() => run(webFetch, { url: URL }))
     expect(error.code).toBe(code)
     expect(sent).toEqual([])
   })
 
   it('lets no name of the sandbox through in production', async () => {
     const { webFetch } = create()
-    const error = await refusal(() => webFetch.terms({ url: 'https://sandbox.agent-gateway.test/' }))
+    const error = await refusal(() => webFetch.plan({ url: 'https://sandbox.agent-gateway.test/' }))
     expect(error.code).toBe('target_blocked')
   })
 
@@ -300,7 +303,7 @@ describe('a fetch', () => {
       { name: 'content-encoding', value: 'late', trailer: true },
     ]
     const { webFetch } = create({}, { ok: true, response: { status: 200, statusText: '', headers, body } })
-    const { response } = await webFetch.fetch({ url: URL }, context)
+    const { response } = await run(webFetch, { url: URL })
     expect(response).toMatchObject({
       content_kind: 'base64',
       content: body.toString('base64'),

@@ -1,0 +1,49 @@
+// The credits of one call whose run takes them itself, in the transaction that reserves its attempt. The call path asks
+// afterwards: a run that ended well without taking them, or saying why not, is not answered.
+import { refusedOutput } from './output.ts'
+import type { CreditsPrice } from './price.ts'
+
+/** What a handler hands to the engine that makes its attempt. */
+export interface CreditCharge {
+  readonly credits: number
+  /**
+   * Said once, when the transaction that took the credits is committed.
+   * @param reference the attempt or claim that they were taken for
+   * @throws {GatewayError} internal when they were taken before, or are others than the price says
+   */
+  taken(credits: number, reference: string): void
+  /** For a price with an allowance: nothing is taken this time, and why. @throws {GatewayError} internal without one */
+  waived(reason: string): void
+}
+
+export interface WatchedCharge extends CreditCharge {
+  readonly reference: string | undefined
+  /** What is missing after a run that ended well; undefined when nothing is. */
+  findMissing(): string | undefined
+}
+
+export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCharge {
+  let reference: string | undefined
+  let waiver: string | undefined
+  return {
+    credits,
+    get reference() {
+      return reference
+    },
+    taken(count, by) {
+      if (reference !== undefined || waiver !== undefined) throw refusedOutput('a charge is taken once')
+      if (count !== credits) throw refusedOutput(`${count} credits were taken, and the price is ${credits}`)
+      reference = by
+    },
+    waived(reason) {
+      if (taken !== 'allowance')
+        throw refusedOutput(`not taken (${reason}): only a price \`after: 'allowance'\` may be waived`)
+      if (reference !== undefined) throw refusedOutput(`waived (${reason}) after it was taken`)
+      waiver = reason
+    },
+    findMissing() {
+      if (reference !== undefined || waiver !== undefined) return undefined
+      return 'the run took no charge: hand `context.charge` to the engine that reserves its attempt'
+    },
+  }
+}

@@ -1,0 +1,205 @@
+// Takes the price of a call around its run: each kind of price is executed here, whatever door the call came through.
+//
+//   free                      run, check
+//   credits                   debit, run, check; given back when anything throws
+//   credits within attempt    run (which takes them in its attempt's transaction), check, was it taken?
+//   x402                      claim, run, check, store, settle, release (the gate; src/payments)
+import { digestCanonical } from '../lib/canonical-json.ts'
+import { newId } from '../lib/ids.ts'
+import { isObject } from '../lib/json.ts'
+import type { Logger } from '../lib/log.ts'
+import { retryLater } from '../lib/retry.ts'
+import type { Store } from '../store/ports.ts'
+import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment, Terms } from './charging.ts'
+import type { CallContext } from './context.ts'
+import { createCreditCharge } from './credit-charge.ts'
+import { GatewayError } from './errors.ts'
+import { checkOutput, refusedOutput } from './output.ts'
+import type { CreditsPrice, X402Price } from './price.ts'
+import type { AnyTool, Plan } from './registry.ts'
+
+export interface PricedRunParts {
+  readonly gate: PaymentGate
+  readonly store: Pick<Store, 'debitCredits' | 'refundCredits'>
+  readonly creditsRequired: CreditsRequired
+  /** What of a JSON pointer may be said in the log. */
+  readonly hideNames: (pointer: string) => string
+  readonly log: Logger
+  readonly now: () => number
+}
+
+export interface PricedRun {
+  readonly tool: AnyTool
+  /** As the schema read it; frozen here where it is paid for, so that what runs is what was priced. */
+  readonly input: unknown
+  readonly plan: Plan
+  readonly context: CallContext
+  /** How this door names the tool to a buyer. */
+  readonly resource: { readonly url: string; readonly method: string }
+  readonly payment: PresentedPayment | undefined
+  readonly quote: string | undefined
+  /** Said before the run, once nothing but the price stands in its way. */
+  readonly accept: () => void | Promise<void>
+}
+
+export interface RunResult {
+  readonly output: unknown
+  readonly paid?: PaidResult
+  /** What was taken, for the log. */
+  readonly price: string
+}
+
+/** For work that nobody can call off. */
+export const neverGone = () => new AbortController().signal
+
+export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Promise<RunResult> {
+  const check = (tool: AnyTool, output: unknown, extras?: GatewayError['extras']) =>
+    checkOutput(tool, output, parts.hideNames, extras)
+
+  return async (run) => {
+    const { price } = run.tool
+    switch (price.kind) {
+      case 'free':
+        return runFree(run)
+      case 'credits':
+        return price.taken === 'call' ? runOnCredits(run, price) : runWithinAttempt(run, price)
+      case 'x402':
+        return runPaid(run, price)
+    }
+  }
+
+  async function runFree({ tool, plan, context, accept }: PricedRun): Promise<RunResult> {
+    if (plan.charge) throw refusedOutput('the plan of a free tool names a charge: write `price: x402(…)`')
+    await accept()
+    return { output: check(tool, await plan.run(context)), price: 'free' }
+  }
+
+  /** A debit of its own, before anything is done; nothing done is nothing taken. */
+  async function runOnCredits(run: PricedRun, { credits }: CreditsPrice): Promise<RunResult> {
+    const { tool, plan, context, accept } = run
+    const { caller, requestId } = context
+    if (!('accountId' in caller))
+      throw new GatewayError('key_required', 'Send a service key (agw_sk_…): its account pays for this.')
+    await accept()
+    const { accountId } = caller
+    const now = parts.now()
+    const transactionId = newId('txn', now)
+    const { ok, balance } = await parts.store.debitCredits({
+      accountId,
+      amount: credits,
+      transactionId,
+      reference: `${tool.name} ${requestId}`,
+      now,
+    })
+    const words = creditWords(credits)
+    if (!ok)
+      throw await parts.creditsRequired({
+        accountId,
+        balance,
+        need: credits,
+        what: `${tool.title} costs ${words}`,
+      })
+    try {
+      const made = await plan.run(context)
+      return { output: check(tool, withMember(made, 'credits', { charged: credits, balance })), price: words }
+    } catch (thrown) {
+      await giveBack(transactionId)
+      throw thrown
+    }
+  }
+
+  /** What the caller needs to hear is why the call failed, so a store that is away is asked again later. */
+  async function giveBack(transactionId: string): Promise<void> {
+    const refund = () => parts.store.refundCredits({ transactionId, now: parts.now() })
+    try {
+      await refund()
+    } catch (first) {
+      parts.log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
+      void retryLater(refund).catch((err: unknown) =>
+        parts.log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
+      )
+    }
+  }
+
+  async function runWithinAttempt(run: PricedRun, price: CreditsPrice): Promise<RunResult> {
+    const { tool, plan, context, accept } = run
+    await accept()
+    const charge = createCreditCharge(price)
+    const made = await plan.run({ ...context, charge })
+    const missing = charge.findMissing()
+    if (missing !== undefined) throw refusedOutput(missing)
+    // The attempt was made and is on record, so what it cost stands: the caller is told where to look it up.
+    const extras = charge.reference === undefined ? {} : { attempt_id: charge.reference }
+    return {
+      output: check(tool, made, extras),
+      price: charge.reference === undefined ? 'free' : creditWords(price.credits),
+    }
+  }
+
+  async function runPaid(run: PricedRun, price: X402Price): Promise<RunResult> {
+    const { tool, plan, context, input } = run
+    if (plan.charge === null) {
+      if (price.mayBeFree === undefined)
+        throw refusedOutput('the plan names no charge: say which jobs are free in `x402({ mayBeFree })`')
+      await run.accept()
+      const made = await plan.run(context)
+      return { output: check(tool, withMember(made, 'receipt', null)), price: 'free' }
+    }
+    const terms = termsOf(tool, price, plan.charge ?? {}, input)
+    freezeDeep(input)
+    const paid = await parts.gate.run({
+      tool,
+      terms,
+      resource: run.resource,
+      payment: run.payment,
+      quote: run.quote,
+      caller: context.caller,
+      requestId: context.requestId,
+      async work(claimId) {
+        await run.accept()
+        // A buyer that goes away changes nothing: the result is stored, and its payment fetches it.
+        const made = await plan.run({ ...context, claimId, signal: neverGone })
+        return check(tool, withMember(made, 'receipt', null))
+      },
+    })
+    return { output: paid.output, paid, price: settledPrice(paid) }
+  }
+}
+
+/** @throws {GatewayError} internal where the charge is none that the price announces */
+function termsOf(tool: AnyTool, price: X402Price, charge: Partial<Terms>, input: unknown): Terms {
+  const amountAtomic = charge.amountAtomic ?? price.amountAtomic
+  const networks = charge.networks ?? price.networks
+  if (networks.length === 0) throw refusedOutput('the plan names no network: write `charge.networks`')
+  const { upToAtomic } = price
+  const isAnnounced =
+    upToAtomic === undefined
+      ? price.networksFrom === 'planned' || amountAtomic === price.amountAtomic
+      : amountAtomic >= price.amountAtomic && amountAtomic <= upToAtomic
+  if (!isAnnounced || amountAtomic <= 0n)
+    throw refusedOutput(`the plan charges ${amountAtomic}, which the price does not announce: write \`upTo\``)
+  return {
+    ...charge,
+    amountAtomic,
+    networks,
+    requestDigest: charge.requestDigest ?? digestCanonical({ tool: tool.name, input: input ?? null }),
+  }
+}
+
+/** What comes with the kind of price: the tool's own answer may leave it out. */
+const withMember = (output: unknown, name: string, value: unknown): unknown =>
+  isObject(output) ? { ...output, [name]: value } : output
+
+/** Plain data all the way down: a handler that changes what was priced fails instead. */
+function freezeDeep(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return
+  Object.freeze(value)
+  for (const member of Object.values(value)) freezeDeep(member)
+}
+
+const settledPrice = ({ replayed, settlement: { amount, network } }: PaidResult) =>
+  replayed ? 'replayed' : `${amount} ${network}`
+
+const creditWords = (count: number) => `${count} credit${count === 1 ? '' : 's'}`

@@ -1,0 +1,59 @@
+// Which codes a call of a tool can end in: the ones that its file plans for, those of its price, and those of every call.
+import type { CallerKind } from './caller.ts'
+import { ERRORS, type ErrorCode } from './errors.ts'
+import type { AnyTool, RestRoute } from './registry.ts'
+
+const INPUT: readonly ErrorCode[] = [
+  'input_invalid',
+  'input_missing_field',
+  'input_wrong_type',
+  'input_unknown_property',
+]
+const BODY: readonly ErrorCode[] = [
+  'json_invalid',
+  'json_too_deep',
+  'request_invalid',
+  'body_too_large',
+  'content_type_unsupported',
+]
+const ALWAYS: readonly ErrorCode[] = [
+  'rate_limited',
+  'internal',
+  'store_unavailable',
+  'overloaded',
+  'draining',
+  'headers_too_large',
+]
+const BY_CALLER: Readonly<Record<CallerKind, readonly ErrorCode[]>> = {
+  // A token is optional, but a wrong one is refused.
+  anyone: ['key_invalid', 'capability_invalid'],
+  capability: ['capability_required', 'capability_invalid'],
+  operator: ['key_required', 'key_invalid'],
+  admin: ['key_required', 'key_invalid', 'admin_required'],
+  account: ['key_required', 'key_invalid', 'capability_invalid'],
+  email: ['key_required', 'key_invalid'],
+}
+
+/** Every code the route can answer with, in the order of the table. */
+export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
+  if (tool.passes) return sorted([...tool.errors, ...ALWAYS, 'request_invalid', 'body_too_large'])
+  const own = tool.invalidInput
+  const codes = new Set<ErrorCode>([
+    ...tool.errors,
+    ...(own ? [own] : INPUT),
+    ...ALWAYS,
+    ...BY_CALLER[tool.caller],
+  ])
+  if (route.method === 'POST') for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
+  if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
+  return sorted(codes)
+}
+
+function sorted(codes: Iterable<ErrorCode>): ErrorCode[] {
+  const wanted = new Set(codes)
+  return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => wanted.has(code))
+}
+
+/** Whether the code is among those of any of its routes: what no document names, no caller is prepared for. */
+export const isDocumented = (tool: AnyTool, code: ErrorCode): boolean =>
+  tool.rest.some((route) => errorsOf(tool, route).includes(code))
