@@ -1,6 +1,6 @@
 // The credits of one call whose run takes them itself, in the transaction that reserves its attempt. The call path asks
 // afterwards: a run that ended well without taking them, or saying why not, is not answered.
-import { refusedOutput } from './output.ts'
+import { gatewayFault } from './errors.ts'
 import type { CreditsPrice } from './price.ts'
 
 /** What a handler hands to the engine that makes its attempt. */
@@ -31,14 +31,14 @@ export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCha
       return reference
     },
     taken(count, by) {
-      if (reference !== undefined || waiver !== undefined) throw refusedOutput('a charge is taken once')
-      if (count !== credits) throw refusedOutput(`${count} credits were taken, and the price is ${credits}`)
+      if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
+      if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)
       reference = by
     },
     waived(reason) {
       if (taken !== 'allowance')
-        throw refusedOutput(`not taken (${reason}): only a price \`after: 'allowance'\` may be waived`)
-      if (reference !== undefined) throw refusedOutput(`waived (${reason}) after it was taken`)
+        throw gatewayFault(`not taken (${reason}): only a price \`after: 'allowance'\` may be waived`)
+      if (reference !== undefined) throw gatewayFault(`waived (${reason}) after it was taken`)
       waiver = reason
     },
     findMissing() {

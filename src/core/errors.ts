@@ -156,14 +156,15 @@ export function toProblem(
 }
 
 /** Anything thrown, as a GatewayError: what a driver, an upstream or a library says stays in `cause`, for the log. */
-export function toGatewayError(thrown: unknown): GatewayError {
-  if (thrown instanceof GatewayError) return thrown
-  return new GatewayError(
-    'internal',
-    'The gateway failed to handle this request. Try again; if it keeps failing, give the operator the request_id.',
-    { cause: thrown },
-  )
-}
+export const toGatewayError = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError ? thrown : new GatewayError('internal', OUR_FAULT, { cause: thrown })
+
+/** A fault of the gateway's own that it found by itself: the caller is told that it failed, the log says how. */
+export const gatewayFault = (reason: string, extras: ProblemExtras = {}): GatewayError =>
+  new GatewayError('internal', OUR_FAULT, { reason, extras, cause: new Error(reason) })
+
+const OUR_FAULT =
+  'The gateway failed to handle this request. Try again; if it keeps failing, give the operator the request_id.'
 
 /** What an operator has to mend before anything starts: every problem at once, each in words that say how. */
 export class ConfigError extends Error {

@@ -1,7 +1,7 @@
 // Parses a tool's input and says what is wrong with it, field by field, without quoting any value back.
 import { GatewayError } from './errors.ts'
 import { describeIssues } from './validation-issues.ts'
-import type { AnyTool } from './registry.ts'
+import type { AnyTool } from './tool.ts'
 
 const MAX_FIELDS = 20
 

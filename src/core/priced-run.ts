@@ -13,10 +13,10 @@ import type { Store } from '../store/ports.ts'
 import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment, Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
 import { createCreditCharge } from './credit-charge.ts'
-import { GatewayError } from './errors.ts'
-import { checkOutput, refusedOutput } from './output.ts'
+import { GatewayError, gatewayFault } from './errors.ts'
+import { checkOutput } from './output.ts'
 import type { CreditsPrice, X402Price } from './price.ts'
-import type { AnyTool, Plan } from './registry.ts'
+import type { AnyTool, Plan } from './tool.ts'
 
 export interface PricedRunParts {
   readonly gate: PaymentGate
@@ -69,7 +69,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
   }
 
   async function runFree({ tool, plan, context, accept }: PricedRun): Promise<RunResult> {
-    if (plan.charge) throw refusedOutput('the plan of a free tool names a charge: write `price: x402(…)`')
+    if (plan.charge) throw gatewayFault('the plan of a free tool names a charge: write `price: x402(…)`')
     await accept()
     return { output: check(tool, await plan.run(context)), price: 'free' }
   }
@@ -127,7 +127,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const charge = createCreditCharge(price)
     const made = await plan.run({ ...context, charge })
     const missing = charge.findMissing()
-    if (missing !== undefined) throw refusedOutput(missing)
+    if (missing !== undefined) throw gatewayFault(missing)
     // The attempt was made and is on record, so what it cost stands: the caller is told where to look it up.
     const extras = charge.reference === undefined ? {} : { attempt_id: charge.reference }
     return {
@@ -140,7 +140,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const { tool, plan, context, input } = run
     if (plan.charge === null) {
       if (price.mayBeFree === undefined)
-        throw refusedOutput('the plan names no charge: say which jobs are free in `x402({ mayBeFree })`')
+        throw gatewayFault('the plan names no charge: say which jobs are free in `x402({ mayBeFree })`')
       await run.accept()
       const made = await plan.run(context)
       return { output: check(tool, withMember(made, 'receipt', null)), price: 'free' }
@@ -170,14 +170,14 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
 function termsOf(tool: AnyTool, price: X402Price, charge: Partial<Terms>, input: unknown): Terms {
   const amountAtomic = charge.amountAtomic ?? price.amountAtomic
   const networks = charge.networks ?? price.networks
-  if (networks.length === 0) throw refusedOutput('the plan names no network: write `charge.networks`')
+  if (networks.length === 0) throw gatewayFault('the plan names no network: write `charge.networks`')
   const { upToAtomic } = price
   const isAnnounced =
     upToAtomic === undefined
       ? price.networksFrom === 'planned' || amountAtomic === price.amountAtomic
       : amountAtomic >= price.amountAtomic && amountAtomic <= upToAtomic
   if (!isAnnounced || amountAtomic <= 0n)
-    throw refusedOutput(`the plan charges ${amountAtomic}, which the price does not announce: write \`upTo\``)
+    throw gatewayFault(`the plan charges ${amountAtomic}, which the price does not announce: write \`upTo\``)
   return {
     ...charge,
     amountAtomic,

@@ -1,7 +1,7 @@
 // What a tool may not say of itself. Types refuse most of it; the rest is refused when the tool is defined, or when the
 // registry is made of it, in a sentence that says what to write.
 import { z } from 'zod'
-import type { AnyTool } from './registry.ts'
+import type { AnyTool } from './tool.ts'
 
 /** @throws {Error} */
 export function checkTool(tool: AnyTool): void {

@@ -1,0 +1,114 @@
+// A tool as the gateway runs it: one value from which every door, document and client command is derived. Types only; files
+// write it through registry.ts, which fills the defaults in.
+import type { z } from 'zod'
+import type { CallerKind } from './caller.ts'
+import type { Terms } from './charging.ts'
+import type { CallContext } from './context.ts'
+import type { CreditCharge } from './credit-charge.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Price } from './price.ts'
+
+export type DoorName = 'rest' | 'mcp' | 'a2a'
+
+export interface RestRoute {
+  readonly method: 'GET' | 'POST'
+  /** OpenAPI style; `{name}` is filled into the input property of that name. */
+  readonly path: string
+  readonly operationId: string
+  /** Status of success; 200 unless something was created. */
+  readonly status?: 200 | 201
+  /** Members that this route sets, e.g. `{testnet: true}`; a caller may repeat but not change them. */
+  readonly fixed?: Readonly<Record<string, unknown>>
+}
+
+export interface SkillCard {
+  readonly id: string
+  readonly name?: string
+  readonly description?: string
+  readonly tags: readonly string[]
+  /** Sentences a person would say. */
+  readonly examples: readonly string[]
+  /** Where the skills of one tool cost differently; else the tool's. */
+  readonly price?: Price
+}
+
+/** One thing that is sold at an address which sells several. */
+export interface Sold {
+  readonly name: string
+  readonly amountAtomic: bigint
+  readonly description: string
+  readonly tags: readonly string[]
+  /** A request that is answered with this price. */
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+export interface Effects {
+  readonly readOnly: boolean
+  readonly destructive?: boolean
+  readonly idempotent: boolean
+  readonly openWorld: boolean
+}
+
+/** A tool as the gateway runs it. Its types were checked where it was defined; from here on, values are what its schemas say. */
+export interface AnyTool {
+  /** Dotted name; the portable spelling with underscores is derived. */
+  readonly name: string
+  readonly title: string
+  /** For a model deciding whether to call it: what it does, what it needs, what it never does. */
+  readonly summary: string
+  readonly input: z.ZodType
+  readonly output: z.ZodType
+  readonly price: Price
+  /** The price where the operator's configuration decides it; `price` is that of the defaults. */
+  priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
+  readonly caller: CallerKind
+  readonly effects: Effects
+  readonly rest: readonly RestRoute[]
+  readonly skills: readonly SkillCard[]
+  /** Doors that serve it; all three unless said otherwise. */
+  readonly doors: readonly DoorName[]
+  /** What the caller should plan for, beyond the codes that every call can end in. */
+  readonly errors: readonly ErrorCode[]
+  /** Input that works when sent unchanged (placeholders only where a token or an id must stand). */
+  readonly examples: readonly {
+    readonly title: string
+    readonly input: unknown
+    readonly output?: unknown
+  }[]
+  /**
+   * `examples` that name a time, as they are right for a process that starts at `now` (milliseconds): one that is written
+   * down is over some day.
+   */
+  examplesAt?(now: number): AnyTool['examples']
+  /** What catalogues list in place of the tool, in the order of the list. */
+  readonly sold?: readonly Sold[]
+  /** What of it is said differently where there is no sandbox with a site of its own. */
+  inProduction?(): Partial<Pick<AnyTool, 'examples' | 'sold'>>
+  /** Largest request body in bytes; 256 KiB unless the specification says less. */
+  readonly maxBodyBytes: number
+  /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
+  readonly invalidInput?: ErrorCode
+  /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */
+  readonly reply: 'task' | 'message'
+  /**
+   * The HTTP message itself is what it takes and gives, at a door of its own: `rest` says where, its input is in the path, and
+   * its output is the answer. Described like every other route, served by none of the others' means.
+   */
+  readonly passes?: 'message'
+  /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
+  repair?(input: unknown, context: CallContext): Record<string, unknown>
+  /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
+  understands?(words: string): boolean
+  /**
+   * Understands the input, once: what it prices is what runs. Runs after the input is checked and before anything is asked of
+   * the buyer, so a bad request is refused without a price.
+   */
+  plan(input: unknown, context: CallContext): Plan | Promise<Plan>
+}
+
+/** One call, understood: what it costs, and the work. */
+export interface Plan {
+  /** Of a tool with an x402 price; undefined: what the price says; null: this job is free. */
+  readonly charge?: Partial<Terms> | null
+  run(context: CallContext & { readonly charge?: CreditCharge }): Promise<unknown>
+}
