@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
-import { pickRequestHeaders, pickResponseHeaders } from '../../../src/egress/headers.ts'
+import { isCallersHeader, pickRequestHeaders, pickResponseHeaders } from '../../../src/egress/headers.ts'
 import { cites } from '../../requirements.ts'
 
 test(
@@ -26,6 +26,56 @@ test(
     ).toContainEqual(['notion-version', '2025-09-03'])
   },
 )
+
+const MAY_BE_SENT =
+  'accept accept-language content-language content-type if-match if-modified-since if-none-match if-unmodified-since prefer ' +
+  'user-agent anthropic-beta anthropic-version notion-version openai-beta stripe-version x-github-api-version'
+
+test.each(MAY_BE_SENT.split(' '))('sends %s as the caller gave it', (name) => {
+  expect(pickRequestHeaders({ [name]: 'mine' })).toContainEqual([name, 'mine'])
+  expect(isCallersHeader(name)).toBe(true)
+})
+
+test('takes 8 KiB of names and values, and not a byte more', () => {
+  const bytes = (count: number) => ({ accept: 'a'.repeat(count - 'accept'.length) })
+  expect(pickRequestHeaders(bytes(8192))).toHaveLength(3)
+  expect(() => pickRequestHeaders(bytes(8193))).toThrow('all headers together may have 8192 bytes')
+})
+
+test.each([
+  ['accept ', { 'accept ': 'a' }, 'it is not a valid header name'],
+  ['', { '': 'a' }, 'it is not a valid header name'],
+  ['accept', { Accept: 'a', accept: 'b' }, 'it is given twice'],
+  ['accept', { accept: 'Ā' }, 'its value may hold visible Latin-1 characters only'],
+  ['accept', { accept: 'a ' }, 'its value begins or ends with a space'],
+  ['authorization', { authorization: 'a' }, 'the gateway adds the credential'],
+  ['cookie', { cookie: 'a' }, 'the gateway adds the credential and keeps no session'],
+  ['idempotency-key', { 'idempotency-key': 'a' }, 'the gateway sends its own and names it in the answer'],
+  ['host', { host: 'a' }, 'the URL names the host'],
+  ['range', { range: 'a' }, 'answers are only taken whole'],
+  ['accept-encoding', { 'accept-encoding': 'a' }, 'answers are only taken unencoded'],
+  ['content-length', { 'content-length': '1' }, 'the gateway counts the body'],
+] as [string, Record<string, string>, string][])('says of %j in %j why: %s', (name, headers, why) => {
+  expect(() => pickRequestHeaders(headers)).toThrow(
+    `Leave out the request header ${JSON.stringify(name)}: ${why}.`,
+  )
+})
+
+test('quotes no more than 64 characters of a name, and lists what may be sent', () => {
+  const thrown = (() => {
+    try {
+      return pickRequestHeaders({ ['x'.repeat(65)]: 'a' })
+    } catch (error) {
+      return error
+    }
+  })()
+  expect(thrown).toMatchObject({
+    code: 'header_forbidden',
+    reason: 'request_header',
+    message: expect.stringContaining(`"${'x'.repeat(64)}"`),
+    extras: { header: 'x'.repeat(64), allowed: MAY_BE_SENT.split(' ') },
+  })
+})
 
 describe('refuses by name', () => {
   const refused = (headers: Record<string, string>): unknown => {
