@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { compareResourceTexts, findDifference } from '../../../src/commerce/x402/bind-rules.ts'
-import { type Case, checkPayment } from '../../../src/payments/firewall.ts'
+import {
+  type Case,
+  checkPayment,
+  CLOCK_SKEW_SECONDS,
+  isMadeByCopies,
+  SETTLE_BUDGET_SECONDS,
+} from '../../../src/payments/firewall.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { CHECKS, type Payment } from '../../../src/payments/ports.ts'
 import { loadSecp256k1, type Secp256k1 } from '../../../src/payments/secp256k1.ts'
@@ -108,7 +114,24 @@ describe('the firewall, as far as it needs nobody', () => {
     expect(verdictOf({ permit2: {} })).toEqual({ ok: true })
   })
 
-  it.each<[string, string, string, Change, Change]>([
+  it('names the networks that are served, or says that none is', () => {
+    const facts = caseOf({ both: { network: 'eip155:1' } })
+    const offered = 'eip155:1 is not served here. Pay on eip155:8453, eip155:84532.'
+    const none = 'eip155:1 is not served here. No network is configured: GET /supported lists what is taken.'
+    expect(checkPayment(facts)).toMatchObject({ message: offered })
+    expect(checkPayment({ ...facts, networks: createNetworks([]) })).toMatchObject({ message: none })
+  })
+
+  it('takes the window of settling and the skew of a clock for its bounds', () => {
+    expect([SETTLE_BUDGET_SECONDS, CLOCK_SKEW_SECONDS]).toEqual([6n, 30n])
+  })
+
+  it('blames copies for the checks alone that a copy can fail', () => {
+    const made = CHECKS.filter(isMadeByCopies)
+    expect(made).toEqual(['claim', 'authorization_state', 'balance', 'simulation'])
+  })
+
+  const REFUSED: readonly [string, string, string, Change, Change][] = [
     // what is wrong | check | reason | refused | its nearest twin, which passes
     ['another scheme', 'scheme', 'invalid_exact_evm_scheme', { payment: { scheme: 'upto' } }, {}],
     [
@@ -388,7 +411,8 @@ describe('the firewall, as far as it needs nobody', () => {
       { signature: `0x${'11'.repeat(200)}${'6492'.repeat(16)}` },
       { signature: `0x${'11'.repeat(232)}` },
     ],
-  ])(
+  ]
+  it.each(REFUSED)(
     cites(
       [
         'x402:fw:scheme',
@@ -407,6 +431,56 @@ describe('the firewall, as far as it needs nobody', () => {
       expect(verdictOf(twin)).toEqual({ ok: true })
     },
   )
+
+  it('says in words what is wrong and what to do', () => {
+    const words = REFUSED.map(([what, , , refused]) => {
+      const verdict = verdictOf(refused)
+      return verdict.ok ? what : `${what}: ${verdict.message}`
+    })
+    expect(words.join('\n')).toMatchInlineSnapshot(`
+      "another scheme: The payment is of scheme upto; exact is required.
+      another scheme than upto: The payment is of scheme exact; upto is required.
+      another network: The payment is for eip155:8453; eip155:84532 is required.
+      a network that is not served: eip155:1 is not served here. Pay on eip155:8453, eip155:84532.
+      a fake asset: The asset on eip155:84532 is 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC); 0xabababababababababababababababababababab is not accepted.
+      the asset of another network: The asset on eip155:84532 is 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC); 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 is not accepted.
+      no domain: extra must hold the signing domain of the asset: name "USDC" and version "2".
+      an empty domain name: extra must hold the signing domain of the asset: name "USDC" and version "2".
+      the domain name of another network: extra.name must be "USDC": that is how the asset at 0x036CbD53842c5426634e7929541eC2318f3dCF7e calls itself.
+      another domain version: extra.version must be "2".
+      a domain version that is a number: extra.version must be "2".
+      a permit for another token: The permit is for another token than 0x036CbD53842c5426634e7929541eC2318f3dCF7e.
+      a payTo that is no address: payTo must be an address: 0x and 40 hex digits.
+      a payTo with a wrong checksum: payTo has a wrong checksum: one of its characters may be mistyped.
+      the zero address as payTo: payTo is the zero address: the money would be lost.
+      the asset as payTo: payTo is the asset itself: the money would be lost.
+      the payer as payTo: payTo is the payer: nothing would be paid.
+      an authorization that pays somebody else: The authorization pays 0xabababababababababababababababababababab; sign one that pays 0x00000000000000000000000000000000ca5cade5.
+      a permit that pays somebody else: The permit pays 0xabababababababababababababababababababab; sign one that pays 0x00000000000000000000000000000000ca5cade5.
+      a permit for another spender: The spender of the permit must be the x402 proxy 0x402085c248eea27d92e8b30b2c58ed07f9e20001.
+      an amount of zero: The required amount is zero: nothing to settle.
+      too little: The authorization is over 999; sign one over exactly 1000.
+      too much: The authorization is over 1001; sign one over exactly 1000.
+      a permit over too much: The permit is over 1001; sign one over exactly 1000.
+      a timeout in which nothing settles: maxTimeoutSeconds must be at least 6: settling takes that long.
+      a lie about the amount: accepted.amount differs from the requirement. Copy one entry of accepts unchanged and sign that.
+      a lie about payTo: accepted.payTo differs from the requirement. Copy one entry of accepts unchanged and sign that.
+      a lie about the timeout: accepted.maxTimeoutSeconds differs from the requirement. Copy one entry of accepts unchanged and sign that.
+      a member of extra left out: accepted.extra differs from the requirement. Copy one entry of accepts unchanged and sign that.
+      another resource: The payment names another resource than the one it is sent to. Sign a payment for this one.
+      a window that closes too soon: The payment ends at 1800000005, too soon to settle at 1800000000. Sign a fresh one.
+      a window that never closes: The payment is valid until 115792089237316195423570985008687907853269984665640564039457584007913129639935; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
+      a window one second too long: The payment is valid until 1800000331; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
+      a window that is not open yet: The payment is not valid before 1800000001; it is 1800000000 now.
+      a permit past its deadline: The payment ends at 1800000000, too soon to settle at 1800000000. Sign a fresh one.
+      a permit for later: The payment is not valid before 1800000001; it is 1800000000 now.
+      a high s: The signature has a high s. Sign with the lower of the two values.
+      v of 0: The last byte of the signature (v) must be 27 or 28.
+      v of 29: The last byte of the signature (v) must be 27 or 28.
+      a compact signature: The signature has 64 bytes; 65 (r, s, v) are needed.
+      a wallet that is not deployed: Wallets that are not deployed yet (ERC-6492) are not accepted. Deploy the wallet, then sign again."
+    `)
+  })
 
   it('leaves policy about payTo and amount to us where both are ours', () => {
     const ours = {
