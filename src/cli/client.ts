@@ -51,7 +51,7 @@ export async function connect(options: ConnectionOptions): Promise<Client> {
   }
 }
 
-/** Where the gateway is: said, configured, found in the data directory, or at the default address. */
+/** Finds the gateway: named by an option, configured, noted in the data directory, or at the default address. */
 async function findUrl(options: Pick<ConnectionOptions, 'url'>, config: Config): Promise<string> {
   const known = options.url ?? config.baseUrl ?? (await findRunning(config.dataDir))?.url
   const url = known ?? localUrl(config, config.port)

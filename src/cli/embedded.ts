@@ -11,7 +11,7 @@ import { explainStartFailure } from './start-failure.ts'
 
 export interface EmbeddedSandbox {
   readonly gateway: Gateway
-  /** As it runs: its data directory is temporary where the wanted one cannot be made. */
+  /** The configuration that it runs with: its data directory is temporary where the wanted one cannot be made. */
   readonly config: Config
   readonly url: string
   close(): Promise<void>

@@ -18,7 +18,7 @@ export const Exit = {
 /** A failure in words for a person: printed without a stack, then the process ends with `exitCode`. */
 export class CommandFailure extends Error {
   readonly exitCode: number
-  /** What --json prints: a problem document of the gateway, or nothing more than the words. */
+  /** The document that --json prints: a problem document of the gateway, or nothing more than the words. */
   readonly problem: Readonly<Record<string, unknown>> | undefined
 
   constructor(exitCode: number, words: string, problem?: Readonly<Record<string, unknown>>) {

@@ -20,7 +20,7 @@ import {
 } from './options.ts'
 import { printPage, printRecord } from './output.ts'
 
-/** As the gateway takes them; what is wrong in them is the gateway's to say. */
+/** The terms as the gateway takes them; it is the gateway that says what is wrong in them. */
 type GivenTerms = z.input<typeof MandateTerms>
 
 const COLUMNS = [
@@ -105,14 +105,14 @@ export const addTermOptions = (command: Command): Command =>
 const parseMethods = (text: string): readonly string[] =>
   text.split(',').map((method) => method.trim().toUpperCase())
 
-/** Only what was given. */
+/** Only members that were given are sent. */
 export function termsOf(options: TermOptions): Partial<GivenTerms> {
   const { purpose, host, pathPrefix, methods, maxCalls, maxCredits, expiresIn, requiresApproval } = options
   return {
     ...(purpose === undefined ? {} : { purpose }),
     ...(host === undefined ? {} : { host }),
     ...(pathPrefix === undefined ? {} : { path_prefix: pathPrefix }),
-    // What is no method is the gateway's to refuse, with the list of those that are.
+    // The gateway refuses what is no method, with the list of those that are.
     ...(methods === undefined ? {} : { methods: [...methods] as GivenTerms['methods'] }),
     ...(maxCalls === undefined ? {} : { max_calls: maxCalls }),
     ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),

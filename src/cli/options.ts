@@ -82,10 +82,10 @@ export function addScopeOptions(command: Command): Command {
     )
 }
 
-/** Only what was given: the gateway fills the rest from the provider or the credential. */
+/** Only members that were given are sent: the gateway fills the rest from the provider or the credential. */
 export const scopeOf = ({ host, path, method }: ScopeOptions) => ({
   ...(host === undefined ? {} : { hosts: [...host] }),
   ...(path === undefined ? {} : { path_prefixes: [...path] }),
-  // What is no method is the gateway's to refuse, with the list of those that are.
+  // The gateway refuses what is no method, with the list of those that are.
   ...(method === undefined ? {} : { methods: [...method] as HttpMethod[] }),
 })

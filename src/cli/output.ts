@@ -1,4 +1,4 @@
-// What commands print: tables and words for people, the gateway's own JSON for programs (--json).
+// Formats what commands print: tables and words for people, the gateway's own JSON for programs (--json).
 import type { CommandFailure } from './exit.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -69,7 +69,7 @@ export function describeProblem(problem: Row): string {
   return lines.join('\n')
 }
 
-/** To stderr, so that a pipe behind a failed command gets nothing it would take for an answer. */
+/** Writes to stderr, so that a pipe behind a failed command gets nothing it would take for an answer. */
 export function printFailure(failure: CommandFailure, json: boolean): void {
   process.stderr.write(
     json

@@ -38,7 +38,7 @@ const COLUMNS = [
 ]
 const PENDING_COLUMNS = ['permit_id', 'method', 'url', 'body_bytes', 'purpose', 'created_at', 'expires_at']
 
-/** Of the one-off mandate that is made where none is named. */
+/** The life of the one-off mandate that is made where none is named. */
 const ONE_CALL = { max_calls: 1 } as const
 const ONE_HOUR_MS = 3_600_000
 

@@ -106,7 +106,7 @@ const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
 export function findJws(text: string): string {
   const trimmed = text.trim()
   if (trimmed === '') throw new CommandFailure(Exit.usage, 'There is no receipt: the input is empty.')
-  // What `receipts show` prints for people holds it on a line of its own.
+  // The output of `receipts show` for people holds it on a line of its own.
   if (!trimmed.startsWith('{'))
     return trimmed.split(/\s*\n/).find((line) => COMPACT_JWS.test(line)) ?? trimmed
   const document = parseJsonOrUndefined(trimmed)

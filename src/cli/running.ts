@@ -16,7 +16,7 @@ export async function noteRunning(dataDir: string, running: Running): Promise<vo
   await rename(`${file}.${running.pid}`, file)
 }
 
-/** Only the note's own writer removes it: a gateway that took over meanwhile keeps its note. */
+/** The note is removed by its own writer alone: a gateway that took over meanwhile keeps its note. */
 export async function forgetRunning(dataDir: string, pid: number): Promise<void> {
   if ((await readNote(dataDir))?.pid === pid) await rm(runningFile(dataDir), { force: true })
 }
@@ -27,7 +27,7 @@ export async function findRunning(dataDir: string): Promise<Running | undefined>
   return note && isAlive(note.pid) ? note : undefined
 }
 
-/** Where this machine reaches the gateway, whatever its public address is. */
+/** The address at which this machine reaches the gateway, whatever its public address is. */
 export function localUrl({ host: bound }: Pick<Config, 'host'>, port: number): string {
   const host = bound === '0.0.0.0' ? '127.0.0.1' : bound === '::' ? '::1' : bound
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -7,7 +7,7 @@ import { CommandFailure, Exit } from './exit.ts'
 
 const MAX_SECRET_BYTES = 64 * 1024
 const TOKEN = /agw_(?:sk|cap|ek)_[0-9A-Za-z]{8}/
-/** What people try first. Each is refused by name, so that the refusal can say what to do instead. */
+/** People try these options first. Each is refused by name, so that the refusal can say what to do instead. */
 const SECRET_OPTIONS = /^--(?:secret|token|key|api-key|apikey|password|bearer|capability)(?:=|$)/
 
 /**

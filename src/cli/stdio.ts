@@ -12,7 +12,7 @@ import { CommandFailure, Exit } from './exit.ts'
 import { findRunning } from './running.ts'
 import { startEmbeddedSandbox } from './embedded.ts'
 
-/** For a client that reads no more. */
+/** The output is dropped for a client that reads no more. */
 const FLUSH_MS = 5000
 
 export function addStdioCommand(program: Command): void {

@@ -11,7 +11,7 @@ import { CommandFailure, Exit } from './exit.ts'
 import { readInput } from './input.ts'
 
 const Transaction = z.object(transactionFields)
-/** With `evaluate_at` and `tool_annotations`, as POST /v1/test takes them. */
+/** The input may have `evaluate_at` and `tool_annotations`, as POST /v1/test takes them. */
 const Sample = z.object(testTransaction.input.shape)
 
 /** @throws {CommandFailure} with Exit.data when the file holds no transaction */

@@ -1,5 +1,5 @@
-// Reads one of the operator's documents for rules that need it at every call. A document is a file or a row, so what was read
-// serves for a moment; a hand edit that broke it is reported once, and the last good copy holds.
+// Reads one of the operator's documents for rules that need it at every call. A document is a file or a row, so what was
+// read serves for a moment; a hand edit that broke it is reported once, and the last good copy holds.
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'
 
 /** Milliseconds that a document serves before it is read again: an operator waits no longer for an edit to count. */

@@ -1,4 +1,4 @@
-// Ways to pay as a listing or a 402 names them, v1 and v2, and what of them is compared.
+// Reads ways to pay as a listing or a 402 names them, v1 and v2, and makes them comparable.
 import type { SeenTerms } from '../../schemas/discovery.ts'
 import { PaymentRequirements, PaymentRequirementsV1 } from '../../schemas/x402.ts'
 import { createNetworks } from '../core/networks.ts'

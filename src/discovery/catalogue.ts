@@ -117,7 +117,7 @@ function readPage(body: Buffer): { items: readonly unknown[]; total: number | un
   }
 }
 
-/** As it is shown: without the query, which may hold an access key. */
+/** The catalogue as it is shown: without the query, which may hold an access key. */
 export function nameSource(source: string): string {
   const url = new URL(source)
   return url.origin + url.pathname.replace(/\/+$/, '')

@@ -1,4 +1,4 @@
-// Text and data that others wrote, made harmless to print and bounded in size. Nothing in it is followed or resolved.
+// Makes text and data that others wrote harmless to print and bounded in size. Nothing in it is followed or resolved.
 import { isObject } from '../lib/json.ts'
 
 /** Controls, and what only changes how text is shown (direction marks, zero-width signs, tag characters). */

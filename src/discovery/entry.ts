@@ -1,4 +1,4 @@
-// One listed resource as this gateway holds it: rebuilt member by member from what a catalogue says, never passed on.
+// Reads one listed resource as this gateway holds it: rebuilt member by member from what a catalogue says, never passed on.
 import { createHash } from 'node:crypto'
 import type { SeenTerms } from '../../schemas/discovery.ts'
 import { isObject } from '../lib/json.ts'
@@ -28,9 +28,9 @@ export interface Entry {
   readonly accepts: readonly Readonly<Record<string, unknown>>[]
   /** `accepts` in one form, whatever the version. */
   readonly terms: readonly SeenTerms[]
-  /** What is compared and remembered of `terms`. */
+  /** The part of `terms` that is compared and remembered. */
   readonly price: string
-  /** What a search finds it by: the weight of the best field that each word stands in. */
+  /** A search finds it by these words, each with the weight of the best field that it stands in. */
   readonly words: ReadonlyMap<string, number>
   readonly lastUpdated: string
   readonly description?: string | undefined

@@ -1,4 +1,4 @@
-// Single members of a listing, each taken in the form it should have or left out. Nothing is fetched to judge one.
+// Reads single members of a listing, each taken in the form it should have or left out. Nothing is fetched to judge one.
 import { isIP } from 'node:net'
 import { isLocalName } from '../egress/target.ts'
 import { isObject } from '../lib/json.ts'
@@ -6,7 +6,7 @@ import { copyData } from './data.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 
 const MAX_URL = 2048
-/** Of one extension or schema, in characters. */
+/** The size of one extension or schema, in characters. */
 export const MAX_DATA = 8192
 
 export function readExtensions(value: unknown): Record<string, unknown> | undefined {
@@ -44,7 +44,10 @@ export function readUrl(text: string): URL | undefined {
   return url
 }
 
-/** By its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a probe. */
+/**
+ * Judges a host by its spelling: as in egress, hosts have names, and no local ones. Where a name leads is asked before a
+ * probe.
+ */
 export const isPublicHost = ({ hostname }: URL): boolean =>
   !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
 

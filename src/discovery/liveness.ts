@@ -38,7 +38,7 @@ export async function probe(
   })
   const checked_at = toTimestamp(now())
   if (result.ok) return { checked_at, ...judge(entry, result.response) }
-  // What we do not reach may still be there for others.
+  // A resource that we do not reach may still be there for others.
   const isOurs = ['not_public', 'target_invalid', 'denied'].includes(result.reason)
   return { state: isOurs ? 'unknown' : 'dead', checked_at, detail: result.reason }
 }

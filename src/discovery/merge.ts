@@ -1,4 +1,4 @@
-// Listings of several catalogues as one: the same method and URL is one resource, whoever lists it.
+// Merges listings of several catalogues: the same method and URL is one resource, whoever lists it.
 import type { Entry } from './entry.ts'
 
 export const OWN_SOURCE = 'own'
@@ -11,7 +11,7 @@ export interface Listing {
 }
 
 export interface Merged {
-  /** What is shown: ours, else the newest by its own account, else the first source's. */
+  /** The entry that is shown: ours, else the newest by its own account, else the first source's. */
   readonly entry: Entry
   readonly isOwn: boolean
   readonly claims: readonly {

@@ -1,4 +1,4 @@
-// One GET to a public place: canonical target, one resolution, every address classified, the vetted ones dialled, no
+// Sends one GET to a public place: canonical target, one resolution, every address classified, the vetted ones dialled, no
 // redirect, no credential. The rules are egress's own; only what the operator configured may be plain http.
 import { isIP } from 'node:net'
 import type { AddressPolicy } from '../egress/address.ts'
@@ -10,7 +10,7 @@ export type OutboundResult =
   | { readonly ok: true; readonly response: OutboundResponse }
   | { readonly ok: false; readonly reason: OutboundReason }
 export type OutboundReason =
-  /** Not a URL that is ever fetched. */
+  /** The URL is of a kind that is never fetched. */
   | 'target_invalid'
   /** Local, private, or on a port that is not allowed. */
   | 'not_public'
@@ -45,7 +45,7 @@ interface Target {
 export interface OutboundParts {
   readonly resolver: Resolver
   readonly sender: Sender
-  /** For http URLs. */
+  /** Sends requests to http URLs. */
   readonly plainSender: Sender
   readonly policy: AddressPolicy
   readonly ports: readonly number[]

@@ -1,4 +1,4 @@
-// Our own paid tools as a catalogue lists them.
+// Lists our own paid tools as a catalogue does.
 import type { PaymentNetwork } from '../core/networks.ts'
 import { toRequirements } from '../payments/requirements.ts'
 import type { AnyTool, RegisteredTool, Registry, RestRoute, Sold } from '../core/registry.ts'

@@ -6,7 +6,7 @@ import { parseJson } from '../lib/json.ts'
 import { networkId } from './accepts.ts'
 import type { Entry } from './entry.ts'
 
-/** Where an entry stands in an order: compared part by part, ascending. */
+/** The place of an entry in an order: compared part by part, ascending. */
 export type Position = readonly [number, number, string]
 
 export function comparePositions(a: Position, b: Position): number {

@@ -1,4 +1,4 @@
-// What handlers see of the resources that can be paid with x402. Types only.
+// The interface that handlers see of the resources that can be paid with x402. Types only.
 import type {
   DiscoveryListPage,
   DiscoveryListQuery,

@@ -68,7 +68,7 @@ export function createProber({ probe, record, now, onError }: ProberParts) {
   }
 }
 
-/** What was stored of the last probe, by this gateway itself. */
+/** Reads what this gateway itself stored of the last probe. */
 export function readLiveness(stored: string | null, entry: Entry): Liveness {
   const value: unknown = stored === null ? undefined : JSON.parse(stored)
   return isObject(value) ? (value as unknown as Liveness) : notProbed(entry)

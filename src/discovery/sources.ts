@@ -13,7 +13,7 @@ interface Source {
   readonly url: string
   readonly name: string
   listing: Listing | undefined
-  /** Of the last attempt. */
+  /** The end of the last attempt. */
   end: CatalogueReading['end'] | undefined
   dropped: number
   dueAt: number

@@ -1,4 +1,4 @@
-// Text as the words that a search compares.
+// Splits text into the words that a search compares.
 
 export interface SearchDocument {
   readonly name: string

@@ -1,5 +1,5 @@
-// Keeps what was learned of a name for as long as it holds, under a digest with a salt of this process: who reads the memory,
-// or a dump of it, finds no list of the names that were asked about.
+// Keeps what was learned of a name for as long as it holds, under a digest with a salt of this process: who reads the
+// memory, or a dump of it, finds no list of the names that were asked about.
 import { hash, randomBytes } from 'node:crypto'
 import { deleteOldest } from '../lib/bounded.ts'
 

@@ -1,6 +1,6 @@
-// What a single character may do in an address that is typed, shown and compared. RFC 6531 lets any UTF-8 into a local
-// part; what nobody can see, type or tell from a control is named all the same. A domain may not have it, a local part is
-// looked at by a person. Spelling of parts and labels is decided elsewhere.
+// Decides whether a single character may stand in an address that is typed, shown and compared. RFC 6531 lets any UTF-8 into
+// a local part; what nobody can see, type or tell from a control is named all the same. A domain may not have it, a local
+// part is looked at by a person. Spelling of parts and labels is decided elsewhere.
 
 export type CharacterRule =
   | 'control_character'
@@ -91,7 +91,7 @@ export const isInGrammar = (character: string) => character > '\u007F' && !/^\p{
 /** A combining mark that begins a part changes what stands before it: the @ or the dot. */
 export const beginsWithMark = (text: string) => /^\p{M}/u.test(text)
 
-/** As sent, safe to print: cut, controls and lone surrogates escaped. */
+/** The address as it was sent, safe to print: cut, with controls and lone surrogates escaped. */
 export function showAddress(text: string): string {
   const shown = text.length > SHOWN_CHARS ? text.slice(0, SHOWN_CHARS) : text
   if (/^[ -~]*$/.test(shown)) return shown

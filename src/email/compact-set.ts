@@ -2,11 +2,11 @@
 // Two buffers, so one process builds them and another opens them. Exact: a name is compared whole, since a collision would
 // turn somebody away.
 
-/** What `buildNameTable` makes and `openCompactSet` reads. */
+/** The two buffers that `buildNameTable` makes and `openCompactSet` reads. */
 export interface NameTable {
   /** Per name: its value, its length, its characters. Offset 0 means an empty slot. */
   readonly block: Uint8Array
-  /** By hash: where in the block a name stands. Its length is a power of two. */
+  /** The place of each name in the block, found by its hash. The length is a power of two. */
   readonly slots: Uint32Array
   /** Names. */
   readonly size: number

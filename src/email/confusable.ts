@@ -97,7 +97,7 @@ export const mixesScripts = (label: string): boolean =>
 /** Under a top-level domain that is not written in that script, letters that all pass for Latin ones. */
 const isAllImitation = (label: string) => IMITATOR.test(label) && /^[a-z0-9-]+$/.test(skeletonOf(label))
 
-/** As a reader takes it in: accents gone, imitations as what they imitate. */
+/** The text as a reader takes it in: accents gone, imitations as what they imitate. */
 export const skeletonOf = (text: string) =>
   [...text.normalize('NFD').replace(/\p{Mn}/gu, '')]
     .map((one) => LOOKS_LIKE.get(one) ?? LOOKS_LIKE.get(one.toLowerCase()) ?? one)

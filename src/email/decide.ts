@@ -173,7 +173,7 @@ function mxCheck(route: MailRoute | undefined): Checks['mx'] {
   }
 }
 
-/** As long as the shortest-lived fact that it rests on. What nobody knows is asked again. */
+/** The answer holds as long as the shortest-lived fact that it rests on; an unknown route is asked again at once. */
 function ttlOf({ syntax, question }: AddressReading, route: MailRoute | undefined): number {
   if (route?.status === 'unknown') return 0
   if (!syntax.ok || question?.kind === 'literal') return LASTING_SECONDS

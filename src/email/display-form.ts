@@ -1,13 +1,13 @@
 // `Name <local@domain>`, or the brackets alone, as a mail program shows one address (RFC 5322, 3.4: name-addr). The name may
-// be words and quoted strings; a comment, a list, a group or a second pair of brackets makes it something else. So does a dot
-// outside of quotes, which the grammar calls obsolete, as it does what is refused of that kind in addresses.
+// be words and quoted strings; a comment, a list, a group or a second pair of brackets makes it something else. So does a
+// dot outside of quotes, which the grammar calls obsolete, as it does what is refused of that kind in addresses.
 
 export interface DisplayForm {
-  /** Without quotes, escapes and the blank that parts it from the brackets; empty where there is none. */
+  /** The name without quotes, escapes and the blank that parts it from the brackets; empty where there is none. */
   readonly name: string
-  /** What stands in the brackets; not looked at yet. */
+  /** The text in the brackets, which is not looked at yet. */
   readonly address: string
-  /** Where it begins. */
+  /** The index where the address begins. */
   readonly at: number
 }
 

@@ -21,7 +21,7 @@ export function distanceWithin(limit: number, a: string, b: string): number {
   return at(above, b.length)
 }
 
-/** What lies outside of a row is too far away to count. */
+/** An element outside of a row is too far away to count. */
 const at = (row: readonly number[], index: number) => row[index] ?? Infinity
 
 /** Which letters occur in a text, a bit each. */

@@ -1,4 +1,4 @@
-// The domain of an address as DNS would be asked for it: UTS 46 mapping (node:url), then what the mapping leaves open:
+// Reads the domain of an address as DNS would be asked for it: UTS 46 mapping (node:url), then what the mapping leaves open:
 // letters, digits and hyphens only, lengths, punycode that says what it means, the rules for labels in label.ts.
 // Whether the domain exists is for DNS.
 import { domainToASCII, domainToUnicode } from 'node:url'
@@ -115,7 +115,7 @@ function findCharacterFault(text: string): DomainVerdict | undefined {
 function readLabel(label: string): { ascii: string; unicode: string } | DomainRule {
   const isAscii = /^[\0-\x7F]*$/.test(label)
   const lower = label.toLowerCase()
-  // Only what is not ASCII goes through node:url, which would read escapes and IPv4 addresses in it.
+  // A label of ASCII does not go through node:url, which would read escapes and IPv4 addresses in it.
   const ascii = isAscii ? lower : toALabel(label)
   if (ascii === '') return nameMappingFault(label)
   if (!/^[a-z0-9-]+$/.test(ascii)) return 'domain_character'

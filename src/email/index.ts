@@ -28,7 +28,7 @@ export interface EmailServiceParts extends EmailParts {
   /** False where the operator switched limits off. */
   readonly areKeysLimited: boolean
   readonly elapsedMs: () => number
-  /** Told of a key that was revoked: it opens nothing from then on. */
+  /** Called with a key that was revoked: it opens nothing from then on. */
   readonly forgetKey: (id: string) => void
 }
 
@@ -39,7 +39,7 @@ export interface EmailService extends Email {
   prepare(): Promise<void>
 }
 
-/** Of one call, however many addresses it has. */
+/** The time for one call, however many addresses it has. */
 const DEADLINE_MS = 2_000
 const MAX_MAILBOX_QUESTIONS = 16
 const LATE: MailRoute = { status: 'unknown', reason: 'timeout' }
@@ -72,7 +72,7 @@ export function createEmail(parts: EmailServiceParts): EmailService {
   }
 
   const createFreeKey = createFreeKeys({ ...parts, isLimited: parts.areKeysLimited })
-  /** What fails is asked again, and told, by the verification that needs it. */
+  /** A failure is not reported here: the verification that needs the lists asks again and tells. */
   const preload = () => void parts.readKnowledge().catch(() => {})
   const today = () => toTimestamp(now()).slice(0, 10)
 
@@ -140,7 +140,7 @@ const dayIsOver = ({ limit, remaining, resetSeconds }: QuotaState, count: number
 
 interface Deadline {
   readonly signal: () => AbortSignal
-  /** What comes too late is `late`, for this call; who brings it goes on. */
+  /** An answer that comes too late is `late` for this call; whoever brings it goes on. */
   before<T>(answer: Promise<T>, late: T): Promise<T>
   end(): void
 }

@@ -19,7 +19,7 @@ export interface FreeKeyParts {
 }
 
 const HOUR_MS = 3600 * 1000
-/** By the clock (UTC), named by that much of the time as ISO 8601 writes it. */
+/** The windows follow the clock (UTC) and are named by the beginning of the time as ISO 8601 writes it. */
 const WINDOWS = [
   { keys: 5, ms: HOUR_MS, named: '2026-11-21T13'.length, words: 'an hour' },
   { keys: 20, ms: 24 * HOUR_MS, named: '2026-11-21'.length, words: 'a day' },

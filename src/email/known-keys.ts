@@ -1,5 +1,5 @@
-// Email keys that were found a moment ago: each verification shows one, and a look into the store costs as much as all the
-// rest of a warm answer. A key that this process revokes is forgotten at once; one that another process revokes is known
+// Keeps email keys that were found a moment ago: each verification shows one, and a look into the store costs as much as all
+// the rest of a warm answer. A key that this process revokes is forgotten at once; one that another process revokes is known
 // here for as long as that moment; an unknown one never.
 import { deleteOldest } from '../lib/bounded.ts'
 import type { EmailKey, Store } from '../store/ports.ts'
@@ -23,7 +23,7 @@ export function rememberKeys(
 
   function touch({ id, lastSeenDay }: EmailKey, at: number): void {
     const day = new Date(at).toISOString().slice(0, 10)
-    // Nobody waits for it: what fails is written a moment later.
+    // Nobody waits for the write: one that fails is made a moment later.
     if (lastSeenDay < day) store.touchEmailKey({ id, day }).catch(() => {})
   }
 
@@ -38,7 +38,7 @@ export function rememberKeys(
       const key = await store.findEmailKey(keyHash)
       if (!key) return undefined
       touch(key, at)
-      // What was found may have been revoked since: then it serves this call, which was under way, and no other.
+      // The key may have been revoked while it was looked for: then it serves this call, which was under way, and no other.
       if (before === forgotten) known.set(name, { key, until: at + KNOWN_MS })
       if (known.size > MAX_KNOWN) deleteOldest(known)
       return key

@@ -1,5 +1,5 @@
-// Compact lists as bytes, from the process that builds them to the one that asks them: a line of JSON that says how long what
-// follows is, the slots, the block (in the byte order of the machine, which both run on). What does not fit together is
+// Compact lists as bytes, from the process that builds them to the one that asks them: a line of JSON that says how long
+// what follows is, the slots, the block (in the byte order of the machine, which both run on). What does not fit together is
 // refused: a table that is wrong would answer wrongly, or look for a name without end.
 import type { NameTable } from './compact-set.ts'
 import type { ListSource, CompactLists } from './sources.ts'

@@ -1,5 +1,5 @@
-// What lists say about a domain, and what the operator says instead. The curated list decides; the others only together,
-// since any one of them has real providers among its entries.
+// Says what lists know about a domain, and what the operator says instead. The curated list decides; the others only
+// together, since any one of them has real providers among its entries.
 import { z } from 'zod'
 import type { DocumentKind } from '../store/ports.ts'
 import { type DomainName, readDomain } from './domain.ts'
@@ -82,7 +82,7 @@ export function createKnowledge(lists: DomainLists, document: EmailDomainsDocume
     const value = valueOf(domain)
     if (value === 0) return NOT_LISTED
     const deciding = lists.sources.filter(({ bit }) => (bit === CURATED || bit === REFRESHED) && value & bit)
-    // Where another list calls it a free provider, nothing is certain: people have had their mailbox there for years.
+    // A domain that another list calls a free provider is never certain: people have had their mailbox there for years.
     if (deciding.length > 0 && !(value & FREE)) return { result: 'listed', ...cite(deciding.slice(0, 1)) }
     return { result: 'probable', ...cite(lists.sources.filter(({ bit }) => value & bit)) }
   }
@@ -100,7 +100,7 @@ export function createKnowledge(lists: DomainLists, document: EmailDomainsDocume
   }
 }
 
-/** As several lists: all their names, and the oldest of their dates. */
+/** Several lists are cited by all their names and the oldest of their dates. */
 function cite(sources: readonly ListSource[]): { list: string; list_date: string | null } {
   const dates = sources.map(({ date }) => date).filter((date) => date !== null)
   return { list: sources.map(({ name }) => name).join(', '), list_date: dates.sort()[0] ?? null }
@@ -121,7 +121,7 @@ function isBelow(ascii: string, set: ReadonlySet<string>): boolean {
 
 const normaliseRole = (localPart: string) => localPart.toLowerCase().replace(/[-_.]/g, '')
 
-/** What an operator writes by hand, in any spelling; what is no domain is left out. */
+/** The domains that an operator wrote by hand, in any spelling; entries that are no domain are left out. */
 function toDomains(entries: readonly string[]): ReadonlySet<string> {
   const domains = new Set<string>()
   for (const entry of entries) {

@@ -1,10 +1,10 @@
-// Whether the name in front of an address can be taken for something that it is not: another address, a site, or a text
-// that does not read as it was sent. What a name may be made of is display-form.ts's; whose name it is, nobody knows.
+// Decides whether the name in front of an address can be taken for something that it is not: another address, a site, or a
+// text that does not read as it was sent. What a name may be made of is display-form.ts's; whose name it is, nobody knows.
 import { faultOfCharacter } from './characters.ts'
 import { mixesScripts, skeletonOf } from './confusable.ts'
 import { readDomain } from './domain.ts'
 
-/** Longer ones push the address out of sight. */
+/** A longer name pushes the address out of sight. */
 const MAX_NAME_CHARS = 64
 /** White space that is as wide as it looks: CJK names have the second, word processors write the third. */
 const SPACE = /^[ \u3000\u00A0]$/
@@ -34,7 +34,7 @@ export function isMisleadingName(name: string): boolean {
   if (Math.max(characters.length, [...read].length) > MAX_NAME_CHARS) return true
   if (characters.some((one, i) => !SPACE.test(one) && faultOfCharacter(characters, i, false))) return true
   if (STACKED.test(name) || SIGNS.test(read) || ENCODED_WORD.test(read)) return true
-  // As sent too: a sign behind an ending is read as letters that would make it longer.
+  // The name is read as it was sent too: a sign behind an ending is read as letters that would make it longer.
   const dotted = `${read} ${name}`.replace(DOTS, '.')
   const endings = new Set([...dotted.matchAll(ENDING)].map(([, letters = '']) => letters))
   if ([...endings].some(isEnding)) return true
@@ -45,7 +45,7 @@ function tagged(letters: string): string {
   return [...letters, '\u007F'].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('')
 }
 
-/** Of a domain, or drawn like that of one. */
+/** Whether the letters end a domain, or are drawn like the end of one. */
 function isEnding(letters: string): boolean {
   const first = FIRST_SCRIPT.exec(letters)?.[0] ?? letters
   const readings = new Set([letters, first, skeletonOf(letters), skeletonOf(first)])

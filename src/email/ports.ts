@@ -1,4 +1,4 @@
-// What email verification needs from the world. Syntax, lists and decision are pure; routing asks DNS. Nothing that is
+// The interfaces of email verification to the world. Syntax, lists and decision are pure; routing asks DNS. Nothing that is
 // verified is stored: counters, and a keyed digest in a cache in memory.
 import type { AddressPolicy } from '../egress/address.ts'
 import type { EmailVerification } from '../../schemas/email.ts'
@@ -7,7 +7,7 @@ import type { EmailKey } from '../store/ports.ts'
 import type { Page, PageRequest } from '../store/model.ts'
 import type { CallContext } from '../core/context.ts'
 
-/** One question to DNS, with how long the answer holds. */
+/** The answer about one domain, with how long it holds. */
 export type MailRoute =
   | {
       readonly status: 'mx'
@@ -67,7 +67,10 @@ export interface FreeKey {
 export interface Email {
   /** @throws {GatewayError} rate_limited, by the network that the address is in */
   createFreeKey(address: string): Promise<FreeKey>
-  /** Of the whole installation, newest first. `usedToday` is null where keys have no limit: nothing counts then. */
+  /**
+   * Lists the keys of the whole installation, newest first. `usedToday` is null where keys have no limit: nothing counts
+   * then.
+   */
   listKeys(page: PageRequest): Promise<Page<EmailKey & { readonly usedToday: number | null }>>
   /** Idempotent. @throws {GatewayError} key_not_found */
   revokeKey(keyId: string): Promise<EmailKey>

@@ -1,7 +1,7 @@
-// What is known by name: the providers that most people have their mailbox with, relays that forward to a mailbox its owner
+// Names that are known: the providers that most people have their mailbox with, relays that forward to a mailbox its owner
 // wants to be reached at, names of roles, and names that are in no public DNS.
 
-/** By how many people use them, the most used first: of two that a typo may have meant, the earlier one is suggested. */
+/** The order is by how many people use them: of two that a typo may have meant, the earlier one is suggested. */
 export const PROVIDERS: readonly string[] = (
   'gmail.com yahoo.com hotmail.com outlook.com icloud.com aol.com live.com msn.com qq.com 163.com mail.ru yandex.ru ' +
   'gmx.de web.de comcast.net protonmail.com proton.me me.com hotmail.co.uk yahoo.co.uk googlemail.com gmx.net ' +
@@ -15,7 +15,7 @@ export const PROVIDERS: readonly string[] = (
   'daum.net bk.ru inbox.ru list.ru rambler.ru ukr.net abv.bg tutanota.com tuta.io hey.com pm.me'
 ).split(' ')
 
-/** What the list of free providers has and nobody meant. */
+/** Misspelt names in the list of free providers, which nobody meant. */
 export const MISSPELT_PROVIDERS: ReadonlySet<string> = new Set(
   'yaho.com vahoo.com yahoo.co comast.net hitmail.com'.split(' '),
 )
@@ -55,5 +55,5 @@ export const SPECIAL_USE: ReadonlySet<string> = new Set(
   'localhost invalid local onion alt internal home.arpa localdomain'.split(' '),
 )
 
-/** Of those, the ones that must not even be looked up (RFC 7686, RFC 9476). */
+/** Special-use names that must not even be looked up (RFC 7686, RFC 9476). */
 export const NEVER_ASKED: ReadonlySet<string> = new Set(['onion', 'alt'])

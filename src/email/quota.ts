@@ -31,7 +31,7 @@ interface Holding {
 
 const DAY_MS = 24 * 3600 * 1000
 const MAX_PORTION = 256
-/** Of what is left: another process must find the rest in the store. */
+/** A portion is at most this share of what is left: another process must find the rest in the store. */
 const PORTION_SHARE = 16
 
 export function createQuota({ store, limit, now }: QuotaParts): Quota {

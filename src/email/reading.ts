@@ -1,5 +1,5 @@
-// What an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept. What is
-// still open is where its mail goes (route) and whether somebody's mailbox is there.
+// Reads what an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept.
+// What is still open is where its mail goes (route) and whether somebody's mailbox is there.
 import { must } from '../lib/must.ts'
 import { showAddress } from './characters.ts'
 import { findResemblance, NO_RESEMBLANCE } from './confusable.ts'
@@ -7,14 +7,14 @@ import type { DisposableFinding, Knowledge } from './lists.ts'
 import { readSyntax, type SyntaxVerdict } from './syntax.ts'
 import { findTypo } from './typo.ts'
 
-/** What has to be asked before the answer is known. */
+/** The question that is open before the answer is known. */
 export type RouteQuestion =
   | { readonly kind: 'domain'; readonly domain: string }
-  /** Not a question to DNS: whether that address is on the public internet. */
+  /** This is no question to DNS: the address rules say whether it is on the public internet. */
   | { readonly kind: 'literal'; readonly address: string }
 
 export interface AddressReading {
-  /** As sent, safe to print. */
+  /** The address as it was sent, safe to print. */
   readonly email: string
   readonly syntax: SyntaxVerdict
   /** Undefined: nothing that could be asked would change the answer. */
@@ -54,7 +54,7 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
   const { content, domain, isMisleading, isQuoted, localPart, literal, oddity } = syntax
   const { base, tag } = splitTag(content, isQuoted)
   const person = { isRole: knowledge.isRole(base), subaddress: tag && showAddress(tag) }
-  // Not what a person typed, or not what it seems to be: an address is offered, never put in its place. A plain name is
+  // An address that no person typed, or that is not what it seems to be, is offered, never put in its place. A plain name is
   // no part of the address: it is left out.
   const isUsable = oddity === undefined && !isMisleading
   const offer = (at: string) => (oddity === undefined ? `${localPart}@${at}` : repair(text))
@@ -92,7 +92,7 @@ export function readAddress(text: string, knowledge: Knowledge): AddressReading 
   }
 }
 
-/** Behind the first +, where most servers split: `ada+shop` is `ada`. */
+/** The tag stands behind the first +, where most servers split: `ada+shop` is `ada`. */
 function splitTag(content: string, isQuoted: boolean): { base: string; tag: string | null } {
   const plus = content.indexOf('+')
   if (isQuoted || plus < 1 || plus === content.length - 1) return { base: content, tag: null }

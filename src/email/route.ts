@@ -1,5 +1,5 @@
-// Where mail for a domain goes (RFC 5321, 5.1; RFC 7505), as far as DNS tells. What is not sure is `unknown`, never a no.
-// One question per name at a time, however many want to know; what was learned holds for its TTL.
+// Finds where mail for a domain goes (RFC 5321, 5.1; RFC 7505), as far as DNS tells. A route that is not sure is `unknown`,
+// never a no. One question per name at a time, however many want to know; what was learned holds for its TTL.
 import { isIP } from 'node:net'
 import type { AddressPolicy } from '../egress/address.ts'
 import { isLocalName } from '../egress/target.ts'
@@ -7,7 +7,7 @@ import { createMemory, type Memory } from './cache.ts'
 import type { DnsAnswer, MailDns, MailRoute } from './ports.ts'
 
 export interface MailRoutes {
-  /** Without asking anybody; `ttlSeconds` is what is left of it. */
+  /** Answers without asking anybody; `ttlSeconds` is what is left of the answer's life. */
   recall(domain: string): MailRoute | undefined
   /** @param domain lower-case A-labels without a trailing dot; never throws */
   find(domain: string): Promise<MailRoute>
@@ -21,7 +21,7 @@ export interface RouteParts {
   readonly elapsedMs: () => number
 }
 
-/** For one name. Who asks may give up earlier; what is learned then serves the next one. */
+/** The time for one name. A caller may give up earlier; what is learned then serves the next one. */
 const DEADLINE_MS = 2_000
 const MAX_POSITIVE_SECONDS = 300
 const MAX_NEGATIVE_SECONDS = 60

@@ -34,7 +34,7 @@ export type LocalPartRule =
 
 export type SyntaxRule = LocalPartRule | DomainRule | LiteralRule
 
-/** What the grammar allows and nobody can see, type or tell apart. */
+/** A character that the grammar allows and nobody can see, type or tell apart. */
 export interface Oddity {
   readonly rule: LocalPartRule
   /** UTF-16 index into the address. */
@@ -52,7 +52,7 @@ export type SyntaxVerdict =
       readonly oddity: Oddity | undefined
       /** NFC; quoted only where it has to be. */
       readonly localPart: string
-      /** Without quotes and escapes. */
+      /** The local part without quotes and escapes. */
       readonly content: string
       readonly isQuoted: boolean
       readonly domain: DomainName | undefined
@@ -74,7 +74,7 @@ const MAX_LOCAL_OCTETS = 64
 const MAX_ADDRESS_OCTETS = 254
 /** RFC 3696 as first printed said 320. Nothing longer is looked at. */
 const MAX_ADDRESS_CHARS = 320
-/** With a name in front of it: a line of a message (RFC 5322, 2.1.1). */
+/** An address with a name in front of it is at most a line of a message (RFC 5322, 2.1.1). */
 const MAX_DISPLAY_CHARS = 998
 
 const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+$/
@@ -151,7 +151,7 @@ const refuse = (
   position,
 })
 
-/** What stands where a domain has no place for it is called by what it is. */
+/** A character that has no place in a domain is called by what it is. */
 function nameDomainRule(rule: DomainRule, domain: string, at: number): SyntaxRule {
   if (rule !== 'domain_character') return rule
   const character = domain[at]
@@ -168,7 +168,7 @@ type LocalPart = {
   readonly localPart: string
   readonly content: string
   readonly isQuoted: boolean
-  /** Where its @ stands. */
+  /** The index of its @. */
   readonly end: number
 }
 
@@ -186,7 +186,7 @@ function readLocalPart(text: string): LocalPart | Refusal {
   if (wrong) return refuse(wrong.rule, wrong.position)
   if (end === -1) return refuse('no_at', null)
   if (raw === '') return refuse('local_part_empty', 0)
-  // What is odd stays as it was typed: its normal form may be another mailbox.
+  // An odd local part stays as it was typed: its normal form may be another mailbox.
   const localPart = odd ? raw : raw.normalize('NFC')
   if (raw.endsWith('.')) return refuse('dot_end', raw.length - 1)
   const tooLong = overflowAt(localPart)
@@ -232,7 +232,7 @@ function findAtomFault(raw: string): AtomFaults {
   return odd ? { odd } : {}
 }
 
-/** Without the real @ an address is none, whatever another character looks like. */
+/** An address without the real @ is none, whatever another character looks like. */
 const isMerelyOdd = (rule: LocalPartRule, character: string) =>
   rule !== 'at_look_alike' && isInGrammar(character)
 
@@ -289,7 +289,7 @@ function quoteWhereNeeded(content: string): string {
   return isAtom && !content.includes('@') ? content : `"${content.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Where the 65th octet stands. */
+/** The index of the 65th octet. */
 function overflowAt(part: string): number | undefined {
   let octets = 0
   let at = 0

@@ -1,4 +1,4 @@
-// For each rule that a spelling can break: what to change, for whoever sent it. None quotes the address.
+// Says for each rule that a spelling can break what to change. No sentence quotes the address.
 import type { SyntaxRule } from './syntax.ts'
 
 export const RULE_DETAILS: Readonly<Record<SyntaxRule, string>> = {

@@ -60,7 +60,7 @@ interface Wrapped {
 export function readClaims(request: Readonly<Record<string, unknown>>): ClaimsReading {
   const claims: Claim[] = []
   const queue: Wrapped[] = [{ schema: WrappedRequest, value: request, pointer: '' }]
-  // What is found wrapped inside is added behind, and read in its turn.
+  // A wrapped request is added behind, and read in its turn.
   for (const [i, { schema, value, pointer, isText = false }] of queue.entries()) {
     if (i > MAX_WRAPPERS)
       return refuse('input_invalid', pointer, `Wrap a request at most ${MAX_WRAPPERS} times`)
@@ -273,7 +273,7 @@ function refuseIssues(
   at: string,
   isText: boolean,
 ): Refusal {
-  // By name: in which order the members of an object stand says nothing.
+  // The issues are sorted by name, because the order of the members of an object says nothing.
   const [first] = describeIssues(issues, value).toSorted((a, b) => (a.pointer < b.pointer ? -1 : 1))
   const { code, pointer, message } = must(first, 'the first issue of a refused request')
   return isText && pointer !== ''

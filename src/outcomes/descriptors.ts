@@ -1,4 +1,4 @@
-// What the catalogue says about each live outcome. Data only: a capability is listed here when it works, not before.
+// Describes each live outcome for the catalogue. Data only: a capability is listed here when it works, not before.
 import { z } from 'zod'
 import { PreviewResult } from '../../schemas/extract-preview.ts'
 import { FeedDigestResult } from '../../schemas/feed-digest.ts'
@@ -11,7 +11,7 @@ export interface CapabilityFacts {
   readonly name: string
   readonly description: string
   readonly when_to_use: string
-  /** What the outcome contains; `pricing.delivered` of the catalogue. */
+  /** The contents of the outcome; `pricing.delivered` of the catalogue. */
   readonly delivered: string
   readonly limitations: readonly string[]
   readonly latency_note: string
@@ -19,7 +19,7 @@ export interface CapabilityFacts {
   readonly amountAtomic: bigint
   /** Execute input that works when sent unchanged: in a sandbox, unless `elsewhere` has another. */
   readonly example: Readonly<Record<string, unknown>>
-  /** Where the sample site does not exist. `request` is a paid one, for catalogues of what is sold. */
+  /** The example for gateways without the sample site. `request` is a paid one, for catalogues of what is sold. */
   readonly elsewhere?: {
     readonly example: Readonly<Record<string, unknown>>
     readonly request: Readonly<Record<string, unknown>>

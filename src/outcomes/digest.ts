@@ -1,4 +1,4 @@
-// Digests that a caller can recompute from what was returned, with nothing but SHA-256 and an RFC 8785 library.
+// Computes digests that a caller can recompute from what was returned, with nothing but SHA-256 and an RFC 8785 library.
 import { createHash } from 'node:crypto'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import type { Scheduler } from '../lib/scheduler.ts'
@@ -14,7 +14,7 @@ export const digestJson = (value: unknown): string => digestText(toCanonicalJson
 
 /** Characters that are put in canonical form and hashed in one turn: less than a millisecond. */
 const CHARACTERS_A_TURN = 64 * 1024
-/** What is below so many levels of an answer is small: an entry of a list of a document. */
+/** A part below so many levels of an answer is small: an entry of a list of a document. */
 const SPREAD_DEPTH = 6
 
 /**
@@ -48,7 +48,7 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
   } else {
     const members = Object.entries(value).filter(([, member]) => member !== undefined)
     yield '{'
-    // By UTF-16 code units, as `<` compares.
+    // The order is by UTF-16 code units, as `<` compares.
     for (const [i, [name, member]] of members.sort(([a], [b]) => (a < b ? -1 : 1)).entries()) {
       yield `${i > 0 ? ',' : ''}${toCanonicalJson(name)}:`
       yield* piecesOf(member, depth - 1)
@@ -57,7 +57,7 @@ function* piecesOf(value: unknown, depth: number): Generator<string> {
   }
 }
 
-/** What has a way of its own to become JSON is for the library. */
+/** A value that has a way of its own to become JSON is for the library. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return false
   if (Array.isArray(value)) return !value.includes(undefined)

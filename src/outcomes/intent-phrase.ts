@@ -1,4 +1,4 @@
-// Whether words alone say a job that runs here: for a message that names nothing else.
+// Decides whether words alone say a job that runs here: for a message that names nothing else.
 import { extractPreview } from './capabilities/extract-preview.ts'
 import { createFeedDigest } from './capabilities/feed-digest.ts'
 import { productOffers } from './capabilities/product-offers.ts'
@@ -6,7 +6,7 @@ import { webExtraction } from './capabilities/web-extraction.ts'
 import { readClaims } from './claims.ts'
 import { resolveJob } from './resolve.ts'
 
-/** What they read of a request does not depend on how they are configured. */
+/** The parts of a request that they read do not depend on how they are configured. */
 const USES = [extractPreview, webExtraction, productOffers, createFeedDigest({ defaults: [] })]
 
 /** The job is clear, and what is wrong with it is better said than not. */

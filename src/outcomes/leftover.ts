@@ -1,5 +1,5 @@
-// What is left of a request that does not match the schema when its wrong parts are left out: enough to say what it was
-// probably about, never enough to act on.
+// Reads what is left of a request that does not match the schema when its wrong parts are left out: enough to say what it
+// was probably about, never enough to act on.
 import { ExecuteRequest } from '../../schemas/execute-request.ts'
 import { OUTCOME_IDS } from '../../schemas/outcome.ts'
 import { isObject } from '../lib/json.ts'

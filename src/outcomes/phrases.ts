@@ -1,4 +1,4 @@
-// What a sentence asks for, in English or Arabic: points for the words in it. The same words, the same answer, always.
+// Reads what a sentence asks for, in English or Arabic: points for the words in it. The same words, the same answer, always.
 // Whether that is enough, and for what, is resolve.ts.
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { readLimit, readQuery } from './intents/options.ts'
@@ -29,9 +29,9 @@ export interface Sentence {
 
 /** UTF-16 units of all sentences of a request that are read: an intent as long as it may be is well within it. */
 export const MAX_UNITS = 6000
-/** What the query is about is not what is asked for. */
+/** The subject of the query is not what is asked for. */
 const QUERY_SHARE = 0.5
-/** Who says how many speaks of entries. */
+/** A sentence that says how many speaks of entries. */
 const COUNTED = 3
 
 export function readSentence(text: string): Sentence {
@@ -88,7 +88,7 @@ const NOT_FOLLOWED = new Set(['instead of', 'rather than', 'other than', 'من �
 /** "ما" is "what" as often as "not": only before wanting and needing is it the latter. */
 const WANT = wordSet('ابغى ابغا أبي ابي بدي اريد عايز عاوز احتاج نبي بدنا يهمني')
 const NOT_NOT = wordSet('only just فقط بس يزال تزال زال زالت')
-/** Where what is denied ends. */
+/** These words end what is denied. */
 const BUT = wordSet('but only just rather instead and then لكن بس فقط انما بل ولكن وانما')
 const MAX_DENIED_WORDS = 5
 

@@ -1,4 +1,4 @@
-// What the parts of an outcome are to each other. Types only.
+// The interfaces between the parts of an outcome. Types only.
 //
 //   request -> claims -> one job (resolve) -> prepared job: normalised request, digest, price
 //   prepared job -> gather: every source in parallel, each with its fallback and its own deadline
@@ -15,7 +15,7 @@ import type { Terms } from '../core/charging.ts'
 
 // jobs -------------------------------------------------------------------------------------------------------------
 
-/** What a capability reads of a request. */
+/** The part of a request that a capability reads. */
 export interface CapabilityUse {
   readonly id: OutcomeId
   /** Fields it cannot work without: at least one of them. Empty where it has sources of its own. */
@@ -35,7 +35,7 @@ export interface Capability extends CapabilityUse {
 }
 
 export interface PreparedJob {
-  /** As shown back in `intent.request` and as the quote and the payment are bound to it: JSON, defaults filled in. */
+  /** The request as shown back in `intent.request` and as quote and payment are bound to it: JSON, defaults filled in. */
   readonly request: Readonly<Record<string, unknown>>
   /**
    * @throws {GatewayError} sources_unusable when there is nothing to deliver; then nothing is charged
@@ -52,7 +52,7 @@ export interface RunContext {
 
 export interface Delivered {
   readonly result: OutcomeResult
-  /** Of the HTML that was sent; null where sources were fetched. */
+  /** The digest of the HTML that was sent; null where sources were fetched. */
   readonly sourceSha256: string | null
   readonly textSha256: string | null
   readonly sources: readonly { readonly url: string; readonly bytes: number; readonly sha256: string }[]
@@ -71,7 +71,7 @@ export interface SourceRequest {
   readonly fallbacks: readonly string[]
 }
 
-/** What the Accept header asks for. */
+/** The kind of document that the Accept header asks for. */
 export type Wanted = 'page' | 'product' | 'feed'
 
 /** Bytes of one address, decompressed and cut at the cap. */
@@ -98,7 +98,7 @@ export interface FetchedSource {
 export interface SourceFailure {
   readonly ok: false
   readonly reason: SourceReason
-  /** For people: what happened and what to send instead. Nothing that an upstream or a library said. */
+  /** A sentence for people: what happened and what to send instead. It quotes no upstream and no library. */
   readonly detail: string
   readonly httpStatus?: number | undefined
   readonly redirectTo?: string | undefined
@@ -121,7 +121,7 @@ export interface Gathered<T> {
   /** Index in `coverage.sources`. */
   readonly source: number
   readonly fetched: FetchedSource
-  /** As the coverage tells it. */
+  /** The retrieval as the coverage tells it. */
   readonly retrieved: RetrievedSource
   readonly reading: Reading<T> & { readonly ok: true }
 }
@@ -164,7 +164,7 @@ export type Analyses = typeof import('./analyses.ts').analyses
 
 /** Work behind `gateway_execute`. */
 export interface Outcomes {
-  /** What a request that does not match the schema was probably about, and one that works. Never throws. */
+  /** Guesses what a request that does not match the schema was about, with one that works. Never throws. */
   guide(input: unknown): Record<string, unknown>
   /**
    * The job of a request, understood once: what it costs and how it is run.

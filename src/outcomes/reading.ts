@@ -6,7 +6,7 @@ import type { RetrievedSource, SourceReason } from '../../schemas/sources.ts'
 export interface PageInput {
   readonly body: Uint8Array
   readonly isCut: boolean
-  /** As sent. */
+  /** The header as it was sent. */
   readonly contentType: string | null
   readonly contentLanguage: string | null
   readonly url: string
@@ -14,13 +14,13 @@ export interface PageInput {
 
 export type Charset = NonNullable<RetrievedSource['charset']>
 
-/** What bytes turned out to be. */
+/** The result of reading bytes: what they turned out to be, or why they are of no use. */
 export type Reading<T> =
   | {
       readonly ok: true
       readonly format: RetrievedSource['format']
       readonly charset: Charset | null
-      /** Of the normalised text; null where there is none. */
+      /** The digest of the normalised text; null where there is none. */
       readonly textSha256: string | null
       readonly value: T
     }

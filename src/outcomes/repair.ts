@@ -1,4 +1,4 @@
-// A refusal that helps: what was understood, what is nearest, what it costs, and a request that works when sent back
+// Writes a refusal that helps: what was understood, what is nearest, what it costs, and a request that works when sent back
 // unchanged, with the caller's own addresses in it where they can be shown.
 import { formatAtomic } from '../../schemas/money.ts'
 import type { OutcomeId } from '../../schemas/outcome.ts'
@@ -16,7 +16,7 @@ const SEND =
   'Send `repair.example` unchanged as the body of POST /v1/execute, as the arguments of the tool gateway_execute, or over ' +
   'A2A as the `input` of the skill `repair.nearest`.'
 
-/** What runs here: what is said of each capability, what it reads of a request, and where it may go. */
+/** The capabilities that run here: what is said of each, what it reads of a request, and where it may go. */
 export interface Live {
   readonly descriptors: readonly CapabilityFacts[]
   readonly uses: readonly CapabilityUse[]
@@ -24,7 +24,7 @@ export interface Live {
   readonly isTarget: (url: string) => boolean
 }
 
-/** What a refusal has to say of a request. */
+/** The content of a refusal. */
 interface Guidance {
   readonly capability: OutcomeId | null
   readonly understood: Understood
@@ -51,7 +51,7 @@ export function toRefusal(
       missing?: readonly string[]
       between?: readonly OutcomeId[]
       pointers?: readonly string[]
-      /** Of each pointer. */
+      /** The message of each pointer. */
       message?: string
     } = {},
   ) => {

@@ -1,4 +1,4 @@
-// Claims -> one job. Deterministic, and written over a table of capabilities: a new one is a row, not a branch.
+// Turns claims into one job. Deterministic, and written over a table of capabilities: a new one is a row, not a branch.
 // Returns a verdict; what a refusal looks like to the caller is repair.ts.
 import type { OutcomeId } from '../../schemas/outcome.ts'
 import { type Claim, type ClaimField, OPTION_FIELDS, SOURCE_FIELDS } from './claims.ts'
@@ -9,11 +9,11 @@ import { readSources, toCanonicalUrl, toKey } from './sources/requested.ts'
 import { MAX_SOURCES } from './limits.ts'
 import { must } from '../lib/must.ts'
 
-/** What was understood, whether or not it is enough: a refusal shows it. */
+/** The understood part of a request, whether or not it is enough: a refusal shows it. */
 export interface Understood {
   /** Most likely first. */
   readonly candidates: readonly OutcomeId[]
-  /** Of the fields and of the words. */
+  /** Addresses of the fields and of the words. */
   readonly urls: readonly string[]
   readonly limit: number | undefined
   readonly query: string | undefined
@@ -24,7 +24,7 @@ export type Resolution =
       readonly ok: true
       readonly kind: 'demo' | 'capability'
       readonly capability: OutcomeId
-      /** What the capability uses, from the fields or, where those say nothing of it, from the words. */
+      /** The claims that the capability uses, from the fields or, where those say nothing of it, from the words. */
       readonly claims: ReadonlyMap<ClaimField, unknown>
       /** Paid with test money. */
       readonly testnet: boolean
@@ -248,7 +248,7 @@ function prepareJob(reading: Reading, capability: OutcomeId, isByWords: boolean)
     words,
     readFrom: [...new Set([...pointersOf('capability', ...use.uses), ...fromWords])],
     ignored: pointersOf(
-      // What reads no address is free, and has no use for test money.
+      // A capability that reads no address is free, and has no use for test money.
       ...OPTION_FIELDS.filter((field) => !use.uses.includes(field === 'testnet' ? 'urls' : field)),
       'unused',
     ),

@@ -1,4 +1,5 @@
-// What every sample says of itself, and the page behind `intent: "demo"`. Invented for this purpose: no merchant, no live price.
+// Holds what every sample says of itself, and the page behind `intent: "demo"`. Invented for this purpose: no merchant, no
+// live price.
 
 export const SAMPLE_NOTICE =
   'This is a sample that ships with the gateway. Its pages, shops and news are invented; prices and stock are not live ' +

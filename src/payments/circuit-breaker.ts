@@ -1,4 +1,4 @@
-// When to leave an upstream alone, and when to ask it again. Pure: time is an argument.
+// Decides when to leave an upstream alone, and when to ask it again. Pure: time is an argument.
 
 type CircuitState = 'closed' | 'open' | 'half_open'
 
@@ -8,11 +8,14 @@ export interface CircuitBreaker {
   record(ok: boolean, now: number): void
 }
 
-/** Consecutive failures that open it. */
+/** So many consecutive failures open it. */
 const FAILURES = 3
 const BACKOFF_MS = 5_000
 const MAX_BACKOFF_MS = 300_000
-/** Half open for so long without an answer, because others are preferred: closed again, on one failure's notice. */
+/**
+ * A breaker that was half open for so long without an answer, because others are preferred, is closed again; one failure
+ * opens it.
+ */
 const FORGIVEN_MS = 60_000
 
 export function createCircuitBreaker(): CircuitBreaker {

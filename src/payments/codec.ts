@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { countColons, parseJson } from '../lib/json.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 
-/** More than any payment needs (1 to 2 kB), less than what proxies in front of us cut off. */
+/** A payment needs 1 to 2 kB, and proxies in front of us cut off what is larger than this. */
 export const MAX_HEADER_CHARACTERS = 8192
 const MAX_DEPTH = 16
 const MAX_MEMBERS = 2000

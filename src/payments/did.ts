@@ -1,4 +1,4 @@
-// What offers and x402 receipts are signed as: a did:web name of the base URL, so that whoever trusts the address can find
+// Names the signer of offers and x402 receipts: a did:web name of the base URL, so that whoever trusts the address can find
 // the keys without knowing us. The document behind it lists the same keys as /.well-known/gateway-egress-key.json.
 import type { PublishedKey } from '../store/ports.ts'
 
@@ -8,7 +8,7 @@ export function didOf(baseUrl: string): string {
   return ['did:web', encodeURIComponent(host), ...segments.map(encodeURIComponent)].join(':')
 }
 
-/** Where a resolver of did:web asks, as a path of this host: below the base path, or well-known without one. */
+/** The path of this host that a resolver of did:web asks: below the base path, or well-known without one. */
 export function didPathOf(baseUrl: string): string {
   return read(baseUrl).segments.length === 0 ? '/.well-known/did.json' : '/did.json'
 }

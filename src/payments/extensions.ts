@@ -1,4 +1,4 @@
-// What a buyer sends back of the extensions we advertised: nothing changed, and perhaps an identifier.
+// Checks the extensions that a buyer sends back: nothing is changed, and perhaps an identifier is added.
 import { isDeepStrictEqual } from 'node:util'
 import { GatewayError } from '../core/errors.ts'
 import { isObject } from '../lib/json.ts'
@@ -7,7 +7,7 @@ import type { Payment } from './ports.ts'
 
 export const PAYMENT_IDENTIFIER = 'payment-identifier'
 
-/** Optional: who sends one can ask again, and gets the same bytes. */
+/** An identifier is optional: a buyer who sends one can ask again, and gets the same bytes. */
 export const IDENTIFIER_EXTENSION = {
   info: { required: false },
   schema: {

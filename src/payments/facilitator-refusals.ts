@@ -1,4 +1,5 @@
-// Refusals of /verify and /settle: our problem document with x402's own members in it, so that stock clients read both.
+// Writes refusals of /verify and /settle: our problem document with x402's own members in it, so that stock clients read
+// both.
 import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { failure } from './claim-store.ts'
@@ -131,7 +132,7 @@ export function asVerifyRefusal(thrown: unknown): unknown {
   })
 }
 
-/** The same for /settle; refusals that have their members keep them. */
+/** The same for /settle; a refusal that has its members keeps them. */
 export function asSettleRefusal(thrown: unknown, payment: Payment | undefined): unknown {
   if (!(thrown instanceof GatewayError) || thrown.extras['success'] === false) return thrown
   const reason = REASONS[thrown.code] ?? 'unexpected_settle_error'

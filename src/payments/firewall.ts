@@ -31,7 +31,7 @@ export interface Case {
   readonly payment: Payment
   readonly requirements: PaymentRequirements
   readonly networks: Networks
-  /** Where the payment is spent, when that is known. */
+  /** The address that the payment is spent at, when that is known. */
   readonly resourceUrl: string | undefined
   /** We set payTo and amount ourselves. */
   readonly isOurs: boolean
@@ -52,7 +52,7 @@ const PASSED: CheckVerdict = { ok: true }
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
 /** The x402 proxy through which an exact payment by Permit2 goes; the same on every chain. */
 const PERMIT2_PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
-/** How a signature of a wallet that is not deployed yet ends (ERC-6492). */
+/** The end of a signature of a wallet that is not deployed yet (ERC-6492). */
 const ERC6492_SUFFIX = '6492649264926492649264926492649264926492649264926492649264926492'
 /** Half the order of secp256k1: of the two signatures (s and n - s) that say the same, only the lower one counts. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
@@ -214,7 +214,7 @@ export const checkTimeout: CheckOf = ({ requirements }) => {
   )
 }
 
-/** What the buyer says it accepted (v2) is what is required. */
+/** A requirement that the buyer says it accepted (v2) must be the one that is required. */
 export const checkAccepted: CheckOf = ({ requirements }, { accepted }) => {
   if (accepted === null) return PASSED
   const different = findDifference(accepted, requirements)
@@ -229,7 +229,7 @@ export const checkAccepted: CheckOf = ({ requirements }, { accepted }) => {
 /** A payment for one address buys nothing at another. */
 export const checkResource: CheckOf = ({ payment, resourceUrl }) => {
   if (resourceUrl === undefined || payment.resourceUrl === null) return PASSED
-  // What cannot be compared is not this resource either.
+  // An address that cannot be compared is not this resource either.
   if (compareResourceTexts(payment.resourceUrl, resourceUrl) === 'match') return PASSED
   return refuse(
     'resource',
@@ -238,7 +238,7 @@ export const checkResource: CheckOf = ({ payment, resourceUrl }) => {
   )
 }
 
-/** Bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */
+/** The window is bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */
 export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
   const { kind } = payment
   if (kind.type === 'foreign') return PASSED
@@ -266,7 +266,7 @@ export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
   )
 }
 
-/** One form a signature: whoever sees a payment must not be able to write it in another way. */
+/** A signature has one form: whoever sees a payment must not be able to write it in another way. */
 export const checkSignatureForm: CheckOf = ({ payment }) => {
   if (payment.kind.type !== 'eip3009') return PASSED
   return payment.kind.signature.use((signature) => {
@@ -280,7 +280,7 @@ export const checkSignatureForm: CheckOf = ({ payment }) => {
       refuse('signature_form', 'invalid_exact_evm_failed_to_parse_signature', message)
     const length = (signature.length - 2) / 2
     if (length < 65) return malformed(`The signature has ${length} bytes; 65 (r, s, v) are needed.`)
-    // Longer ones are for the payer's contract to judge (ERC-1271).
+    // A longer signature is for the payer's contract to judge (ERC-1271).
     if (length > 65) return PASSED
     if (BigInt(`0x${signature.slice(66, 130)}`) > HALF_ORDER)
       return malformed('The signature has a high s. Sign with the lower of the two values.')

@@ -37,7 +37,9 @@ export function toPolicy(document: PaymentPolicyDocument): PaymentPolicy {
   }
 }
 
-/** @returns the policy of now, or of a quarter of a second ago; rejects where it could not be read, which refuses the payment */
+/**
+ * @returns the policy of now, or of a quarter of a second ago; rejects where it could not be read, which refuses the payment
+ */
 export const createPaymentPolicyReader = (
   documents: Pick<DocumentStore, 'read'>,
   report: (problem: string) => void,

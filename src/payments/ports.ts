@@ -1,4 +1,4 @@
-// What the payment parts are to each other, and what they need from the world. Types only; one file per factory.
+// The interfaces between the payment parts, and what they need from the world. Types only; one file per factory.
 //
 //   door -> call path -> gate -> verifier (firewall, recover, chain)      is this payment good for this request?
 //                             -> store claim                              has anyone else used it?
@@ -37,7 +37,7 @@ export interface Eip3009Authorization {
   readonly nonce: string
 }
 
-/** What a buyer signed for Permit2, where the transfer goes through the exact-payment proxy. */
+/** The authorization that a buyer signed for Permit2, where the transfer goes through the exact-payment proxy. */
 export interface Permit2Authorization {
   /** Lower-case addresses. */
   readonly from: string
@@ -57,7 +57,7 @@ export interface Payment {
   readonly scheme: string
   /** CAIP-2, also for v1. */
   readonly network: string
-  /** What the buyer says it accepted (v2); null for v1. */
+  /** The requirement that the buyer says it accepted (v2); null for v1. */
   readonly accepted: PaymentRequirements | null
   /** URL the buyer says it pays for (v2, optional). */
   readonly resourceUrl: string | null
@@ -81,7 +81,7 @@ export interface Payment {
   readonly validBefore: Millis | null
   /** Every member as it came, whether or not anybody reads it. */
   readonly presented: Secret<unknown>
-  /** As an upstream must get it. */
+  /** The payment as an upstream must get it. */
   readonly wire: Secret<PaymentPayloadV2 | PaymentPayloadV1>
 }
 
@@ -117,7 +117,7 @@ export type Verdict =
       readonly check: Check
       /** x402 error string that stock clients know, e.g. `invalid_exact_evm_payload_signature`. */
       readonly reason: string
-      /** For people: what is wrong and what to do. */
+      /** A sentence for people: what is wrong and what to do. */
       readonly message: string
       readonly payer?: string | undefined
       /** The payment is not at fault (a chain did not answer): 503, never "invalid". */
@@ -146,7 +146,7 @@ export interface Verifier {
 
 // chains -----------------------------------------------------------------------------------------------------------
 
-/** What a chain knows of one authorization (research x402.md, "Reconcile result table"). */
+/** The state of one authorization on its chain (research x402.md, "Reconcile result table"). */
 export type AuthorizationStatus =
   | { readonly state: 'unused' }
   /** `transferred`: the Transfer that this very authorization caused, and no other's, is (from, to, value) as asked. */
@@ -175,7 +175,7 @@ export interface Chain {
     to: string
     value: bigint
     nonce: string
-    /** Where to look from; the block time is compared with it. */
+    /** The search begins here; the block time is compared with it. */
     since: Millis
     /** A transaction that is said to hold it: looked at first, believed only when it does. */
     transaction?: string | undefined
@@ -209,7 +209,7 @@ export class ChainError extends Error {
 
 // upstream facilitators --------------------------------------------------------------------------------------------
 
-/** What became of one settle. `refused` and `failed` both mean: no money moved, and none will through this call. */
+/** The answer to one settle. `refused` and `failed` both mean: no money moved, and none will through this call. */
 export type UpstreamSettlement =
   | {
       readonly state: 'settled'
@@ -223,7 +223,7 @@ export type UpstreamSettlement =
     }
   /** Broadcast, not yet final. */
   | { readonly state: 'pending'; readonly transaction: string }
-  /** Before a byte left, or with a proof that nothing was broadcast: another upstream may try. */
+  /** Refused before a byte left, or with proof that nothing was broadcast: another upstream may try. */
   | { readonly state: 'refused'; readonly reason: string; readonly message?: string | undefined }
   /** The upstream said no after it got the payment: only the chain can prove that nothing was broadcast. */
   | { readonly state: 'failed'; readonly reason: string; readonly message?: string | undefined }
@@ -241,7 +241,7 @@ export interface Upstream {
   readonly url: string | null
   /** Atomic units of the asset that one settlement costs the seller; 0 when free or not known. */
   readonly feeAtomic: bigint
-  /** What it takes now. @throws when it is not reachable or its answer is not valid */
+  /** The kinds that it takes now. @throws when it is not reachable or its answer is not valid */
   supported(deadlineMs: number): Promise<SupportedResponse>
   verify(request: UpstreamRequest): Promise<Verdict>
   /** A settlement may be near: what `settle` would ask its chain first can be asked now. Sends nothing, never throws. */
@@ -278,7 +278,10 @@ export interface Router {
   }): Promise<readonly Route[]>
   supported(): Promise<SupportedResponse>
   states(): readonly UpstreamState[]
-  /** What a call to an upstream ended in: feeds breaker and latency. Without `kind` it is about the upstream as a whole. */
+  /**
+   * Tells how a call to an upstream ended, which feeds breaker and latency. Without `kind` it is about the upstream as a
+   * whole.
+   */
   report(
     upstreamId: string,
     result: {
@@ -310,7 +313,7 @@ export type Settlement =
     }
 
 export interface Settlements {
-  /** A settlement may be near, when the work is done: whoever will settle gets ready meanwhile. Never throws. */
+  /** Lets whoever will settle get ready while the work is done: it reads what it needs meanwhile. Never throws. */
   prepare?(payment: Payment): void
   /**
    * `claimed -> submitted` on disk (with the result), one settle, then what became of it on disk, with the receipt.
@@ -322,9 +325,9 @@ export interface Settlements {
     requirements: PaymentRequirements
     result: StoredResult | null
   }): Promise<Settlement>
-  /** One look at every open claim of no living process and every doubtful one. Nothing is ever sent. */
+  /** Asks once about every open claim of no living process and every doubtful one. Nothing is ever sent. */
   reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
-  /** A look at one claim, when its owner asks. */
+  /** Asks about one claim, when its owner wants to know. */
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
 }
 

@@ -1,5 +1,6 @@
-// Who may read what a payment bought: whoever shows that very payment again. Payer, nonce and signature of a settled payment
-// stand on the chain for everybody, so the proof is everything that was presented, and the digest of it needs our key.
+// Decides who may read what a payment bought: whoever shows that very payment again. Payer, nonce and signature of a settled
+// payment stand on the chain for everybody, so the proof is everything that was presented, and the digest of it needs our
+// key.
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import type { PaymentClaim } from '../store/ports.ts'

@@ -1,4 +1,4 @@
-// How often one address may pay or be paid: each verification costs a chain a question, and a settlement costs gas.
+// Limits how often one address may pay or be paid: each verification costs a chain a question, and a settlement costs gas.
 export interface Rate {
   /** Whether one more is allowed; nothing is counted. */
   allows(key: string): boolean

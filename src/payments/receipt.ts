@@ -1,4 +1,4 @@
-// The receipt of a settled payment: what was paid, to whom, for which request; never a query, a body or a header.
+// Signs the receipt of a settled payment: what was paid, to whom, for which request; never a query, a body or a header.
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'

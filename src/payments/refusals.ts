@@ -39,7 +39,8 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
     unpaid(call: PaidCall): GatewayError {
       const challenge = challenges.challenge(call)
       const traced = Error.stackTraceLimit
-      // Asked for at every unpaid call, and nobody reads where it came from: a trace would be a tenth of its cost.
+      // Every unpaid call ends here and nobody reads where it came from; a stack trace would be a tenth of the cost of the
+      // 402.
       Error.stackTraceLimit = 0
       try {
         return new PaymentError('payment_required', UNPAID, { payment: { challenge } })

@@ -1,8 +1,8 @@
-// A price as the requirement that a buyer signs for.
+// Writes a price as the requirement that a buyer signs for.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 
-/** How long a payment may stay valid: time for the work and its settlement. */
+/** A payment may stay valid for so long: time for the work and its settlement. */
 export const MAX_TIMEOUT_SECONDS = 300
 
 export function toRequirements(price: {

@@ -1,4 +1,4 @@
-// Which upstream facilitator takes a payment: decided from what each one says it takes, what it costs and how its last
+// Decides which upstream facilitator takes a payment, from what each one says it takes, what it costs and how its last
 // calls ended. Nothing runs in the background: an upstream is asked when somebody wants to know.
 import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
@@ -23,7 +23,7 @@ const WEIGHT = 0.3
 
 interface Known {
   readonly upstream: Upstream
-  /** Of the upstream as a whole, and by `scheme network`. */
+  /** One breaker is for the upstream as a whole, the others are for `scheme network`. */
   readonly breaker: CircuitBreaker
   readonly kindBreakers: Map<string, CircuitBreaker>
   answer: { readonly at: number; readonly supported: SupportedResponse | undefined } | undefined
@@ -66,13 +66,13 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return supported
   }
 
-  /** What it takes now; undefined when it is not alive. Concurrent askers share one question. */
+  /** The kinds that it takes now; undefined when it is not alive. Concurrent askers share one question. */
   function supportedOf(known: Known): Promise<SupportedResponse | undefined> {
     const { answer } = known
     const age = answer ? now() - answer.at : Infinity
     const isFresh = age < (answer?.supported ? FRESH_MS : FAILED_FRESH_MS)
     if (answer && isFresh) return Promise.resolve(answer.supported)
-    // One that keeps failing is asked again when its breaker lets a probe through.
+    // An upstream that keeps failing is asked again when its breaker lets a probe through.
     if (answer && !answer.supported && known.breaker.state(now()) === 'open')
       return Promise.resolve(undefined)
     known.asking ??= ask(known).finally(() => (known.asking = undefined))

@@ -1,5 +1,5 @@
-// The curve and the hash of EVM chains, native where the machine has them: ecrecover (who signed a digest), signatures of our
-// own, and keccak-256. They are loaded on first use, and trusted only after a test of themselves.
+// The curve and the hash of EVM chains, native where the machine has them: ecrecover (who signed a digest), signatures of
+// our own, and keccak-256. They are loaded on first use, and trusted only after a test of themselves.
 import { createRequire } from 'node:module'
 import { must } from '../lib/must.ts'
 
@@ -63,7 +63,8 @@ async function load(): Promise<Secp256k1> {
 /** @returns undefined where the addon is missing or wrong */
 export function loadNative(keccak256: Keccak256): Secp256k1 | undefined {
   try {
-    // Not the package's entry point: that one falls back to JavaScript, thirty times slower, and says nothing.
+    // The package's entry point falls back to JavaScript, thirty times slower, and says nothing; so the addon itself is
+    // loaded.
     const native = createRequire(import.meta.url)('secp256k1/bindings.js') as typeof import('secp256k1')
     return createSecp256k1('native', keccak256, {
       recoverPublicKey: (digest, rs, id) => native.ecdsaRecover(rs, id, digest, false),

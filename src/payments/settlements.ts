@@ -1,5 +1,6 @@
-// Settles each claim once: it is written as submitted, sent to one upstream, and believed when its chain says so. Decides which
-// ending is written; how endings are written is claim-store.ts's, and what a chain says is chain-evidence.ts's business.
+// Settles each claim once: it is written as submitted, sent to one upstream, and believed when its chain says so. Decides
+// which ending is written; how endings are written is claim-store.ts's, and what a chain says is chain-evidence.ts's
+// business.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { GatewayError } from '../core/errors.ts'
 import { deleteOldest } from '../lib/bounded.ts'
@@ -80,7 +81,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     }
   }
 
-  /** One upstream after the other, until one has got the payment. */
+  /** Tries one upstream after the other, until one has got the payment. */
   async function send(
     [first, ...others]: Routes,
     payment: Payment,

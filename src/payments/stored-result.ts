@@ -1,5 +1,5 @@
-// What is stored before money moves, and what is released after: the released bytes are a function of the stored ones and
-// the receipt, so a replay is the same answer byte for byte.
+// Prepares the answer that is stored before money moves, and the one that is sent after: the released bytes are a function
+// of the stored ones and the receipt, so a replay is the same answer byte for byte.
 import { hash } from 'node:crypto'
 import type { Receipt } from '../../schemas/receipt.ts'
 import { isObject } from '../lib/json.ts'
@@ -21,7 +21,7 @@ export function withReceipt(json: string, receipt: Receipt): string {
   return `${open}${open === '{' ? '' : ','}"receipt":${JSON.stringify(receipt)}}`
 }
 
-/** As the receipt itself says where it is: the gateway may have moved since. */
+/** The address is the one in the receipt itself: the gateway may have moved since. */
 export function receiptOf({ id, jws }: StoredReceipt): Receipt {
   return { receipt_id: id, url: `${String(decodeJws(jws).payload['iss'])}/v1/receipts/${id}`, jws }
 }

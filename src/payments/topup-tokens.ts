@@ -1,5 +1,5 @@
-// One-time references to an account: what a 402 for credits hands out, so that whoever pays need not hold a token of
-// the account. Signed by this installation, short-lived; that each is used once is the store's business.
+// Issues one-time tokens that top an account up: a 402 for credits hands them out, so that whoever pays need not hold a
+// token of the account. Signed by this installation, short-lived; that each is used once is the store's business.
 import { randomBytes } from 'node:crypto'
 import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
@@ -9,7 +9,7 @@ export interface TopUpToken {
   /** 128 random bits. */
   readonly id: string
   readonly accountId: string
-  /** Credits that the refused call needs. */
+  /** The credits that the refused call needs. */
   readonly minimum: number
 }
 

@@ -22,10 +22,10 @@ import { loadSecp256k1, type Secp256k1 } from './secp256k1.ts'
 
 export interface VerifierParts {
   readonly networks: Networks
-  /** By CAIP-2 id. */
+  /** The key is a CAIP-2 id. */
   readonly chains: ReadonlyMap<string, Chain>
   readonly store: Pick<Store, 'findClaim'>
-  /** For kinds that are not verified here. */
+  /** Kinds that are not verified here are put to its upstreams. */
   readonly router: Pick<Router, 'routes' | 'report'>
   readonly documents: Pick<DocumentStore, 'read'>
   /** Verifications a minute; 0 switches both limits off. */
@@ -42,7 +42,10 @@ const EOA_SIGNATURE_CHARACTERS = 2 + 2 * 65
 type Eip3009Payment = Payment & { readonly kind: Extract<Payment['kind'], { type: 'eip3009' }> }
 type Options = NonNullable<Parameters<Verifier['verify']>[2]>
 
-/** The key of the claim on a payment: the same for every spelling of it, and without the signature, of which there can be several. */
+/**
+ * The key of the claim on a payment: the same for every spelling of it, and without the signature, of which there can be
+ * several.
+ */
 export function claimKeyOf(
   payment: Payment,
   requirements: PaymentRequirements,
@@ -154,7 +157,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
   async function judgeElsewhere(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
     const verdict = await askUpstreams(payment, requirements)
     if (!verdict.ok || payment.payer === verdict.payer.toLowerCase()) return verdict
-    // Of a foreign payment the payer is known only now.
+    // The payer of a foreign payment is known only now.
     return checkPolicy(await readPolicy(), verdict.payer, requirements.payTo) ?? verdict
   }
 
@@ -186,7 +189,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const verdict = isEip3009(payment)
       ? await checkOnChain(payment, requirements, isSigner)
       : await judgeElsewhere(payment, requirements)
-    // Only what its payer signed counts: otherwise anyone could use up the allowance of anyone.
+    // Only a payment that its payer signed counts: otherwise anyone could use up the allowance of anyone.
     if (isSigner || verdict.ok) countVerification(payment, requirements, options)
     return verdict
   }

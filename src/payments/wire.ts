@@ -1,5 +1,5 @@
-// Decodes a payment as it was presented. Decides what can be read; whether the payment is any good is the firewall's business.
-// Its version and how the money moves are recognised by the same rules as in inspection.
+// Decodes a payment as it was presented. Decides what can be read; whether the payment is any good is the firewall's
+// business. Its version and how the money moves are recognised by the same rules as in inspection.
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import {
@@ -19,7 +19,7 @@ import type { Networks } from '../core/networks.ts'
 import type { PresentedPayment } from '../core/charging.ts'
 
 const MAX_UINT256 = (1n << 256n) - 1n
-/** What a Date can hold: later than that is "never", which the firewall refuses anyway. */
+/** A Date holds no later second; anything later means "never", which the firewall refuses anyway. */
 const LAST_SECOND = 8_640_000_000_000n
 /** Longest signature that a contract wallet may need. */
 const MAX_SIGNATURE_BYTES = 2048
@@ -91,11 +91,11 @@ export function decodePayment(presented: PresentedPayment): Payment {
   return payment
 }
 
-/** What POST /verify and /settle are asked. */
+/** The question of POST /verify and /settle. */
 export interface FacilitatorRequest {
   readonly payment: Payment
   readonly requirements: PaymentRequirements
-  /** Of the seller's requirement: v1 says it there. Null for v2, where the payment itself may name it. */
+  /** The address in the seller's requirement, where v1 says it. Null for v2, where the payment itself may name it. */
   readonly resourceUrl: string | null
 }
 
@@ -184,7 +184,7 @@ function readV1Network(name: string, member: string): string {
 
 interface Content {
   readonly facts: Pick<Payment, 'kind' | 'payer' | 'nonce' | 'validBefore'>
-  /** For upstreams: what was read and nothing else, so that no two readers see two payments. */
+  /** The payload for upstreams: the members that were read and nothing else, so that no two readers see two payments. */
   readonly payload: Record<string, unknown>
 }
 
@@ -265,7 +265,7 @@ function solanaMessage(transaction: string): Buffer {
   return signatures < 0x80 ? bytes.subarray(1 + 64 * signatures) : bytes
 }
 
-/** The same members in one order, so that their order makes no second payment. */
+/** Sorts the members, so that their order makes no second payment. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

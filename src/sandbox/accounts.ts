@@ -1,5 +1,5 @@
-// Keeps the keys of the sandbox: of the payer, of the accounts that submit, of the payee. They are made once per data directory
-// and are worth nothing anywhere else.
+// Keeps the keys of the sandbox: of the payer, of the accounts that submit, of the payee. They are made once per data
+// directory and are worth nothing anywhere else.
 import { createECDH } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'

@@ -7,7 +7,7 @@ import { must } from '../lib/must.ts'
 
 export interface Anvil {
   readonly rpcUrl: string
-  /** Of the node itself. */
+  /** The process of the node itself. */
   readonly pid: number
   /** Settles when the node has ended, for whatever reason. */
   readonly ended: Promise<void>

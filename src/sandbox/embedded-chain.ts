@@ -11,12 +11,12 @@ import { endProcess, isAlive, isProcessOf, takeLock } from './process.ts'
 import { giveGas, installUsdc, isPrepared } from './usdc.ts'
 
 export interface EmbeddedChain {
-  /** Of a node that answers. Starts one when there is none. @throws {AnvilError} */
+  /** The address of a node that answers; starts one when there is none. @throws {AnvilError} */
   rpcUrl(): Promise<string>
   close(): Promise<void>
 }
 
-/** Who runs the node, for other gateways of this directory and for the next one. */
+/** The process that runs the node, noted for other gateways of this directory and for the next one. */
 interface Running {
   readonly owner: number
   readonly pid: number
@@ -26,7 +26,7 @@ interface Running {
 const PAYER_USDC = 1_000_000_000n
 /** After a crash of the whole machine this much is lost at most. */
 const SAVE_EVERY_SECONDS = 30
-/** With transactions: about 40 MB of state file. Payments are decided within minutes. */
+/** With their transactions these are about 40 MB of state file. Payments are decided within minutes. */
 const KEPT_BLOCKS = 5_000
 const SETUP_MS = 20_000
 const PROBE_MS = 1_000
@@ -110,7 +110,7 @@ export function openEmbeddedChain(parts: {
     return anvil
   }
 
-  /** With what was saved. What cannot be read is put aside: a broken file must not end the sandbox. */
+  /** Starts with the saved state. A state that cannot be read is put aside: a broken file must not end the sandbox. */
   async function launch(): Promise<Anvil> {
     const args = [
       `--chain-id=${chainId}`,

@@ -61,7 +61,7 @@ const pages: Readonly<Record<string, Page>> = {
     if (scheme === undefined) return void json(res, 401, { authenticated: false })
     json(res, 200, { authenticated: true, scheme })
   },
-  // What debug pages of real services do, and why every answer is searched before it goes back.
+  // Debug pages of real services echo requests, which is why every answer is searched before it goes back.
   '/api/echo': (req, res) => void json(res, 200, { method: req.method, headers: req.headers }),
   '/api/items': (_req, res) =>
     void json(res, 200, {
@@ -72,7 +72,7 @@ const pages: Readonly<Record<string, Page>> = {
     void res
       .writeHead(200, { 'content-type': 'text/plain; charset=utf-8' })
       .end('Plain text with ümläuts and 茶.\n'),
-  // In the charset that old pages are in; what it says of itself is in the header only.
+  // The page is in the charset of old pages, and only its header says so.
   '/latin1': (_req, res) =>
     void res
       .writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' })
@@ -85,7 +85,7 @@ const pages: Readonly<Record<string, Page>> = {
     })
     res.end(accepts ? gzipSync(ARTICLE) : ARTICLE)
   },
-  // Longer than what one fetch takes.
+  // The page is longer than what one fetch takes.
   '/big': (_req, res) =>
     void html(res, `<!doctype html><title>Big</title>${'<p>The same paragraph again.</p>\n'.repeat(10_000)}`),
   '/api/orders': (req, res) => {

@@ -51,7 +51,7 @@ export async function usePermit(gateway: Client): Promise<PermitStep> {
         expires_at: new Date(Date.now() + MANDATE_MS).toISOString(),
       },
     })
-    // Who holds the permit needs no key.
+    // A holder of the permit needs no key.
     const execute = () => gateway.call(actionsExecute, { permit, request: REQUEST }, null)
     const { attempt_id, upstream, credits, receipt } = await execute()
     return {

@@ -29,7 +29,7 @@ const KEYS_PATH = '/.well-known/gateway-egress-key.json'
 /** One paid call as it went. */
 interface Step {
   readonly tool: string
-  /** What was bought, e.g. `Web extraction`. */
+  /** The name of what was bought, e.g. `Web extraction`. */
   readonly bought: string
   readonly path: string
   readonly network: string
@@ -132,7 +132,7 @@ interface Purchase {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** From the registry: a tool that is added is paid here without another word. */
+/** The purchases come from the registry: a tool that is added is paid here without another word. */
 const purchases = (): Purchase[] =>
   tools.flatMap((tool) =>
     tool.rest.flatMap((route) => soldBy(tool).map(({ name, input }) => ({ tool, route, name, input }))),

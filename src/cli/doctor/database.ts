@@ -68,7 +68,7 @@ function judgeVersion(found: number, place: string): Finding {
   return ok('database', place)
 }
 
-/** By trying the lock itself: it is the kernel's, so it tells the truth whatever files say. */
+/** The lock itself is tried: it is the kernel's, so it tells the truth whatever files say. */
 function checkOwner(dataDir: string, isKnown: boolean): Finding {
   const check = 'data directory owner'
   if (!existsSync(join(dataDir, 'lock.db'))) return ok(check, 'nobody')

@@ -135,7 +135,7 @@ export async function keyIdsIn(file: string): Promise<readonly string[]> {
 
 type AuthorityJwk = JWK_EC_Private & { kid?: string }
 
-/** By importing it: a file that parses but whose numbers are no key would fail at the first call instead. */
+/** The key is imported: a file that parses but whose numbers are no key would fail at the first call instead. */
 function isPrivateKey(entry: unknown, kty: string): boolean {
   if (typeof entry !== 'object' || entry === null) return false
   // An entry may carry the key inside, beside its validity.

@@ -6,7 +6,7 @@ export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail'
   readonly check: string
   readonly says: string
-  /** What to do; always there unless the level is ok. */
+  /** The advice; always there unless the level is ok. */
   readonly todo?: string
 }
 

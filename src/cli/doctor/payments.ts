@@ -1,4 +1,4 @@
-// Money: who is paid, the chains that prove it, who settles, and whether the settling account can still pay its gas.
+// Checks money: who is paid, the chains that prove it, who settles, and whether the settling account can still pay its gas.
 // Addresses of nodes are not shown: providers put their keys into them.
 import { must } from '../../lib/must.ts'
 import type { Hex } from 'ox/Hex'
@@ -15,7 +15,7 @@ import type { Secret } from '../../lib/secret.ts'
 import { type Check, fail, type Finding, ok, warn } from './finding.ts'
 
 const DEADLINE_MS = 5_000
-/** What one settlement burns at most (an EIP-3009 transfer). */
+/** The most gas that one settlement burns (an EIP-3009 transfer). */
 const SETTLEMENT_GAS = 120_000n
 const FEW_SETTLEMENTS = 100n
 const DEVELOPMENT_NODE = /^(anvil|hardhat|ganache|ethereumjs)/i

@@ -4,7 +4,7 @@ export interface SamplePage {
   readonly path: string
   readonly contentType: string
   readonly contentLanguage?: string
-  /** As sent: in the charset that the page is in. */
+  /** The bytes as they are sent, in the charset of the page. */
   readonly body: Buffer
 }
 

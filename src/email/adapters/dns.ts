@@ -12,7 +12,7 @@ const ATTEMPTS = 2
 const SHORTEST_ATTEMPT_MS = 5
 /** Each is a socket. What comes beyond waits, on its own time. */
 const MAX_IN_FLIGHT = 64
-/** Where a zone does not say how long its silence holds. */
+/** A zone that does not say how long its silence holds is asked again after this. */
 const NEGATIVE_SECONDS = 60
 
 /** @param servers `ip` or `ip:port`; empty: the system's */

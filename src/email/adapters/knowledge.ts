@@ -1,4 +1,5 @@
-// Gives the rules what is known by name: lists loaded once, and the operator's document and refreshed list as they are on disk.
+// Gives the rules what is known by name: lists loaded once, and the operator's document and refreshed list as they are on
+// disk.
 import { isDeepStrictEqual } from 'node:util'
 import { createDocumentReader } from '../../core/document-reader.ts'
 import type { DocumentStore } from '../../store/ports.ts'

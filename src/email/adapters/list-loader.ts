@@ -16,7 +16,7 @@ export interface ListLoader {
 
 /** Half a second of work; a machine may be busy. */
 const PATIENCE_MS = 60_000
-/** Of both its generations: what it needs, with room for a refreshed list of the largest size. */
+/** The heap of the process, both generations: what it needs, with room for a refreshed list of the largest size. */
 const HEAP = ['--max-old-space-size=512', '--max-semi-space-size=16']
 /** Three times what comes of a refreshed list of the largest size. */
 const MAX_BYTES = 64 * 1024 * 1024
@@ -35,7 +35,7 @@ export function createListLoader(parts: { readonly dataDir: string; readonly pro
     const child = start(program, parts.dataDir)
     const { promise: gone, resolve: end } = Promise.withResolvers<void>()
     running.set(child, gone)
-    // Not the option of spawn: its timer outlives a process that was never started.
+    // The option of spawn does not serve: its timer outlives a process that was never started.
     const patience = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS)
     try {
       const lists = decodeLists(await readAll(child))
@@ -76,7 +76,7 @@ function readAll(child: ChildProcess): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let size = 0
-  // Without an id it was never started: there is no end of it, and no pipe where descriptors ran out.
+  // A process without an id was never started: there is no end of it, and no pipe where descriptors ran out.
   child.on('error', (thrown) => child.pid === undefined && reject(thrown))
   const pipe = (child.stdio as ChildProcess['stdio'] | undefined)?.[LISTS_PIPE] as Readable | undefined
   pipe?.on('error', () => {})
@@ -85,7 +85,7 @@ function readAll(child: ChildProcess): Promise<Buffer> {
     if (size <= MAX_BYTES) chunks.push(chunk)
     else child.kill('SIGKILL')
   })
-  // Behind the last byte, which may come after the exit.
+  // This event comes behind the last byte, which may come after the exit.
   child.on('close', (code, signal) =>
     code === 0
       ? resolve(Buffer.concat(chunks.splice(0)))

@@ -44,7 +44,7 @@ export function compactLists(refreshed: RefreshedList | undefined): CompactLists
   return {
     table: buildNameTable(values),
     sources: [
-      // What the operator refreshed is newer than what was installed.
+      // The refreshed list of the operator is newer than the installed ones.
       ...(refreshed ? [{ bit: REFRESHED, name: refreshed.name, date: refreshed.date }] : []),
       { bit: CURATED, name: curated.label, date: dateOf(curated.label) },
       ...others,

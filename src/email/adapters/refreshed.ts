@@ -8,7 +8,7 @@ import { toAscii } from '../domain.ts'
 import { PROVIDERS, RELAYS } from '../providers.ts'
 
 export interface RefreshedList {
-  /** Where it came from, and its day, as an answer cites it. */
+  /** The origin of the list and its day, as an answer cites them. */
   readonly name: string
   readonly date: string
   readonly names: readonly string[]
@@ -137,7 +137,7 @@ function toEntries(text: string): string[] {
     .filter((line) => line !== '')
 }
 
-/** What an answer may say about it: no path of this machine, no query of a URL. */
+/** The name that an answer may show: no path of this machine, no query of a URL. */
 function nameSource(from: string): string {
   if (URL.canParse(from) && /^https?:/i.test(from)) return new URL(from).host
   return from.replace(/^.*[\\/]/s, '').slice(0, 100)

@@ -1,4 +1,4 @@
-// Where the operator says a new list comes from: a file, or a URL that is downloaded once. Run by the command line, on the
+// Brings the list that the operator names: from a file, or a URL that is downloaded once. Run by the command line, on the
 // operator's word; no caller of the gateway reaches this.
 import { readFile, stat } from 'node:fs/promises'
 import { GatewayError } from '../../core/errors.ts'

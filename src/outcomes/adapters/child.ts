@@ -1,5 +1,6 @@
-// Runs analyses in one process, one at a time within a wall budget; the process is gone for good after anything but an answer.
-// It is a process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole process.
+// Runs analyses in one process, one at a time within a wall budget; the process is gone for good after anything but an
+// answer. It is a process and not a thread: where a thread runs out of memory in one large allocation, V8 ends the whole
+// process.
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { GatewayError } from '../../core/errors.ts'
@@ -37,15 +38,15 @@ export function startChild(options: {
   onEnd: () => void
 }): Child {
   const child = fork(options.url, [], {
-    // What reads hostile bytes has no business with the configuration, nor with what the gateway reads and writes.
+    // A process that reads hostile bytes has no business with the configuration, nor with what the gateway reads and writes.
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc', 'pipe'],
     execArgv: ['--disable-warning=ExperimentalWarning', ...HEAP],
     serialization: 'advanced',
   })
-  // Without a descriptor left there is no list at all, and an error soon.
+  // The list is missing where no descriptor was left, and an error comes soon.
   const bytesOut = (child.stdio as typeof child.stdio | undefined)?.[BYTES_FD] as Socket | undefined
-  // One that is gone says so by its exit.
+  // A pipe that is gone says so by the exit of its process.
   bytesOut?.on('error', () => {}).unref()
   let job: Job | undefined
   let isReady = false
@@ -64,7 +65,7 @@ export function startChild(options: {
     const { input, bytes } = takeBytes(whole)
     // One that cannot be reached any more is about to be gone.
     child.send([name, input, bytes?.length ?? null] satisfies ChildRequest, () => {})
-    // Beside the message and not in it: serialised, two mebibytes are copied twice on this thread.
+    // The bytes travel beside the message: serialised in it, two mebibytes are copied twice on this thread.
     if (bytes && bytes.length > 0) bytesOut?.write(bytes)
   }
 
@@ -105,7 +106,7 @@ export function startChild(options: {
     )
     options.onFree()
   })
-  // Without an id it was never started, and there is no exit.
+  // A process without an id was never started, and has no exit.
   child.on('error', (failure) => {
     if (child.pid === undefined) end(failure)
   })

@@ -1,4 +1,4 @@
-// Processes that run the analyses: started when needed, ended when idle, replaced when one is cut off.
+// Keeps the processes that run the analyses: started when needed, ended when idle, replaced when one is cut off.
 import { availableParallelism } from 'node:os'
 import { GatewayError } from '../../core/errors.ts'
 import type { Analyser, AnalyserLoad } from '../ports.ts'
@@ -14,7 +14,7 @@ export interface PoolOptions {
   /** Analyses that may wait for a process, and for how long. */
   readonly maxWaiting?: number
   readonly maxWaitMs?: number
-  /** Where the code of the process is; found beside this file (source) or beside the bundle. */
+  /** The code of the process; found beside this file (source) or beside the bundle. */
   readonly workerUrl?: URL
 }
 
@@ -26,7 +26,8 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser & { load
   const maxChildren = options.workers ?? Math.min(2, availableParallelism())
   const url = options.workerUrl ?? workerUrl()
   const children = new Set<Child>()
-  // In the order they came. Each has until its timer: behind pages made to be slow the queue hardly moves.
+  // Jobs are in the order they came, each with the timer that ends its wait: behind pages made to be slow the queue hardly
+  // moves.
   const waiting = new Map<Job, NodeJS.Timeout>()
   let idleTimer: NodeJS.Timeout | undefined
   let closing: Promise<void> | undefined
@@ -45,7 +46,7 @@ export function createAnalyserPool(options: PoolOptions = {}): Analyser & { load
   }
 
   function addChild(): Child | undefined {
-    // One that is being cut off counts until it is gone: it may still be using a core.
+    // A process that is being cut off counts until it is gone: it may still be using a core.
     if (children.size >= maxChildren || closing) return undefined
     const child = startChild({
       url,

@@ -8,7 +8,7 @@ export type ChildRequest = readonly [name: string, input: unknown, bytes: number
 export type ChildMessage =
   { readonly ready: true } | { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
-/** Of the pipe with the bytes, in this process. */
+/** The descriptor of the pipe with the bytes, in the child process. */
 export const BYTES_FD = 4
 
 /**
@@ -43,7 +43,7 @@ export function serve(analyses: Readonly<Record<string, (input: never) => unknow
   send({ ready: true })
 }
 
-/** Waits for them: they are on their way, and there is nothing else to do. */
+/** Blocks until the bytes are here: they are on their way, and there is nothing else to do. */
 function readBytes(length: number): Buffer {
   // Memory of its own: an analysis sees nothing but its page.
   const bytes = Buffer.allocUnsafeSlow(length)

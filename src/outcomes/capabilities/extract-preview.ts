@@ -41,7 +41,7 @@ export const extractPreview: Capability = {
 
 interface PreviewRequest {
   readonly html: string
-  /** What relative links are resolved against; undefined leaves them relative. */
+  /** The base that relative links are resolved against; undefined leaves them relative. */
   readonly baseUrl: string | undefined
   readonly isSample: boolean
 }

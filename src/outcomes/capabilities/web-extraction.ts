@@ -17,7 +17,9 @@ import { requestedSources } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 import type { Related } from '../text/relate.ts'
 
-/** Of all documents together, as JSON: an answer is a message, and is stored. Three that are large get a third each. */
+/**
+ * The size of all documents together, as JSON: an answer is a message, and is stored. Three that are large get a third each.
+ */
 export const MAX_DOCUMENT_BYTES = 1_200_000
 
 const SAMPLES: readonly SourceRequest[] = ['one', 'two'].map((name) => ({
@@ -127,7 +129,7 @@ function toDocument({ source, fetched, retrieved, reading }: Gathered<PageReadin
   }
 }
 
-/** Documents are worth their price without it: where it takes too long, the answer says so. */
+/** Documents are worth their price without relations: where those take too long, the answer says so. */
 async function relateAll(
   documents: readonly Document[],
   query: string | null,

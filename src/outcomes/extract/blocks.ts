@@ -1,4 +1,5 @@
-// Tree -> blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative throughout.
+// Reads the tree into blocks in reading order: headings, paragraphs, list items, quotes, code, data tables. Iterative
+// throughout.
 import { type DataTable, readTable } from './table.ts'
 import { cleanText, collapseSpaces, MORE_THAN_A_SPACE } from './text.ts'
 import { type Element, estimateWords, textOf } from './tree.ts'
@@ -12,7 +13,7 @@ export interface Run {
   readonly code: boolean
 }
 
-/** Where a block stands and what it weighs; blocks of text made elsewhere have no place. */
+/** The place and weight of a block; blocks of text made elsewhere have no place. */
 interface Place {
   readonly at?: Element
   readonly words?: number
@@ -38,13 +39,13 @@ const BLOCKS = new Set(
     ' ',
   ),
 )
-/** What changes the look of the text inside it without being a block. */
+/** Elements that change the look of the text inside them without being blocks. */
 const STYLED = new Set(['a', 'b', 'strong', 'i', 'em', 'code', 'kbd', 'samp'])
-/** What a block stands in: text that is not in such an element belongs to the one around it. */
+/** Whether text can belong to this element: text in another one belongs to the block around it. */
 export const isBlockElement = ({ name }: Element) => BLOCKS.has(name)
 const MAX_LIST_DEPTH = 8
 
-/** In the stack above an element: what is inside it was read. */
+/** The mark lies in the stack above an element whose inside was read. */
 const LEAVE = Symbol('leave')
 type Step = Element | string | typeof LEAVE
 
@@ -59,7 +60,7 @@ export function readBlocks(
   let runs: Run[] = []
   const look = { href: undefined as string | undefined, strong: 0, emphasis: 0, code: 0 }
   const place = { heading: 0, quote: 0, article: 0 }
-  // What holds again behind the element that is read, innermost last.
+  // The values that hold again behind the element that is read, innermost last.
   const outerBlocks: Element[] = []
   const outerHrefs: (string | undefined)[] = []
   const outerHeadings: number[] = []
@@ -138,7 +139,7 @@ export function readBlocks(
     for (const child of children.toReversed()) stack.push(child)
   }
 
-  /** What an element changes for the text inside it. */
+  /** Applies what an element changes for the text inside it. */
   function style({ name, attributes }: Element): void {
     switch (name) {
       case 'h1':
@@ -187,7 +188,7 @@ export function readBlocks(
     }
   }
 
-  /** The same, backwards. */
+  /** Takes back what `style` applied. */
   function leave({ name }: Element): void {
     if (BLOCKS.has(name)) {
       flush()
@@ -252,7 +253,7 @@ const RUN_OF_SPACES = /[\t\n\v\f\r]|\s\s|[\u00A0\u1680\u2000-\u200A\u202F\u205F\
 const collapseRuns = (text: string) =>
   RUN_OF_SPACES.test(text) ? text.replace(MORE_THAN_A_SPACE, ' ') : text
 
-/** What `tidyRuns` changes inside a text: most have nothing of it. */
+/** The characters that `tidyRuns` changes: most texts have none of them. */
 const UNTIDY = /[\t\v\f\r\n\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000\uFEFF]|  /
 
 /** Spaces as a reader sees them: none at the ends, one between words, none around line breaks. Changes the runs. */

@@ -1,10 +1,10 @@
-// Which parts of a page are not its content: navigation, advertising, consent, sharing, what else there is to read.
+// Decides which parts of a page are not its content: navigation, advertising, consent, sharing, what else there is to read.
 // Names are a habit and no promise, so a part that holds most of the words of a page is content whatever it is called.
 import type { Element } from './tree.ts'
 
 export type Boilerplate = 'chrome' | 'named' | 'weak' | 'comments'
 
-/** Of the words of a page: what holds more is content whatever it is called. */
+/** A part that holds more than this share of the words of a page is content whatever it is called. */
 const SHARES: Readonly<Record<Boilerplate, number>> = { chrome: 0.5, named: 0.5, weak: 0.25, comments: 0.5 }
 /** Whole pages are wrapped in a form by some servers, and threads by forums. */
 const FORM_SHARE = 0.15
@@ -57,7 +57,7 @@ const NAMES: Readonly<Record<string, string>> = {
   credits: 'copyright legal policy privacy terms tags tagcloud taglist byline authorbox authorbio postmeta entrymeta metadata',
 } // prettier-ignore
 const DENIED = new Set(Object.values(NAMES).flatMap((words) => words.split(' ')))
-/** Said of whole layouts as well, so that a part which holds much of the page keeps its text. */
+/** Whole layouts have these names as well, so a part which holds much of the page keeps its text. */
 const WEAK = new Set(
   'sidebar sidebars widget widgets rail toc tabs ad ads promo promos promotion paywall modal overlay lightbox search disclaimer'.split(
     ' ',

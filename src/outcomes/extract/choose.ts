@@ -1,5 +1,5 @@
-// Which blocks of a page are its main text: the good ones in the part that holds most of them, and what belongs to them.
-// Where that finds little, other places that carry the text are tried; the answer names the one that did.
+// Decides which blocks of a page are its main text: the good ones in the part that holds most of them, and what belongs to
+// them. Where that finds little, other places that carry the text are tried; the answer names the one that did.
 import { type Block, readBlocks } from './blocks.ts'
 import { createBoilerplateRules } from './boilerplate.ts'
 import { markedRoot, smallestRoot } from './root.ts'
@@ -29,9 +29,9 @@ export interface Choice {
   readonly mode: ExtractionMode
 }
 
-/** Fewer are no text to be content with: other places are looked at. */
+/** Fewer words are no text to be content with: other places are tried. */
 const MIN_WORDS = 80
-/** Fewer are chance: the page is then taken as a whole. */
+/** Fewer words are chance: the page is then taken as a whole. */
 const MIN_SCORED_WORDS = 30
 const MIN_NOSCRIPT_WORDS = 40
 /** How often the main part must hold the words of the prose in it, to be a list of links rather than a text. */
@@ -45,7 +45,7 @@ const MAX_LINK_SHARE = 0.5
 /** Short blocks that are mostly links are navigation, even between good ones. */
 const NAVIGATION_LINK_SHARE = 0.7
 const NEAR = 2
-/** Of the good text that the root holds, and of it that a part marked as the body must hold. */
+/** Shares of the good text: what the root must hold, and what a part marked as the body must hold. */
 const SHARES = {
   article: { root: 0.65, marked: 0.3 },
   // Every post counts, also the one outside the list of replies.

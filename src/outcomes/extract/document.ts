@@ -1,4 +1,5 @@
-// Parsed page -> normalised document. Pure: the same HTML and base give the same bytes, whoever asks and whenever.
+// Turns a parsed page into a normalised document. Pure: the same HTML and base give the same bytes, whoever asks and
+// whenever.
 import type { ContentWarning, ExtractedDocument } from '../../../schemas/document.ts'
 import { type Block, textOfBlocks, textOfRuns } from './blocks.ts'
 import { chooseBlocks, type ExtractionMode } from './choose.ts'

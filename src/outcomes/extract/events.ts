@@ -1,5 +1,5 @@
-// HTML -> balanced opening and closing of elements, as browsers repair them, near enough. Linear in the input whatever it
-// nests, leaves open or closes in vain: a tokenizer's tokens and one stack with a count of the names on it.
+// Turns HTML into balanced opening and closing of elements, as browsers repair them, near enough. Linear in the input
+// whatever it nests, leaves open or closes in vain: a tokenizer's tokens and one stack with a count of the names on it.
 import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
 export interface HtmlEvents {
@@ -15,7 +15,7 @@ const words = (list: string) => new Set(list.split(' '))
 const VOID = words(
   'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr',
 )
-/** What is read of attributes; the others only cost. */
+/** Attributes that are read; the others only cost. */
 const READ_ATTRIBUTES = words(
   'class id role href hidden aria-hidden style itemprop datetime lang xml:lang content property name http-equiv rel type',
 )

@@ -1,4 +1,4 @@
-// What a page says it is, which decides how it is read.
+// Reads what a page says it is, which decides how it is read.
 import type { PageHints } from './choose.ts'
 import { allTypes, isArticle, type JsonLd } from './json-ld.ts'
 import { cleanText } from './text.ts'

@@ -1,4 +1,4 @@
-// JSON-LD as an inventory: which types a page declares, and what it says about products. No context is ever loaded.
+// Reads JSON-LD as an inventory: which types a page declares, and what it says about products. No context is ever loaded.
 import { isObject } from '../../lib/json.ts'
 import { cleanText, collapseSpaces, cutText } from './text.ts'
 

@@ -1,4 +1,5 @@
-// JSON source -> its value where it is small, and a linear form of it that people and models can read: one line a value.
+// Reads a JSON source: its value where it is small, and a linear form of it that people and models can read: one line a
+// value.
 import { hasInexactNumber } from '../../outbound/numbers.ts'
 import type { PageInput } from '../reading.ts'
 import { emptyDocument } from './empty.ts'
@@ -78,7 +79,9 @@ function linearise(value: unknown): { lines: string[]; depth: number; isComplete
   return { lines, depth, isComplete: lines.length < MAX_LINES && characters <= PAGE_LIMITS.textCharacters }
 }
 
-/** The same value with every text and name in it cleaned: what has no UTF-8 has no digest, and nobody sees what is invisible. */
+/**
+ * The same value with every text and name in it cleaned: what has no UTF-8 has no digest, and nobody sees what is invisible.
+ */
 function cleanValue(value: unknown): unknown {
   const top: { value?: unknown } = {}
   const stack: { into: object; key: PropertyKey; value: unknown }[] = [{ into: top, key: 'value', value }]

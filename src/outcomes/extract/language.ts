@@ -1,4 +1,4 @@
-// Which language a text is in: what was declared, unless the script or a detector that is sure says otherwise.
+// Decides which language a text is in: what was declared, unless the script or a detector that is sure says otherwise.
 import { franc } from 'franc'
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 
@@ -36,7 +36,7 @@ export function detectLanguage({
   declared,
   text,
 }: {
-  /** In order of trust. */
+  /** Declarations in the order of trust. */
   declared: readonly (readonly [tag: string | null | undefined, source: LanguageSource])[]
   text: string
 }): Language {
@@ -64,7 +64,7 @@ function detect(sample: string, possible: readonly string[] | undefined): string
 const isPlainArabic = (sample: string, possible: readonly string[] | undefined) =>
   possible?.[0] === 'ar' && (sample.match(NOT_ARABIC)?.length ?? 0) * 50 < sample.length
 
-/** From the middle, where menus and bylines are far. */
+/** The sample is from the middle, where menus and bylines are far. */
 function sampleOf(text: string): string {
   const start = Math.max(0, Math.floor((text.length - SAMPLE_CHARACTERS) / 2))
   return text.slice(start, start + SAMPLE_CHARACTERS)

@@ -4,15 +4,15 @@ export interface ExtractionLimits {
   readonly textCharacters: number
   /** Entries of lists. */
   readonly links: number
-  /** Of these, those that do not stand in the main text: navigation, teasers. */
+  /** Links that do not stand in the main text: navigation, teasers. */
   readonly linksElsewhere: number
   readonly headings: number
   readonly tables: number
-  /** Of all tables together. */
+  /** Cells of all tables together. */
   readonly cells: number
 }
 
-/** Of paid documents: more than any page that people read has. */
+/** Limits of paid documents: more than any page that people read has. */
 export const PAGE_LIMITS: ExtractionLimits = {
   textCharacters: 200_000,
   links: 500,
@@ -22,5 +22,5 @@ export const PAGE_LIMITS: ExtractionLimits = {
   cells: 10_000,
 }
 
-/** Of a heading, or of the words of a link. */
+/** The length of a heading, or of the words of a link. */
 export const MAX_LABEL_CHARACTERS = 300

@@ -9,7 +9,7 @@ export interface ResolvedLink {
 
 const SHOWN = new Set(['http:', 'https:', 'mailto:', 'tel:'])
 const MAX_URL_CHARACTERS = 2048
-// As the URL standard does before it looks for a scheme: what a browser overlooks, a filter has to overlook too.
+// The URL standard removes these before it looks for a scheme: what a browser overlooks, a filter has to overlook too.
 const BREAKS = /[\t\n\r]+/g
 // oxlint-disable-next-line no-control-regex -- see above
 const OUTER_CONTROLS = /^[\u0000-\u0020]+|[\u0000-\u0020]+$/g

@@ -1,4 +1,4 @@
-// What a page says about itself. Structured data first, then meta tags, then what readers see; never a guess.
+// Reads what a page says about itself. Structured data first, then meta tags, then what readers see; never a guess.
 import { getDomain } from 'tldts'
 import { isArticle, type JsonLd, textValue } from './json-ld.ts'
 import { detectLanguage, type Language } from './language.ts'

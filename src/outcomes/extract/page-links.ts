@@ -1,4 +1,4 @@
-// Links of a page: those of its main text first, as they stand there, then some of those around it.
+// Lists the links of a page: those of its main text first, as they stand there, then some of those around it.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { type Block, isBlockElement } from './blocks.ts'
 import { type ExtractionLimits, MAX_LABEL_CHARACTERS } from './limits.ts'
@@ -24,7 +24,7 @@ export function readLinks(
   const inText = new Map<string, Links[number]>()
   const elsewhere = new Map<string, Links[number]>()
   const seen = new Set<string>()
-  /** By address as written: in the text, though not where one would look for it. */
+  /** Links by their address as written: it is in the text, though not where one would look for it. */
   const unplaced = new Map<string, Element>()
 
   function add(element: Element, href: string, isInText: boolean): void {
@@ -51,7 +51,7 @@ export function readLinks(
   return { inText: [...inText.values()], elsewhere: [...elsewhere.values()] }
 }
 
-/** Where the main text stands, and the addresses that are written in it. */
+/** Finds where the main text stands, and the addresses that are written in it. */
 function findMain(blocks: readonly Block[]) {
   const hrefs = new Set<string>()
   const places = new Set<Element>()

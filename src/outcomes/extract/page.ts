@@ -1,4 +1,4 @@
-// Bytes of a public source -> normalised document, whatever form they are in.
+// Turns bytes of a public source into a normalised document, whatever form they are in.
 import type { PageReading } from '../reading.ts'
 import { decodeText } from '../../outbound/charset.ts'
 import { digestText } from '../digest.ts'

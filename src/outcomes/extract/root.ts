@@ -1,4 +1,4 @@
-// The part of a page that its main text is in: what the page itself calls the body, else the smallest part that holds
+// Finds the part of a page that its main text is in: what the page itself calls the body, else the smallest part that holds
 // most of the good text.
 import type { Block } from './blocks.ts'
 import { attribute, type Element } from './tree.ts'
@@ -18,7 +18,7 @@ export function smallestRoot(
     if (!good[i] || !block.at) return
     const words = plainWords(block)
     total += words
-    // Every ancestor once, so that deep pages cost no more than flat ones.
+    // Every ancestor is added once, so that deep pages cost no more than flat ones.
     for (let at: Element | undefined = block.at; at && !held.has(at); at = at.parent) held.set(at, 0)
     held.set(block.at, (held.get(block.at) ?? 0) + words)
   })

@@ -8,7 +8,7 @@ export type Kind =
 
 const HEAD_BYTES = 1024
 const HTML_TYPES = new Set(['text/html', 'application/xhtml+xml', 'application/vnd.wap.xhtml+xml'])
-// What servers say when they know nothing: the bytes decide.
+// Servers send these types when they know nothing: the bytes decide.
 const UNKNOWN_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'text/plain', '*/*'])
 const HTML_START =
   /^<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|main|article|section|header|nav|div|p|h[1-6]|table|ul|ol|a|img|span|br|b)\b/i

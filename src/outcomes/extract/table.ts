@@ -8,7 +8,8 @@ export interface DataTable {
   rows: string[][]
 }
 
-// What only a page layout puts into a cell. Seeing one ends the reading, so nested tables are scanned once, not once a level.
+// Elements that only a page layout puts into a cell. Seeing one ends the reading, so nested tables are scanned once, not
+// once a level.
 const LAYOUT_CONTENT = new Set([
   'table',
   'h1',

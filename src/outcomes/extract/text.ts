@@ -13,16 +13,18 @@ const BIDI_CONTROLS = /[\u202A-\u202E\u2066-\u2069]/g
 const BIDI_MARKS = /[\u061C\u200E\u200F]/g
 // Copies of ASCII that no font shows, and the supplementary variation selectors: both carry smuggled text.
 const TAG_CHARACTERS = /[\u{E0000}-\u{E0FFF}]/gu
-/** ZWJ, ZWNJ and the two selectors of emoji stay, which Persian, Indic and emoji need: two of them, never a message in them. */
+/**
+ * ZWJ, ZWNJ and the two selectors of emoji stay, which Persian, Indic and emoji need: two of them, never a message in them.
+ */
 const JOINERS = /(?:\u200C|\u200D|\uFE0E|\uFE0F){3,}/g
-/** As wide as a letter, and blank. */
+/** These are as wide as a letter, and blank. */
 const BLANK_LETTERS = /[\u3164\uFFA0]/g
 // oxlint-disable-next-line no-control-regex -- removing control characters is the point
 const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD]/g
 
 export const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
-/** What is counted, in one look, by code units: U+DB40 to U+DB43 start every tag character and little else. */
+/** The counted characters by code units: U+DB40 to U+DB43 start every tag character and little else. */
 const ANY_INVISIBLE =
   // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
   /[\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B\u202A-\u202E\u2060-\u206F\uDB40-\uDB43\uFE00-\uFE0D\uFEFF\uFFF0-\uFFFB]/g
@@ -72,7 +74,7 @@ export function cleanText(source: string): string {
       .replace(TAG_CHARACTERS, '')
       .replace(CONTROLS, '')
       .replace(JOINERS, '')
-      // Again, for those that stood apart until here.
+      // Marks that stood apart until here may be piled up now.
       .replace(PILED_MARKS, '$1')
       .normalize('NFC')
   )
@@ -88,7 +90,7 @@ export const collapseSpaces = (text: string): string => text.replace(MORE_THAN_A
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+(?:['’.,-](?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{N}\p{M}])+)*/gu
 
-/** Of the characters that Latin text is made of: 1 in a word, 2 between two parts of one, 0 between words. */
+/** The characters that Latin text is made of: 1 in a word, 2 between two parts of one, 0 between words. */
 const LATIN = Uint8Array.from({ length: 0x250 }, (_, code) => {
   const char = String.fromCharCode(code)
   return /[\p{L}\p{N}\p{M}]/u.test(char) ? 1 : /['.,-]/.test(char) ? 2 : 0
@@ -96,7 +98,7 @@ const LATIN = Uint8Array.from({ length: 0x250 }, (_, code) => {
 
 export function countWords(text: string): number {
   let words = 0
-  // As above: what the last character was.
+  // The kind of the last character, as above.
   let before = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
@@ -120,7 +122,7 @@ export function countCharacters(text: string): number {
   return count
 }
 
-/** At most `max` UTF-16 units, never half a surrogate pair. */
+/** Cuts to at most `max` UTF-16 units, never through a surrogate pair. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text
   const code = text.charCodeAt(max - 1)

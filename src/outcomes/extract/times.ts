@@ -1,5 +1,5 @@
-// Times as pages state them -> ISO 8601, with the zone that is stated and none where none is. Never a guess: what could
-// mean two days is left out.
+// Turns times as pages state them into ISO 8601, with the zone that is stated and none where none is. Never a guess: what
+// could mean two days is left out.
 
 const ISO =
   /^(\d{4}-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01]))?)(?:[T ]([0-2]\d:[0-5]\d(?::[0-6]\d(?:[.,]\d{1,9})?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?$/i

@@ -1,5 +1,5 @@
-// Builds a light tree of a page in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening, so
-// that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
+// Builds a light tree of a page in one streaming pass. Whatever is sent, the tree is bounded: depth is capped by flattening,
+// so that no later walk can overflow a stack, and elements that never carry readable text are left out while parsing.
 import { NO_ATTRIBUTES, readHtml } from './events.ts'
 
 export interface Element {
@@ -11,7 +11,7 @@ export interface Element {
   /** Place in the order of the document; everything below has a number up to `end`. */
   readonly start: number
   end: number
-  /** Of the text below that is seen. */
+  /** Words of the text below that is seen. */
   words: number
   /** Those inside links. */
   linkWords: number
@@ -113,7 +113,7 @@ export function parsePage(html: string): ParsedPage {
       keepAside(hidden, textOf(element, ' '))
       return
     }
-    // What only crawlers and old browsers see counts for itself alone.
+    // Text that only crawlers and old browsers see counts for itself alone.
     if (!parent || element.name === 'noscript' || element.name === 'title') return
     parent.words += element.words
     parent.linkWords += element.linkWords

@@ -18,7 +18,7 @@ const INSTRUCTIONS = new RegExp(
   'gi',
 )
 
-/** Of sources without markup: nothing can be hidden but by characters. */
+/** Warnings of sources without markup: nothing can be hidden but by characters. */
 export const findTextWarnings = (source: string, text: string): ContentWarning[] =>
   findWarnings(source, { hiddenText: '', comments: '' }, text)
 

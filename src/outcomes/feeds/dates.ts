@@ -1,8 +1,8 @@
-// What a feed writes as a date -> RFC 3339 with the zone it states. Never the platform's parser, which guesses and depends
-// on where it runs: what is not known for certain stays the raw text.
+// Turns what a feed writes as a date into RFC 3339 with the zone it states. It never uses the platform's parser, which
+// guesses and depends on where it runs: what is not known for certain stays the raw text.
 
 export interface FeedDate {
-  /** As written, trimmed. */
+  /** The date as written, trimmed. */
   readonly raw: string
   /** RFC 3339 with the offset as stated; in UTC where none is. Null where the text is no date that is known. */
   readonly at: string | null

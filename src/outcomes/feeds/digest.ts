@@ -1,4 +1,4 @@
-// Readings of up to three feeds -> one digest: deduplicated, newest first, each entry with where it came from.
+// Makes one digest of up to three feeds: deduplicated, newest first, each entry with where it came from.
 import { must } from '../../lib/must.ts'
 import type { ContentWarning } from '../../../schemas/document.ts'
 import type { DigestedFeed, DigestEntry } from '../../../schemas/feed-digest.ts'

@@ -45,7 +45,7 @@ export interface ReadEntry {
   readonly warnings: readonly ContentWarning[]
 }
 
-/** What three feeds with the same entries need for thirty different ones. */
+/** Three feeds with the same entries need so many for thirty different ones. */
 const MAX_READ_ENTRIES = 120
 const MAX_READ_CHARACTERS = 4000
 const MAX_SUMMARY_CHARACTERS = 300

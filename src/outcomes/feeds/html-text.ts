@@ -4,14 +4,14 @@ import type { Construct } from './model.ts'
 import type { XmlElement } from './xml.ts'
 
 export interface VisibleText {
-  /** As written: not cleaned, spaces not collapsed. */
+  /** The text as written: not cleaned, spaces not collapsed. */
   readonly text: string
-  /** Of elements that are not shown. */
+  /** Text of elements that are not shown. */
   readonly hidden: string
   readonly comments: string
 }
 
-/** What is never text for a reader. What stands in frames and players is shown where they cannot be. */
+/** Elements that are never text for a reader. What stands in frames and players is shown where they cannot be. */
 const SKIPPED = new Set(['script', 'style', 'template', 'select', 'datalist', 'textarea'])
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd mark q rp rt ruby s samp small span strike strong sub sup time tt u var wbr'.split(

@@ -1,4 +1,4 @@
-// What a feed says, as it says it: every vocabulary mapped to one shape. Nothing is cut or judged yet.
+// Holds what a feed says, as it says it: every vocabulary mapped to one shape. Nothing is cut or judged yet.
 import type { FeedDate } from './dates.ts'
 import type { XmlElement } from './xml.ts'
 
@@ -13,13 +13,13 @@ export interface Person {
   readonly url: string | null
 }
 
-/** What feeds and entries have in common. Addresses are absolute. */
+/** The members that feeds and entries have in common. Addresses are absolute. */
 export interface Described {
   readonly title: Construct | null
   readonly summary: Construct | null
   readonly content: Construct | null
   readonly link: string | null
-  /** As stated; resolved where it is the address of an entry. */
+  /** The id as stated; resolved where it is the address of an entry. */
   readonly id: string | null
   readonly authors: readonly Person[]
   readonly published: FeedDate | null
@@ -41,7 +41,7 @@ export interface ParsedFeed extends Described {
   /** Such as `rss-2.0`, `atom-1.0`, `rdf-1.0`, `json-feed-1.1`. */
   readonly format: string
   readonly entries: readonly ParsedEntry[]
-  /** In the order of the feed; more than what is in `entries`, where it reached the limit. */
+  /** The number of entries seen; more than what is in `entries`, where it reached the limit. */
   readonly entriesSeen: number
   /** The feed holds more than what was read. */
   readonly isTruncated: boolean

@@ -30,7 +30,7 @@ const BY_URI = new Map(
   Object.entries(VOCABULARIES).flatMap(([name, uris]) => uris.map((uri) => [uri, name] as const)),
 )
 
-/** What the prefixes mean that people forget to declare. */
+/** The meaning of prefixes that people forget to declare. */
 const BY_PREFIX = new Map(Object.keys(VOCABULARIES).map((name) => [name, name]))
 BY_PREFIX.set('a10', 'atom')
 BY_PREFIX.set('xht', 'xhtml')

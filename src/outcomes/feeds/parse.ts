@@ -1,4 +1,4 @@
-// Bytes -> a feed as it says itself, or the reason why they are none.
+// Reads bytes as a feed, or says why they are none.
 import { decodeText } from '../../outbound/charset.ts'
 import { isJson, parseContentType } from '../../outbound/media-type.ts'
 import type { Charset, PageInput, Reading } from '../reading.ts'

@@ -1,5 +1,6 @@
-// Whether two titles announce the same thing. A changed word may change everything ("Episode 12", "beats", "misses"), so
-// only differences that change nothing count as none: spelling, little words, a label in front, the name of the site.
+// Decides whether two titles announce the same thing. A changed word may change everything ("Episode 12", "beats",
+// "misses"), so only differences that change nothing count as none: spelling, little words, a label in front, the name of
+// the site.
 
 export interface TitleKey {
   readonly tokens: readonly string[]

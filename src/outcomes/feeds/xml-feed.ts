@@ -31,7 +31,7 @@ export function mapXmlFeed({ roots, issues }: XmlTree, isCut: boolean): XmlFeedR
   )
   const stopped = issues.has('nested_too_deep') || issues.has('too_many_elements')
   const isPart = isCut || stopped
-  // Of the entry that the cut went through, nobody knows what is missing.
+  // The entry that the cut went through is left out: nobody knows what is missing.
   const whole = isPart && found.at(-1)?.isClosed === false ? found.slice(0, -1) : found
   const language = textOf(channel, ['core:language', 'dc:language']) ?? channel.language ?? root.language
   return {

@@ -7,10 +7,10 @@ import { resolveUrl } from './urls.ts'
 export interface XmlElement {
   /** Vocabulary and local name, such as `atom:title`; `core:` for RSS itself and for what has no namespace. */
   readonly name: string
-  /** By local name; `xml:lang` and the like with their vocabulary. */
+  /** Attributes by their local name; `xml:lang` and the like with their vocabulary. */
   readonly attributes: ReadonlyMap<string, string>
   readonly children: (XmlElement | string)[]
-  /** What relative addresses in it are resolved against. */
+  /** The base that relative addresses in it are resolved against. */
   readonly base: string | undefined
   readonly language: string | undefined
   /** Its end tag was found. */
@@ -80,7 +80,7 @@ export function parseXml(text: string, base: string): XmlTree {
           const [ofAttribute, plain] = splitName(name)
           if (name === 'xmlns' || ofAttribute === 'xmlns') continue
           const key = ofAttribute === 'xml' ? name : plain
-          // Without a prefix it is the element's own.
+          // An attribute without a prefix is the element's own.
           if (ofAttribute === '' || !attributes.has(key)) attributes.set(key, raw[name] ?? '')
         }
         const element: XmlElement = {

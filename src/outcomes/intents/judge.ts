@@ -61,7 +61,7 @@ export function judgeWords(
 const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname.toLowerCase() : '')
 const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).hostname.toLowerCase() : '')
 
-/** By its spelling alone: nothing is asked. */
+/** The address is judged by its spelling alone: nothing is asked. */
 const isFeedAddress = (url: string) =>
   /(?:^|[/._-])(?:feeds?|rss\d?|atom|rdf)(?:[/._-]|$)|\.xml$/.test(pathOf(url)) ||
   /^(?:feeds?|rss)\d*\./.test(hostOf(url))

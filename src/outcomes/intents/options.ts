@@ -1,4 +1,5 @@
-// What else a sentence says plainly: how many, and about what. Anything less plain is left to the fields of the request.
+// Reads what else a sentence says plainly: how many, and about what. Anything less plain is left to the fields of the
+// request.
 import { foldPhrase, type Token, URL_MARK } from './tokens.ts'
 
 const wordSet = (text: string) => new Set(text.split(/\s+/).map(foldPhrase))
@@ -35,7 +36,7 @@ const NO_COUNT = wordSet(
 /** Words that may stand between a number and what it counts. */
 const MAX_BETWEEN = 3
 
-/** How many, where it is said: at most 30 of it. A year, a duration or a model number is no such number. */
+/** Reads how many, where it is said: at most 30. A year, a duration or a model number is no such number. */
 export function readLimit(tokens: readonly Token[]): number | undefined {
   for (let i = 0; i < tokens.length; i++) {
     const token = tokens[i]
@@ -97,7 +98,7 @@ const PLACE_NOUN = wordSet(
 const ENDING = wordSet('please thanks only plz pls فقط لو من_فضلك بس شكرا')
 
 export interface SaidQuery {
-  /** As it was said. */
+  /** The query as it was said. */
   readonly query: string
   /** Tokens from (inclusive) and to (exclusive). */
   readonly from: number

@@ -4,7 +4,7 @@
 export interface Token {
   /** Folded; `URL_MARK` where a URL stood. */
   readonly word: string
-  /** In the text that was split. */
+  /** The position in the text that was split. */
   readonly start: number
   readonly end: number
   /** A comma, full stop or line end stands before it. */

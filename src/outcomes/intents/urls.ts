@@ -4,7 +4,7 @@ import { parse } from 'tldts'
 import { URL_MARK } from './tokens.ts'
 
 export interface SaidUrls {
-  /** As they would be sent: punycode, percent-encoding, no fragment. Each once, in order. */
+  /** The addresses as they would be sent: punycode, percent-encoding, no fragment. Each once, in order. */
   readonly urls: readonly string[]
   /** The text with a mark in place of every URL, and without invisible characters. */
   readonly rest: string
@@ -37,12 +37,12 @@ export function findUrls(said: string): SaidUrls {
     const written = trimUrl(raw)
     const url = host === undefined || isHost(host, raw.slice(host.length)) ? toUrl(written, host) : undefined
     if (url === undefined) {
-      // What looks like the end of a name may be the scheme of a URL that is glued to it.
+      // The end of a name may be the scheme of a URL that is glued to it.
       const isGlued = host !== undefined && text.startsWith('://', match.index + host.length)
       const read = isGlued ? host.lastIndexOf('.') + 1 : (host?.length ?? raw.length)
       URLS.lastIndex = match.index + read
       if (host === undefined) {
-        // What starts like an address and is none says nothing in words either, and may hold a password.
+        // Text that starts like an address and is none says nothing in words either, and may hold a password.
         rest += `${text.slice(at, match.index)} `
         at = URLS.lastIndex
       }
@@ -56,7 +56,7 @@ export function findUrls(said: string): SaidUrls {
   return { urls, rest: (rest + text.slice(at)).replace(INVISIBLE, '') }
 }
 
-/** What belongs to the sentence is cut off the end: punctuation, an unopened bracket, a second URL, Arabic letters. */
+/** Cuts off the end what belongs to the sentence: punctuation, an unopened bracket, a second URL, Arabic letters. */
 function trimUrl(raw: string): string {
   let [url = ''] = raw.split(/[,;()[\]]+(?=https?:\/\/)|\]\(/i, 1)
   // A path may be Arabic, but no word goes from Latin to Arabic letters.
@@ -92,7 +92,7 @@ function toUrl(written: string, host: string | undefined): string | undefined {
   const url = host === undefined ? written : `https://${written}`
   if (!URL.canParse(url)) return undefined
   const parsed = new URL(url)
-  // As written: it is no target, and shown without what is in it.
+  // The address stays as written: it is no target, and shown without what is in it.
   if (parsed.username !== '' || parsed.password !== '') return url
   parsed.hash = ''
   return parsed.href

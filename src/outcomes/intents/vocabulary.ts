@@ -1,5 +1,6 @@
-// What words say about the job: points for a capability, for a job that is none of ours, or for a subject that only a
-// page can be about. Data, and the look-up that forgives endings and slips of the finger. Arabic is written as it folds.
+// Gives points to words for what they say about the job: points for a capability, for a job that is none of ours, or for a
+// subject that only a page can be about. Data, and the look-up that forgives endings and slips of the finger. Arabic is
+// written as it folds.
 import { OUTCOME_IDS, type OutcomeId } from '../../../schemas/outcome.ts'
 import { foldPhrase, stemsOf } from './tokens.ts'
 
@@ -95,7 +96,7 @@ function withoutOne(word: string): string[] {
   return Array.from(word, (_, i) => word.slice(0, i) + word.slice(i + 1))
 }
 
-/** What a word says, and under which name it counts: the same thing said twice counts once. */
+/** The points of a word and the name that it counts under: the same thing said twice counts once. */
 export function findWord(word: string): { readonly name: string; readonly points: Points } | undefined {
   for (const stem of stemsOf(word)) {
     const points = wordPoints.get(stem)
@@ -123,7 +124,7 @@ function findMeant(word: string): string | undefined {
   return undefined
 }
 
-/** What is asked for at the beginning of a clause is to be done, not to be told. */
+/** A verb at the beginning of a clause asks for something to be done, not to be told. */
 const PURCHASE =
   /\| (?:please |pls |now |just |من فضلك )?(?:buy|purchase|order|اشتر|اشتري) (?:this|it|that|\uFFFC|هذا|هذه|ده|دي) /
 const PURCHASE_POINTS = 9

@@ -6,7 +6,7 @@ import { type Node, shownText } from './node.ts'
 
 type Attributes = Readonly<Record<string, string>>
 
-/** What an element states. */
+/** The statements of an element. */
 interface Statement {
   /** Opens an item of these types. */
   readonly types?: readonly string[] | undefined

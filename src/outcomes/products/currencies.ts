@@ -44,7 +44,7 @@ const EXPONENTS: ReadonlyMap<string, number> = new Map(
 /** Decimals of the minor unit. */
 export const exponentOf = (currency: string): number => EXPONENTS.get(currency) ?? 2
 
-/** What shops write instead of the code. Longer spellings first, since `R$` ends in `$`. */
+/** The signs that shops write instead of the code. Longer spellings first, since `R$` ends in `$`. */
 const SIGNS: readonly (readonly [sign: string, code: string])[] = [
   ['US$', 'USD'],
   ['NT$', 'TWD'],
@@ -207,7 +207,7 @@ export function readCurrency(text: string): string | null {
   return null
 }
 
-/** What a shared sign means on a page of that region; null where that does not settle it. */
+/** The meaning of a shared sign on a page of that region; null where that does not settle it. */
 export function inferCurrency(text: string, region: string | null): string | null {
   if (region === null) return null
   for (const [sign, byRegion] of SHARED_SIGNS) if (sign.test(text)) return byRegion[region] ?? null

@@ -33,7 +33,7 @@ const LISTS = new Set([
   'mentions',
 ])
 const MAIN = new Set(['mainEntity', 'mainEntityOfPage', 'about'])
-/** What belongs to a product and is no product on this page. */
+/** Properties whose values belong to a product and are no product on this page. */
 const PARTS = new Set([
   'review',
   'reviews',
@@ -48,7 +48,7 @@ const ALIASED = /^(?:https?:\/\/schema\.org\/|schema:)(?=\w)/
 export function buildGraph(values: readonly unknown[]): Graph {
   const things: Thing[] = []
   const byId = new Map<string, Node>()
-  /** Of nodes whose names were made plain: the node to read instead. */
+  /** The node to read instead of one whose names were made plain. */
   const plain = new Map<unknown, Node>()
   const seen = new Set<object>()
   const queue: { value: unknown; role: Role; parent: Node | undefined }[] = values.map((value) => ({
@@ -57,7 +57,7 @@ export function buildGraph(values: readonly unknown[]): Graph {
     parent: undefined,
   }))
   let isCut = false
-  // What is found below is added behind, and read in its turn.
+  // A node that is found below is added behind, and read in its turn.
   for (const { value, role, parent } of queue) {
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
@@ -122,7 +122,7 @@ function roleOf(key: string, role: Role, types: readonly string[]): Role {
   if (key === 'offers') return role === 'offered' || types.some(isWare) ? 'offered' : 'listed'
   if (MAIN.has(key) && role === 'top') return 'main'
   if (key === '@graph') return role
-  // What stands inside an offer of a product, or inside a variant, describes that.
+  // A thing inside an offer of a product, or inside a variant, describes that.
   return role === 'offered' || role === 'variant' ? 'part' : role
 }
 

@@ -1,11 +1,12 @@
-// What names a product: validated where there is something to validate, so that a typing error never groups two products.
+// Reads what names a product: validated where there is something to validate, so that a typing error never groups two
+// products.
 import { toAsciiDigits } from './money.ts'
 
 export type IdentifierKind = 'gtin' | 'mpn' | 'sku' | 'isbn' | 'asin' | 'product_id'
 
 export interface Identifier {
   kind: IdentifierKind
-  /** As stated. */
+  /** The identifier as stated. */
   value: string
   /** GTIN-14, or folded; null when it is not valid. */
   normalised: string | null
@@ -86,7 +87,7 @@ const PLACEHOLDERS = new Set(
   ).split('|'),
 )
 
-/** Without case, spaces, dashes: how two shops spell the same part number. */
+/** The number without case, spaces and dashes: how two shops spell the same part number. */
 export const foldIdentifier = (value: string): string =>
   toAsciiDigits(value)
     .normalize('NFKC')

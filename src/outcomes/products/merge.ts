@@ -6,7 +6,7 @@ import type { Draft, PageProduct } from './product.ts'
 export interface PageIdentity {
   /** Addresses of the page: its own, its canonical one. Without fragment. */
   readonly urls: ReadonlySet<string>
-  /** What the page is called: title, first heading. */
+  /** The names of the page: title, first heading. */
   readonly titles: readonly string[]
 }
 
@@ -59,7 +59,7 @@ function scoreMain(draft: Draft, page: PageIdentity, titles: readonly string[]):
   if ([...urls].some((url) => page.urls.has(url))) score += 4
   if (titles.some((title) => isTitled(product.name, title))) score += 3
   if (product.offers.some(hasPrice)) score += 3
-  // Of the sizes of a dress, one that can be had.
+  // One size of a dress that can be had stands for all.
   if (product.offers.some(({ availability }) => isBuyable(availability))) score += 1
   if (product.stated_in === 'opengraph') score -= 2
   return score
@@ -72,7 +72,7 @@ function isAboutPage(draft: Draft, page: PageIdentity, titles: readonly string[]
   return draft.product.stated_in === 'opengraph' || isNamed(draft, page, titles)
 }
 
-/** By its address or by what the page is called. */
+/** The main product is known by its address or by what the page is called. */
 const isNamed = ({ urls, product }: Draft, page: PageIdentity, titles: readonly string[]): boolean =>
   [...urls].some((url) => page.urls.has(url)) || titles.some((title) => isTitled(product.name, title))
 
@@ -107,7 +107,7 @@ function compareIdentifiers(a: PageProduct, b: PageProduct): 'same' | 'different
   return isShared ? 'same' : 'unknown'
 }
 
-/** What the better source does not say is taken from the other one, and that is said. */
+/** A field that the better source does not state is taken from the other one, and that is said. */
 function fill(into: PageProduct, from: PageProduct): void {
   let hasFilled = false
   for (const key of ['name', 'brand', 'description', 'image'] as const)

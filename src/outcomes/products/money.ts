@@ -13,7 +13,7 @@ export interface ReadAmount {
 
 const MAX_TEXT_CHARACTERS = 200
 const MAX_WHOLE_DIGITS = 15
-/** As many as a double is written with: `19.990000000000002` is what shops that calculate say. */
+/** A double is written with so many digits: `19.990000000000002` is what shops that calculate say. */
 const MAX_FRACTION_DIGITS = 20
 /** Between the two numbers of a range. */
 const RANGE = /^\s*(?:\p{Sc}|[a-z]{3})?\s*(?:[-–—]|to|bis|à|الى|إلى)\s*(?:\p{Sc}|[a-z]{3})?\s*(?=[\d.,])/iu
@@ -21,7 +21,7 @@ const RANGE = /^\s*(?:\p{Sc}|[a-z]{3})?\s*(?:[-–—]|to|bis|à|الى|إلى)\
 /** One number: digits with separators; a space belongs to it only where three digits follow. */
 const NUMBER = /(?:\d|[.,]\d)(?:\d|[.,'’´٫٬](?=\d)|[ \u00a0\u2009\u202f](?=\d{3}(?!\d)))*/
 
-// Where a comma before three digits groups thousands, and where a point does.
+// Currencies where a comma before three digits groups thousands, and where a point does.
 const COMMA_GROUPS = new Set(
   'USD GBP AUD NZD CAD HKD SGD INR PKR LKR PHP THB MYR TWD CNY JPY KRW ILS AED SAR QAR EGP ZAR KES NGN MXN BDT'.split(
     ' ',

@@ -16,7 +16,7 @@ export const isShown = (value: unknown): boolean => isNode(value) && own(value, 
 
 const MAX_LIST = 200
 
-/** What a property says, as a flat list: `@list` and `@set` are lists, null says nothing. */
+/** The values of a property as a flat list: `@list` and `@set` are lists, null says nothing. */
 export function listOf(value: unknown): readonly unknown[] {
   if (isNothing(value)) return []
   const inner = isNode(value) ? (own(value, '@list') ?? own(value, '@set')) : value

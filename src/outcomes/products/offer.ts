@@ -11,7 +11,7 @@ import { readAvailability, readCondition } from './terms.ts'
 export interface OfferContext {
   readonly graph: Graph
   readonly base: string
-  /** Of what the offer stands in. */
+  /** The thing that the offer stands in. */
   readonly currency: string | null
   /** ISO 3166 country that the page is made for, where it says so. */
   readonly region: string | null

@@ -1,4 +1,4 @@
-// Bytes of a shop page -> the products and offers that it states in a structured form.
+// Reads the products and offers that a shop page states in a structured form.
 import { decodeText } from '../../outbound/charset.ts'
 import { sniffKind } from '../extract/sniff.ts'
 import { resolveLink } from '../extract/links.ts'
@@ -32,7 +32,7 @@ export interface PageProducts {
 }
 
 const MAX_PRODUCTS = 100
-/** Of the products of one page as JSON. */
+/** The size of the products of one page as JSON. */
 const MAX_CHARACTERS = 300_000
 
 const NO_PRODUCT =
@@ -172,7 +172,7 @@ const nameless = (
   issues: ['product_not_stated'],
 })
 
-/** Without a name, a number or a price it is nothing that anybody would pay to know. */
+/** A product without a name, a number or a price is nothing that anybody would pay to know. */
 const saysSomething = ({ name, identifiers, offers }: PageProduct): boolean =>
   name !== null ||
   identifiers.length > 0 ||
@@ -190,7 +190,7 @@ function withIssues(product: PageProduct): PageProduct {
   return { ...product, main_offer: speakingOffer(offers), issues }
 }
 
-/** What a buyer gets: an offer in stock with a price, else one with a price. */
+/** The offer that a buyer gets: one in stock with a price, else one with a price. */
 function speakingOffer(offers: PageProduct['offers']): number | null {
   const candidates = [
     offers.findIndex(({ price, availability }) => price !== null && isBuyable(availability)),

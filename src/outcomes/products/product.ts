@@ -1,4 +1,4 @@
-// Things of a page -> products with their offers, as far as one syntax states them.
+// Turns things of a page into products with their offers, as far as one syntax states them.
 import type { Offer, Product } from '../../../schemas/product-offers.ts'
 import { resolveLink } from '../extract/links.ts'
 import { buildGraph, type Graph, nodesAt, type Role, type Thing } from './graph.ts'
@@ -27,7 +27,7 @@ export interface PageFacts {
 
 const PRODUCTS =
   /^(?:Product|ProductGroup|ProductModel|IndividualProduct|SomeProducts|ProductCollection|ActualProductOrServiceInstance|SomeItems|ProductOrService)$/
-/** What is sold in shops but called by another name: a product where it has an offer. */
+/** Things that are sold in shops but called by another name are products where they have an offer. */
 const WARES =
   /^(?:Book|Audiobook|Car|Motorcycle|Vehicle|VideoGame|Game|MusicAlbum|MusicRelease|Movie|SoftwareApplication|MobileApplication|WebApplication|Drug|DietarySupplement|CreativeWork|VisualArtwork)$/
 const OFFERS = /^(?:Offer|AggregateOffer|Offering|OfferForPurchase)$/

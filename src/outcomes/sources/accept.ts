@@ -1,4 +1,4 @@
-// What a source is asked for, by what the outcome needs.
+// The headers that a source is asked with, by what the outcome needs.
 import type { Wanted } from '../ports.ts'
 
 export const ACCEPT: Readonly<Record<Wanted, string>> = {
@@ -12,5 +12,5 @@ export const ACCEPT: Readonly<Record<Wanted, string>> = {
 export const USER_AGENT = 'agent-gateway/5 (outcomes)'
 /** Connections of outcomes are shared among outcomes only: no credential ever travels on one. */
 export const PARTITION = 'outcomes'
-/** Of one source, as sent and decompressed. */
+/** The size of one source, as sent and decompressed. */
 export const MAX_SOURCE_BYTES = 2 * 1024 * 1024

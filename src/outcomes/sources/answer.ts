@@ -70,10 +70,10 @@ export function freshen(
 /** Compared weakly (RFC 9110, 13.1.2). */
 const opaque = (etag: string) => etag.trim().replace(/^W\//, '')
 
-/** What the source is asked with, so that it need not send again what is kept. */
+/** The conditions that the source is asked under, so that it need not send again what is kept. */
 export function conditionsOf(kept: CachedAnswer | undefined): (readonly [string, string])[] {
   const conditions: [string, string][] = []
-  // Only what is certain to be a header value.
+  // Only a text that is certain to be a header value is sent.
   if (kept?.etag && /^(?:W\/)?"[ !#-~]*"$/.test(kept.etag)) conditions.push(['if-none-match', kept.etag])
   if (kept?.lastModified && /^[ -~]+$/.test(kept.lastModified))
     conditions.push(['if-modified-since', kept.lastModified])
@@ -92,7 +92,7 @@ export function toSource(
 
 const copy = (body: Buffer): Buffer => Buffer.from(new Uint8Array(body).buffer)
 
-/** In memory that nothing else is in: what is large is not copied for what was never written behind it. */
+/** The bytes in memory that nothing else is in: a large body is not copied for what was never written behind it. */
 const alone = (body: Buffer): Buffer =>
   body.length > ALONE_BYTES && body.buffer.byteLength < 2 * body.length ? body : copy(body)
 

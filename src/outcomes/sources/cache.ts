@@ -1,8 +1,8 @@
-// Answers of public sources for a minute, so that who allows an answer of some age gets it at once, and for some minutes
-// more to ask a source whether it changed. Bounded by bytes; the one that was used least recently goes first.
+// Keeps answers of public sources for a minute, so that who allows an answer of some age gets it at once, and for some
+// minutes more to ask a source whether it changed. Bounded by bytes; the one that was used least recently goes first.
 import type { Freshness } from './freshness.ts'
 
-/** What is kept of an answer. */
+/** The part of an answer that is kept. */
 export interface CachedAnswer {
   readonly status: number
   readonly contentType: string | null
@@ -33,10 +33,10 @@ export interface CacheLimits {
 
 /** The oldest answer that anybody may ask for. */
 const MAX_AGE_SECONDS = 60
-/** With a validator an old answer still saves the transfer. */
+/** An old answer with a validator still saves the transfer. */
 const REVALIDATION_MS = 5 * 60_000
 const DEFAULTS: CacheLimits = { maxBytes: 32 * 1024 * 1024, maxEntries: 1000 }
-/** Of an entry beside its body, roughly. */
+/** The cost of an entry beside its body, roughly. */
 const OVERHEAD_BYTES = 1024
 
 export function createSourceCache(now: () => number, limits: CacheLimits = DEFAULTS): SourceCache {
@@ -98,7 +98,7 @@ export const ageOf = ({ freshness, retrievedAt }: CachedAnswer, at: number): num
 
 /** Young enough for who asks, and for the source that sent it. */
 export function isFresh(answer: CachedAnswer, maxAgeSeconds: number, at: number): boolean {
-  // To the millisecond: an answer of 60.9 seconds is older than 60.
+  // Ages are compared to the millisecond: an answer of 60.9 seconds is older than 60.
   const age = answer.freshness.ageSeconds + Math.max(0, at - answer.retrievedAt) / 1000
   const { lifetimeSeconds } = answer.freshness
   return maxAgeSeconds > 0 && age <= maxAgeSeconds && (lifetimeSeconds === null || age < lifetimeSeconds)

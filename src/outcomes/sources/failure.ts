@@ -1,4 +1,4 @@
-// What went wrong with one address, in the words of the coverage. Nothing that the source or a library said.
+// Says what went wrong with one address, in the words of the coverage; never what the source or a library said.
 import type { SourceReason } from '../../../schemas/sources.ts'
 import type { OutboundResponse, SendFailure } from '../../egress/ports.ts'
 import type { TargetOptions } from '../../egress/target.ts'
@@ -87,7 +87,7 @@ function fromRedirect(
   const target = location === undefined ? undefined : resolveLocation(location, base.href)
   if (target) target.hash = ''
   const redirectTo = target?.href
-  // What it carries of a user name and password is nobody's business here.
+  // A user name and password in it are nobody's business here.
   if (
     !target ||
     !redirectTo ||

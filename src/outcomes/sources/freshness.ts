@@ -1,5 +1,5 @@
-// Whether an answer may be kept, and how long it may be served (RFC 9111), for a cache that many callers share. Every
-// request is sent without credentials and with the same headers, so that what varies by them does not vary here.
+// Decides whether an answer may be kept, and how long it may be served (RFC 9111), for a cache that many callers share.
+// Every request is sent without credentials and with the same headers, so that what varies by them does not vary here.
 import type { OutboundResponse } from '../../egress/ports.ts'
 import { headerOf, listOf } from '../../outbound/public-request.ts'
 

@@ -1,4 +1,4 @@
-// Every source in parallel, each with its fallback and its own deadline; what became of each is the coverage.
+// Reads every source in parallel, each with its fallback and its own deadline; what became of each is the coverage.
 import type {
   Coverage,
   RetrievedSource,
@@ -20,11 +20,11 @@ export interface GatherParts {
 }
 
 export interface GatherLimits {
-  /** For one address: name, connection and answer. */
+  /** The time for one address: name, connection and answer. */
   readonly addressMs: number
-  /** For a source with its fallback and what is read out of both. */
+  /** The time for a source with its fallback and what is read out of both. */
   readonly sourceMs: number
-  /** At once, in this process. */
+  /** Sources that are read at once, in this process. */
   readonly maxReads: number
   /** However late the bytes came, somebody looks at them: longer than the analyser lets anything run. */
   readonly minAnalysisMs: number
@@ -74,7 +74,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
     if (!read.ok) return read
     const { source } = read
     const { status: httpStatus, contentType, contentLanguage, body, isCut } = source
-    // Before the bytes go to whoever reads them: they may be gone afterwards.
+    // The length is read before the bytes go to the analyser: they may be gone afterwards.
     const bytes = body.length
     const analysisMs = Math.max(minAnalysisMs, deadline - now())
     const reading = await within(
@@ -142,7 +142,7 @@ export function createGather({ reader, now, limits }: GatherParts): Gather {
         ),
       }
     } finally {
-      // Where one of them threw, nobody waits for the others.
+      // Nobody waits for the others where one of them threw.
       giveUp.abort()
     }
   }

@@ -1,4 +1,4 @@
-// One public address -> bytes, through the gateway's safe outbound path, or a reason.
+// Reads one public address through the gateway's safe outbound path, or says why it cannot.
 import type { OutboundResponse, Sender } from '../../egress/ports.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { parseTarget, type TargetOptions } from '../../egress/target.ts'
@@ -29,7 +29,7 @@ type Result = Awaited<ReturnType<SourceReader['read']>>
 interface Way {
   readonly url: URL
   readonly addresses: readonly string[]
-  /** What is asked for and where: equal reads may share an answer. */
+  /** The key of what is asked for and where: equal reads may share an answer. */
   readonly key: string
   readonly deadline: number
 }
@@ -90,7 +90,7 @@ export function createReader({ targets, sender, rules, now }: ReaderParts): Sour
     return { ok: true, source: toSource(url.href, kept, { cache: 'hit', at: now() }) }
   }
 
-  /** Who takes an answer of some age also takes one that somebody else is just getting. */
+  /** A caller who takes an answer of some age also takes one that somebody else is just getting. */
   async function readShared(way: Way, options: Options): Promise<Result> {
     const running = shared.find(way.key, way.deadline)
     if (running) {

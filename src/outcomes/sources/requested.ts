@@ -1,5 +1,5 @@
-// Which sources a request names, however it names them: `url`, `urls` and `sources` are one list. URLs that stand in the
-// words of the request are in `urls` by then (resolve.ts). Whether an address is any good is found out when it is read.
+// Decides which sources a request names, however it names them: `url`, `urls` and `sources` are one list. URLs that stand in
+// the words of the request are in `urls` by then (resolve.ts). Whether an address is any good is found out when it is read.
 import { MAX_SOURCES } from '../limits.ts'
 import { toUSVString } from 'node:util'
 import { parseTarget } from '../../egress/target.ts'
@@ -38,7 +38,7 @@ export function readSources(claims: ReadonlyMap<ClaimField, unknown>): SourcesRe
     const before = merged.get(key)
     const fallback = fallbacks.find((other) => toKey(other) !== key)
     const source = {
-      // Of two spellings the one that can be fetched.
+      // The spelling that can be fetched is kept of two.
       url: before && isTarget(before.url) ? before.url : toCanonicalUrl(url),
       fallbacks: fallback === undefined ? (before?.fallbacks ?? []) : [toCanonicalUrl(fallback)],
     }
@@ -68,7 +68,10 @@ function listSources(claims: ReadonlyMap<ClaimField, unknown>): SourceRequest[] 
   ]
 }
 
-/** What is sent is what was signed: a target in its one spelling, anything else as written, as UTF-8 and without a password. */
+/**
+ * Gives the address that is sent, which is the one that was signed: a target in its one spelling, anything else as written,
+ * as UTF-8 and without a password.
+ */
 export function toCanonicalUrl(url: string): string {
   const target = parseAny(url)
   return target.ok ? target.url.href : toUSVString(hideUserinfo(url))

@@ -1,4 +1,4 @@
-// What an outcome ends in when there is nothing to deliver: nothing is charged, and everybody is told why.
+// Ends an outcome that has nothing to deliver: nothing is charged, and everybody is told why.
 import type { Coverage, SourceReason } from '../../../schemas/sources.ts'
 import { GatewayError } from '../../core/errors.ts'
 

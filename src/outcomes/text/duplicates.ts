@@ -14,7 +14,7 @@ const MIN_CONTAINMENT = 0.8
 /** A short text is in a longer one by chance. */
 const MIN_CONTAINED_SHINGLES = 30
 
-/** From the strongest. */
+/** Kinds from the strongest. */
 const KINDS = ['exact', 'near', 'contained'] as const
 
 interface Link {
@@ -89,7 +89,7 @@ function compare(a: Uint32Array, b: Uint32Array): Pick<Link, 'kind' | 'similarit
 
 const round = (share: number) => Math.round(share * 10_000) / 10_000
 
-/** Of two sorted sets. */
+/** Counts the members that two sorted sets have in common. */
 function countCommon(a: Uint32Array, b: Uint32Array): number {
   let common = 0
   for (let i = 0, j = 0; i < a.length && j < b.length;) {

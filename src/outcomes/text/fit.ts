@@ -1,4 +1,4 @@
-// A document within a size: an answer holds up to three, and one that is made to be large must not push the others out.
+// Fits a document into a size: an answer holds up to three, and one that is made to be large must not push the others out.
 // What was cut is named, and the digest is of what is left.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { digestText } from '../digest.ts'
@@ -6,7 +6,7 @@ import { countWords } from '../extract/text.ts'
 import type { PageReading } from '../reading.ts'
 import type { Reading } from '../reading.ts'
 
-/** What the lists of a document may take of its size at most; text and Markdown share the rest. */
+/** The lists of a document take at most this share of its size; text and Markdown share the rest. */
 const SHARES = { json: 0.15, tables: 0.15, links: 0.1, headings: 0.05, products: 0.05 } as const
 
 /** @param maxBytes of the reading as JSON in UTF-8; one that is smaller comes back as it is */
@@ -61,7 +61,7 @@ function fitLists(value: PageReading, maxBytes: number, truncated: Set<string>):
   }
 }
 
-/** From the first on, up to the one that does not fit. */
+/** Items are kept from the first on, up to the one that does not fit. */
 function takeWhileFits<T>(items: readonly T[], maxBytes: number): T[] {
   let bytes = 2
   const kept: T[] = []

@@ -1,5 +1,5 @@
-// What in several documents a query is about: BM25 over pieces of the size of a paragraph. The same documents and query
-// give the same passages, in the same order.
+// Finds what a query is about in several documents: BM25 over pieces of the size of a paragraph. The same documents and
+// query give the same passages, in the same order.
 import { must } from '../../lib/must.ts'
 import { segmentText, type Segment } from './segments.ts'
 import { isStopword, stemOf } from './stem.ts'
@@ -28,7 +28,7 @@ const MAX_TERMS = 32
 // Robertson and Zaragoza's usual values.
 const K1 = 1.2
 const B = 0.75
-/** Of the best score: below it a passage shares a common word with the query, and that is all. */
+/** A passage below this share of the best score has a common word with the query, and that is all. */
 const MIN_SHARE = 0.25
 
 interface Candidate extends Segment {
@@ -60,7 +60,7 @@ export function findPassages(documents: readonly PassageDocument[], query: strin
     if (passages.length === MAX_PASSAGES || score < limit) break
     const { id, text } = must(documents[candidate.document], 'the document of a passage')
     const piece = text.slice(candidate.start, candidate.end)
-    // What stands in two documents is shown in the first one.
+    // A passage that stands in two documents is shown in the first one.
     if (seen.has(piece)) continue
     seen.add(piece)
     const start = countCharacters(text, 0, candidate.start)

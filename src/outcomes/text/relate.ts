@@ -1,4 +1,4 @@
-// What several documents are to each other and to a query.
+// Relates several documents to each other and to a query.
 import { findDuplicates } from './duplicates.ts'
 import { findPassages, type PassageDocument } from './passages.ts'
 

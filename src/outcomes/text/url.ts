@@ -24,7 +24,7 @@ export function canonicalUrl(url: string): string | undefined {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !isTracking(pair))
-  // With its question mark: of a query that begins with another one that would be taken off.
+  // A parameter is taken off with its question mark where the query begins with another one that would be taken off.
   parsed.search = kept.length === 0 ? '' : `?${kept.join('&')}`
   return parsed.href
 }

@@ -1,4 +1,4 @@
-// One request to somebody's facilitator and what became of it, told apart by whether a byte of it can have arrived.
+// Sends one request to somebody's facilitator, and tells what became of it apart by whether a byte of it can have arrived.
 import type { Socket } from 'node:net'
 import { createSecureContext, getCACertificates } from 'node:tls'
 import { buildConnector, Client } from 'undici'
@@ -19,7 +19,7 @@ interface ExchangeRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly body?: string | undefined
-  /** For all of it: connecting, sending, waiting, reading. */
+  /** The time for all of it: connecting, sending, waiting, reading. */
   readonly deadlineMs: number
 }
 

@@ -1,4 +1,4 @@
-// What is said to a facilitator, in the version and shape that this one takes, and what its answers mean.
+// Writes requests to a facilitator, in the version and shape that this one takes, and reads its answers.
 import { z } from 'zod'
 import {
   type PaymentPayloadV1,
@@ -17,7 +17,7 @@ interface Quirks {
   readonly payloadMembers?: readonly (keyof PaymentPayloadV2)[]
 }
 
-/** By host. */
+/** Facilitators are told apart by their host. */
 const QUIRKS: Readonly<Record<string, Quirks>> = {
   'api.cdp.coinbase.com': { payloadMembers: ['x402Version', 'accepted', 'payload'] },
 }

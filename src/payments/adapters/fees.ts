@@ -1,4 +1,4 @@
-// What a transaction offers for gas: enough for the next blocks, never more than the operator would want to pay.
+// Decides what a transaction offers for gas: enough for the next blocks, never more than the operator would want to pay.
 import { isObject } from '../../lib/json.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'

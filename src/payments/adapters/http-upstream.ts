@@ -55,7 +55,7 @@ export function createHttpUpstream({ url: base, networks, ca }: HttpUpstreamOpti
   return {
     id,
     url: base,
-    // What a facilitator charges is agreed outside of the protocol.
+    // The price of a facilitator is agreed outside of the protocol.
     feeAtomic: 0n,
     async supported(deadlineMs) {
       const result = await exchange({ url: endpoint('supported'), method: 'GET', deadlineMs })

@@ -7,7 +7,7 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** What the node said to one call. Its words stay inside the gateway. */
+/** The node's answer to one call. Its words stay inside the gateway. */
 export type RpcReply =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly code: number; readonly message: string; readonly data: string | undefined }
@@ -20,7 +20,7 @@ export interface JsonRpc {
   batch(calls: readonly RpcCall[]): Promise<readonly RpcReply[]>
   /** @throws {ChainError} also `refused` when the node answers with an error */
   call(method: string, params: readonly unknown[]): Promise<unknown>
-  /** One call whose arrival matters more than its answer. Never throws. */
+  /** Makes one call whose arrival matters more than its answer; never throws. */
   submit(method: string, params: readonly unknown[]): Promise<Submission>
   close(): Promise<void>
 }
@@ -43,7 +43,7 @@ export interface JsonRpcOptions {
 const CONNECTIONS = 16
 const DEADLINE_MS = 3_000
 const MAX_BYTES = 1024 * 1024
-/** What undici and node say when no connection came to be. */
+/** Codes of undici and node that say that no connection came to be. */
 const NOT_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -35,7 +35,7 @@ interface LocalChain {
   readonly rpc: ChainRpc
   readonly permit2: SdkScheme
   readonly fees: ReturnType<typeof createFees>
-  /** Asked at first use; again after a failure. */
+  /** The accounts are opened at first use, and again after a failure. */
   settlers(): Promise<readonly Settler[]>
 }
 
@@ -102,7 +102,10 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     return chosen
   }
 
-  /** The receipt, or undefined when there is none by `deadline` (of performance.now). A node that does not answer is asked again. */
+  /**
+   * The receipt, or undefined when there is none by `deadline` (of performance.now). A node that does not answer is asked
+   * again.
+   */
   async function awaitReceipt(
     { rpc, network }: LocalChain,
     transaction: string,
@@ -217,7 +220,9 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   }
 }
 
-/** A receipt; a witness where it is of the very transaction, from a node that said in the same request which chain it is of. */
+/**
+ * A receipt; a witness where it is of the very transaction, from a node that said in the same request which chain it is of.
+ */
 interface Seen {
   readonly receipt: Receipt
   readonly isWitness: boolean

@@ -8,7 +8,7 @@ import type { Broadcast } from './settler.ts'
 
 export interface SdkScheme {
   verify(payment: Payment, requirements: PaymentRequirements): Promise<Verdict>
-  /** What was sent, or why nothing was. What became of it is for the caller to find out. */
+  /** @returns what was sent, or why nothing was; the caller finds out what became of it */
   send(
     payment: Payment,
     requirements: PaymentRequirements,

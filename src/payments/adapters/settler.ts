@@ -10,7 +10,7 @@ import type { Fees } from './fees.ts'
 import type { RpcReply } from './json-rpc.ts'
 import { readQuantity } from './usdc-abi.ts'
 
-/** What is known after one attempt to put a transaction out. The hash is known before it leaves. */
+/** The state of a transaction after one attempt to put it out. Its hash is known before it leaves. */
 export type Broadcast =
   | { readonly state: 'sent'; readonly transaction: string }
   /** The node may have it, or somebody behind the node. */
@@ -21,7 +21,7 @@ export type Broadcast =
 export interface Outgoing {
   readonly to: string
   readonly data: string
-  /** What it may burn at most. */
+  /** The most gas that it may burn. */
   readonly gas: bigint
   readonly fees: Fees
 }
@@ -171,7 +171,7 @@ type Judgement =
 function judge(reply: RpcReply): Judgement {
   if (reply.ok) return { state: 'sent' }
   const { message } = reply
-  // Taken before: by a relay on the way that asked twice, for we did not.
+  // The node has taken it before: a relay on the way asked twice, for we did not.
   if (/already known|known transaction|already imported|alreadyknown/i.test(message))
     return { state: 'doubtful', reason: 'already_known' }
   // Either somebody else uses the account, or a relay asked twice and the first was mined.
