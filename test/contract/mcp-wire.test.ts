@@ -322,6 +322,20 @@ describe('initialize', () => {
     }
   })
 
+  it('is answered in JSON like ping, also where a client takes nothing else, and offers no extensions of 2026', async () => {
+    const accept = { accept: 'application/json' }
+    const opened = await initialize('x', accept)
+    expect(opened.headers.get('content-type')).toBe('application/json')
+    expect(opened.json['result'].capabilities).toEqual({ tools: { listChanged: false } })
+    expect(JSON.parse((await legacy('ping', {}, accept)).text)).toEqual({ jsonrpc: '2.0', id: 7, result: {} })
+  })
+
+  it('opens no session when it is refused', async () => {
+    const { headers, json } = await legacy('initialize', { protocolVersion: '2025-11-25' })
+    expect(json['error']).toBeDefined()
+    expect(headers.get('mcp-session-id')).toBeNull()
+  })
+
   it(cites('mcp:lifecycle:unknown', 'is asked for again when the session id is not ours'), async () => {
     const { status, json } = await legacy('tools/list', {}, { 'mcp-session-id': 'dAAAA.BBBB' })
     expect(status).toBe(404)

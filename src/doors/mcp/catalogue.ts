@@ -7,7 +7,7 @@ import { priceSentence } from '../message-payment.ts'
 import { instructions } from './instructions.ts'
 import type { Spelling } from './names.ts'
 import { PAYMENT_EXTENSION } from './result.ts'
-import { type JsonObject, LEGACY_VERSIONS, META, MODERN_VERSION } from './wire.ts'
+import { type JsonObject, META } from './wire.ts'
 
 export type Era = 'legacy' | 'modern'
 /** By what the service key on the connection allows; no key is `public`. */
@@ -15,7 +15,7 @@ export type Audience = 'public' | 'operator' | 'admin'
 
 const AUDIENCES: readonly Audience[] = ['public', 'operator', 'admin']
 /** The list changes with a new version only; private, because it depends on the key and on the client. */
-const LIST_TTL_MS = 300_000
+export const LIST_TTL_MS = 300_000
 
 export interface ToolEntry {
   readonly name: string
@@ -34,14 +34,12 @@ export interface Additions {
 
 export interface Catalogue {
   readonly serverInfo: JsonObject
-  /** As of 2026: with the extensions. */
-  readonly capabilities: JsonObject
+  /** Extensions are of 2026. */
+  readonly capabilities: Readonly<Record<Era, JsonObject>>
   readonly instructions: (spelling: Spelling) => string
   readonly tools: (spelling: Spelling, audience: Audience) => readonly ToolEntry[]
   /** Result JSON of tools/list as bytes. */
   readonly listResult: (era: Era, spelling: Spelling, audience: Audience) => Buffer
-  readonly initializeResult: (version: string, spelling: Spelling) => string
-  readonly discoverResult: (spelling: Spelling) => string
   /** Ends every modern result: `,"resultType":…,"_meta":{…}}`; the metadata alone, for a result that has its own. */
   readonly modernTail: string
   readonly modernMeta: JsonObject
@@ -56,7 +54,6 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
     websiteUrl: addresses.siteUrl,
   }
   const capabilities = { tools: { listChanged: false }, ...additions.capabilities }
-  const modernCapabilities = { ...capabilities, ...paymentExtension(served) }
   const modernMeta = { [META.serverInfo]: serverInfo }
   const modernTail = `,"resultType":"complete","_meta":${JSON.stringify(modernMeta)}}`
   const cacheTail = `,"ttlMs":${LIST_TTL_MS},"cacheScope":"private"${modernTail}`
@@ -78,34 +75,15 @@ export function createCatalogue(registry: Registry, addresses: Addresses, additi
         }),
       ) as Record<Audience, { tools: ToolEntry[]; legacy: Buffer; modern: Buffer }>,
   )
-  const initialized = perSpelling((spelling) =>
-    Object.fromEntries(
-      LEGACY_VERSIONS.map((protocolVersion) => [
-        protocolVersion,
-        JSON.stringify({ protocolVersion, capabilities, serverInfo, instructions: words[spelling] }),
-      ]),
-    ),
-  )
-  const discovered = perSpelling((spelling) => {
-    const result = {
-      supportedVersions: [MODERN_VERSION],
-      capabilities: modernCapabilities,
-      instructions: words[spelling],
-    }
-    return JSON.stringify(result).slice(0, -1) + cacheTail
-  })
 
   return {
     serverInfo,
-    capabilities: modernCapabilities,
+    capabilities: { legacy: capabilities, modern: { ...capabilities, ...paymentExtension(served) } },
     modernTail,
     modernMeta,
     instructions: (spelling) => words[spelling],
     tools: (spelling, audience) => lists[spelling][audience].tools,
     listResult: (era, spelling, audience) => lists[spelling][audience][era],
-    initializeResult: (version, spelling) =>
-      initialized[spelling][version] ?? initialized[spelling][LEGACY_VERSIONS[0]!]!,
-    discoverResult: (spelling) => discovered[spelling],
   }
 }
 

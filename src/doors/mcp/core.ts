@@ -12,7 +12,7 @@ export interface McpCore {
   readonly catalogue: Catalogue
   readonly sessions: SessionIds
   readonly extension: McpExtension | undefined
-  spellingOf(link: Link, clientName: string | undefined): Spelling
+  spellingOf(link: Link): Spelling
   audienceOf(link: Link): Promise<Audience>
 }
 
@@ -22,7 +22,7 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
     extension,
     catalogue: createCatalogue(parts.registry, parts.addresses, extension ?? { tools: [], capabilities: {} }),
     sessions: createSessionIds(sessionKey(parts)),
-    spellingOf: (link, clientName) => chooseSpelling(parts.config.mcpNames, { ...link, clientName }),
+    spellingOf: (link) => chooseSpelling(parts.config.mcpNames, { clientName: undefined, ...link }),
 
     /** An invalid key shows the public list: what is wrong with it is said where it is used. */
     async audienceOf({ tokens, address }) {

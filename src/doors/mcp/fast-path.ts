@@ -1,5 +1,5 @@
-// The common requests of both protocol eras, answered from parsed JSON with bytes prepared at start. A request that is
-// unusual in any way is not judged here: it goes to the SDK, which knows the whole ladder of refusals.
+// tools/call and tools/list of both protocol eras, answered from parsed JSON with bytes prepared at start: 6 and 12 times as fast as
+// the SDK does it. Any other request, and one that is unusual in any way, goes to the SDK, which knows the whole ladder of refusals.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isObject } from '../../lib/json.ts'
 import { type Headers, sendBytes, sendJsonText } from '../http/reply.ts'
@@ -47,8 +47,12 @@ const isClientInfo = (info: unknown) =>
   info === undefined ||
   (isObject(info) && typeof info['name'] === 'string' && typeof info['version'] === 'string')
 
-const nameOf = (info: unknown) =>
-  isObject(info) && typeof info['name'] === 'string' ? info['name'] : undefined
+/** The client's name, from `initialize` or from the metadata that every request of 2026 has. */
+export function clientNameOf(params: JsonObject): string | undefined {
+  const meta = params['_meta']
+  const info = params['clientInfo'] ?? (isObject(meta) ? meta[META.clientInfo] : undefined)
+  return isObject(info) && typeof info['name'] === 'string' ? info['name'] : undefined
+}
 
 export interface FastRequest {
   readonly request: RpcRequest
@@ -62,7 +66,7 @@ export interface FastRequest {
 
 /** @returns false, with nothing sent, when the request is not one of the common ones */
 export async function answerFast(core: McpCore, fast: FastRequest): Promise<boolean> {
-  const { request, era } = fast
+  const { request } = fast
   switch (request.method) {
     case 'tools/call':
       await answerCall(core, fast)
@@ -70,16 +74,6 @@ export async function answerFast(core: McpCore, fast: FastRequest): Promise<bool
     case 'tools/list':
       if (request.params['cursor'] !== undefined) reply(fast, errorText(request.id, NO_CURSOR))
       else await answerList(core, fast)
-      return true
-    case 'server/discover':
-      if (era === 'legacy') return false
-      reply(fast, resultText(request.id, core.catalogue.discoverResult(spelling(core, fast))))
-      return true
-    case 'initialize':
-      return era === 'legacy' && answerInitialize(core, fast)
-    case 'ping':
-      if (era === 'modern') return false
-      reply(fast, resultText(request.id, '{}'))
       return true
     default:
       return false
@@ -91,31 +85,16 @@ const NO_CURSOR = { code: RPC.invalidParams, message: 'Unknown cursor: the list 
 
 const reply = ({ res, headers }: FastRequest, text: string) => sendJsonText(res, 200, text, headers)
 
-function spelling(core: McpCore, { link, request }: FastRequest) {
-  const meta = request.params['_meta']
-  return core.spellingOf(link, isObject(meta) ? nameOf(meta[META.clientInfo]) : undefined)
-}
-
 async function answerList(core: McpCore, fast: FastRequest): Promise<void> {
   const { res, headers, request, era, link } = fast
-  const list = core.catalogue.listResult(era, spelling(core, fast), await core.audienceOf(link))
+  const spelling = core.spellingOf(link)
+  const list = core.catalogue.listResult(era, spelling, await core.audienceOf(link))
   const head = Buffer.from(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},"result":`)
   const body = Buffer.allocUnsafe(head.length + list.length + 1)
   head.copy(body)
   list.copy(body, head.length)
   body[body.length - 1] = 0x7d
   sendBytes(res, 200, body, { 'content-type': 'application/json', ...headers })
-}
-
-function answerInitialize(core: McpCore, fast: FastRequest): boolean {
-  const { params, id } = fast.request
-  const { protocolVersion, clientInfo } = params
-  if (typeof protocolVersion !== 'string' || !isObject(params['capabilities'])) return false
-  if (clientInfo === undefined || !isClientInfo(clientInfo)) return false
-  const chosen = core.spellingOf({ ...fast.link, session: undefined }, nameOf(clientInfo))
-  const text = resultText(id, core.catalogue.initializeResult(protocolVersion, chosen))
-  reply({ ...fast, headers: { ...fast.headers, 'mcp-session-id': core.sessions.issue(chosen) } }, text)
-  return true
 }
 
 async function answerCall(core: McpCore, fast: FastRequest): Promise<void> {

@@ -15,10 +15,11 @@ import {
   presentedTokens,
   readJson,
 } from '../http/request.ts'
+import type { Era } from './catalogue.ts'
 import { createCore } from './core.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { McpExtension } from './extension.ts'
-import { answerFast, classifyEra } from './fast-path.ts'
+import { answerFast, classifyEra, clientNameOf } from './fast-path.ts'
 import { createGuard } from './guard.ts'
 import { isNamesQuery, namesQuery } from './names.ts'
 import type { SdkFallback } from './sdk.ts'
@@ -68,7 +69,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
       const link = linkOf(req, context)
       const message = await readJson(req, maxBodyBytes, MAX_DEPTH)
       if (isObject(message) && isRpcId(message['id'])) id = message['id']
-      await dispatch(message, { req, res, link, headers })
+      await dispatch(message, { req, res, link: nameClient(link, message), headers })
     } catch (thrown) {
       refuse(res, thrown, id, context)
     }
@@ -84,7 +85,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
   async function dispatch(message: unknown, incoming: Incoming): Promise<void> {
     if (Array.isArray(message)) {
       if (message.length > MAX_BATCH) throw tooManyAtOnce()
-      return toSdk(message, incoming)
+      return toSdk(message, 'mixed', incoming)
     }
     if (!isObject(message) || message['jsonrpc'] !== '2.0') throw malformed()
     const { method, id } = message
@@ -97,7 +98,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     if (!isObject(params) || ('id' in message && !isRpcId(id))) throw malformed()
 
     const era = classifyEra({ method, params }, incoming.req.headers)
-    if (era === 'unusual') return toSdk(message, incoming)
+    if (era === 'unusual') return toSdk(message, 'mixed', incoming)
     if (era === 'legacy') checkLegacyHeaders(incoming.req, method)
     if (!isRpcId(id)) {
       if (era === 'legacy' && method === 'notifications/cancelled') cancel(incoming.req, params)
@@ -116,13 +117,13 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     } finally {
       if (key !== undefined) cancellable.delete(key)
     }
-    await toSdk(message, incoming)
+    await toSdk(message, era, incoming)
   }
 
-  async function toSdk(message: unknown, { req, res, link, headers }: Incoming): Promise<void> {
+  async function toSdk(message: unknown, era: Era | 'mixed', incoming: Incoming): Promise<void> {
+    const { req, res, link, headers } = incoming
     const fallback = await loadSdk()
-    const from = { headers: req.headers, url: parts.addresses.mcpUrl }
-    await fallback.serve(message, link, from, res, headers)
+    await fallback.serve({ message, era, link, headers: req.headers }, res, headers)
   }
 
   function linkOf(req: IncomingMessage, context: HttpContext): Link {
@@ -215,6 +216,16 @@ class UnsupportedVersion extends Error {
     super('unsupported protocol version')
     this.requested = requested
   }
+}
+
+/** What `initialize` settles is the session's, so an earlier session has no say in it. */
+function nameClient(link: Link, message: unknown): Link {
+  const params = isObject(message) ? message['params'] : undefined
+  if (!isObject(message) || !isObject(params)) return link
+  const clientName = clientNameOf(params)
+  return message['method'] === 'initialize'
+    ? { ...link, clientName, session: undefined }
+    : { ...link, clientName }
 }
 
 function checkRequest(req: IncomingMessage): void {

@@ -1,56 +1,82 @@
-// The official SDK behind the fast path: what is rare, streaming subscriptions, and every refusal of the 2026 ladder.
-// The only module that imports it; loaded on first use, so that it costs no start-up time.
+// The official SDK behind the fast path: initialize, server/discover and ping, subscriptions, and every refusal of the 2026 ladder.
+// No other module imports it, and it is loaded with its first use: it takes a fifth of a second.
 import type { ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import {
   type CallToolResult,
   createMcpHandler,
+  isInitializeRequest,
   parseJSONRPCMessage,
   ProtocolError,
   Server,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { newId } from '../../lib/ids.ts'
+import { watchDisconnect } from '../http/disconnect.ts'
 import { type Headers as ReplyHeaders, writeChunk } from '../http/reply.ts'
+import { type Era, LIST_TTL_MS } from './catalogue.ts'
 import type { McpCore } from './core.ts'
 import { createLineTransport } from './line-transport.ts'
 import { resultJson } from './result.ts'
 import { callTool, type Link } from './tool-call.ts'
 import type { JsonObject } from './wire.ts'
 
+export interface Asked {
+  /** Parsed. */
+  readonly message: unknown
+  /** `mixed` is what a whole ladder of checks tells apart: batches, subscriptions, and all that is wrong with a request. */
+  readonly era: Era | 'mixed'
+  readonly link: Link
+  readonly headers: NodeJS.Dict<string | string[]>
+}
+
 export interface SdkFallback {
-  /** Answers a message the fast path does not know, from its parsed body. */
-  serve(
-    message: unknown,
-    link: Link,
-    from: { readonly headers: NodeJS.Dict<string | string[]>; readonly url: string },
-    res: ServerResponse,
-    headers: ReplyHeaders,
-  ): Promise<void>
+  /** Answers a message that the fast path does not know. */
+  serve(asked: Asked, res: ServerResponse, headers: ReplyHeaders): Promise<void>
   close(): Promise<void>
 }
 
 export function createSdkFallback(core: McpCore): SdkFallback {
   const links = new WeakMap<Request, Link>()
   const handler = createMcpHandler(
-    ({ requestInfo }) => {
+    ({ requestInfo, era }) => {
       const link = linkOf(requestInfo && links.get(requestInfo))
-      return createServer(core, () => link)
+      return createServer(core, era, () => link)
     },
     { onerror: (error) => core.parts.log.debug({ err: error }, 'mcp request refused') },
   )
+
+  /** One request of the 2025 era, answered in JSON by a server of its own; the handler would answer with a stream of one event. */
+  async function answerLegacy(message: unknown, link: Link, request: Request): Promise<Response> {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      enableJsonResponse: true,
+      ...(isInitializeRequest(message) && {
+        sessionIdGenerator: () => core.sessions.issue(core.spellingOf(link)),
+      }),
+    })
+    const server = createServer(core, 'legacy', () => link)
+    await server.connect(transport)
+    try {
+      return await transport.handleRequest(request, { parsedBody: message })
+    } finally {
+      await server.close()
+    }
+  }
+
   return {
-    async serve(message, link, from, res, headers) {
-      const gone = new AbortController()
-      res.once('close', () => gone.abort())
-      const request = new Request(from.url, {
+    async serve({ message, era, link, headers }, res, replyHeaders) {
+      const request = new Request(core.parts.addresses.mcpUrl, {
         method: 'POST',
-        headers: webHeaders(from.headers),
-        signal: gone.signal,
+        headers: webHeaders(headers),
+        signal: watchDisconnect(res).signal(),
       })
       links.set(request, link)
-      const response = await handler.fetch(request, { parsedBody: message })
-      await pipe(response, res, headers)
+      if (era === 'legacy') {
+        // It is answered in JSON whatever else the client takes, which the transport wants to hear of.
+        request.headers.set('accept', 'application/json, text/event-stream')
+        await pipe(await answerLegacy(message, link, request), res, replyHeaders)
+      } else await pipe(await handler.fetch(request, { parsedBody: message }), res, replyHeaders)
     },
     close: () => handler.close(),
   }
@@ -64,7 +90,8 @@ export function serveSdkStdio(
 ): Promise<void> {
   return new Promise((resolve) => {
     const transport = createLineTransport(streams, parseJSONRPCMessage, resolve)
-    serveStdio(() => createServer(core, () => ({ ...link, requestId: newId('req') })), { transport })
+    const linkNow = () => ({ ...link, requestId: newId('req') })
+    serveStdio(({ era }) => createServer(core, era, linkNow), { transport })
   })
 }
 
@@ -74,11 +101,11 @@ function linkOf(link: Link | undefined): Link {
 }
 
 /** @param linkNow what a call arriving now brings along */
-function createServer(core: McpCore, linkNow: () => Link): Server {
+function createServer(core: McpCore, era: Era, linkNow: () => Link): Server {
   const { catalogue, parts, extension } = core
-  const spelling = core.spellingOf(linkNow(), undefined)
+  const spelling = core.spellingOf(linkNow())
   const server = new Server(catalogue.serverInfo as { name: string; version: string }, {
-    capabilities: catalogue.capabilities,
+    capabilities: catalogue.capabilities[era],
     instructions: catalogue.instructions(spelling),
     cacheHints: { 'tools/list': CACHE, 'server/discover': CACHE },
   })
@@ -99,7 +126,7 @@ function createServer(core: McpCore, linkNow: () => Link): Server {
   return server
 }
 
-const CACHE = { ttlMs: 300_000, cacheScope: 'private' } as const
+const CACHE = { ttlMs: LIST_TTL_MS, cacheScope: 'private' } as const
 
 function webHeaders(headers: NodeJS.Dict<string | string[]>): Headers {
   const web = new Headers()

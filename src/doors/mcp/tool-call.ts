@@ -20,6 +20,8 @@ export interface Link {
   readonly query: string | undefined
   readonly userAgent: string | undefined
   readonly session: Spelling | undefined
+  /** As the message on hand names it. */
+  readonly clientName?: string | undefined
 }
 
 export type ToolOutcome =
