@@ -11,6 +11,7 @@ import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-metadata.ts'
 import { REST_PREFIX } from './rest.ts'
 import { pricedAs, SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
+import { must } from '../../lib/must.ts'
 import { JSON_MEDIA, type Json } from './wire.ts'
 
 const MODES = [JSON_MEDIA, 'text/plain']
@@ -135,7 +136,7 @@ function signaturesOf(card: Json, signer: Signer) {
 /** 8.4: a JWS over the RFC 8785 form of the card without its signatures; its payload is left out. */
 function signatureOf(card: Json, signer: Signer): { protected: string; signature: string } {
   const [header, , signature] = signer.sign('JOSE', card).split('.')
-  return { protected: header!, signature: signature! }
+  return { protected: must(header, 'the header of a signature'), signature: must(signature, 'a signature') }
 }
 
 function skillOnCard(skill: Skill): Json {

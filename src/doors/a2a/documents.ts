@@ -2,22 +2,24 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../../core/errors.ts'
-import { sendBytes } from '../http/reply.ts'
+import { type Headers, sendBytes } from '../http/reply.ts'
 
 export interface FixedDocument {
   readonly body: Buffer
-  readonly headers: Readonly<Record<string, string>>
+  readonly etag: string
+  /** Milliseconds; HTTP counts whole seconds. */
+  readonly modified: number
+  readonly headers: Headers
 }
 
-export function fixDocument(
-  value: unknown,
-  modified: number,
-  headers: Readonly<Record<string, string>> = {},
-) {
+/** @param modified in milliseconds */
+export function fixDocument(value: unknown, modified: number, headers: Headers = {}): FixedDocument {
   const body = Buffer.from(JSON.stringify(value))
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`
   return {
     body,
+    etag,
+    modified,
     headers: {
       'content-type': 'application/json',
       etag,
@@ -27,7 +29,7 @@ export function fixDocument(
       'access-control-allow-origin': '*',
       ...headers,
     },
-  } satisfies FixedDocument
+  }
 }
 
 /** @throws {GatewayError} method_not_allowed */
@@ -51,8 +53,8 @@ function isFresh(req: IncomingMessage, document: FixedDocument): boolean {
   const etags = req.headers['if-none-match']
   if (etags !== undefined) {
     const known = etags.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-    return known.includes('*') || known.includes(document.headers['etag']!)
+    return known.includes('*') || known.includes(document.etag)
   }
   const since = Date.parse(req.headers['if-modified-since'] ?? '')
-  return since >= Date.parse(document.headers['last-modified']!)
+  return since >= Math.trunc(document.modified / 1000) * 1000
 }

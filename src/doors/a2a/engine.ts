@@ -104,8 +104,9 @@ export function createEngine(parts: EngineParts): Engine {
 
   /** The task that a copy of this payment is at work on; anything else that went wrong is thrown on. */
   async function takenTask(thrown: unknown, request: SendRequest, call: A2aCall): Promise<Found> {
-    if (!isTaken(thrown) || !isPaying(request)) throw thrown
-    return find(request.message.taskId!, call)
+    const { taskId } = request.message
+    if (taskId === undefined || !isTaken(thrown) || !isPaying(request)) throw thrown
+    return find(taskId, call)
   }
 
   /** As it comes to rest, here or in another replica; as it is when that takes too long. */
@@ -197,29 +198,28 @@ export function createEngine(parts: EngineParts): Engine {
       const { request } = prepared
       const shown = (event: WireEvent) =>
         'task' in event ? { task: withHistory(event.task, request.historyLength) } : event
-      let found = prepared.known
-      if (!prepared.known) {
-        const { plan, resumed } = prepared
-        if ('parts' in plan) return yield { message: plan }
-        let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
-        const run = runner.start(plan, request, call, resumed, (begun) => {
-          followed = follow(begun, call.gone)
-        })
-        const entry = await run.begun
-        if (entry && followed) {
-          run.done.catch(logFailure)
-          for await (const event of followed) yield shown(event)
-          yield* watchStored(entry, call, isAtRest)
-          return
-        }
-        try {
-          const reply = await run.done
-          return yield 'message' in reply ? { message: reply.message } : { task: reply.task }
-        } catch (thrown) {
-          found = await takenTask(thrown, request, call)
-        }
+      async function* again(found: Found) {
+        for await (const event of watch(found, call, isAtRest)) yield shown(event)
       }
-      for await (const event of watch(found!, call, isAtRest)) yield shown(event)
+      if (prepared.known) return yield* again(prepared.known)
+      const { plan, resumed } = prepared
+      if ('parts' in plan) return yield { message: plan }
+      let followed: AsyncGenerator<WireEvent, void, undefined> | undefined
+      const run = runner.start(plan, request, call, resumed, (begun) => {
+        followed = follow(begun, call.gone)
+      })
+      const entry = await run.begun
+      if (entry && followed) {
+        run.done.catch(logFailure)
+        for await (const event of followed) yield shown(event)
+        return yield* watchStored(entry, call, isAtRest)
+      }
+      try {
+        const reply = await run.done
+        yield 'message' in reply ? { message: reply.message } : { task: reply.task }
+      } catch (thrown) {
+        yield* again(await takenTask(thrown, request, call))
+      }
     },
 
     async get(id, historyLength, call) {

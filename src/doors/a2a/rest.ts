@@ -47,7 +47,10 @@ export function createRest(parts: RestParts) {
     if (path === '/tasks') return { operation: list, id: '' }
     if (path === '/extendedAgentCard') return { operation: card, id: '' }
     const task = /^\/tasks\/([^/:]+)(:cancel|:subscribe)?$/.exec(path)
-    if (task) return { operation: task[2] ? byVerb[task[2] as keyof typeof byVerb] : get, id: task[1]! }
+    if (task) {
+      const [, id = '', verb] = task
+      return { operation: verb ? byVerb[verb as keyof typeof byVerb] : get, id }
+    }
     return /^\/tasks\/[^/]+\/pushNotificationConfigs(\/[^/]+)?$/.test(path)
       ? { operation: push, id: '' }
       : undefined

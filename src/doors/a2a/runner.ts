@@ -11,7 +11,6 @@ import { redactMessage } from './redact.ts'
 import {
   advance,
   createLiveTask,
-  deferred,
   leave,
   type LiveTask,
   publish,
@@ -102,7 +101,7 @@ export function createRunner(parts: {
     watch: ((entry: LiveTask) => void) | undefined,
   ): Run {
     const controller = new AbortController()
-    const begun = deferred<LiveTask | undefined>()
+    const begun = Promise.withResolvers<LiveTask | undefined>()
     let entry: LiveTask | undefined
     let registering: NodeJS.Timeout | undefined
     let isPaying = false

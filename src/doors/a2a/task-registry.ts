@@ -22,21 +22,13 @@ export interface LiveTask {
   writing: Promise<unknown>
 }
 
-export function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve!: (value: T) => void
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
-}
-
 export function createLiveTask(
   task: WireTask,
   owner: string | null,
   controller: AbortController,
   { revision = 0, phase = 'working' as TaskPhase } = {},
 ): LiveTask {
-  const { promise, resolve } = deferred<void>()
+  const { promise, resolve } = Promise.withResolvers<void>()
   return {
     task,
     phase,
@@ -90,12 +82,10 @@ function mergeArtifact(
   artifact: WireArtifact,
   append: boolean | undefined,
 ): readonly WireArtifact[] {
-  const at = artifacts.findIndex(({ artifactId }) => artifactId === artifact.artifactId)
-  if (at < 0) return [...artifacts, artifact]
-  const merged = append
-    ? { ...artifacts[at]!, parts: [...artifacts[at]!.parts, ...artifact.parts] }
-    : artifact
-  return artifacts.with(at, merged)
+  const known = artifacts.find(({ artifactId }) => artifactId === artifact.artifactId)
+  if (!known) return [...artifacts, artifact]
+  const merged = append ? { ...known, parts: [...known.parts, ...artifact.parts] } : artifact
+  return artifacts.map((kept) => (kept === known ? merged : kept))
 }
 
 /**

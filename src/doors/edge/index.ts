@@ -83,13 +83,15 @@ function toTransaction(req: IncomingMessage, context: HttpContext, body: Buffer)
   const rest = context.path.slice(EDGE_PREFIX.length)
   const slash = rest.indexOf('/')
   const headers: (readonly [string, string])[] = []
-  for (let i = 0; i < req.rawHeaders.length; i += 2)
-    headers.push([req.rawHeaders[i]!, req.rawHeaders[i + 1]!])
+  for (const [at, value] of req.rawHeaders.entries()) {
+    const name = req.rawHeaders[at - 1]
+    if (at % 2 === 1 && name !== undefined) headers.push([name, value])
+  }
   return {
     host: slash < 0 ? rest : rest.slice(0, slash),
     path: slash < 0 ? '' : rest.slice(slash),
     // An empty query is one too.
-    query: req.url!.includes('?') ? context.query : undefined,
+    query: req.url?.includes('?') ? context.query : undefined,
     method: METHOD,
     headers,
     body,

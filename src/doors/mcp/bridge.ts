@@ -152,7 +152,7 @@ async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   for await (const chunk of body) {
     rest += decoder.decode(chunk, { stream: true })
     const blocks = rest.split(/\r?\n\r?\n/)
-    rest = blocks.pop()!
+    rest = blocks.pop() ?? ''
     for (const block of blocks) {
       const data = block
         .split(/\r?\n/)

@@ -65,10 +65,10 @@ export function createSessionIds(key: Buffer): SessionIds {
     read(id) {
       const seen = known.get(id)
       if (seen) return seen
-      const match = /^([dp][\w-]{22})\.([\w-]{22})$/.exec(id)
-      if (!match) return undefined
-      if (!timingSafeEqual(Buffer.from(match[2]!), Buffer.from(sign(match[1]!)))) return undefined
-      return remember(id, match[1]!.startsWith('p') ? 'portable' : 'dotted')
+      const [, body, signature] = /^([dp][\w-]{22})\.([\w-]{22})$/.exec(id) ?? []
+      if (body === undefined || signature === undefined) return undefined
+      if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(body)))) return undefined
+      return remember(id, body.startsWith('p') ? 'portable' : 'dotted')
     },
   }
 }

@@ -8,9 +8,7 @@ type Value = string | number | Markup | readonly Value[] | undefined | false
 
 /** Template tag: values are escaped, `Markup` is not, lists are joined, `undefined` and `false` are nothing. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Markup {
-  let markup = strings[0]!
-  for (const [at, value] of values.entries()) markup += render(value) + strings[at + 1]!
-  return { markup }
+  return { markup: strings.reduce((markup, text, at) => markup + render(values[at - 1]) + text) }
 }
 
 function render(value: Value): string {
@@ -32,4 +30,4 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-export const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char]!)
+export const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (char) => ENTITIES[char] ?? char)

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express, { type ErrorRequestHandler } from 'express'
 import { GatewayError } from '../../core/errors.ts'
+import { must } from '../../lib/must.ts'
 import { type HttpContext, type HttpHandler } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
@@ -24,6 +25,8 @@ export function createRestDoor(parts: DoorParts): RestDoor {
     exact.set(resource.path, resource)
   }
   const contexts = new WeakMap<IncomingMessage, HttpContext>()
+  const contextOf = (req: IncomingMessage) =>
+    must(contexts.get(req), 'the context of a request that the router was given')
 
   const app = express()
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing')
@@ -33,7 +36,7 @@ export function createRestDoor(parts: DoorParts): RestDoor {
       dispatch(resource, {
         req,
         res,
-        context: contexts.get(req)!,
+        context: contextOf(req),
         params: req.params as Record<string, string>,
       }),
     )
@@ -41,7 +44,7 @@ export function createRestDoor(parts: DoorParts): RestDoor {
     throw new GatewayError('not_found', `See ${addresses.baseUrl}/openapi.json for every address.`)
   })
   const refuse: ErrorRequestHandler = (thrown, req, res, _next) =>
-    sendProblem(res, refusalOf(thrown), contexts.get(req)!, addresses)
+    sendProblem(res, refusalOf(thrown), contextOf(req), addresses)
   app.use(refuse)
 
   return {

@@ -21,13 +21,14 @@ export function presentedPayment(req: IncomingMessage): PresentedPayment | undef
   const given = PAYMENT_HEADERS.flatMap((name) =>
     (req.headersDistinct[name] ?? []).map((value) => ({ name, value })),
   )
-  if (given.length > 1)
+  const [first, ...others] = given
+  if (!first) return undefined
+  if (others.length > 0)
     throw new GatewayError(
       'payment_invalid',
       'Send one payment, in one header: Payment-Signature (v2) or X-PAYMENT (v1).',
     )
-  const { name, value } = given[0]!
-  return { form: 'header', name, value: new Secret(value) }
+  return { form: 'header', name: first.name, value: new Secret(first.value) }
 }
 
 export function presentedQuote(req: IncomingMessage): string | undefined {

@@ -8,7 +8,7 @@ import type { JsonSchema } from '../../core/registry.ts'
  * @throws {GatewayError} input_invalid when a key that holds one value comes twice
  */
 export function readQuery(query: string, schema: JsonSchema): Record<string, unknown> {
-  const texts = new Map<string, string[]>()
+  const texts = new Map<string, [string, ...string[]]>()
   for (const [key, text] of new URLSearchParams(query)) {
     const known = texts.get(key)
     if (known) known.push(text)
@@ -17,7 +17,7 @@ export function readQuery(query: string, schema: JsonSchema): Record<string, unk
   return Object.fromEntries([...texts].map(([key, values]) => [key, readValues(key, values, schema)]))
 }
 
-function readValues(key: string, values: readonly string[], schema: JsonSchema): unknown {
+function readValues(key: string, values: readonly [string, ...string[]], schema: JsonSchema): unknown {
   const property = propertyOf(schema, key)
   if (typesOf(property).has('array')) {
     const items = property?.['items']
@@ -27,7 +27,7 @@ function readValues(key: string, values: readonly string[], schema: JsonSchema):
     throw new GatewayError('input_invalid', `Send the query parameter ${printable(key)} once.`, {
       extras: { fields: [{ pointer: `/${printable(key)}`, message: 'is given more than once' }] },
     })
-  return coerceText(values[0]!, property)
+  return coerceText(values[0], property)
 }
 
 /** `"10"` -> 10 where the schema says integer or number; `"true"` -> true where it says boolean. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { A2aCall } from '../../../src/doors/a2a/call.ts'
 import { createEngine } from '../../../src/doors/a2a/engine.ts'
-import { createLiveTask, deferred, follow, publishStatus } from '../../../src/doors/a2a/task-registry.ts'
+import { createLiveTask, follow, publishStatus } from '../../../src/doors/a2a/task-registry.ts'
 import type { Outcome, Work } from '../../../src/doors/a2a/work.ts'
 import type { WireEvent, WireTask } from '../../../src/doors/a2a/wire.ts'
 import { createLogger } from '../../../src/lib/log.ts'
@@ -24,7 +24,7 @@ function engineOver(
   memory: MemoryTaskStore,
   options: { engine?: 'postgres'; now?: () => number; graceMs?: number } = {},
 ) {
-  const end = deferred<Outcome>()
+  const end = Promise.withResolvers<Outcome>()
   let signal: AbortSignal | undefined
   const work: Work = {
     reply: 'task',
