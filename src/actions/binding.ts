@@ -1,11 +1,11 @@
-// What of a request a permit is bound to, part by part, so that a request that differs can be told where. The digest of
+// The parts of a request that a permit is bound to, so that a request that differs can be told where. The digest of
 // the whole (egress/digest.ts) decides; the parts only explain.
 import { hash } from 'node:crypto'
 import { digestContent } from '../egress/digest.ts'
 import type { PreparedRequest } from '../egress/request.ts'
-import { toCanonicalJson } from '../lib/canonical-json.ts'
+import { digestCanonical } from '../lib/canonical-json.ts'
 
-/** As it stands in a permit. */
+/** The binding as it stands in a permit. */
 export interface BoundRequest {
   readonly method: string
   readonly host: string
@@ -30,7 +30,7 @@ export function bindRequest(
     host: target.host,
     digest,
     url_digest: digestText(target.url.href),
-    headers_digest: digestText(toCanonicalJson(headers.toSorted(([a], [b]) => (a < b ? -1 : 1)))),
+    headers_digest: digestCanonical(headers.toSorted(([a], [b]) => (a < b ? -1 : 1))),
     content_digest: digestContent(body),
   }
 }
@@ -46,7 +46,7 @@ export function findDifferences(bound: BoundRequest, asked: BoundRequest): Part[
   return parts.filter(([, differs]) => differs).map(([part]) => part)
 }
 
-/** Of a URL that could not be made canonical: whether it is the bound one, letter for letter. */
+/** Whether a URL that could not be made canonical is the bound one, letter for letter. */
 export const isBoundUrl = (bound: BoundRequest, url: string): boolean =>
   digestText(url) === bound.url_digest || digestText(`${url}/`) === bound.url_digest
 

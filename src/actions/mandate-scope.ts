@@ -7,16 +7,16 @@ import type { Mandate } from '../store/ports.ts'
 export type MandateRefusal =
   'missing' | 'not_found' | 'revoked' | 'expired' | 'used_up' | 'credential' | 'host' | 'path' | 'method'
 
-export type CoverVerdict =
+export type MandateVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: Exclude<MandateRefusal, 'missing' | 'not_found'> }
 
-/** Of several reasons the first: what ended the mandate before what it never covered. */
+/** Gives the first of several reasons: what ended the mandate comes before what it never covered. */
 export function checkMandate(
   mandate: Omit<Mandate, 'id' | 'accountId' | 'createdAt' | 'calls' | 'credits'>,
   asked: ScopedRequest & { readonly credentialId: string },
   now: number,
-): CoverVerdict {
+): MandateVerdict {
   const refuse = (reason: Exclude<MandateRefusal, 'missing' | 'not_found'>) =>
     ({ ok: false, reason }) as const
   if (mandate.revokedAt !== null) return refuse('revoked')

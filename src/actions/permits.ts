@@ -1,5 +1,6 @@
-// The permit itself: what it claims, how long it holds, and what of one can be read before its row is looked up.
+// The permit itself: its claims, how long it holds, and how to find its row.
 import { hash, timingSafeEqual } from 'node:crypto'
+import { isObject } from '../lib/json.ts'
 import type { Mandate } from '../store/ports.ts'
 import type { BoundRequest } from './binding.ts'
 import { APPROVAL_WINDOW_MS, PERMIT_TTL_MS } from './ports.ts'
@@ -23,9 +24,9 @@ export interface PermitClaims {
 }
 
 export interface Lifetime {
-  /** Of the row: while it waits, until when it can be approved. */
+  /** The row's expiry; while it waits for a person, until when it can be approved. */
   readonly expiresAt: number
-  /** Of the JWS, which cannot be changed later: where somebody approves, the latest that this could make it. */
+  /** The JWS's expiry, which cannot be changed later: where somebody approves, the latest that this could make it. */
   readonly latest: number
 }
 
@@ -68,9 +69,6 @@ export function readClaims(jws: string): PermitClaims | undefined {
   }
 }
 
+/** Only the id is judged: the row under it says whether these bytes were signed here. */
 const isClaims = (value: unknown): value is PermitClaims =>
-  typeof value === 'object' &&
-  value !== null &&
-  'jti' in value &&
-  typeof value.jti === 'string' &&
-  PERMIT_ID.test(value.jti)
+  isObject(value) && typeof value['jti'] === 'string' && PERMIT_ID.test(value['jti'])

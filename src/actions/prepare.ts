@@ -124,12 +124,12 @@ export function createPrepare(
       const verdict = checkMandate(mandate, asked, now())
       if (!verdict.ok) throw mandateRequired(verdict.reason, mandate)
     }
-    // What does not cover the request is not worth a row.
+    // Terms that do not cover the request are not worth a row.
     if (terms) judge({ ...terms, revokedAt: null })
     const createdAt = now()
     const mandate = terms
       ? await store.insertMandate({ ...terms, id: newId('mdt', createdAt), accountId, createdAt })
-      : await store.getMandate(mandateId!, accountId)
+      : mandateId && (await store.getMandate(mandateId, accountId))
     if (!mandate) throw mandateRequired('not_found')
     judge(mandate)
     return mandate

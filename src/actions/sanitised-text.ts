@@ -1,20 +1,20 @@
-// Text of strangers, made safe to read: what is not seen, or moves what is seen, is written out.
+// Text of strangers, made safe to read: characters that are not seen, or that move what is seen, are written out.
 
 /**
- * Control characters, direction marks, invisible and unassigned characters, odd spaces; and the bracket that the escapes
+ * Matches control characters, direction marks, invisible and unassigned characters, odd spaces; and the bracket that the escapes
  * are written with, so that none can be forged.
  */
 const HIDDEN =
   /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u27e8\u27e9]|(?! )\p{Zs}/gu
 
 /**
- * What is seen, but not as what it is: blanks to the edge of a window, so that what follows stands where lines begin; and marks
- * on a letter that reach into the lines around it.
+ * Matches what is seen, but not as what it is: blanks to the edge of a window, so that what follows stands where lines begin; and
+ * marks on a letter that reach into the lines around it.
  */
 const SPREADING = /([ \t]{16,}|(?<=\p{M}{4})\p{M}+)/u
 
 /** `a\u202eb` -> `a⟨U+202E⟩b`. Line ends are written out too. */
-export const showText = (text: string): string => spellOut(text, HIDDEN)
+export const sanitiseText = (text: string): string => spellOut(text, HIDDEN)
 
 const spellOut = (text: string, hidden: RegExp) =>
   text
@@ -22,13 +22,14 @@ const spellOut = (text: string, hidden: RegExp) =>
     .map((part, index) => (index % 2 === 0 ? part.replaceAll(hidden, name) : nameRuns(part)))
     .join('')
 
-/** A body of nothing else holds a hundred thousand of them: those of the first plane are spelled once. */
+/** A body may hold a hundred thousand of them and nothing else, so those of the first plane are spelled once. */
 const names = new Map<string, string>()
 
 function name(char: string): string {
   const known = names.get(char)
   if (known !== undefined) return known
-  const spelled = `⟨U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}⟩`
+  const code = char.codePointAt(0) ?? 0
+  const spelled = `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`
   if (char.length === 1) names.set(char, spelled)
   return spelled
 }
@@ -42,7 +43,7 @@ const nameRuns = (run: string) =>
 const HIDDEN_BUT_TABS = new RegExp(`(?!\\t)(?:${HIDDEN.source})`, 'gu')
 
 /** Each line behind a mark, so that no line of it passes for one of its surroundings. A tab is left as it is. */
-export function showLines(text: string, mark: string): string {
+export function sanitiseLines(text: string, mark: string): string {
   return text
     .split('\n')
     .map((line) => `${mark}${spellOut(line, HIDDEN_BUT_TABS)}`)

@@ -1,4 +1,4 @@
-// What the one who approves gets to see: exactly what will be sent, and with whose credential. The facts are stored while
+// The summary that whoever approves gets to see: exactly what will be sent, and with whose credential. The facts are stored while
 // the permit waits; the words are made when they are read.
 import type { PermitSummary } from '../../schemas/actions.ts'
 import type { HttpMethod } from '../../schemas/http.ts'
@@ -7,9 +7,9 @@ import { decodeUtf8 } from '../lib/utf8.ts'
 import type { Mandate } from '../store/ports.ts'
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
-import { showLines, showText } from './sanitised-text.ts'
+import { sanitiseLines, sanitiseText } from './sanitised-text.ts'
 
-/** As stored: text as it is, the body in base64 whatever it holds. */
+/** The stored form: text as it is, the body in base64 whatever it holds. */
 interface Facts {
   readonly method: z.infer<typeof HttpMethod>
   readonly url: string
@@ -42,7 +42,7 @@ export function writeSummary(
 
 /** Longer bodies are left out of lists: a page of them would be as large as all of them together. */
 export const MAX_LISTED_BODY_BYTES = 4096
-/** What is shown of a body that is no text. */
+/** The length of what is shown of a body that is no text. */
 const PREVIEW_BYTES = 256
 
 /** @param as `listed`: without a long body, and saying so */
@@ -59,7 +59,9 @@ export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary
     credential: facts.credential,
     body_bytes: body.length,
     body_sha256: sha256,
-    ...(body.length > 0 && isShown && (text === undefined ? { body_base64: facts.body! } : { body: text })),
+    ...(body.length > 0 &&
+      isShown &&
+      (text === undefined ? { body_base64: body.toString('base64') } : { body: text })),
     mandate: facts.mandate,
     text: [
       ...headOf(facts),
@@ -76,17 +78,17 @@ export function readSummary(json: string, as: 'whole' | 'listed'): PermitSummary
 function headOf({ method, url, headers, credential, mandate }: Facts): string[] {
   const { label, provider, version, header, credential_id } = credential
   return [
-    `${method} ${showText(url)}`,
-    `Purpose: ${showText(mandate.purpose)}`,
-    `Credential: ${showText(label)} (${showText(provider)}, ${credential_id}, version ${version}); its secret goes in ${header}`,
+    `${method} ${sanitiseText(url)}`,
+    `Purpose: ${sanitiseText(mandate.purpose)}`,
+    `Credential: ${sanitiseText(label)} (${sanitiseText(provider)}, ${credential_id}, version ${version}); its secret goes in ${header}`,
     'Headers:',
-    ...headers.map(([name, value]) => `  ${showText(name)}: ${showText(value)}`),
+    ...headers.map(([name, value]) => `  ${sanitiseText(name)}: ${sanitiseText(value)}`),
     ...(method === 'GET' || method === 'HEAD' ? [] : ["  idempotency-key: one of the gateway's own"]),
   ]
 }
 
 function bodyLines(body: Buffer, text: string | undefined): string[] {
-  if (text !== undefined) return [showLines(text, '  | ')]
+  if (text !== undefined) return [sanitiseLines(text, '  | ')]
   const shown = body.subarray(0, PREVIEW_BYTES)
   const lines = shown.toString('hex').match(/.{1,64}/g) ?? []
   const left = body.length - shown.length

@@ -25,7 +25,7 @@ export function createAdmission(limiter: RateLimiter): Admission {
       if (held >= MERCHANT_IN_FLIGHT) throw busy()
       inFlight.set(accountId, held + 1)
       const leave = () => {
-        const left = inFlight.get(accountId)! - 1
+        const left = (inFlight.get(accountId) ?? 1) - 1
         if (left === 0) inFlight.delete(accountId)
         else inFlight.set(accountId, left)
       }

@@ -5,6 +5,7 @@ import type { Body, Json } from '../commerce/ports.ts'
 import { GatewayError } from '../core/errors.ts'
 import { parseJson } from '../lib/json.ts'
 import { decodeUtf8Document } from '../lib/utf8.ts'
+import { isZlib } from '../outbound/encoding.ts'
 import { type HeaderPairs, valuesOf } from './headers.ts'
 import { block, type Finding, note } from './ports.ts'
 
@@ -15,7 +16,7 @@ export interface ReadBody {
   readonly findings: readonly Finding[]
 }
 
-/** As much as a body may have that is not compressed. */
+/** A compressed body may not come to more than one that is sent plain. */
 export const MAX_DECODED_BYTES = 256 * 1024
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.+-]+\+)?json *(?:;|$)/i
@@ -55,7 +56,7 @@ export function readBody({ headers, body }: { headers: HeaderPairs; body: Buffer
       { body: { kind: 'text', raw: text, bytes: body }, plain: decoded, findings: [] }
 }
 
-/** Runs of what people write, of at least eight: shorter ones hold nothing, and files are full of them. */
+/** @returns runs of at least eight printable characters: shorter ones hold nothing, and files are full of them */
 const findAscii = (bytes: Buffer): string =>
   (bytes.toString('latin1').match(/[\t\n\r\x20-\x7e]{8,}/g) ?? []).join('\n')
 
@@ -88,7 +89,7 @@ function parse(
 
 // content codings ----------------------------------------------------------------------------------------------------
 
-/** In the order in which they were applied; `identity` is none. */
+/** @returns the codings in the order in which they were applied; `identity` is none */
 const codingsOf = (headers: HeaderPairs): string[] =>
   valuesOf(headers, 'content-encoding')
     .flatMap((value) => value.toLowerCase().split(','))
@@ -98,23 +99,21 @@ const codingsOf = (headers: HeaderPairs): string[] =>
 type Undecodable = 'unknown' | 'malformed' | 'too_large'
 
 const LIMIT = { maxOutputLength: MAX_DECODED_BYTES }
-const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
-  gzip: (body) => zlib.gunzipSync(body, LIMIT),
-  // RFC 9110, 8.4.1.2; some send it without the two bytes in front.
-  deflate: (body) => (isZlib(body) ? zlib.inflateSync(body, LIMIT) : zlib.inflateRawSync(body, LIMIT)),
-  br: (body) => zlib.brotliDecompressSync(body, LIMIT),
-  zstd: (body) => zlib.zstdDecompressSync(body, LIMIT),
-}
+const DECODERS: ReadonlyMap<string, (body: Buffer) => Buffer> = new Map([
+  ['gzip', (body: Buffer) => zlib.gunzipSync(body, LIMIT)],
+  ['deflate', (body) => (isZlib(body) ? zlib.inflateSync(body, LIMIT) : zlib.inflateRawSync(body, LIMIT))],
+  ['br', (body) => zlib.brotliDecompressSync(body, LIMIT)],
+  ['zstd', (body) => zlib.zstdDecompressSync(body, LIMIT)],
+])
 
-const isZlib = (body: Buffer) => body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
-
-/** Nobody encodes twice but to hide something from somebody: that counts as unknown. */
+/** Two codings count as unknown: nobody encodes twice but to hide something from somebody. */
 function decode(body: Buffer, codings: readonly string[]): Buffer | Undecodable {
   const [coding, ...more] = codings
   if (coding === undefined) return body
-  if (more.length > 0 || !Object.hasOwn(DECODERS, coding)) return 'unknown'
+  const undo = DECODERS.get(coding)
+  if (more.length > 0 || !undo) return 'unknown'
   try {
-    return DECODERS[coding]!(body)
+    return undo(body)
   } catch (thrown) {
     return (thrown as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'malformed'
   }

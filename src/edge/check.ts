@@ -35,7 +35,7 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
     if (!isPublicSuffix(host)) await parts.store.saveEdgeHost({ token, host, accountId, now: parts.now() })
     const expected = formatRecord(parts.edgeName, token)
     const [inquiry, reachable] = await Promise.all([consents.inquire(host, expected), reach(host)])
-    const verdict = judgeFor(accountId, host, inquiry.verdict)
+    const verdict = verdictFor(accountId, host, inquiry.verdict)
     return {
       host: given,
       authorized: verdict.ok,
@@ -78,7 +78,7 @@ const isResolveError = (thrown: unknown): thrown is ResolveError =>
   thrown instanceof Error && thrown.name === 'ResolveError'
 
 /** What is right for somebody is not yet right for this account. */
-function judgeFor(accountId: string, host: string, verdict: ConsentVerdict): ConsentVerdict {
+function verdictFor(accountId: string, host: string, verdict: ConsentVerdict): ConsentVerdict {
   if (!verdict.ok) return verdict
   if (verdict.accountId !== accountId)
     return {

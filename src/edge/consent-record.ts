@@ -1,4 +1,4 @@
-// What a consent record says. Decides on the text of one TXT record; which of several counts is consent.ts.
+// Reads a consent record. Decides on the text of one TXT record; which of several counts is consent.ts.
 //
 //   v=agw1; gw=gateway.example; acct=<26 characters>; paths=/v1/,/catalog; methods=POST; until=1798761600
 //
@@ -32,9 +32,8 @@ export const MAX_RECORD_CHARS = 4096
 export const MAX_PATHS = 32
 const MAX_PATH_CHARS = 1024
 const KEYS = new Set(['v', 'gw', 'acct', 'paths', 'methods', 'until'])
-const REQUIRED = ['v', 'gw', 'acct'] as const
 
-/** Somebody meant to write one of ours, however badly. */
+/** Matches where somebody meant to write one of ours, however badly. */
 const OURS = /(?:^|[;"' ])v *= *agw/i
 
 /** Never throws, in time that is linear in the text. */
@@ -57,15 +56,20 @@ export function parseRecord(text: string): RecordReading {
     return { kind: 'unsupported_version' }
   for (const key of values.keys())
     if (!KEYS.has(key)) return malformed('it has a key other than v, gw, acct, paths, methods and until')
-  for (const key of REQUIRED) if (!values.has(key)) return malformed(`${key} is missing`)
-  return readValues(values)
+  const [gw, acct] = [values.get('gw'), values.get('acct')]
+  if (version === undefined) return malformed('v is missing')
+  if (gw === undefined) return malformed('gw is missing')
+  if (acct === undefined) return malformed('acct is missing')
+  if (version !== 'agw1') return malformed('v is not agw1')
+  return readValues(gw.toLowerCase(), acct.toLowerCase(), values)
 }
 
-function readValues(values: ReadonlyMap<string, string>): RecordReading {
-  if (values.get('v') !== 'agw1') return malformed('v is not agw1')
-  const gateway = values.get('gw')!.toLowerCase()
+function readValues(
+  gateway: string,
+  accountToken: string,
+  values: ReadonlyMap<string, string>,
+): RecordReading {
   if (!/^[a-z0-9.:[\]-]{1,253}$/.test(gateway)) return malformed('gw is not the name of a gateway')
-  const accountToken = values.get('acct')!.toLowerCase()
   if (!/^[a-z2-7]{26}$/.test(accountToken)) return malformed('acct is not 26 characters of a-z and 2-7')
 
   const paths = (values.get('paths') ?? '/').split(',')
@@ -99,7 +103,7 @@ export const formatRecord = (gateway: string, accountToken: string): string =>
   `v=agw1; gw=${gateway}; acct=${accountToken}`
 
 /**
- * What ties a record to one account and one host: nobody can spend an account's credits by publishing its token elsewhere.
+ * The token that ties a record to one account and one host: nobody can spend an account's credits by publishing its token elsewhere.
  * @param host without port
  * @returns 26 characters, 128 bits
  */
@@ -116,10 +120,10 @@ export function base32(bytes: Uint8Array): string {
   let held = 0
   for (const byte of bytes) {
     held = (held << 8) | byte
-    for (bits += 8; bits >= 5; bits -= 5) text += BASE32[(held >> (bits - 5)) & 31]!
+    for (bits += 8; bits >= 5; bits -= 5) text += BASE32.charAt((held >> (bits - 5)) & 31)
     held &= (1 << bits) - 1
   }
-  return bits > 0 ? text + BASE32[(held << (5 - bits)) & 31]! : text
+  return bits > 0 ? text + BASE32.charAt((held << (5 - bits)) & 31) : text
 }
 
 /** As `dig` prints it: nothing in it moves a cursor or hides. */

@@ -4,7 +4,7 @@ import type { EdgeRefusal } from '../../schemas/edge.ts'
 import type { TxtAnswer } from './ports.ts'
 import { type ConsentRecord, parseRecord } from './consent-record.ts'
 
-export type Judgement =
+export type ConsentDecision =
   | {
       readonly ok: true
       readonly record: ConsentRecord
@@ -30,7 +30,11 @@ const ABSENT_SECONDS = 60
  * @param name where the records belong
  * @param edgeName the `gw` that is ours
  */
-export function judgeAnswers(name: string, answers: readonly TxtAnswer[], edgeName: string): Judgement {
+export function decideConsent(
+  name: string,
+  answers: readonly TxtAnswer[],
+  edgeName: string,
+): ConsentDecision {
   const failure = findFailure(name, answers)
   if (failure) return failure
   const told = answers.filter((answer) => answer.status !== 'failed')
@@ -53,8 +57,8 @@ export function judgeAnswers(name: string, answers: readonly TxtAnswer[], edgeNa
   return pickRecord(name, [...new Set(records)], edgeName, ttlOf(told))
 }
 
-function findFailure(name: string, answers: readonly TxtAnswer[]): Judgement | undefined {
-  const refuse = (refusal: EdgeRefusal, detail: string): Judgement => ({
+function findFailure(name: string, answers: readonly TxtAnswer[]): ConsentDecision | undefined {
+  const refuse = (refusal: EdgeRefusal, detail: string): ConsentDecision => ({
     ok: false,
     refusal,
     detail,
@@ -91,8 +95,8 @@ function pickRecord(
   records: readonly string[],
   edgeName: string,
   ttlSeconds: number,
-): Judgement {
-  const refuse = (refusal: EdgeRefusal, detail: string): Judgement => ({
+): ConsentDecision {
+  const refuse = (refusal: EdgeRefusal, detail: string): ConsentDecision => ({
     ok: false,
     refusal,
     detail,

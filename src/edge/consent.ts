@@ -5,7 +5,8 @@ import { hash } from 'node:crypto'
 import { getPublicSuffix } from 'tldts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
-import { type Judgement, judgeAnswers } from './consent-verdict.ts'
+import { keepNewest } from '../lib/keep-newest.ts'
+import { type ConsentDecision, decideConsent } from './consent-verdict.ts'
 import {
   CONSENT_LABEL,
   type ConsentSource,
@@ -49,7 +50,7 @@ const MAX_WAITING = 256
 const MAX_INQUIRIES = 32
 
 interface Known {
-  readonly judgement: Judgement
+  readonly decision: ConsentDecision
   readonly askedAt: number
   readonly until: number
   /** Once it was looked up. */
@@ -101,22 +102,22 @@ export function createConsentSource(parts: ConsentParts): Consents {
   async function ask(host: string): Promise<{ known: Known; answers: Inquiry['answers'] }> {
     const askedAt = now()
     const answers = await askResolvers(host)
-    const judgement = judgeAnswers(
+    const decision = decideConsent(
       consentName(host),
       answers.map(({ answer }) => answer),
       edgeName,
     )
-    const longest = judgement.ok ? LONGEST_SECONDS : LONGEST_REFUSAL_SECONDS
-    const until = askedAt + Math.min(judgement.ttlSeconds ?? 0, longest) * 1000
-    const known = await withAccount(host, { judgement, askedAt, until })
+    const longest = decision.ok ? LONGEST_SECONDS : LONGEST_REFUSAL_SECONDS
+    const until = askedAt + Math.min(decision.ttlSeconds ?? 0, longest) * 1000
+    const known = await withAccount(host, { decision, askedAt, until })
     remember(host, known)
     return { known, answers }
   }
 
   /** Of this host only: a token that is published elsewhere is nobody's. */
   async function withAccount(host: string, known: Known): Promise<Known> {
-    if (!known.judgement.ok || known.accountId !== undefined) return known
-    const { record, text } = known.judgement
+    if (!known.decision.ok || known.accountId !== undefined) return known
+    const { record, text } = known.decision
     const asked = await store.findEdgeHost(record.accountToken)
     if (asked?.host !== host) return known
     const { accountToken, paths, methods, until } = record
@@ -144,9 +145,9 @@ export function createConsentSource(parts: ConsentParts): Consents {
     return known
   }
 
-  function toVerdict(host: string, { judgement, granted }: Known): ConsentVerdict {
-    if (!judgement.ok) return refuse(judgement.refusal, judgement.detail)
-    const { until } = judgement.record
+  function toVerdict(host: string, { decision, granted }: Known): ConsentVerdict {
+    if (!decision.ok) return refuse(decision.refusal, decision.detail)
+    const { until } = decision.record
     if (until !== null && now() >= until)
       return refuse(
         'expired',
@@ -227,7 +228,7 @@ function createBound(max: number) {
   }
 }
 
-/** A Map yields its keys in the order they were set: the first is the oldest answer. */
+/** The newest answers, which are the ones set last. */
 function createKeep(max: number) {
   const kept = new Map<string, Known>()
   return {
@@ -235,7 +236,7 @@ function createKeep(max: number) {
     delete: (host: string) => kept.delete(host),
     set(host: string, known: Known): void {
       kept.set(host, known)
-      if (kept.size > max) kept.delete(kept.keys().next().value!)
+      keepNewest(kept, max)
     },
   }
 }

@@ -12,7 +12,7 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 export const valuesOf = (headers: HeaderPairs, name: string): string[] =>
   headers.filter(([other]) => other === name).map(([, value]) => value)
 
-/** What of the gateway a merchant is told. */
+/** The things about this gateway that a merchant is told. */
 export interface Hop {
   /** Address of the buyer. */
   readonly client: string
@@ -62,7 +62,7 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
   const passed: (readonly [string, string])[] = []
   for (const [rawName, value] of received) {
     const name = rawName.toLowerCase()
-    // Not quoted: it would be written down where it is refused.
+    // The name is not quoted: it would be written down where it is refused.
     if (findToken(rawName)) throw forbidden('…', 'its name holds a token of this gateway')
     if (!NAME.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
     if (!VALUE.test(value)) throw forbidden(name, 'its value holds a control character')
@@ -108,8 +108,7 @@ const NOT_RELEASED = new Set([
  * @param url of the request: what a reference of the answer is relative to, which is nothing behind the gateway's own address
  */
 export function headersToBuyer(received: OutboundResponse['headers'], url: URL): HeaderPairs {
-  const sent: (readonly [string, string])[] = []
-  for (const { name, value, trailer } of received) if (!trailer) sent.push([name, value])
+  const sent = received.filter(({ trailer }) => !trailer).map(({ name, value }) => [name, value] as const)
   const named = namedByConnection(sent)
   const released: (readonly [string, string])[] = []
   for (const pair of sent) {
@@ -121,14 +120,14 @@ export function headersToBuyer(received: OutboundResponse['headers'], url: URL):
   return released
 }
 
-/** Repeated ones as one list, which is what they mean. */
+/** Joins repeated headers into one list, which is what they mean. */
 export function joinPairs(pairs: HeaderPairs): Record<string, string> {
   const joined = new Map<string, string>()
   for (const [name, value] of pairs) {
     const before = joined.get(name)
     joined.set(name, before === undefined ? value : `${before}, ${value}`)
   }
-  // Unlike an assignment, this makes a member of `__proto__` too.
+  // Unlike an assignment, this makes a member of `__proto__` as well.
   return Object.fromEntries(joined)
 }
 
@@ -144,25 +143,18 @@ function absolute(reference: string, url: URL): string {
   return /^https?:$/.test(protocol) ? href : reference
 }
 
-const CONNECTION = 'connection'
-const NOTHING_NAMED: ReadonlySet<string> = new Set()
+/** RFC 9110, section 7.6.1: headers that `Connection` names end here as well. */
+const namedByConnection = (pairs: HeaderPairs): ReadonlySet<string> =>
+  new Set(
+    pairs
+      .filter(([name]) => name.toLowerCase() === 'connection')
+      .flatMap(([, value]) => value.split(','))
+      .map((one) => one.trim().toLowerCase()),
+  )
 
-function namedByConnection(pairs: HeaderPairs): ReadonlySet<string> {
-  let named: Set<string> | undefined
-  for (const [name, value] of pairs) {
-    if (name.length !== CONNECTION.length || name.toLowerCase() !== CONNECTION) continue
-    // What nearly everybody says, and a header that ends here whoever names it.
-    if (value === 'keep-alive') continue
-    named ??= new Set()
-    for (const one of value.split(',')) named.add(one.trim().toLowerCase())
-  }
-  return named ?? NOTHING_NAMED
-}
-
-/** As it is, or in the password of Basic credentials, where some clients put it. */
+/** A token may stand as it is, or in the password of Basic credentials, where some clients put it. */
 function holdsToken(value: string): boolean {
   if (findToken(value)) return true
-  if (value[0] !== 'b' && value[0] !== 'B') return false
   const basic = /^basic +([\w+/=-]+) *$/i.exec(value)?.[1]
   return basic !== undefined && findToken(Buffer.from(basic, 'base64').toString('latin1'))
 }
@@ -175,16 +167,8 @@ function forwardedBy({ client, baseUrl }: Hop): string {
   const address = client.replace(/^::ffff:(?=[\d.]+$)/i, '')
   const family = isIP(address)
   const node = family === 4 ? address : family === 6 ? `"[${address}]"` : 'unknown'
-  if (base.url !== baseUrl) base = { url: baseUrl, words: describeBase(baseUrl) }
-  return `for=${node};${base.words}`
-}
-
-/** Of the one address that this gateway has. */
-let base = { url: '', words: '' }
-
-function describeBase(baseUrl: string): string {
   const { host, protocol } = new URL(baseUrl)
-  return `host="${host}";proto=${protocol.slice(0, -1)}`
+  return `for=${node};host="${host}";proto=${protocol.slice(0, -1)}`
 }
 
 const circular = () =>

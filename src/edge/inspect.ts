@@ -10,9 +10,9 @@ import { readBody, type ReadBody } from './body.ts'
 import { asServersRead, type HeaderPairs, valuesOf } from './headers.ts'
 import { findPayments, type FoundPayment, member } from './payments.ts'
 import { block, type Finding, type Inspection, note } from './ports.ts'
-import { type InspectionRules, recognise } from './transaction-check.ts'
+import { type InspectionRules, checkTransaction } from './transaction-check.ts'
 
-/** As it would be sent: raw path with its query, lower-case header names. */
+/** A request as it would be sent: raw path with its query, lower-case header names. */
 export interface InspectedRequest {
   readonly method: string
   readonly host: string
@@ -23,39 +23,30 @@ export interface InspectedRequest {
   readonly body: Buffer
 }
 
-/** Never throws. */
+/** Never throws.
+ * @returns the payment protocols that the transaction speaks, and one finding of each rule that it breaks
+ */
 export function inspectTransaction(request: InspectedRequest, rules: InspectionRules): Inspection {
   const read = readBody(request)
   const json = read.body.kind === 'json' ? read.body.value : undefined
   const payments = findPayments({ headers: request.headers, json })
-  const recognised = recognise(toMessage(request, read), rules)
-  const { protocols } = recognised
+  const checked = checkTransaction(toMessage(request, read), rules)
   const findings = [
     ...read.findings,
     ...inspectHeaders(request),
     ...inspectTokens(request, read),
-    ...inspectPayments(payments, request.host),
+    ...payments.flatMap((payment) => inspectPayment(payment, request.host)),
+    ...inspectCount(payments),
     ...inspectIdempotency(request.headers, json),
-    ...recognised.findings,
+    ...checked.findings,
   ]
   return {
-    protocols:
-      payments.length === 0
-        ? protocols
-        : [...new Set<string>([...payments.map(({ rail }) => rail), ...protocols])],
-    // Of most transactions there is nothing or one thing to say.
-    findings: findings.length > 1 ? mergeByRule(findings) : findings,
+    protocols: [...new Set<string>([...payments.map(({ rail }) => rail), ...checked.protocols])],
+    findings: mergeByRule(findings),
   }
 }
 
-const NOTHING: readonly Finding[] = []
-
-const inspectPayments = (payments: readonly FoundPayment[], host: string): readonly Finding[] =>
-  payments.length === 0
-    ? NOTHING
-    : [...payments.flatMap((payment) => inspectPayment(payment, host)), ...inspectCount(payments)]
-
-/** One of a name, in the words of the first that blocks: those of the edge say what to change. */
+/** Keeps one finding of each name, in the words of the first that blocks: those of the edge say what to change. */
 function mergeByRule(findings: readonly Finding[]): Finding[] {
   const merged = new Map<string, Finding>()
   for (const finding of findings) {
@@ -112,15 +103,13 @@ function inspectHeaders({ headers, method, path }: InspectedRequest): Finding[] 
   return findings
 }
 
-/** In headers they are refused before; here the rest of the message. */
-function inspectTokens({ path, body }: InspectedRequest, read: ReadBody): readonly Finding[] {
-  const isInPath = findToken(path)
+/** Headers with tokens are refused before; this is about the rest of the message. */
+function inspectTokens({ path, body }: InspectedRequest, read: ReadBody): Finding[] {
   // Tokens are ASCII: a text holds one where its bytes do, and is searched faster.
-  const isInBody = findToken((read.body.kind === 'json' ? read.body.raw : undefined) ?? read.plain ?? body)
-  if (!isInPath && !isInBody) return NOTHING
+  const text = (read.body.kind === 'json' ? read.body.raw : undefined) ?? read.plain ?? body
   return [
-    ...(isInPath ? [tokenIn('SECRET_IN_URL', 'address')] : []),
-    ...(isInBody ? [tokenIn('SECRET_IN_BODY', 'body')] : []),
+    ...(findToken(path) ? [tokenIn('SECRET_IN_URL', 'address')] : []),
+    ...(findToken(text) ? [tokenIn('SECRET_IN_BODY', 'body')] : []),
   ]
 }
 

@@ -1,5 +1,5 @@
 // Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
-// merchant's business, and which protocols the transaction speaks is told by recognise.ts.
+// merchant's business, and which protocols the transaction speaks is told by transaction-check.ts.
 import { isObject, parseJson } from '../lib/json.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { HeaderPairs } from './headers.ts'

@@ -1,6 +1,7 @@
 // What a buyer is told when the merchant's answer cannot be had. The account that pays is the merchant's: neither it nor its
 // balance is the buyer's business, and a credential there is none.
 import { type ErrorCode, GatewayError, type ProblemExtras } from '../core/errors.ts'
+import { must } from '../lib/must.ts'
 import type { ConsentVerdict, Finding } from './ports.ts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 
@@ -27,9 +28,10 @@ function edgeRefused(refusal: EdgeRefusal, detail: string): GatewayError {
 /** What blocks, and nothing of what was sent. */
 export function transactionBlocked(findings: readonly Finding[]): GatewayError {
   const blocking = findings.filter(({ blocks }) => blocks)
+  const first = must(blocking[0], 'a finding that blocks a transaction that was blocked')
   return new GatewayError(
     'transaction_blocked',
-    `Policy does not let this transaction through: ${blocking[0]!.detail} Nothing was sent or charged.`,
+    `Policy does not let this transaction through: ${first.detail} Nothing was sent or charged.`,
     {
       reason: [...new Set(blocking.map(({ rule }) => rule))].join(' '),
       extras: { findings: blocking.map(({ rule, detail }) => ({ rule, detail })) },

@@ -15,7 +15,7 @@ export interface InspectionRules {
   readonly now: number
 }
 
-export interface Recognised {
+export interface TransactionCheck {
   readonly protocols: readonly string[]
   readonly findings: readonly Finding[]
 }
@@ -23,7 +23,7 @@ export interface Recognised {
 /** Those that money is asked for or paid with. */
 const PAYING = new Set(['x402', 'mpp', 'ucp', 'acp', 'ap2'])
 
-export function recognise(message: Message, { policy, now }: InspectionRules): Recognised {
+export function checkTransaction(message: Message, { policy, now }: InspectionRules): TransactionCheck {
   const judged = judgeMessage(analyse(message), policy, now)
   return {
     protocols: judged.subject.detection.layers.map(({ name }) => name).filter((name) => PAYING.has(name)),

@@ -80,7 +80,7 @@ const UPPER_1252 =
 const decodeWindows1252 = (body: Uint8Array): string =>
   Buffer.from(body)
     .toString('latin1')
-    .replace(/[\u0080-\u009f]/g, (char) => UPPER_1252[char.charCodeAt(0) - 0x80]!)
+    .replace(/[\u0080-\u009f]/g, (char) => UPPER_1252.charAt(char.charCodeAt(0) - 0x80))
 
 const countReplaced = (text: string) => text.match(/\ufffd/g)?.length ?? 0
 

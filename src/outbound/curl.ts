@@ -1,9 +1,9 @@
-// A curl command as data: split as a POSIX shell would split it, never run, nothing expanded. What a shell or curl would
-// do beyond one plain GET or HEAD is refused by name.
+// A curl command as data: it is split as a POSIX shell would split it, never run, and nothing is expanded. Whatever a shell or
+// curl would do beyond one plain GET or HEAD is refused by name.
 
 export interface ShellWord {
   readonly text: string
-  /** What a shell would act on instead of passing through, in order. */
+  /** Characters that a shell would act on instead of passing them through, in order. */
   readonly specials: readonly string[]
 }
 
@@ -12,10 +12,10 @@ export type ShellWords =
   | { readonly ok: false; readonly reason: 'open_quote' | 'open_escape' }
 
 const OPERATORS = new Set(['$', '`', ';', '|', '&', '<', '>', '(', ')', '*', '?', '[', ']', '{', '}', '\n'])
-/** Only at the beginning of a word. */
+/** Special at the beginning of a word alone. */
 const OPENERS = new Set(['#', '~'])
 
-/** Words of a command line. What a shell would expand stays as it is written, and is listed beside the word. */
+/** @returns the words of a command line; what a shell would expand stays as it is written and is listed beside the word */
 export function splitCommand(command: string): ShellWords {
   const words: ShellWord[] = []
   let word: { text: string; specials: string[] } | undefined
@@ -27,7 +27,7 @@ export function splitCommand(command: string): ShellWords {
     word = undefined
   }
   for (let i = 0; i < command.length; i++) {
-    const char = command[i]!
+    const char = command.charAt(i)
     if (quote === "'") {
       if (char === "'") quote = ''
       else here().text += char
@@ -201,8 +201,8 @@ function readWords(words: readonly string[]): CurlReading {
   const timeouts: number[] = []
   let isGlobbing = true
   let isOptions = true
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at]!
+  const left = [...words]
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (!isOptions || word === '-' || !word.startsWith('-')) {
       urls.push(word)
       continue
@@ -223,7 +223,7 @@ function readWords(words: readonly string[]): CurlReading {
       if (!ACTIONS.has(action)) return refuse(`Leave out ${shown}${longOf(shown, long)}: ${action}`)
       let value = ''
       if (TAKES_VALUE.has(action)) {
-        const given = letters === '' ? words[++at] : letters
+        const given = letters === '' ? left.shift() : letters
         letters = ''
         if (given === undefined) return refuse(`${shown} needs a value`)
         value = given

@@ -100,7 +100,7 @@ export function readMessage<T>(message: Buffer, question: Question<T>): Reading<
   if (!answers(message, question)) return { is: 'other' }
   if (message.length > MAX_MESSAGE_BYTES)
     return { is: 'answer', answer: { status: 'failed', reason: 'too_large' } }
-  const isTruncated = (message[2]! & 0x02) !== 0
+  const isTruncated = (message.readUInt8(2) & 0x02) !== 0
   return isTruncated ? { is: 'truncated' } : { is: 'answer', answer: readAnswer(message, question) }
 }
 
@@ -109,7 +109,7 @@ function answers(message: Buffer, { id, section }: Pick<Question<unknown>, 'id' 
   return (
     message.length >= HEADER_BYTES + section.length &&
     message.readUInt16BE(0) === id &&
-    (message[2]! & 0xf8) === 0x80 &&
+    (message.readUInt8(2) & 0xf8) === 0x80 &&
     message.readUInt16BE(4) === 1 &&
     message.subarray(HEADER_BYTES, HEADER_BYTES + section.length).equals(section)
   )
@@ -119,7 +119,7 @@ const NOERROR = 0
 const NXDOMAIN = 3
 
 function readAnswer<T>(message: Buffer, { kind, name }: Question<T>): DnsReply<T> {
-  const rcode = message[3]! & 0x0f
+  const rcode = message.readUInt8(3) & 0x0f
   if (rcode !== NOERROR && rcode !== NXDOMAIN) return { status: 'failed', reason: 'server_failure' }
   const packet = decodeWhole(message)
   if (!packet) return { status: 'failed', reason: 'malformed' }

@@ -5,7 +5,7 @@ export type DecodedBody =
   | { readonly ok: true; readonly body: Buffer; readonly isCut: boolean }
   | { readonly ok: false; readonly reason: 'unknown_encoding' | 'malformed' }
 
-/** Told to the source; `identity` is what one gets that has none of them. */
+/** The codings that sources are offered; a source that has none of them sends `identity`. */
 export const ACCEPT_ENCODING = 'gzip, deflate, br'
 
 /** Codings of a header value, outermost last, `identity` left out. */
@@ -56,11 +56,12 @@ export async function decodeBody(
   }
 }
 
-/** What `deflate` means (RFC 9110, 8.4.1.2); some servers send it without the two bytes in front. */
-const isZlib = (body: Buffer) => body.length > 1 && (body[0]! & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
+/** RFC 9110, 8.4.1.2: `deflate` begins with two bytes of zlib; some servers send it without them. */
+export const isZlib = (body: Buffer) =>
+  body.length > 1 && (body.readUInt8(0) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0
 
 const KIB = 1024
-/** Every piece of what comes out is a call back to the one thread that everybody shares, and putting them together is a copy. */
+/** Every piece that comes out is a call back to the one thread that everybody shares, and putting pieces together is a copy. */
 function pieceOf(bytes: number, maxBytes: number): number {
   const likely = bytes < 4 * KIB ? 16 * KIB : bytes < 32 * KIB ? 256 * KIB : Number.POSITIVE_INFINITY
   // One byte more than wanted shows that there is more. Memory that nothing is written to costs nothing.
@@ -81,15 +82,19 @@ function inflate(stream: Decompressor, body: Buffer, isCut: boolean, maxBytes: n
       stream.destroy()
       resolve(result)
     }
+    const joined = () => {
+      const [only, ...more] = chunks
+      return only && more.length === 0 ? only : Buffer.concat(chunks, size)
+    }
     const all = (cut: boolean): DecodedBody => ({
       ok: true,
-      body: (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)).subarray(0, maxBytes),
+      body: joined().subarray(0, maxBytes),
       isCut: cut,
     })
     stream.on('data', (chunk: Buffer) => {
       chunks.push(chunk)
       size += chunk.length
-      // Not one chunk more is asked for.
+      // Whatever is beyond the cap is never asked for.
       if (size > maxBytes) end(all(true))
     })
     stream.on('end', () => end(all(isCut)))

@@ -19,7 +19,7 @@ export function hasInexactNumber(json: string): boolean {
 /** `-0.0120e3` -> `-12e0`: one spelling for a decimal number. */
 function digitsOf(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)!
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
   const kept = digits.replace(/0+$/, '')
   if (kept === '') return '0'

@@ -112,9 +112,8 @@ export function listServers(servers: readonly string[]): readonly DnsServer[] {
 
 function parseServer(text: string): DnsServer {
   const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
-  return port === undefined
-    ? { address: text, port: DNS_PORT }
-    : { address: bracketed ?? plain!, port: Number(port) }
+  const address = bracketed ?? plain
+  return address === undefined ? { address: text, port: DNS_PORT } : { address, port: Number(port) }
 }
 
 export const nameOf = ({ address, port }: DnsServer) =>

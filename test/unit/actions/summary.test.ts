@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PermitSummary } from '../../../schemas/actions.ts'
 import { MAX_LISTED_BODY_BYTES, readSummary, writeSummary } from '../../../src/actions/summary.ts'
-import { showLines, showText } from '../../../src/actions/sanitised-text.ts'
+import { sanitiseLines, sanitiseText } from '../../../src/actions/sanitised-text.ts'
 import { prepareRequest } from '../../../src/egress/request.ts'
 import { sealedCredential } from '../../support/store.ts'
 
@@ -133,7 +133,7 @@ describe('text of strangers', () => {
     ['marks over the lines around', `a${'\u0336'.repeat(30)}b`, `a${'\u0336'.repeat(4)}⟨U+0336 ×26⟩b`],
     ['an escape that was written by hand', '⟨U+202E⟩', '⟨U+27E8⟩U+202E⟨U+27E9⟩'],
   ])('shows %s', (_what, text, expected) => {
-    expect(showText(text)).toBe(expected)
+    expect(sanitiseText(text)).toBe(expected)
   })
 
   it('shows nothing that is not seen, and different texts differently', () => {
@@ -144,17 +144,17 @@ describe('text of strangers', () => {
     const text = fc.array(char, { maxLength: 8 }).map((chars) => chars.join(''))
     fc.assert(
       fc.property(text, text, (one, other) => {
-        expect(showText(one)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u)
-        expect(showText(one) === showText(other)).toBe(one === other)
+        expect(sanitiseText(one)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u)
+        expect(sanitiseText(one) === sanitiseText(other)).toBe(one === other)
       }),
     )
   })
 
   it('marks each of its lines, however they are ended', () => {
-    expect(showLines('a\n\tb\r\nc\u2028d', '> ')).toBe('> a\n> \tb⟨U+000D⟩\n> c⟨U+2028⟩d')
+    expect(sanitiseLines('a\n\tb\r\nc\u2028d', '> ')).toBe('> a\n> \tb⟨U+000D⟩\n> c⟨U+2028⟩d')
   })
 
   it('keeps what follows a blank behind the mark of its line', () => {
-    expect(showLines(`a${'\t'.repeat(15)} Body: none`, '> ')).toBe('> a⟨U+0009 ×15⟩⟨U+0020⟩Body: none')
+    expect(sanitiseLines(`a${'\t'.repeat(15)} Body: none`, '> ')).toBe('> a⟨U+0009 ×15⟩⟨U+0020⟩Body: none')
   })
 })
