@@ -84,10 +84,12 @@ export function statement(text: string, ...values: (SqlValue | undefined)[]): St
   return { text, values: values as SqlValue[] }
 }
 
+/** @returns every row of the statement */
 export function* all<R>(text: string, ...values: (SqlValue | undefined)[]): Command<readonly R[]> {
   return (yield statement(text, ...values)) as readonly R[]
 }
 
+/** @returns the first row of the statement, if there is one */
 export function* first<R>(text: string, ...values: (SqlValue | undefined)[]): Command<R | undefined> {
   const rows: readonly unknown[] = yield statement(text, ...values)
   return rows[0] as R | undefined

@@ -1,4 +1,4 @@
-// In which words the two engines say the same of a table.
+// The words in which each engine says the same of a table.
 
 export interface Dialect {
   readonly engine: 'sqlite' | 'postgres'

@@ -1,7 +1,7 @@
 // The port's face over an engine: every command by name, what remains by hand.
 import { type CommandName, commandNames } from './commands/index.ts'
 import { SWEEP_LIMIT } from './commands/records.ts'
-import type { Store } from './ports.ts'
+import type { Store, StoreCommands } from './ports.ts'
 
 export interface Engine {
   readonly engine: Store['engine']
@@ -11,11 +11,13 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
+/** The port over an engine: each definition of commands/ as a method that runs it. */
 export function storeOf({ engine, run, health, close }: Engine): Store {
-  const methods: Partial<Record<CommandName, (...args: unknown[]) => Promise<unknown>>> = {}
-  for (const name of commandNames) methods[name] = (...args) => run(name, args)
+  const methods = Object.fromEntries(
+    commandNames.map((name) => [name, (...args: unknown[]) => run(name, args)]),
+  ) as StoreCommands
 
-  /** In pieces, so that nobody waits behind one long transaction. */
+  /** Sweeps in pieces, so that nobody waits behind one long transaction. */
   async function sweep(now: number): Promise<Readonly<Record<string, number>>> {
     const total: Record<string, number> = {}
     for (let again = true; again;) {
@@ -37,5 +39,5 @@ export function storeOf({ engine, run, health, close }: Engine): Store {
       return { ok: false, latencyMs: performance.now() - started, detail: `${engine} does not answer` }
     }
   }
-  return { ...(methods as unknown as Store), engine, sweep, health: reportHealth, close }
+  return { ...methods, engine, sweep, health: reportHealth, close }
 }

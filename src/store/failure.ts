@@ -34,6 +34,7 @@ const SQLITE_DUPLICATE = new Set([1555, 2067])
 // BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN
 const SQLITE_ENVIRONMENT = new Set([5, 6, 7, 8, 10, 11, 13, 14])
 
+/** @param thrown whatever a driver threw; an error of ours is told as it is */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof GatewayError)
     return { code: thrown.code, detail: thrown.message, reason: thrown.reason }
@@ -60,6 +61,7 @@ export function toFailure(thrown: unknown): Failure {
   return { ...INTERNAL, reason: thrown instanceof Error ? thrown.name : typeof thrown }
 }
 
+/** The failure as the error that callers see; `cause` goes to the log alone. */
 export function toStoreError(failure: Failure, cause?: unknown): GatewayError {
   const { code, detail, reason } = failure
   return new GatewayError(code, detail, {

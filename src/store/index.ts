@@ -11,7 +11,7 @@ export interface StoreConfig {
 }
 
 /**
- * Migrated and ready.
+ * @returns a store that is migrated and ready
  * @throws {ConfigError} when another process owns the data directory
  * @throws {GatewayError} store_unavailable when the database server cannot be reached
  */
@@ -23,7 +23,7 @@ export async function openStore(parts: { config: StoreConfig; log: Logger; bootI
   return openPostgresStore({ url: config.databaseUrl, bootId, log })
 }
 
-/** To be opened after the store, which makes the tables. */
+/** Opens the documents beside the store, which must be open: it makes the tables. */
 export async function openDocumentStore(parts: { config: StoreConfig; log: Logger }): Promise<DocumentStore> {
   const { config, log } = parts
   if (config.databaseUrl === undefined) return openFileDocuments(config.dataDir)

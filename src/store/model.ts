@@ -12,9 +12,9 @@ export interface Attempt {
   readonly id: string
   readonly kind: AttemptKind
   readonly accountId: string
-  /** Of a `fetch`. */
+  /** Set for a `fetch` alone. */
   readonly capabilityId: string | null
-  /** Of an `action`: no two attempts have the same. */
+  /** Set for an `action` alone; no two attempts share one. */
   readonly permitId: string | null
   /** Null at the edge, which adds no credential. */
   readonly credentialId: string | null

@@ -2,6 +2,7 @@
 import { all, type Command, type SqlValue, where } from './command.ts'
 import type { Page, PageRequest } from './model.ts'
 
+/** @returns a page of `select`, newest first, of the rows for which all conditions hold (see `where`) */
 export function* selectPage<R, T>(
   select: { columns: string; from: string; id: string },
   conditions: readonly (readonly [string, SqlValue | undefined])[],

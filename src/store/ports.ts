@@ -13,7 +13,7 @@ export type * from './ports/payments.ts'
 export type * from './ports/records.ts'
 
 /** Every definition of commands/, as a method: what a command takes, answers and promises stands there. */
-type StoreCommands = {
+export type StoreCommands = {
   readonly [K in keyof Definitions]: Definitions[K] extends (...args: infer A) => Command<infer T>
     ? (...args: A) => Promise<T>
     : never

@@ -50,6 +50,7 @@ export const findKey = command({ kind: 'lookup', cached: true })(function* (
   return row && toKey(row)
 })
 
+/** Newest first, revoked ones too; of every account where `accountId` is undefined. */
 export const listKeys = command({ kind: 'read' })(function* (
   accountId: string | undefined,
   page: PageRequest,
@@ -79,6 +80,7 @@ export const revokeKey = command({ kind: 'statement', touches: 'access' })(funct
   return row && toKey(row)
 })
 
+/** Undefined when there is no such account. */
 export const getAccount = command({ kind: 'lookup' })(function* (id: string): Command<Account | undefined> {
   const row = yield* first<Account>(
     `SELECT ${columns(['id', 'name', 'createdAt'])} FROM accounts WHERE id = $1`,
@@ -101,6 +103,7 @@ export function* balanceOf(accountId: string): Command<number> {
 }
 
 const ENTRY = columns(['transactionId', 'account', 'amount', 'kind', 'reference', 'createdAt'])
+/** Movements of one account, newest first; of `system:<purpose>` too, the other side. */
 export const ledger = command({ kind: 'read' })(function (
   accountId: string,
   page: PageRequest,
@@ -108,7 +111,10 @@ export const ledger = command({ kind: 'read' })(function (
   return ledgerFrom('ledger_entries', accountId, page)
 })
 
-/** @param from the table, or what an engine reads in its place */
+/**
+ * The statement of `ledger`.
+ * @param from the table, or what an engine reads in its place
+ */
 export function* ledgerFrom(from: string, accountId: string, page: PageRequest): Command<Page<LedgerEntry>> {
   return yield* selectPage<LedgerEntry, LedgerEntry>(
     { columns: ENTRY, from, id: 'transaction_id' },

@@ -76,6 +76,7 @@ export const reserveAttempt = perEngine<[input: Reservation], ReserveResult>({
   startsWork: true,
 })
 
+/** Writes the row as it is given, unfinished. */
 export function* insertAttempt(a: Attempt, bootId: string, cost: number): Command<void> {
   yield* all(
     INSERT_ATTEMPT,
@@ -115,7 +116,8 @@ export const markSending = command({ kind: 'statement', touches: 'records' })(fu
   return (yield* first(MARK_SENDING, now, id, bootId)) !== undefined
 })
 
-export const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
+const INSERT_RECEIPT = insertInto('receipts', ['id', 'accountId', 'jws', 'createdAt'])
+/** @throws the engine's unique violation when the receipt exists already */
 export function* insertReceipt(receipt: StoredReceipt): Command<void> {
   yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
 }
@@ -127,7 +129,7 @@ const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = 
   RETURNING account_id AS "accountId", (SELECT balance FROM accounts WHERE accounts.id = account_id) AS balance`
 /**
  * Transaction C: `sending -> settled | ambiguous` with the receipt. False when it is no longer ours to finish.
- * Of an `action` it is counted too; so is its refund, which also gives the mandate its share back.
+ * The end of an `action` is counted too; so is its refund, which also gives the mandate its share back.
  */
 export const finishAttempt = command({ kind: 'transaction', touches: 'records' })(function* (
   input: FinishAttempt,
@@ -151,6 +153,7 @@ export const finishAttempt = command({ kind: 'transaction', touches: 'records' }
   return { ok: true, balance: done.balance }
 })
 
+/** What the account of the attempt has left; 0 when there is no such attempt. */
 export function* balanceBehind(attemptId: string): Command<number> {
   const row = yield* first<{ balance: number }>(
     'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM attempts WHERE id = $1)',
@@ -210,6 +213,7 @@ export const refundAttempt = command({ kind: 'transaction', touches: 'records' }
   return { ok: true, balance }
 })
 
+/** An attempt of another account is not found. */
 export const getAttempt = command({ kind: 'lookup' })(function* (
   id: string,
   accountId: string,
@@ -227,6 +231,7 @@ export interface AttemptFilter {
   readonly capabilityId?: string | undefined
   readonly state?: AttemptState | undefined
 }
+/** Newest first; of one capability, and in one state, where the filter names them. */
 export const listAttempts = command({ kind: 'read' })(function (
   filter: AttemptFilter,
   page: PageRequest,
@@ -303,6 +308,7 @@ const inOrder = (left: readonly Left[]) =>
   left.toSorted((a, b) => (a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0))
 const withoutCost = ({ cost: _cost, ...attempt }: Left) => toAttempt(attempt)
 
+/** Names the process starts with unfinished attempts, other than $1. */
 export const UNFINISHED_ATTEMPT_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM attempts
   WHERE ${UNFINISHED} AND boot_id <> $1`
 /**
@@ -351,6 +357,7 @@ export const listAttemptsWithoutReceipt = command({ kind: 'read' })(function* (
   return rows.map(toAttempt)
 })
 
+/** Whether the caller may see it is the caller's business: its 128 random bits are the right to read it. */
 export const getReceipt = command({ kind: 'lookup' })(function* (
   id: string,
 ): Command<StoredReceipt | undefined> {

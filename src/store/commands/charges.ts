@@ -6,7 +6,7 @@ import type { Millis } from '../model.ts'
 
 type Charged = { ok: boolean; balance: number }
 
-/** Of two commands for the same transaction the second waits here, and then reads what the first one did. */
+/** A second command for the same transaction waits here, and then reads what the first one did. */
 const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
 /** A second refund of a debit would be a second entry under this name, which the table's key refuses. */
 const refundOf = (transactionId: string) => `${transactionId}_refund`

@@ -151,7 +151,7 @@ const begun = (claim: NewPaymentClaim): PaymentClaim => ({
 })
 
 const GET_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE id = $1`
-/** A canceled claim is found by id only. */
+/** A canceled claim is found by its id alone. */
 export const getClaim = command({ kind: 'lookup' })(function* (
   id: string,
 ): Command<PaymentClaim | undefined> {
@@ -160,6 +160,7 @@ export const getClaim = command({ kind: 'lookup' })(function* (
 })
 
 const FIND_CLAIM = `SELECT ${CLAIM} FROM payment_claims WHERE payment_key = $1`
+/** The claim that holds this payment, canceled ones aside. */
 export const findClaim = command({ kind: 'lookup' })(function* (
   key: FindClaimInput,
 ): Command<PaymentClaim | undefined> {
@@ -168,6 +169,7 @@ export const findClaim = command({ kind: 'lookup' })(function* (
 })
 
 const FIND_IDENTIFIED = `SELECT ${CLAIM} FROM payment_claims WHERE identifier_key = $1`
+/** The claim that holds this identifier of the buyer for this tool, canceled ones aside. */
 export const findIdentifiedClaim = command({ kind: 'lookup' })(function* (
   key: FindIdentifiedClaimInput,
 ): Command<PaymentClaim | undefined> {
@@ -327,6 +329,7 @@ export function* recoverClaimsOf(owners: readonly string[], now: Millis): Comman
   return recovered
 }
 
+/** Names the process starts with unfinished claims, other than $1. */
 export const UNFINISHED_CLAIM_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM payment_claims
   WHERE ${UNFINISHED} AND boot_id <> $1`
 /** Claims of dead processes: `claimed -> canceled`, `submitted -> unknown`. Living processes' are not touched. */

@@ -2,18 +2,20 @@
 import { all, columns, type Command, command, first, snakeCase } from '../command.ts'
 import type { ActionCounts } from '../ports/actions.ts'
 
-const fields = [
-  'permitsPrepared',
-  'permitsApproved',
-  'permitsRefused',
-  'executions',
-  'settled',
-  'ambiguous',
-  'refunded',
-  'creditsCharged',
-  'creditsRefunded',
-] as const satisfies readonly (keyof ActionCounts)[]
-/** Of the columns that change, and no others: this is on the path of every execution. */
+const NOTHING: ActionCounts = {
+  permitsPrepared: 0,
+  permitsApproved: 0,
+  permitsRefused: 0,
+  executions: 0,
+  settled: 0,
+  ambiguous: 0,
+  refunded: 0,
+  creditsCharged: 0,
+  creditsRefunded: 0,
+}
+const fields = Object.keys(NOTHING)
+
+/** Names the columns that change, and no others, since this is on the path of every execution. */
 function addTo(changing: readonly string[]): string {
   const names = changing.map(snakeCase)
   return `INSERT INTO action_counts (account_id, ${names.join(', ')})
@@ -37,9 +39,7 @@ const TOTAL = `SELECT ${fields
   .map((field) => `CAST(COALESCE(sum(${snakeCase(field)}), 0) AS BIGINT) AS "${field}"`)
   .join(', ')} FROM action_counts`
 
-const NOTHING = Object.fromEntries(fields.map((field) => [field, 0])) as unknown as ActionCounts
-
-/** Of one account; of all of them where none is named. */
+/** Counts one account, or all of them where none is named. */
 export const countActions = command({ kind: 'read' })(function* (
   accountId: string | undefined,
 ): Command<ActionCounts> {

@@ -36,6 +36,7 @@ const SEALED = columns([...credentialFields, ...sealFields])
 type SealedRow = CredentialRow &
   Record<'ciphertext' | 'iv' | 'tag' | 'wrapKid' | 'wrapEnc' | 'wrapKey', string>
 
+/** @throws {GatewayError} state_conflict when the id exists already */
 export const insertCredential = command({ kind: 'transaction', touches: 'access' })(function* (
   credential: SealedCredential,
 ): Command<void> {
@@ -75,6 +76,7 @@ export const getCredential = command({ kind: 'lookup', cached: true })(function*
   return { ...toCredential(rest), sealed: { ciphertext, iv, tag, wrap } }
 })
 
+/** Newest first, revoked ones too, without their secrets. */
 export const listCredentials = command({ kind: 'read' })(function* (
   accountId: string,
   page: PageRequest,
@@ -207,6 +209,10 @@ const toCapability = (row: CapabilityRow): Capability => ({ ...row, scope: JSON.
 /** Every attempt reads and counts on the whole lineage, so that an agent must not be able to make it long. */
 const MAX_NARROWINGS = 16
 
+/**
+ * @throws {GatewayError} credential_not_found, capability_not_found (the parent), or state_conflict when one of them is revoked or the
+ * lineage is as long as it may be
+ */
 export const insertCapability = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   capability: Capability
   tokenHash: Buffer
@@ -287,6 +293,7 @@ export const findCapability = command({ kind: 'lookup', cached: true })(function
   return row && { ...row, scope: JSON.parse(row.scope) as Scope }
 })
 
+/** Newest first, revoked and expired ones too; of one credential where the filter names it. */
 export const listCapabilities = command({ kind: 'read' })(function* (
   filter: { accountId: string; credentialId?: string | undefined },
   page: PageRequest,

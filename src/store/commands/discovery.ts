@@ -41,7 +41,7 @@ export const seeResources = command({ kind: 'transaction', touches: 'records' })
   now: Millis
 }): Command<readonly DiscoveredResource[]> {
   const { keepPrices, now } = input
-  // In one order everywhere, so that two processes that see the same catalogue wait for each other once.
+  // The order is the same everywhere, so that two processes that see the same catalogue wait for each other once.
   const seen = [...input.seen].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
   const found: DiscoveredResource[] = []
   for (let start = 0; start < seen.length; start += BATCH) {

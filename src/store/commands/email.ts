@@ -118,7 +118,7 @@ export const returnEmailQuota = command({ kind: 'statement', touches: 'records' 
 })
 
 const DAY_MS = 24 * 3600 * 1000
-/** Of a key that nobody uses. Who comes back later gets another one for the asking. */
+/** How long a key that nobody uses is kept. Its holder gets another one for the asking. */
 const KEPT_DAYS = 180
 
 const dayOf = (at: Millis) => new Date(at).toISOString().slice(0, 10)

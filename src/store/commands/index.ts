@@ -57,6 +57,7 @@ export type Commands = {
     : never
 }
 
+/** How the engines may run the command. */
 export const traitsOf = (name: CommandName): Traits => commands[name].traits
 export const commandNames = Object.keys(commands) as readonly CommandName[]
 

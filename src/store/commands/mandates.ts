@@ -61,6 +61,7 @@ export const insertMandate = command({ kind: 'statement', touches: 'access' })(f
 })
 
 const GET = `SELECT ${MANDATE} FROM mandates WHERE id = $1 AND account_id = $2`
+/** A mandate of another account is not found. */
 export const getMandate = command({ kind: 'lookup' })(function* (
   id: string,
   accountId: string,
@@ -75,6 +76,7 @@ export function* lockMandate(id: string, accountId: string): Command<Mandate | u
   return row && toMandate(row)
 }
 
+/** Newest first, revoked and expired ones too. */
 export const listMandates = command({ kind: 'read' })(function* (
   accountId: string,
   page: PageRequest,
@@ -113,7 +115,7 @@ const SHARE_OF = 'SELECT mandate_id AS "mandateId", cost FROM permits WHERE id =
 export function* returnShares(permitIds: readonly string[]): Command<void> {
   const shares: { mandateId: string; cost: number }[] = []
   for (const permitId of permitIds) shares.push(...(yield* all<(typeof shares)[number]>(SHARE_OF, permitId)))
-  // In one order everywhere, so that nobody waits for whoever waits for them.
+  // The order is the same everywhere, so that nobody waits for whoever waits for them.
   shares.sort((a, b) => (a.mandateId < b.mandateId ? -1 : a.mandateId > b.mandateId ? 1 : 0))
   for (const { mandateId, cost } of shares) yield* addShare(mandateId, -1, -cost)
 }

@@ -103,7 +103,7 @@ const hasRoom = ({ maxCalls, calls, maxCredits, credits }: Mandate, cost: number
 // reading ----------------------------------------------------------------------------------------------------------
 
 const GET = `SELECT ${PERMIT} FROM permits WHERE id = $1`
-/** Of whatever account: who asks has shown the permit itself, or compares `accountId`. */
+/** Finds a permit of any account: the caller has seen the permit itself, or compares `accountId`. */
 export const getPermit = command({ kind: 'lookup' })(function* (id: string): Command<Permit | undefined> {
   const row = yield* first<Permit>(GET, id)
   return row && { ...row }
@@ -111,7 +111,7 @@ export const getPermit = command({ kind: 'lookup' })(function* (id: string): Com
 
 /** As it stands for who asks at `$`, whether or not expiry is written down. */
 const IN_STATE: Readonly<Record<PermitState, string>> = {
-  // Of the first three word for word what their indexes hold.
+  // The first three are word for word what their indexes hold.
   pending_approval: `state = 'pending_approval' AND expires_at > $`,
   ready: `state = 'ready' AND expires_at > $`,
   refused: `state = 'refused' AND created_at <= $`,
@@ -119,7 +119,7 @@ const IN_STATE: Readonly<Record<PermitState, string>> = {
   executed: `state = 'executed' AND created_at <= $`,
 }
 
-/** By the state that stands at `now`: an open permit whose time is over is `expired`, written down or not. */
+/** Filters by the state that stands at `now`: an open permit whose time is over is `expired`, written down or not. */
 export const listPermits = command({ kind: 'read' })(function* (
   filter: { accountId: string; state?: PermitState | undefined; now: Millis },
   page: PageRequest,

@@ -8,6 +8,7 @@ import type { StoredTask, PublishedKey } from '../ports/records.ts'
 
 const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
 
+/** Idempotent by `kid`. */
 export const publishKey = command({ kind: 'statement', touches: 'access' })(function* (
   key: PublishedKey,
 ): Command<void> {
@@ -21,6 +22,7 @@ export const publishKey = command({ kind: 'statement', touches: 'access' })(func
   )
 })
 
+/** Idempotent: the first time stands. The key stays published. */
 export const retireKey = command({ kind: 'statement', touches: 'access' })(function* (
   kid: string,
   now: Millis,
@@ -28,6 +30,7 @@ export const retireKey = command({ kind: 'statement', touches: 'access' })(funct
   yield* all('UPDATE published_keys SET retired_at = COALESCE(retired_at, $1) WHERE kid = $2', now, kid)
 })
 
+/** Oldest first, retired ones too. */
 export const listPublishedKeys = command({ kind: 'read' })(function* (): Command<readonly PublishedKey[]> {
   const rows = yield* all<PublishedKey>(
     `SELECT ${columns(keyFields)} FROM published_keys ORDER BY not_before, kid`,
@@ -69,6 +72,7 @@ export const getTask = command({ kind: 'lookup' })(function* (id: string): Comma
   return row && { ...row }
 })
 
+/** Newest status first; `total` counts all pages. */
 export const listTasks = command({ kind: 'read' })(function* (
   filter: {
     owner: string

@@ -14,6 +14,7 @@ interface Entry<T> {
   queue: Promise<unknown>
 }
 
+/** Documents as one JSON file each in `dataDir`. */
 export function openFileDocuments(dataDir: string): DocumentStore {
   const entries = new Map<string, Entry<unknown>>()
   let isClosed = false

@@ -1,4 +1,3 @@
-// Documents that an operator edits by hand.
 /** Operator-edited documents: lowdb JSON files in the data directory, or a table when PostgreSQL is set. */
 export interface DocumentStore {
   /** The validated document; the last good copy if a hand edit broke it (and `problem` says so). */

@@ -1,4 +1,4 @@
-// Keys of email verification. Of what is verified nothing is stored.
+// Keys of email verification. No address that is verified is stored.
 import type { Millis } from '../model.ts'
 
 export interface EmailKey {

@@ -23,6 +23,10 @@ export interface Lease {
   readonly close: () => Promise<void>
 }
 
+/**
+ * Takes a lease for this process start, and takes it again whenever the connection is lost.
+ * @throws the driver's error when the first connection fails
+ */
 export async function holdLease(parts: { url: string; bootId: string; log: Logger }): Promise<Lease> {
   const { url, bootId, log } = parts
   const key = randomInt(1, MAX_KEY)

@@ -8,7 +8,7 @@ export interface SqliteDatabase {
   readonly begin: () => void
   /** What was written since `begin` is on disk when this returns. */
   readonly commit: () => void
-  /** Of what `begin` began, if it is still open: SQLite ends some transactions on its own. */
+  /** Undoes what `begin` began, if it is still open: SQLite ends some transactions on its own. */
   readonly rollback: () => void
   readonly drive: <T>(command: Command<T>) => T
   readonly close: () => void

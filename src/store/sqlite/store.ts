@@ -28,6 +28,10 @@ const MAX_BATCH_WAIT_MS = 1
 /** sysexits.h EX_SOFTWARE */
 const EXIT_CRASHED = 70
 
+/**
+ * Opens the store of one process in `dataDir`, which it makes and locks.
+ * @throws {ConfigError} when another process owns the directory
+ */
 export async function openSqliteStore(parts: {
   dataDir: string
   log: Logger

@@ -16,6 +16,7 @@ export const LEDGER = `(SELECT ${ENTRY} FROM ledger_entries UNION ALL SELECT ${E
 // Each half has an index, where one condition for both would have none.
 const ATTEMPTS = `(SELECT * FROM attempts WHERE listed = 1 UNION ALL SELECT * FROM attempts WHERE listed = 0)`
 
+/** The command `ledger` over both places. */
 export const ledger = (accountId: string, page: PageRequest): Command<Page<LedgerEntry>> =>
   ledgerFrom(LEDGER, accountId, page)
 
@@ -29,6 +30,7 @@ const BY_STATE: Readonly<Record<AttemptState, string>> = {
   refunded: 'attempts INDEXED BY attempts_refunded',
 }
 
+/** The command `listAttempts` over both places. */
 export const listAttempts = (filter: AttemptFilter, page: PageRequest): Command<Page<Attempt>> =>
   listAttemptsFrom(filter.state === undefined ? ATTEMPTS : BY_STATE[filter.state], filter, page)
 

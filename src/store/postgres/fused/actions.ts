@@ -7,7 +7,7 @@ import type { ActionResult, Permit } from '../../ports/actions.ts'
 import { ATTEMPT_COLUMNS, detailsOf, entries, type Reserved, STATUS } from './attempts.ts'
 
 // Locks in the order of every command: credential, mandate, permit, account, counts; each step asks for the one before it,
-// whatever that finds. Of many that execute one permit, those who waited for its row find it executed.
+// whatever that finds. When many execute one permit, those that waited for its row find it executed.
 const RESERVE_ACTION = `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), mandate AS (
@@ -48,7 +48,7 @@ const RESERVE_ACTION = `WITH credential AS (
 
 type ActionRow = Reserved<Exclude<ActionResult, { ok: true }>['reason']> & (Permit | { readonly id: null })
 
-/** `reserveAction` */
+/** The command `reserveAction` as one statement, and a second one for the balance when that does not suffice. */
 export function* reserveAction(input: Reservation): Command<ActionResult> {
   const { id, accountId, permitId, credentialId, credentialVersion } = input.attempt
   const row = yield* first<ActionRow>(
@@ -84,7 +84,7 @@ const RESERVE_EDGE = `WITH paid AS (
   )
   SELECT balance FROM paid`
 
-/** `reserveEdgeCall` */
+/** The command `reserveEdgeCall` as one statement. */
 export function* reserveEdgeCall(
   input: Reservation,
 ): Command<{ ok: true; balance: number } | { ok: false; reason: 'credits'; balance: number }> {

@@ -61,7 +61,7 @@ const RESERVE = `WITH credential AS (
   )
   SELECT ${STATUS}`
 
-/** `reserveAttempt` */
+/** The command `reserveAttempt` as one statement, and a second one for the balance when that does not suffice. */
 export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   const { id, accountId, capabilityId, credentialId, credentialVersion } = input.attempt
   const row = yield* first<Reserved<Exclude<ReserveResult, { ok: true }>['reason']>>(
@@ -79,7 +79,7 @@ export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   return { ok: false, reason, balance: yield* balanceOf(accountId) }
 }
 
-/** From `now` on, in the order of every reservation. */
+/** The values from `now` on, in the order of every reservation. */
 export const detailsOf = ({ attempt: a, ...input }: Reservation): SqlValue[] => [
   input.now,
   input.cost,
@@ -100,7 +100,7 @@ const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3
 const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
 const BALANCE = 'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)'
 const FINISH = `WITH done AS (${DONE}), kept AS (${KEPT}) ${BALANCE}`
-/** Executions are counted too, which would cost the other kinds something. */
+/** Executions alone are counted: the other kinds do not pay for it. */
 const finishAction = (
   count: 'settled' | 'ambiguous',
 ) => `WITH done AS (${DONE}), kept AS (${KEPT}), counted AS (
@@ -108,7 +108,7 @@ const finishAction = (
   ) ${BALANCE}`
 const FINISH_ACTION = { settled: finishAction('settled'), ambiguous: finishAction('ambiguous') }
 
-/** `finishAttempt` */
+/** The command `finishAttempt` as one statement. */
 export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
   const { receipt } = input
   const row = yield* first<{ balance: number }>(

@@ -19,7 +19,7 @@ const SUBMIT = `WITH done AS (
   )
   SELECT id FROM done`
 
-/** `submitClaim` */
+/** The command `submitClaim` as one statement. */
 export function* submitClaim(input: SubmitClaimInput): Command<boolean> {
   const { id, bootId, upstream, result, now } = input
   const row = yield* first(SUBMIT, id, bootId, upstream, result?.sha256, now, result?.json, result?.expiresAt)
@@ -37,7 +37,7 @@ const SETTLE = `WITH done AS (
   )
   SELECT * FROM done`
 
-/** `settleClaim`: undefined when there was nothing to settle, or credits to grant, or a result to keep longer. */
+/** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a result to keep longer. */
 export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | undefined> {
   const { id, transaction, receipt, upstream, now } = input
   const row = yield* first<ClaimRow>(
