@@ -28,18 +28,16 @@ function judgeSession({ facts: { operation, allowance, sessionId } }: Acp): Verd
   if (operation === 'create') return null
   if (operation !== 'delegate')
     return sessionId ? all(sessionId.at) : none('The request does not say which checkout it is for.')
-  const points = (allowance?.sessionId ? 5 : 0) + (allowance?.merchantId ? 4 : 0)
-  return points === 9
-    ? all(allowance!.sessionId!.at)
-    : some(points, 'The allowance is not bound to one checkout and one merchant.', allowance?.at)
+  if (allowance?.sessionId && allowance.merchantId) return all(allowance.sessionId.at)
+  const points = allowance?.sessionId ? 5 : allowance?.merchantId ? 4 : 0
+  return some(points, 'The allowance is not bound to one checkout and one merchant.', allowance?.at)
 }
 
 function judgeAllowance({ facts: { operation, allowance } }: Acp): Verdict | null {
   if (operation !== 'delegate') return null
-  const points = (allowance?.maxAmount?.isInteger ? 4 : 0) + (allowance?.currency ? 2 : 0)
-  return points === 6
-    ? all(allowance!.maxAmount!.at)
-    : some(points, 'The allowance has no whole maximum, or no currency.', allowance?.at)
+  if (allowance?.maxAmount?.isInteger && allowance.currency) return all(allowance.maxAmount.at)
+  const points = allowance?.maxAmount?.isInteger ? 4 : allowance?.currency ? 2 : 0
+  return some(points, 'The allowance has no whole maximum, or no currency.', allowance?.at)
 }
 
 function judgeEnd({ facts: { operation, allowance, timestampMs } }: Acp): Verdict | null {

@@ -283,7 +283,7 @@ const checks: readonly Check<Ap2Facts>[] = [
   },
   ...commonChecks<Ap2Facts>('AP2', 0, { retry: PAYMENT, receipt: null }, (subject) => {
     const { facts, http } = subject
-    const key = facts.open?.mandate?.value['cnf']
+    const mandate = facts.open?.mandate
     return {
       key: facts.transportKey,
       repeatable: null,
@@ -293,7 +293,7 @@ const checks: readonly Check<Ap2Facts>[] = [
         placeOfJsonRpcId(subject),
       ),
       agent: judgeAgent(
-        key === undefined ? null : facts.open!.mandate!.at,
+        mandate?.value['cnf'] === undefined ? null : mandate.at,
         'The open mandate binds no key of an agent (`cnf`).',
       ),
       signature: judgeCredential(

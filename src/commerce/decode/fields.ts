@@ -38,7 +38,7 @@ function skip(cursor: Cursor, char: string): boolean {
 function takeQuoted(cursor: Cursor): string | undefined {
   let value = ''
   for (; !isAtEnd(cursor); cursor.index++) {
-    const char = cursor.text[cursor.index]!
+    const char = cursor.text.charAt(cursor.index)
     if (char === '"') {
       cursor.index++
       return value
@@ -162,8 +162,9 @@ function readMember(cursor: Cursor): StructuredMember | undefined {
 
 function readItem(cursor: Cursor): StructuredItem | undefined {
   const item = readBare(cursor)
-  const params = item && readParams(cursor)
-  return params && { item: item!, params }
+  if (item === undefined) return undefined
+  const params = readParams(cursor)
+  return params && { item, params }
 }
 
 function readParams(cursor: Cursor): ReadonlyMap<string, BareItem> | undefined {

@@ -63,14 +63,12 @@ function readSdJwt(text: string, at: Place): SdJwt | undefined {
     if (encoded === '') continue
     const read = readBase64Json(encoded)
     const parts = read.ok && Array.isArray(read.value) ? (read.value as readonly Json[]) : []
-    const [, second, third] = parts
-    if ((parts.length !== 2 && parts.length !== 3) || (parts.length === 3 && typeof second !== 'string'))
-      unreadableDisclosures++
+    const disclosed = readDisclosure(parts)
+    if (disclosed === undefined) unreadableDisclosures++
     else
       disclosures.push({
+        ...disclosed,
         at: pointer(at, 'disclosures', index, parts.length - 1),
-        name: parts.length === 3 ? (second as string) : null,
-        value: (parts.length === 3 ? third : second)!,
         digest: hash(algorithm, encoded, 'base64url'),
       })
   }
@@ -84,6 +82,15 @@ function readSdJwt(text: string, at: Place): SdJwt | undefined {
     presented: `${[jwt, ...rest.filter((part) => part !== '')].join('~')}~`,
     keyBinding,
   }
+}
+
+/** Salt, name and value of a member, or salt and value of an item of a list. */
+function readDisclosure(parts: readonly Json[]): Pick<Disclosure, 'name' | 'value'> | undefined {
+  const [, second, third] = parts
+  if (parts.length === 2 && second !== undefined) return { name: null, value: second }
+  return parts.length === 3 && typeof second === 'string' && third !== undefined
+    ? { name: second, value: third }
+    : undefined
 }
 
 /** Name of the hash in node:crypto; the default where it is not one of the three. */
@@ -129,7 +136,8 @@ export function resolveMandate(token: SdJwt): Resolution {
     }
     if (!isObject(value)) return value
     const filled = Object.create(null) as Record<string, Json>
-    for (const key of Object.keys(value)) if (key !== '_sd') filled[key] = fill(value[key]!, nesting + 1)
+    for (const [key, inner] of Object.entries(value))
+      if (key !== '_sd') filled[key] = fill(inner, nesting + 1)
     const digests = member(value, '_sd')
     if (Array.isArray(digests))
       for (const digest of digests as readonly Json[]) {

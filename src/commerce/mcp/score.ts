@@ -33,8 +33,10 @@ function judgeHeaders(subject: Mcp): Verdict | null {
     .find((binding) => binding?.verdict === 'mismatch')
   if (differing) return none(differing.message, differing.at)
   const there = wanted.filter((header) => header !== null)
-  if (there.length === wanted.length) return all(there[0]!.at)
-  return some(there.length * 4, 'Mcp-Method or Mcp-Name is missing.', there[0]?.at)
+  const at = there[0]?.at
+  return there.length === wanted.length
+    ? all(at)
+    : some(there.length * 4, 'Mcp-Method or Mcp-Name is missing.', at)
 }
 
 function judgeVersion(subject: Mcp): Verdict | null {
@@ -154,8 +156,8 @@ const checks: readonly Check<McpFacts>[] = [
     remediation: 'Sign with `created` and `expires` (RFC 9421) where the server takes it.',
     spec: null,
     judge: ({ http }) => {
-      const dated = http.signatures.find(({ created, value }) => created !== null && value !== null)
-      if (dated) return all(dated.created!.at)
+      const [dated] = http.signatures.flatMap(({ created, value }) => (value === null ? [] : (created ?? [])))
+      if (dated) return all(dated.at)
       return limit(0, 'MCP has no such field: a call never becomes too old.')
     },
   },

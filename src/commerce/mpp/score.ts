@@ -81,12 +81,12 @@ function judgeSplits({ facts: { challenge } }: Mpp): Verdict | null {
   if (!challenge?.splitsAt) return null
   const { splits, splitsAt } = challenge
   const total = bigOf(challenge.amount)
-  const parts = splits.map(({ amount }) => bigOf(amount))
+  const parts = splits.flatMap(({ amount }) => bigOf(amount) ?? [])
   // Without an amount, which is asked for elsewhere, or without a split there is nothing to add up.
   if (total === undefined || splits.length === 0) return null
-  if (parts.some((part) => part === undefined)) return none('A split is no integer.', splitsAt)
+  if (parts.length < splits.length) return none('A split is no integer.', splitsAt)
   if (splits.length > 10) return none('There are more than ten splits.', splitsAt)
-  const sum = parts.reduce<bigint>((left, right) => left + right!, 0n)
+  const sum = parts.reduce((left, right) => left + right, 0n)
   return sum < total ? all(splitsAt) : none('The splits leave nothing for the recipient.', splitsAt)
 }
 
@@ -133,35 +133,34 @@ const bind: readonly Check<MppFacts>[] = [
   },
 ]
 
-const identify: readonly Check<MppFacts>[] = [
-  {
-    id: 'MPP-REPLAY-01',
-    max: 8,
-    asks: 'The challenge id has at least 22 characters.',
-    remediation: 'Server: compute the id as HMAC-SHA256 over the challenge.',
-    spec: CORE,
-    judge: ({ facts: { challenge } }) => {
-      const id = challenge?.id
-      if (!id) return none('There is no challenge id.')
-      return id.value.length >= UNIQUE_CHARS
-        ? all(id.at)
-        : none('The challenge id is short enough to be guessed.', id.at)
-    },
+const uniqueId: Check<MppFacts> = {
+  id: 'MPP-REPLAY-01',
+  max: 8,
+  asks: 'The challenge id has at least 22 characters.',
+  remediation: 'Server: compute the id as HMAC-SHA256 over the challenge.',
+  spec: CORE,
+  judge: ({ facts: { challenge } }) => {
+    const id = challenge?.id
+    if (!id) return none('There is no challenge id.')
+    return id.value.length >= UNIQUE_CHARS
+      ? all(id.at)
+      : none('The challenge id is short enough to be guessed.', id.at)
   },
-  {
-    id: 'MPP-REPLAY-03',
-    max: 4,
-    asks: 'The id has the form of an HMAC-SHA256: 43 characters of base64url.',
-    remediation: 'Compute the id as the specification recommends.',
-    spec: CORE,
-    judge: ({ facts: { challenge } }) => {
-      const id = challenge?.id
-      if (!id) return none('There is no challenge id.')
-      if (/^[\w-]{43}$/.test(id.value)) return all(id.at)
-      return some(id.value.length >= UNIQUE_CHARS ? 2 : 0, 'The id does not look computed.', id.at)
-    },
+}
+
+const computedId: Check<MppFacts> = {
+  id: 'MPP-REPLAY-03',
+  max: 4,
+  asks: 'The id has the form of an HMAC-SHA256: 43 characters of base64url.',
+  remediation: 'Compute the id as the specification recommends.',
+  spec: CORE,
+  judge: ({ facts: { challenge } }) => {
+    const id = challenge?.id
+    if (!id) return none('There is no challenge id.')
+    if (/^[\w-]{43}$/.test(id.value)) return all(id.at)
+    return some(id.value.length >= UNIQUE_CHARS ? 2 : 0, 'The id does not look computed.', id.at)
   },
-]
+}
 
 const fresh: readonly Check<MppFacts>[] = [
   {
@@ -199,12 +198,12 @@ const fresh: readonly Check<MppFacts>[] = [
 ]
 
 function judgeDistance(challenge: MppChallenge | null, evaluateAt: number): Verdict {
-  const at = challenge?.expiresAtMs
-  if (at === null || at === undefined) return none('The challenge never expires.')
-  const distance = at - evaluateAt
+  const { expires, expiresAtMs } = challenge ?? {}
+  if (expires == null || expiresAtMs == null) return none('The challenge never expires.')
+  const distance = expiresAtMs - evaluateAt
   return distance > 0 && distance <= HOUR_MS
-    ? all(challenge!.expires!.at)
-    : none('It has expired at `evaluate_at`, or is valid for more than an hour.', challenge!.expires!.at)
+    ? all(expires.at)
+    : none('It has expired at `evaluate_at`, or is valid for more than an hour.', expires.at)
 }
 
 function judgeKey(subject: Mpp): Verdict {
@@ -218,7 +217,7 @@ function judgeKey(subject: Mpp): Verdict {
 
 const payment: readonly Check<MppFacts>[] = [
   ...bind,
-  identify[0]!,
+  uniqueId,
   {
     id: 'MPP-REPLAY-02',
     max: 8,
@@ -227,7 +226,7 @@ const payment: readonly Check<MppFacts>[] = [
     spec: CORE,
     judge: ({ facts: { proof } }) => judgeCredential(8, proof, 12, 'proof'),
   },
-  identify[1]!,
+  computedId,
   {
     id: 'MPP-IDEM-01',
     max: 16,
@@ -295,7 +294,7 @@ export const mppChallenge: Rubric<MppFacts> = {
     ...bind
       .filter(({ id }) => id !== 'MPP-BIND-04')
       .map((check) => ({ ...check, id: check.id.replace('BIND-0', 'BIND-1') })),
-    ...identify.map((check) => ({ ...check, id: check.id.replace('REPLAY-0', 'REPLAY-1') })),
+    ...[uniqueId, computedId].map((check) => ({ ...check, id: check.id.replace('REPLAY-0', 'REPLAY-1') })),
     ...fresh.map((check) => ({ ...check, id: check.id.replace('FRESH-0', 'FRESH-1') })),
     targetCheck('MPP-RETRY-11', 2),
   ],

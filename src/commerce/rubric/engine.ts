@@ -72,7 +72,9 @@ export function totalOf(dimensions: Readonly<Record<DimensionName, DimensionScor
   return weights === 0 ? 0 : Math.floor((2 * sum + weights) / (2 * weights))
 }
 
-export const levelOf = (score: number) => LEVELS.find(({ min }) => score >= min)!.level
+/** @param score of 0 to 100 */
+export const levelOf = (score: number): (typeof LEVELS)[number]['level'] =>
+  LEVELS.find(({ min }) => score >= min)?.level ?? 'not_ready'
 
 export function scoreSample<F>(rubric: Rubric<F>, subject: Subject<F>): Scored {
   const outside = windowNote(subject)

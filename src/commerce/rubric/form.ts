@@ -107,7 +107,7 @@ export function judgeKeyForm(max: number, key: Found<string> | null, missing: st
 }
 
 /** The RFC 9421 signature that covers most of what matters. */
-export const covers = (signature: HttpSignature | null, component: string): boolean =>
+export const covers = (signature: HttpSignature | null, component: string): signature is HttpSignature =>
   signature !== null && signature.value !== null && signature.components.includes(component)
 
 /** An integer of the protocol as a number of seconds; undefined where it is none that a date could be. */

@@ -37,7 +37,7 @@ function judgeCoverage(subject: Ucp): Verdict | null {
   const { signature } = subject.facts
   const wanted = ['@method', '@authority', '@path', ...(hasBody(subject) ? ['content-digest'] : [])]
   const missing = wanted.filter((component) => !covers(signature, component))
-  if (missing.length === 0) return all(signature!.at)
+  if (missing.length === 0) return all(signature?.at)
   if (!isRest(subject)) return null
   if (!signature?.value) return none('The request is not signed.', signature?.at)
   return some(
@@ -138,7 +138,7 @@ const checks: readonly Check<UcpFacts>[] = [
     judge: (subject) => {
       const { signature, idempotencyKey } = subject.facts
       if (isRepeatable(subject)) return null
-      if (idempotencyKey && covers(signature, 'idempotency-key')) return all(signature!.at)
+      if (idempotencyKey && covers(signature, 'idempotency-key')) return all(signature.at)
       return isRest(subject)
         ? none('Whoever copies the request can give it another key.', signature?.at)
         : null
@@ -177,7 +177,7 @@ const checks: readonly Check<UcpFacts>[] = [
       if (!isRest(subject))
         return limit(0, 'UCP over MCP has no field for a time: no such request can do better.')
       return idempotencyKey && covers(signature, 'idempotency-key')
-        ? some(3, 'Only the signed key tells an old request from a new one.', signature!.at)
+        ? some(3, 'Only the signed key tells an old request from a new one.', signature.at)
         : none('A copy of yesterday looks like a request of today.', signature?.at)
     },
   },

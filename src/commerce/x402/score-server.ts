@@ -1,5 +1,6 @@
 // x402, what a server answers: a challenge, and the settlement after it.
 import type { X402Facts, X402Requirement } from './facts.ts'
+import { findEnd } from './score.ts'
 import { bindingOf, isAddressMalformed, judgeBinding, secondsOf } from '../rubric/form.ts'
 import {
   all,
@@ -28,9 +29,10 @@ function judgeEvery(
   has: (requirement: X402Requirement) => boolean,
   finding: string,
 ): Verdict {
-  if (accepts.length === 0) return none('There is nothing to accept.')
+  const [first] = accepts
+  if (!first) return none('There is nothing to accept.')
   const without = accepts.find((requirement) => !has(requirement))
-  return without ? none(finding, without.at) : all(accepts[0]!.at)
+  return without ? none(finding, without.at) : all(first.at)
 }
 
 function judgeOffers(subject: X402): Verdict {
@@ -139,10 +141,8 @@ const checks: readonly Check<X402Facts>[] = [
     spec: OFFER_RECEIPT,
     isWindow: true,
     judge: ({ facts: { offers } }) => {
-      const offer = offers.find(({ terms }) => secondsOf(terms?.validUntil ?? null) !== undefined)
-      return offer
-        ? all(offer.terms!.validUntil!.at)
-        : none('Nothing says until when this price holds.', offers[0]?.at)
+      const until = findEnd(offers)
+      return until ? all(until.at) : none('Nothing says until when this price holds.', offers[0]?.at)
     },
   },
   {

@@ -1,7 +1,8 @@
 // x402, a payment: what the payer signed, against what it pays for.
 import type { Found } from '../ports.ts'
 import { findWindowProblems } from '../window.ts'
-import type { X402Authorization, X402Facts } from './facts.ts'
+import type { Numeral } from '../decode/value.ts'
+import type { X402Authorization, X402Facts, X402Offer } from './facts.ts'
 import { commonChecks, judgeAgent, judgeCorrelation } from '../rubric/common.ts'
 import {
   bindingOf,
@@ -131,12 +132,18 @@ interface Window {
 }
 
 function windowOf(authorization: X402Authorization | null): Window | undefined {
-  const [from, to] = [
-    secondsOf(authorization?.notBefore ?? null),
-    secondsOf(authorization?.expiresAt ?? null),
-  ]
-  return from === undefined || to === undefined ? undefined : { from, to, at: authorization!.expiresAt!.at }
+  const { notBefore = null, expiresAt = null } = authorization ?? {}
+  const [from, to] = [secondsOf(notBefore), secondsOf(expiresAt)]
+  return from === undefined || to === undefined || expiresAt === null
+    ? undefined
+    : { from, to, at: expiresAt.at }
 }
+
+/** Where a signed offer says until when it holds, the first of several. */
+export const findEnd = (offers: readonly X402Offer[]): Numeral | undefined =>
+  offers
+    .map(({ terms }) => terms?.validUntil ?? null)
+    .find((end): end is Numeral => secondsOf(end) !== undefined)
 
 /** At most so long, from where it begins; without a clock nothing else can be said. */
 const isOpenFor = ({ from, to }: Window, maxSeconds: number): boolean =>
@@ -341,10 +348,8 @@ const checks: readonly Check<X402Facts>[] = [
     spec: OFFER_RECEIPT,
     judge: ({ facts: { offers, offerReceipt } }) => {
       if (!offerReceipt) return null
-      const offer = offers.find(({ terms }) => secondsOf(terms?.validUntil ?? null) !== undefined)
-      return offer
-        ? all(offer.terms!.validUntil!.at)
-        : none('The offer never expires.', (offers[0] ?? offerReceipt).at)
+      const until = findEnd(offers)
+      return until ? all(until.at) : none('The offer never expires.', (offers[0] ?? offerReceipt).at)
     },
   },
   ...commonChecks<X402Facts>('X402', 0, { retry: IDENTIFIER, receipt: OFFER_RECEIPT }, (subject) => {
@@ -381,7 +386,8 @@ function capsOf({ facts }: X402): readonly CapHit[] {
   else if (nonce && authorization.kind === 'eip3009' && new Set(nonce.value.slice(2)).size <= 4)
     hits.push({ id: 'GUESSABLE_ID', at: nonce.at })
   if (!signature) hits.push({ id: 'NO_PROOF', at: authorization?.at ?? '' })
-  if (isGuessable(identifier?.id ?? null)) hits.push({ id: 'GUESSABLE_ID', at: identifier!.id!.at })
+  const id = identifier?.id ?? null
+  if (isGuessable(id)) hits.push({ id: 'GUESSABLE_ID', at: id.at })
   return hits
 }
 
