@@ -74,9 +74,8 @@ export interface SourceRequest {
 /** The kind of document that the Accept header asks for. */
 export type Wanted = 'page' | 'product' | 'feed'
 
-/** Bytes of one address, decompressed and cut at the cap. */
-export interface FetchedSource {
-  readonly url: string
+/** An answer of one address, decompressed and cut at the cap. */
+export interface SourceAnswer {
   /** Always 2xx. */
   readonly status: number
   readonly contentType: string | null
@@ -91,6 +90,11 @@ export interface FetchedSource {
   readonly sha256: string
   /** When the source last said so: a 304 counts. Milliseconds. */
   readonly retrievedAt: number
+}
+
+/** An answer as one request got it, from the source or out of the cache. */
+export interface FetchedSource extends SourceAnswer {
+  readonly url: string
   readonly ageSeconds: number
   readonly cache: RetrievedSource['cache']
 }

@@ -67,16 +67,16 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   }
 
   /** The kinds that it takes now; undefined when it is not alive. Concurrent askers share one question. */
-  function supportedOf(known: Known): Promise<SupportedResponse | undefined> {
+  async function supportedOf(known: Known): Promise<SupportedResponse | undefined> {
     const { answer } = known
     const age = answer ? now() - answer.at : Infinity
     const isFresh = age < (answer?.supported ? FRESH_MS : FAILED_FRESH_MS)
-    if (answer && isFresh) return Promise.resolve(answer.supported)
+    if (answer && isFresh) return answer.supported
     // An upstream that keeps failing is asked again when its breaker lets a probe through.
-    if (answer && !answer.supported && known.breaker.state(now()) === 'open')
-      return Promise.resolve(undefined)
+    if (answer && !answer.supported && known.breaker.state(now()) === 'open') return undefined
     known.asking ??= ask(known).finally(() => (known.asking = undefined))
-    return answer?.supported && age < FRESH_MS * 2 ? Promise.resolve(answer.supported) : known.asking
+    // A stale answer still serves while a new one is fetched.
+    return answer?.supported && age < FRESH_MS * 2 ? answer.supported : known.asking
   }
 
   function breakerOf(known: Known, scheme: string, network: string): CircuitBreaker {

@@ -4,6 +4,7 @@ import { digestText } from '../digest.ts'
 import type { FeedReading } from '../feeds/feed.ts'
 import type { Capability, Delivered, PreparedJob, RunContext, SourceRequest } from '../ports.ts'
 import type { Reading } from '../reading.ts'
+import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
 import { requestedSources, toCanonicalUrl } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 
@@ -24,12 +25,12 @@ export function createFeedDigest({ defaults }: { readonly defaults: readonly str
       const job: Job = {
         sources: named.length > 0 ? named : toSources(defaults),
         limit: (claims.get('limit') as number | undefined) ?? MAX_ENTRIES,
-        maxAgeSeconds: isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0),
+        maxAgeSeconds: readMaxAge(claims, isDemo),
         isDemo,
       }
       return {
         request: {
-          sources: job.sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+          sources: showSources(job.sources),
           limit: job.limit,
           max_age_seconds: job.maxAgeSeconds,
         },
@@ -64,11 +65,7 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
   const { coverage, usable } = await gather<FeedReading>(
     job.sources,
     { wanted: 'feed', maxAgeSeconds: job.maxAgeSeconds, signal },
-    async (input) => {
-      const analysed = await analyser.run('feed', input)
-      if (analysed.ok) return refuseBlank(analysed.value)
-      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
-    },
+    async (input) => refuseBlank(toReading(await analyser.run('feed', input), UNREADABLE)),
   )
   if (usable.length === 0)
     throw sourcesUnusable(
@@ -103,11 +100,7 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
     },
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ fetched, retrieved }) => ({
-      url: fetched.url,
-      bytes: retrieved.bytes,
-      sha256: fetched.sha256,
-    })),
+    sources: citeSources(usable),
     parts: digest.entries.flatMap((entry, at) =>
       (['title', 'summary'] as const).flatMap((name) => {
         const text = entry[name]

@@ -6,6 +6,7 @@ import type { Capability, Delivered, Gathered, PreparedJob, RunContext, SourceRe
 import { compareOffers } from '../products/compare.ts'
 import type { PageProducts } from '../products/page.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
+import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
 import { requestedSources } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 
@@ -20,10 +21,10 @@ export const productOffers: Capability = {
   uses: ['url', 'urls', 'sources', 'max_age_seconds'],
   prepare(claims, { isDemo }): PreparedJob {
     const sources = isDemo ? SAMPLES : requestedSources(claims)
-    const maxAgeSeconds = isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0)
+    const maxAgeSeconds = readMaxAge(claims, isDemo)
     return {
       request: {
-        sources: sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+        sources: showSources(sources),
         max_age_seconds: maxAgeSeconds,
       },
       run: (context) => compareSources({ sources, maxAgeSeconds, isDemo }, context),
@@ -41,11 +42,7 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
   const { coverage, usable } = await gather<PageProducts>(
     job.sources,
     { wanted: 'product', maxAgeSeconds: job.maxAgeSeconds, signal },
-    async (input) => {
-      const analysed = await analyser.run('products', input)
-      if (analysed.ok) return analysed.value
-      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
-    },
+    async (input) => toReading(await analyser.run('products', input), UNREADABLE),
   )
   if (usable.length === 0)
     throw sourcesUnusable(
@@ -58,11 +55,7 @@ async function compareSources(job: Job, { gather, analyser, signal }: RunContext
     result,
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ fetched, retrieved }) => ({
-      url: fetched.url,
-      bytes: retrieved.bytes,
-      sha256: fetched.sha256,
-    })),
+    sources: citeSources(usable),
     parts: result.products.flatMap(({ name }, at) =>
       name === null ? [] : [{ pointer: `/products/${at}/name`, sha256: digestText(name) }],
     ),

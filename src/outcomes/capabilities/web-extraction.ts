@@ -13,6 +13,7 @@ import type {
   SourceRequest,
 } from '../ports.ts'
 import { SAMPLE_NOTICE } from '../sample.ts'
+import { citeSources, readMaxAge, showSources, toReading } from './source-job.ts'
 import { requestedSources } from '../sources/requested.ts'
 import { sourcesUnusable } from '../sources/unusable.ts'
 import type { Related } from '../text/relate.ts'
@@ -37,12 +38,12 @@ export const webExtraction: Capability = {
     const job: Job = {
       sources: isDemo ? SAMPLES : requestedSources(claims),
       query: query === '' ? (isDemo ? SAMPLE_QUERY : null) : query,
-      maxAgeSeconds: isDemo ? 0 : ((claims.get('max_age_seconds') as number | undefined) ?? 0),
+      maxAgeSeconds: readMaxAge(claims, isDemo),
       isDemo,
     }
     return {
       request: {
-        sources: job.sources.map(({ url, fallbacks }) => ({ url, fallbacks: [...fallbacks] })),
+        sources: showSources(job.sources),
         query: job.query,
         max_age_seconds: job.maxAgeSeconds,
       },
@@ -68,11 +69,7 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
   const { coverage, usable } = await gather<PageReading>(
     job.sources,
     { wanted: 'page', maxAgeSeconds: job.maxAgeSeconds, signal },
-    async (input) => {
-      const analysed = await analyser.run('page', { ...input, maxBytes })
-      if (analysed.ok) return analysed.value
-      return { ok: false, reason: analysed.reason, detail: UNREADABLE[analysed.reason] }
-    },
+    async (input) => toReading(await analyser.run('page', { ...input, maxBytes }), UNREADABLE),
   )
   if (usable.length === 0)
     throw sourcesUnusable(
@@ -95,11 +92,7 @@ async function extract(job: Job, { gather, analyser, signal }: RunContext): Prom
     result,
     sourceSha256: null,
     textSha256: null,
-    sources: usable.map(({ fetched, retrieved }) => ({
-      url: fetched.url,
-      bytes: retrieved.bytes,
-      sha256: fetched.sha256,
-    })),
+    sources: citeSources(usable),
     parts: documents.flatMap(({ document, text_sha256 }, at) => [
       { pointer: `/documents/${at}/document/text`, sha256: text_sha256 },
       { pointer: `/documents/${at}/document/markdown`, sha256: digestText(document.markdown) },

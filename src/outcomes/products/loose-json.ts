@@ -95,42 +95,54 @@ function readLeniently(text: string, repaired: Set<Repair>): unknown {
     isAfterComma = false
   }
 
+  const open = (bracket: '{' | '[') => {
+    const top = stack.at(-1)
+    // A bare object where a name has to stand belongs to nothing.
+    if (top && 'map' in top && top.key === undefined) {
+      if (isAfterValue) repaired.add('missing_comma')
+      top.key = ''
+    }
+    const container: Container =
+      bracket === '[' ? { list: [] } : { map: Object.create(null) as Record<string, unknown>, key: undefined }
+    put('list' in container ? container.list : container.map)
+    stack.push(container)
+    isAfterValue = false
+  }
+
+  const close = (bracket: '}' | ']') => {
+    if (isAfterComma) repaired.add('trailing_comma')
+    const opened = stack.findLastIndex((container) => 'list' in container === (bracket === ']'))
+    if (opened < 0) repaired.add('stray_text')
+    else {
+      if (opened < stack.length - 1) repaired.add('unterminated')
+      stack.length = opened
+    }
+    isAfterValue = true
+    isAfterComma = false
+  }
+
+  const separate = (sign: ',' | ';') => {
+    if (stack.length > 0) {
+      if (!isAfterValue) repaired.add('trailing_comma')
+      isAfterComma = true
+    } else if (sign === ',') repaired.add('stray_text')
+    const top = stack.at(-1)
+    if (top && 'map' in top) top.key = undefined
+    isAfterValue = false
+  }
+
   while (at < text.length) {
     const char = text.charAt(at)
     if (SPACE.test(char) || char === '\ufeff') at++
     else if (char === '{' || char === '[') {
-      const top = stack.at(-1)
-      // A bare object where a name has to stand belongs to nothing.
-      if (top && 'map' in top && top.key === undefined) {
-        if (isAfterValue) repaired.add('missing_comma')
-        top.key = ''
-      }
-      const container: Container =
-        char === '[' ? { list: [] } : { map: Object.create(null) as Record<string, unknown>, key: undefined }
-      put('list' in container ? container.list : container.map)
-      stack.push(container)
+      open(char)
       if (stack.length > MAX_DEPTH) return undefined
-      isAfterValue = false
       at++
     } else if (char === '}' || char === ']') {
-      if (isAfterComma) repaired.add('trailing_comma')
-      const at0 = stack.findLastIndex((open) => 'list' in open === (char === ']'))
-      if (at0 < 0) repaired.add('stray_text')
-      else {
-        if (at0 < stack.length - 1) repaired.add('unterminated')
-        stack.length = at0
-      }
-      isAfterValue = true
-      isAfterComma = false
+      close(char)
       at++
     } else if (char === ',' || char === ';') {
-      if (stack.length > 0) {
-        if (!isAfterValue) repaired.add('trailing_comma')
-        isAfterComma = true
-      } else if (char === ',') repaired.add('stray_text')
-      const top = stack.at(-1)
-      if (top && 'map' in top) top.key = undefined
-      isAfterValue = false
+      separate(char)
       at++
     } else if (char === ':') at++
     else if (char === '"' || char === "'" || char === '“' || char === '”') {

@@ -1,18 +1,10 @@
 // Keeps answers of public sources for a minute, so that who allows an answer of some age gets it at once, and for some
 // minutes more to ask a source whether it changed. Bounded by bytes; the one that was used least recently goes first.
+import type { SourceAnswer } from '../ports.ts'
 import type { Freshness } from './freshness.ts'
 
 /** The part of an answer that is kept. */
-export interface CachedAnswer {
-  readonly status: number
-  readonly contentType: string | null
-  readonly contentLanguage: string | null
-  readonly etag: string | null
-  readonly lastModified: string | null
-  readonly body: Buffer
-  readonly isCut: boolean
-  readonly sha256: string
-  readonly retrievedAt: number
+export interface CachedAnswer extends SourceAnswer {
   readonly freshness: Freshness
 }
 
