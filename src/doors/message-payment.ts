@@ -1,4 +1,4 @@
-// What MCP and A2A share about money: reading a payment out of a message, and the price of a tool in words. How a
+// MCP and A2A share this about money: how a payment is read out of a message, and the price of a tool in words. How a
 // challenge is written down is each door's own.
 import { amountWords, jobPrices } from '../documents/protocols.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -41,7 +41,7 @@ export function readPayment(value: unknown, place: string): ReadPayment {
   return { payment: { form: 'object', value: new Secret(value) }, inputError: undefined }
 }
 
-/** What a model should know before it calls; empty for what is free, and for credits, which the tool's own words speak of. */
+/** The price as a model should know it before it calls; empty for what is free, and for credits, which the tool's own words speak of. */
 export function priceSentence({
   price,
   skills = [],

@@ -1,4 +1,4 @@
-// What a door is given. Doors translate wire formats; every decision is in the call path behind them.
+// Every door is given these parts. Doors translate wire formats; every decision is in the call path behind them.
 import type { CallPath } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
@@ -12,7 +12,7 @@ import type { Addresses } from '../core/config.ts'
 export interface DoorParts {
   readonly registry: Registry
   readonly calls: CallPath
-  /** For calls that ended before their payment was decided. */
+  /** Tells what became of payments that were not decided when their call ended. */
   readonly payments: Pick<PaymentGate, 'outcome'>
   readonly config: Config
   readonly addresses: Addresses

@@ -1,4 +1,4 @@
-// What the engine knows of one request, whichever binding it came through.
+// The engine knows this of a request, whichever binding it came through.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import { watchDisconnect } from '../http/disconnect.ts'

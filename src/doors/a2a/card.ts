@@ -1,5 +1,5 @@
 // The agent card in its three forms, written and signed once at start. 1.0 clients get the pure 1.0 card, 0.3 clients the
-// 0.3 one; who names no version gets one that both can read, because both kinds of client leave the header out.
+// 0.3 one. A client that names no version gets one that both can read, because both kinds of client leave the header out.
 import { AgentCard, canonicalizeAgentCard } from '@a2a-js/sdk'
 import type { Price } from '../../core/price.ts'
 import { API_VERSION } from '../../core/config.ts'
@@ -9,7 +9,7 @@ import { exampleInput, isForAgents } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
 import { X402_EXTENSIONS } from './x402-metadata.ts'
-import { REST_PREFIX } from './rest.ts'
+import { REST_PREFIX } from './http-json.ts'
 import { pricedAs, SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
 import { must } from '../../lib/must.ts'
 import { JSON_MEDIA, type Json } from './wire.ts'
@@ -23,9 +23,9 @@ export interface AgentCards {
   /** 1.0 plus what a 0.3 client looks for; carries a signature for each reading. */
   readonly superset: Json
   readonly v03: Json
-  /** For operators: also the skills that only a service key may call. */
+  /** Operators get this one: it has the skills, too, that only a service key may call. */
   readonly extended: Json
-  /** What our extension publishes: schemas, price and an example per skill. */
+  /** Our extension publishes this: schemas, price and an example of each skill. */
   readonly skillsDocument: Json
   readonly extensionUri: string
 }
@@ -86,7 +86,7 @@ export function createAgentCards(table: SkillTable, addresses: Addresses, signer
       defaultOutputModes: MODES,
       skills: skills.map(skillOnCard),
     }
-    // Through the SDK's codec: what is signed is exactly what a client that parses and prints the card gets.
+    // The SDK's codec makes what is signed exactly what a client gets that parses and prints the card.
     return AgentCard.toJSON(AgentCard.fromJSON(card)) as Json
   }
 

@@ -32,18 +32,18 @@ import { type Reply, type WireEvent, type WireMessage, type WireTask, withHistor
 /** How long CancelTask waits for work to stop before it says "canceled" over its head. */
 const CANCEL_GRACE_MS = 5_000
 const POLL_MS = 1_000
-/** For a task that another replica works on. */
+/** A task that another replica works on is waited for so long. */
 const MAX_WAIT_MS = 20_000
 
 export interface EngineParts {
   readonly store: TaskRows
   readonly now: () => number
   readonly log: Logger
-  /** What the message asks for: work, or an answer that needs none. `resumed`: the task it is a follow-up to. */
+  /** Finds what the message asks for: work, or an answer that needs none. `resumed` is the task that it is a follow-up to. */
   plan(request: SendRequest, call: A2aCall, resumed: KnownTask | undefined): Work | WireMessage
-  /** Whose request it is, within limits. @throws {GatewayError} key_invalid, capability_invalid, rate_limited */
+  /** Tells whose request it is, within limits. @throws {GatewayError} key_invalid, capability_invalid, rate_limited */
   admit(call: A2aCall): Promise<Caller>
-  /** Of paid tasks whose settlement was not known. */
+  /** Tells how a paid task ends whose settlement was not known. */
   readonly decide: DecidePending
   readonly cancelGraceMs?: number
 }
@@ -70,12 +70,12 @@ export function createEngine(parts: EngineParts): Engine {
   const heartbeat = store.engine === 'postgres' ? setInterval(runner.beat, HEARTBEAT_MS) : undefined
   heartbeat?.unref()
 
-  /** For work that nobody here awaits: its task says what happened. */
+  /** Nobody here awaits this work: its task says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
 
   type Found = KnownTask & { readonly entry?: LiveTask }
 
-  /** Either what to start, or the task that this payment was already shown for. */
+  /** Finds what to start, or the task that this payment was already shown for. */
   async function prepare(params: unknown, call: A2aCall) {
     const request = parseSendRequest(params)
     if (request.wantsPush) throw new PushNotificationNotSupportedError()
@@ -109,7 +109,7 @@ export function createEngine(parts: EngineParts): Engine {
     return find(taskId, call)
   }
 
-  /** As it comes to rest, here or in another replica; as it is when that takes too long. */
+  /** Resolves with the task as it comes to rest, here or in another replica, or as it is when that takes too long. */
   async function atRest(found: Found, call: A2aCall): Promise<WireTask> {
     if (found.entry) await Promise.race([found.entry.settled, aborted(call.gone)])
     let last = found.entry?.task ?? found.task
@@ -132,7 +132,7 @@ export function createEngine(parts: EngineParts): Engine {
     return tasks.read(id, owner)
   }
 
-  /** The task, then what happens to it; from the store where no work on it is done in this process. */
+  /** Yields the task, then what happens to it; from the store where this process does not work on it. */
   async function* watch(
     found: Found,
     call: A2aCall,

@@ -1,4 +1,4 @@
-// What must not be in a stored task: tokens anywhere, and the inputs that are secrets or personal by name.
+// Two things must not be in a stored task: tokens, wherever they stand, and inputs that are secret or personal by their name.
 import { PERMIT_HEADER_END } from '../../lib/tokens.ts'
 import type { WireMessage, WirePart } from './wire.ts'
 
@@ -53,7 +53,7 @@ export function redactValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(redactValue)
   if (typeof value !== 'object' || value === null) return value
   const copy: [string, unknown][] = []
-  // What a permit is for says as much as the permit; elsewhere a request is nothing special.
+  // The request that a permit is for says as much as the permit; elsewhere a request is nothing special.
   const isAction = ACTION_NAMES.some((name) => name in value)
   for (const [key, inner] of Object.entries(value)) {
     const isSecret = SECRET_NAME.test(key) || (isAction && key === 'request')

@@ -1,5 +1,5 @@
-// One task from acceptance to its end. What is told is on disk first, and only one of "it ended" and "it was canceled" is
-// ever written.
+// One task, from its acceptance to its end. Nothing is told that is not stored first, and only one of "it ended" and "it was canceled"
+// is ever written: task-state.ts sees to that.
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -72,7 +72,7 @@ export function createRunner(parts: {
 }): Runner {
   const { tasks, registry, now, log, cancelGraceMs } = parts
 
-  /** For writes that nobody here awaits: the next one, or the next read, says what happened. */
+  /** Nobody here awaits these writes: the next one, or the next read, says what happened. */
   const logFailure = (thrown: unknown) => log.error({ err: thrown }, 'a2a task')
 
   const timestamp = () => new Date(now()).toISOString()
@@ -185,7 +185,7 @@ export function createRunner(parts: {
     return { begun: begun.promise, done }
   }
 
-  /** What somebody will ask for must be found; without a row the work does not begin. */
+  /** A task that somebody will ask for must be found, so without a row the work does not begin. */
   async function register(entry: LiveTask): Promise<void> {
     try {
       if (!(await write(entry))) throw takenAlready()

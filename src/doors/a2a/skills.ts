@@ -1,4 +1,4 @@
-// Which skill a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
+// This finds the skill that a message asks for. A2A has no field for it, so the forms in use are read in a fixed order: our extension,
 // a data part, message metadata, request metadata, one JSON object in the text. Words that a tool understands are a request
 // for it; any others get a list of skills.
 import { GatewayError } from '../../core/errors.ts'
@@ -13,7 +13,7 @@ export interface Skill {
   readonly id: string
   readonly card: SkillCard
   readonly entry: RegisteredTool
-  /** What the skill stands for, where one tool publishes several skills: set as input `capability`. */
+  /** Set as input `capability`, where one tool publishes several skills. */
   readonly capability: string | undefined
 }
 
@@ -24,9 +24,9 @@ export const pricedAs = ({ card, entry: { tool } }: Skill): Pick<AnyTool, 'price
 
 export interface SkillTable {
   readonly skills: readonly Skill[]
-  /** By skill id, by tool name and by its portable spelling. */
+  /** Finds a skill by its id, by its tool's name and by the portable spelling of that. */
   find(name: string): Skill | undefined
-  /** Of the tool that words alone are a request for. */
+  /** Finds the skill that words alone are a request for. */
   findByWords(words: string): Skill | undefined
 }
 
@@ -97,7 +97,7 @@ function chooseByWords(table: SkillTable, { message }: SendRequest): Choice {
 interface Named {
   readonly name: string
   readonly input: unknown
-  /** What stood where an input could have been. */
+  /** Words that stood where an input could have been. */
   readonly words?: string
 }
 

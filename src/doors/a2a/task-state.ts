@@ -3,7 +3,7 @@
 import type { TaskStateName } from './wire.ts'
 
 /**
- * What the gateway knows of a task, which is more than the wire says: four of these are "working" there.
+ * The gateway knows more of a task than the wire says: seven of these are "working" there.
  * - `working`: this process works on it, and the work can be called off
  * - `paying`: the same with its payment reserved, so money may move and nothing can be called off
  * - `canceling`: its work was told to stop and has not stopped yet
@@ -48,7 +48,7 @@ const TRANSITIONS: Readonly<Record<TaskPhase, Readonly<Partial<Record<TaskEvent,
     overdue: 'ending',
   },
   stopping: { report: 'stopping', close: 'stopping', finish: 'ending' },
-  // Whoever cancels now waits for what is written: it may be a cancel, too.
+  // A client that cancels now waits for what is written: it may be a cancel, too.
   ending: { cancel: 'ending', close: 'ending' },
   remote: { cancel: 'ended', abandon: 'ended' },
   waiting: { cancel: 'ended', follow_up: 'working' },
@@ -71,14 +71,14 @@ const INTERRUPTED: ReadonlySet<string> = new Set<TaskStateName>([
   'TASK_STATE_AUTH_REQUIRED',
 ])
 
-/** Whether a state of the wire is an end. */
+/** True of a wire state that is an end. */
 export const isTerminal = (state: string): boolean => TERMINAL.has(state)
-/** Whether a state of the wire is one in which nothing happens by itself. */
+/** True of a wire state in which nothing happens by itself. */
 export const isAtRest = (state: string): boolean => TERMINAL.has(state) || INTERRUPTED.has(state)
 
 const AWAY: ReadonlySet<TaskPhase> = new Set(['remote', 'waiting', 'pending', 'ended'])
 
-/** Whether no work of this process is behind the phase, so that it changes in the store alone. */
+/** True of a phase without work of this process behind it: the task changes in the store alone. */
 export const isAway = (phase: TaskPhase): boolean => AWAY.has(phase)
 
 /**

@@ -1,4 +1,4 @@
-// The tasks as the store keeps them: who may see one, how long it lives, and what became of those a dead process left.
+// Tasks as they are stored: who may see one, how long it lives, and what becomes of those that a dead process left.
 import { randomUUID } from 'node:crypto'
 import { RequestMalformedError, TaskNotFoundError } from '@a2a-js/sdk/errors'
 import type { Caller } from '../../core/caller.ts'
@@ -12,7 +12,7 @@ import { agentMessage, type Json, textPart, type TaskStateName, type WireTask } 
 
 const RESULT_MS = 24 * 3_600_000
 const WAITING_MS = 5 * 60_000
-/** With replicas: a task at work whose process has not been heard of for this long is taken for dead. */
+/** With replicas, the process behind a task is taken for dead when it was not heard of for this long. */
 export const HEARTBEAT_MS = 30_000
 const SILENT_MS = 4 * HEARTBEAT_MS
 /** Metadata keys that are kept in the store and never shown. */
@@ -25,7 +25,7 @@ const MARK = {
   pending: 'gateway.undecided',
 } as const
 
-/** What the store must be able to do. */
+/** The store must be able to do this much. */
 export type TaskRows = Pick<Store, 'engine' | 'saveTask' | 'getTask' | 'listTasks'>
 
 export interface TaskStore {

@@ -73,7 +73,7 @@ export type WireEvent =
   | { readonly statusUpdate: { taskId: string; contextId: string; status: WireStatus } }
   | { readonly artifactUpdate: ArtifactUpdate }
 
-/** What SendMessage answers. `json` is the task already serialised, where that was done to store it. */
+/** The answer to SendMessage. `json` is the task already serialised, where that was done to store it. */
 export type Reply = { readonly message: WireMessage } | { readonly task: WireTask; readonly json?: string }
 
 export const JSON_MEDIA = 'application/json'

@@ -1,4 +1,4 @@
-// What a message sets in motion: the call of a tool.
+// A message sets work in motion: the call of a tool, from its acceptance to its outcome.
 import { randomUUID } from 'node:crypto'
 import type { CallPath } from '../../core/call.ts'
 import type { GatewayError, Problem } from '../../core/errors.ts'
@@ -25,7 +25,7 @@ export type Outcome =
       readonly state: TaskStateName
       readonly artifacts?: readonly WireArtifact[]
       readonly parts?: readonly WirePart[]
-      /** Of the status message. */
+      /** Metadata of the status message. */
       readonly metadata?: Json
       /** The call that goes on once the task is paid. */
       readonly unpaid?: UnpaidCall
@@ -89,7 +89,7 @@ export function toolWork(parts: ToolWorkParts): Work {
   }
 }
 
-/** What every call of a skill has. */
+/** The part of a call that is the same for free and paid skills. */
 export const requestOf = ({ call, skill, input }: ToolWorkParts, signal: AbortSignal) => ({
   tool: skill.entry.tool,
   input,

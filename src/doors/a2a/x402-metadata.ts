@@ -54,7 +54,7 @@ export function readSubmission({ message, metadata }: Pick<SendRequest, 'message
 
 const MISSING = `Put the payment into message.metadata["${KEY.payload}"]: the object that a payment client makes of the challenge.`
 
-/** Of a task's last status message; undefined when it is not about money. */
+/** The payment status that a task's last status message names; undefined when it is not about money. */
 export const statusOf = (task: WireTask): unknown => task.status.message?.metadata?.[KEY.status]
 
 /** Every settlement tried for a task so far, oldest first. */
@@ -90,7 +90,7 @@ export const withExtensions = (message: WireMessage, metadata: Json | undefined)
     ? message
     : { ...message, metadata, ...(metadata[KEY.status] ? { extensions: [...X402_EXTENSIONS] } : {}) }
 
-/** For clients that take `input-required` as a question to a person, and for the person. */
+/** Some clients take `input-required` as a question to a person: this text is for them, and for the person. */
 export function challengeText({ required }: Challenge, isInputKept: boolean): WirePart {
   const prices = required.accepts.map(
     ({ amount, network, scheme }) =>

@@ -41,12 +41,12 @@ export function createEdgeDoor(
         input: { 'merchant-host': message.host, path: message.path },
         inputError,
         door: 'rest',
-        // Whatever authorizes the buyer is the merchant's to judge.
+        // The merchant judges what authorizes the buyer.
         tokens: {},
         address: context.address,
         requestId: context.requestId,
         traceparent: context.traceparent,
-        // What was sent to a merchant ends there, whoever still listens.
+        // A transaction that was sent to a merchant ends there, whether or not the buyer still listens.
         signal: neverGone,
         message,
       })

@@ -1,4 +1,4 @@
-// Whether the client still waits for its answer. Most calls are answered before anybody asks, so nothing listens until then.
+// This tells whether the client still waits for its answer. Most calls are answered before anybody asks, so nothing listens until then.
 import type { ServerResponse } from 'node:http'
 
 export interface Disconnect {

@@ -1,9 +1,9 @@
-// What Node's HTTP parser refuses never becomes a request. Its sender gets a problem document all the same.
+// Bytes that Node's HTTP parser refuses never become a request. Their sender gets a problem document all the same.
 import type { Socket } from 'node:net'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
 
-/** How long a refused sender has to read why. It may go on sending, or never close its end: that must not hold us. */
+/** A refused sender has this long to read why. It may go on sending, or never close its end, and must not hold the gateway. */
 const LINGER_MS = 1_000
 
 /** Handler of the server's `clientError`: answers when the socket still takes an answer, then closes it. */

@@ -1,4 +1,4 @@
-// What every HTTP door writes: texts, bytes, streams of events, problem documents and the headers of a refusal.
+// The one writer of every HTTP door: texts, bytes, streams of events, problem documents and the headers of a refusal.
 import type { ServerResponse } from 'node:http'
 import type { Addresses } from '../../core/config.ts'
 import { GatewayError, type Problem, toGatewayError, toProblem } from '../../core/errors.ts'
@@ -99,7 +99,7 @@ export const problemHeaders = (error: GatewayError, requestId: string): Record<s
   ...refusalHeaders(error),
 })
 
-/** What a refusal says in headers, at every door: how to authenticate, when to come back, what is allowed. */
+/** A refusal says in its headers, at every door, how to authenticate, when to come back and what is allowed. */
 export function refusalHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
   const { retry_after_seconds: retry, allow } = error.extras

@@ -1,4 +1,4 @@
-// What every HTTP door reads of a request: who asks, from where, with which tokens, and the body.
+// The one reader of every HTTP door: who asks, from where, with which tokens, and the body.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { PresentedTokens } from '../../core/authenticate.ts'
 import { GatewayError } from '../../core/errors.ts'

@@ -15,7 +15,7 @@ export function createBridge(to: {
   readonly stdout: Writable
 }): Bridge {
   const inFlight = new Map<RpcId, AbortController>()
-  // What `initialize` settled; the revisions of 2025 want it back with every request.
+  // The revisions of 2025 want back, with every request, what `initialize` settled.
   const session: { id?: string; version?: string } = {}
   const write = (text: string) => void to.stdout.write(`${text}\n`)
 
@@ -100,7 +100,7 @@ export function createBridge(to: {
   return {
     async run(stdin) {
       const pending = new Set<Promise<void>>()
-      // What follows `initialize` depends on its answer; everything else goes out at once.
+      // Messages after `initialize` depend on its answer; all others go out at once.
       let opening: Promise<void> = Promise.resolve()
       for await (const line of createInterface({ input: stdin, crlfDelay: Infinity })) {
         if (line.trim() === '') continue

@@ -1,4 +1,4 @@
-// What a connection is shown, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
+// The list of tools as a connection is shown it, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
 import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
@@ -10,7 +10,7 @@ import { PAYMENT_EXTENSION } from './result.ts'
 import { type JsonObject, META } from './wire.ts'
 
 export type Era = 'legacy' | 'modern'
-/** By what the service key on the connection allows; no key is `public`. */
+/** The service key on the connection decides this; no key is `public`. */
 export type Audience = 'public' | 'operator' | 'admin'
 
 const AUDIENCES: readonly Audience[] = ['public', 'operator', 'admin']
@@ -117,7 +117,7 @@ function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: 
   }
 }
 
-/** What `structuredContent` holds beside `isError`. */
+/** `structuredContent` holds this beside `isError`. */
 const PROBLEM: JsonSchema = {
   type: 'object',
   description: 'Problem document (with isError): do what `detail` says',
@@ -131,7 +131,7 @@ const PROBLEM: JsonSchema = {
   required: ['code', 'status', 'title', 'detail', 'request_id'],
 }
 
-/** What a paid tool answers without a payment, or when the payment was not accepted (with isError). */
+/** A paid tool answers this, with isError, to a call without a payment or with one that was not accepted. */
 const PAYMENT_REQUIRED: JsonSchema = {
   type: 'object',
   description:

@@ -1,4 +1,4 @@
-// What the fast path, the SDK and stdio share: the catalogue, and who sees which part of it.
+// The fast path, the SDK and stdio share this: the catalogue, and who sees which part of it.
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import type { DoorParts } from '../parts.ts'
@@ -39,7 +39,7 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
 }
 
 /**
- * The same in every replica and after every restart. Replicas share the database and nothing else; a single gateway has
+ * The key is the same in every replica and after every restart. Replicas share the database and nothing else; a single gateway has
  * its signing key, and a signature over a fixed text is a secret that only its holder can compute.
  */
 function sessionKey({ config, signer }: DoorParts): Buffer {

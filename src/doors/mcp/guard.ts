@@ -1,4 +1,4 @@
-// Which Host and Origin headers /mcp accepts: a page in somebody's browser must not reach a gateway on loopback
+// /mcp accepts few Host and Origin headers: a page in somebody's browser must not reach a gateway on loopback
 // through a name that it made resolve there (DNS rebinding).
 import { GatewayError } from '../../core/errors.ts'
 import type { Addresses } from '../../core/config.ts'

@@ -1,5 +1,5 @@
 // The MCP door: Streamable HTTP at /mcp, stateless, revisions 2026-07-28 and 2025-11-25 and older on one address.
-// It guards, reads and classifies; fast-path.ts answers what is common, sdk.ts the rest.
+// It guards, reads and classifies; fast-path.ts answers tools/call and tools/list, sdk.ts the rest.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import { GatewayError, toGatewayError, toProblem } from '../../core/errors.ts'
@@ -180,7 +180,7 @@ export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDo
     sendJsonText(res, error.status, text, { ...headers, ...refusalHeaders(error) })
   }
 
-  /** What never became a call has no line from the call path. */
+  /** A message that never became a call has no line from the call path. */
   function record(error: GatewayError, { requestId, address }: HttpContext): void {
     const { code, reason } = error
     const line = { [LogField.requestId]: requestId, [LogField.door]: 'mcp', address }
@@ -218,7 +218,7 @@ class UnsupportedVersion extends Error {
   }
 }
 
-/** What `initialize` settles is the session's, so an earlier session has no say in it. */
+/** An `initialize` opens a session of its own, so an earlier session has no say in it. */
 function nameClient(link: Link, message: unknown): Link {
   const params = isObject(message) ? message['params'] : undefined
   if (!isObject(message) || !isObject(params)) return link

@@ -1,4 +1,4 @@
-// Which spelling of the tool names a connection is shown (contract, section 2). Calls accept both, always.
+// A connection is shown one spelling of the tool names, chosen here (contract, section 2). Calls accept both, always.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DOT_REFUSING_CLIENTS } from '../../data/dot-refusing-clients.ts'
 
@@ -11,7 +11,7 @@ export interface SpellingHints {
   /** `clientInfo.name` of initialize or of the request's `_meta`. */
   readonly clientName: string | undefined
   readonly userAgent: string | undefined
-  /** What an earlier `initialize` of this session settled. */
+  /** Settled by an earlier `initialize` of this session. */
   readonly session: Spelling | undefined
 }
 

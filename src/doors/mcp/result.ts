@@ -5,11 +5,11 @@ import { type Challenge, paymentFactsOf } from '../../core/charging.ts'
 import { isObject } from '../../lib/json.ts'
 import { type JsonObject } from './wire.ts'
 
-/** In the request's `_meta`: the payment. */
+/** Key of the payment in the request's `_meta`. */
 export const PAYMENT_META = 'x402/payment'
-/** In the result's `_meta`: how it was settled. */
+/** Key of the settlement in the result's `_meta`. */
 const SETTLEMENT_META = 'x402/payment-response'
-/** In both: the signed quote of a challenge; echoing it is optional. */
+/** Key of a challenge's signed quote in both; echoing it is optional. */
 export const QUOTE_META = 'agent-gateway/quote'
 /** Key under `extensions` of the client's capabilities, and of ours. */
 export const PAYMENT_EXTENSION = 'org.x402/payment'

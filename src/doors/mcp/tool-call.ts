@@ -11,7 +11,7 @@ import type { Spelling } from './names.ts'
 import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
 import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
-/** What a connection brings along with its messages. */
+/** A connection brings this along with its messages. */
 export interface Link {
   readonly tokens: PresentedTokens
   readonly address: string
@@ -20,7 +20,7 @@ export interface Link {
   readonly query: string | undefined
   readonly userAgent: string | undefined
   readonly session: Spelling | undefined
-  /** As the message on hand names it. */
+  /** The client's name in the message on hand. */
   readonly clientName?: string | undefined
 }
 

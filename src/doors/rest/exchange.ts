@@ -24,20 +24,20 @@ export interface Resource {
   readonly isPaid?: boolean
 }
 
-/** What a page may read of a paid exchange. */
+/** The headers that a page may read of a paid exchange. */
 const EXPOSED =
   'payment-required, payment-response, x-payment-response, x-gateway-quote, x-request-id, retry-after'
-/** What a page may send; clients of the protocol send the last one, though it means nothing in a request. */
+/** The headers that a page may send; clients of the protocol send the last one, though it means nothing in a request. */
 const ACCEPTED =
   'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
-/** Who paid shows the payment again, to read what became of it. */
+/** A buyer shows the payment again to read what became of it. */
 const ACCEPTED_TO_READ = 'accept, payment-signature, x-payment, traceparent'
 
 const NOTHING: Readonly<Record<string, string>> = {}
 const READABLE = { 'access-control-allow-origin': '*' }
 const PAYABLE = { ...READABLE, 'access-control-expose-headers': EXPOSED }
 
-/** What lets pages of other sites read an answer. */
+/** The headers that let pages of other sites read an answer. */
 export const openHeaders = ({ isPaid, isPublic }: Pick<Resource, 'isPaid' | 'isPublic'>) =>
   isPaid ? PAYABLE : isPublic ? READABLE : NOTHING
 
@@ -46,7 +46,7 @@ export function dispatch(resource: Resource, exchange: Exchange): Promise<void> 
   const { req, res, context } = exchange
   const method = req.method === 'HEAD' ? 'GET' : req.method
   const handler = method === 'GET' || method === 'POST' ? resource.methods[method] : undefined
-  // What a tool answers carries these already: set beforehand, they would cost every answer a second round of headers.
+  // A tool's answer carries these already: set beforehand, they would cost every answer a second round of headers.
   if (handler && resource.isPaid) return handler(exchange)
   const open = openHeaders(resource)
   for (const name in open) res.setHeader(name, open[name as keyof typeof open])

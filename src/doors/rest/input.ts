@@ -1,4 +1,4 @@
-// Where a tool's input is in an HTTP request: path, then query (GET) or JSON body (POST). One value, one place.
+// A tool's input is in the path of an HTTP request, and in its query (GET) or its JSON body (POST). One value has one place.
 import { GatewayError } from '../../core/errors.ts'
 import {
   type JsonSchema,
@@ -12,7 +12,7 @@ import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
 
 /**
- * What a route finds in a request and the tool's schema will judge: nothing is validated here but the envelope. It throws
+ * Makes the function that collects a route's input. The tool's schema judges it; nothing is validated here but the envelope. It throws
  * {GatewayError} json_invalid, json_too_deep, body_too_large, content_type_unsupported, input_invalid, input_conflict.
  */
 export function inputCollector(
@@ -63,7 +63,7 @@ function merge(given: Record<string, unknown>, params: Readonly<Record<string, u
   return { ...given, ...params }
 }
 
-/** What a route stands for may be repeated in the input, not contradicted. */
+/** The input may repeat what a route stands for, and may not contradict it. */
 function fix(given: Record<string, unknown>, fixed: Readonly<Record<string, unknown>>) {
   for (const [name, value] of Object.entries(fixed))
     if (Object.hasOwn(given, name) && given[name] !== value)

@@ -1,4 +1,5 @@
-// x402 over HTTP: payments found in requests, challenges and settlements put into answers. Header of v2, body of v1.
+// x402 over HTTP: this finds the payment in a request, and puts challenges and settlements into answers. The header is of v2 and the
+// body of v1.
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
@@ -36,7 +37,7 @@ export function presentedQuote(req: IncomingMessage): string | undefined {
   return typeof quote === 'string' && quote !== '' ? quote : undefined
 }
 
-/** Of a paid answer: nobody else's, and kept nowhere. */
+/** The headers of a paid answer, which is nobody else's and is kept nowhere. */
 export function paidHeaders(req: IncomingMessage, settlement: SettleResponse): Record<string, string> {
   return { 'cache-control': 'private, no-store', ...settlementHeaders(req, settlement) }
 }
@@ -82,7 +83,7 @@ export function sendRefusal(
   sendJson(res, error.status, body, headers)
 }
 
-/** As the protocol's own servers tell people from programs. */
+/** The protocol's own servers tell people from programs in this way. */
 const isBrowser = ({ headers }: IncomingMessage) =>
   headers.accept?.includes('text/html') === true && headers['user-agent']?.includes('Mozilla') === true
 

@@ -1,5 +1,5 @@
 // A query string as tool input: text is turned into the type the tool's schema asks for, and nothing is guessed.
-// What cannot be turned stays text, so that the schema refuses it in its own words.
+// Text that cannot be turned stays text, so that the schema refuses it in its own words.
 import { GatewayError } from '../../core/errors.ts'
 import type { JsonSchema } from '../../core/registry.ts'
 

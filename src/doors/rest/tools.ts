@@ -20,7 +20,7 @@ export function toolResources(parts: ToolParts): Resource[] {
     if (!entry.tool.doors.includes('rest') || entry.tool.passes) continue
     for (const route of entry.tool.rest) {
       const known = byPath.get(route.path) ?? { isPublic: true, isPaid: true }
-      // Only what needs no token and changes nothing is open to other sites' scripts.
+      // A resource is open to other sites' scripts only when it needs no token and changes nothing.
       const isPublic = known.isPublic && route.method === 'GET' && entry.tool.caller === 'anyone'
       const isPaid = known.isPaid && isSoldToAnyone(entry)
       byPath.set(route.path, { ...known, isPublic, isPaid, [route.method]: toolHandler(parts, entry, route) })
@@ -43,7 +43,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
     const { req, res, context } = exchange
     const { address, requestId, traceparent } = context
     const disconnect = watchDisconnect(res)
-    // What cannot be read is refused by the call path, after the caller is known: 401 comes before 400.
+    // The call path refuses what cannot be read, after the caller is known: 401 comes before 400.
     let input: unknown
     let inputError: GatewayError | undefined
     let payment: PresentedPayment | undefined
