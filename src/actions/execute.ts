@@ -3,12 +3,13 @@ import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
+import { must } from '../lib/must.ts'
 import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
-import { findRevocation, isPast, readGrounds } from './revocation-check.ts'
+import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
 import { hashPermit, isSameHash, readClaims } from './permits.ts'
 import type { ActionParts } from './ports.ts'
-import type { ReadyPermit, ReadyPermits } from './prepared-permit-cache.ts'
+import type { PreparedPermit, PreparedPermits } from './prepared-permit-cache.ts'
 import { permitExpired, permitInvalid, permitRevoked } from './refusals.ts'
 import { findConflict, type PermitGrant, permitGrant } from './permit-grant.ts'
 
@@ -17,13 +18,13 @@ import { findConflict, type PermitGrant, permitGrant } from './permit-grant.ts'
  * made those. One indexed read, however many permits there ever were, and none where this process prepared the permit.
  */
 export function createExecute(
-  parts: ActionParts & { readonly ready: Pick<ReadyPermits, 'take'> },
+  parts: ActionParts & { readonly preparedPermits: Pick<PreparedPermits, 'take'> },
 ): Actions['execute'] {
-  const { store, forward, now, ready } = parts
+  const { store, forward, now, preparedPermits } = parts
 
   return async ({ permit: jws, request }, charge) => {
     const tokenSha256 = hashPermit(jws)
-    const known = ready.take(tokenSha256)
+    const known = preparedPermits.take(tokenSha256)
     const reply = known && (await sendAtOnce(known, jws, request, charge))
     if (reply) return reply
 
@@ -46,12 +47,13 @@ export function createExecute(
    * @returns undefined where something else is in the way: the row may say more about it, and comes first
    */
   async function sendAtOnce(
-    permit: ReadyPermit,
+    permit: PreparedPermit,
     jws: string,
     request: ActionRequest,
     charge: CreditCharge,
   ): Promise<ActionReply | undefined> {
-    const grant = permitGrant(store, permit, () => readClaims(jws)!.request)
+    const bound = () => must(readClaims(jws), 'the claims of a permit that this process signed').request
+    const grant = permitGrant(store, permit, bound)
     let isJudged = false
     try {
       return await send(
@@ -87,8 +89,8 @@ export function createExecute(
   /** Waiting for a person is of no use where their yes would be: only asked off the path that is taken in earnest. */
   async function findRevoked(row: Permit): Promise<GatewayError | undefined> {
     if (row.state !== 'pending_approval' || isPast(row, now())) return undefined
-    const grounds = await readGrounds(store, row.accountId, [row])
-    const why = findRevocation(row, grounds(row))
+    const dependencies = await readDependencies(store, row.accountId, [row])
+    const why = findRevocation(row, dependencies(row))
     return why && permitRevoked(row.id, why)
   }
 }

@@ -5,11 +5,11 @@ import { newId } from '../lib/ids.ts'
 import type { Actions } from './ports.ts'
 import type { Permit } from '../store/ports.ts'
 import { createExecute } from './execute.ts'
-import { findRevocation, isPast, readGrounds } from './revocation-check.ts'
+import { findRevocation, isPast, readDependencies } from './revocation-check.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { type ActionParts, PERMIT_TTL_MS } from './ports.ts'
 import { createPrepare, invalidTerms } from './prepare.ts'
-import { createReadyPermits } from './prepared-permit-cache.ts'
+import { createPreparedPermits } from './prepared-permit-cache.ts'
 import {
   alreadyDecided,
   credentialNotFound,
@@ -24,11 +24,11 @@ import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
 
 export function createActions(parts: ActionParts): Actions {
   const { store, now } = parts
-  const ready = createReadyPermits()
+  const preparedPermits = createPreparedPermits()
 
   async function show(accountId: string, permit: Permit) {
-    const grounds = await readGrounds(store, accountId, [permit])
-    return toPermitRecord(permit, grounds(permit), now(), 'whole')
+    const dependencies = await readDependencies(store, accountId, [permit])
+    return toPermitRecord(permit, dependencies(permit), now(), 'whole')
   }
 
   async function find(accountId: string, permitId: string): Promise<Permit> {
@@ -71,7 +71,7 @@ export function createActions(parts: ActionParts): Actions {
       const createdAt = now()
       const id = newId('mdt', createdAt)
       const stored = await store.insertMandate({ ...terms, id, accountId, createdAt })
-      // Whoever stores it means to use it.
+      // A mandate is stored to be used, so one that was revoked is refused.
       if (stored.revokedAt !== null) throw mandateRevoked(stored.id)
       return toMandateRecord(stored)
     },
@@ -87,15 +87,15 @@ export function createActions(parts: ActionParts): Actions {
       return toMandateRecord(revoked)
     },
 
-    prepare: createPrepare({ ...parts, ready }),
+    prepare: createPrepare({ ...parts, preparedPermits }),
 
     getPermit: async (accountId, permitId) => show(accountId, await find(accountId, permitId)),
 
     async listPermits(accountId, { state }, page) {
       const at = now()
       const { items, next } = await store.listPermits({ accountId, state, now: at }, page)
-      const grounds = await readGrounds(store, accountId, items)
-      const records = items.map((permit) => toPermitRecord(permit, grounds(permit), at, 'listed'))
+      const dependencies = await readDependencies(store, accountId, items)
+      const records = items.map((permit) => toPermitRecord(permit, dependencies(permit), at, 'listed'))
       // Time and revocations change a state without a row: what was asked for is the state as it is shown.
       return { items: records.filter((record) => state === undefined || record.state === state), next }
     },
@@ -104,8 +104,8 @@ export function createActions(parts: ActionParts): Actions {
       const permit = await find(accountId, permitId)
       // A permit that could not be executed any more is not worth a yes; a no is always taken.
       if (permit.state === 'pending_approval' && decision === 'approve') {
-        const grounds = await readGrounds(store, accountId, [permit])
-        const why = findRevocation(permit, grounds(permit))
+        const dependencies = await readDependencies(store, accountId, [permit])
+        const why = findRevocation(permit, dependencies(permit))
         if (why !== undefined) throw permitRevoked(permitId, why)
       }
       const at = now()
@@ -124,7 +124,7 @@ export function createActions(parts: ActionParts): Actions {
         : alreadyDecided(decided.permit)
     },
 
-    execute: createExecute({ ...parts, ready }),
+    execute: createExecute({ ...parts, preparedPermits }),
 
     async stats(accountId) {
       const counts = await store.countActions(accountId)

@@ -3,7 +3,7 @@
 import { coversHost, coversPath, type ScopedRequest } from '../egress/scope.ts'
 import type { Mandate } from '../store/ports.ts'
 
-/** Why a preparation is refused for want of a mandate: the word that callers see as `refused`. */
+/** The reason why a preparation is refused for want of a mandate: the word that callers see as `refused`. */
 export type MandateRefusal =
   'missing' | 'not_found' | 'revoked' | 'expired' | 'used_up' | 'credential' | 'host' | 'path' | 'method'
 

@@ -1,4 +1,4 @@
-// What a mandate says, in the one form that is stored, hashed and shown: the same terms written differently are the same
+// The terms of a mandate in the one form that is stored, hashed and shown: the same terms written differently are the same
 // mandate, with its counters and its revocation.
 import type { MandateTerms } from '../../schemas/actions.ts'
 import { checkEntries } from '../egress/scope.ts'
@@ -10,7 +10,7 @@ import { MANDATE_MAX_MS } from './ports.ts'
 /** Everything a mandate is, but for whose it is and since when. */
 export type Terms = Omit<NewMandate, 'id' | 'accountId' | 'createdAt'>
 
-/** Methods sorted and each once, the expiry as a moment, what was left out as what it stands for. */
+/** Sorts the methods, each once, reads the expiry as a moment, and fills in what was left out. */
 export function normaliseTerms(given: MandateTerms): Terms {
   const terms = {
     purpose: given.purpose,
@@ -49,7 +49,7 @@ export interface TermsProblem {
   readonly message: string
 }
 
-/** What keeps the terms from ever being of use, whoever holds them. An expiry in the past is judged where it matters. */
+/** @returns what keeps the terms from ever being of use, whoever holds them; an expiry in the past is judged where it matters */
 export function findTermsProblem(
   terms: Terms,
   rules: { readonly ports: readonly number[]; readonly allowSandboxName: boolean; readonly now: number },

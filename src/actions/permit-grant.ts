@@ -7,7 +7,7 @@ import type { EgressRequest } from '../egress/ports.ts'
 import type { Permit, Store } from '../store/ports.ts'
 import { bindRequest, type BoundRequest, findDifferences, isBoundUrl, type Part } from './binding.ts'
 import { isPast } from './revocation-check.ts'
-import type { ReadyPermit } from './prepared-permit-cache.ts'
+import type { PreparedPermit } from './prepared-permit-cache.ts'
 import {
   permitExpired,
   permitMismatch,
@@ -17,10 +17,10 @@ import {
   permitUsed,
 } from './refusals.ts'
 
-/** What one execution costs, in credits: it is one attempt. */
+/** The price of one execution, in credits: it is one attempt. */
 export const EXECUTION_COST = ATTEMPT_COST
 
-/** Why a permit in this state cannot be executed; undefined where it can. */
+/** @returns why a permit in this state cannot be executed; undefined where it can */
 export function findConflict(permit: Permit, now: number): GatewayError | undefined {
   if (permit.state === 'executed') return permitUsed(permit)
   if (permit.state === 'refused') return permitRefused(permit.id)
@@ -33,7 +33,7 @@ export type PermitGrant = Grant & { readonly permitId: string }
 /** @param bound of the permit whose hash is the row's: only asked for where the request is another */
 export const permitGrant = (
   store: Pick<Store, 'reserveAction'>,
-  permit: ReadyPermit,
+  permit: PreparedPermit,
   bound: () => BoundRequest,
 ): PermitGrant => ({
   kind: 'action',

@@ -55,7 +55,7 @@ const COMPACT = /^[\w-]+\.([\w-]+)\.[\w-]+$/
 const PERMIT_ID = /^pmt_[0-9a-z]{35}$/
 
 /**
- * What a compact JWS claims, unverified: enough to find the row that tells whether these very bytes were signed here.
+ * Reads the claims of a compact JWS, unverified: enough to find the row that tells whether these very bytes were signed here.
  * @returns undefined where it is no permit of any gateway
  */
 export function readClaims(jws: string): PermitClaims | undefined {

@@ -1,4 +1,4 @@
-// What permits need from the rest of the gateway. A permit is prepared (request judged, mandate charged, signed) and later
+// The rest of the gateway as permits need it. A permit is prepared (request judged, mandate charged, signed) and later
 // executed: that is one attempt of the egress engine, whose grant is the permit instead of a capability.
 import type { Forward } from '../egress/forward.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -48,10 +48,10 @@ export interface ActionParts {
 
 /** From preparation, or from approval (contract, section 7). */
 export const PERMIT_TTL_MS = 300_000
-/** How long a permit waits for a person; its mandate's expiry cuts it. */
+/** The time that a permit waits for a person; its mandate's expiry cuts it short. */
 export const APPROVAL_WINDOW_MS = 24 * 3600 * 1000
 export const MANDATE_MAX_MS = 90 * 24 * 3600 * 1000
-/** Of one account: preparing is free, and each of them holds up to 128 KiB that a person would have to read. */
+/** One account may have this many: preparing is free, and each holds up to 128 KiB that a person would have to read. */
 export const MAX_PENDING_PERMITS = 500
 
 /** Signed single-use permits for one exact request, under mandates (contract, section 7). */

@@ -14,7 +14,7 @@ import { checkMandate } from './mandate-scope.ts'
 import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
-import type { ReadyPermits } from './prepared-permit-cache.ts'
+import type { PreparedPermits } from './prepared-permit-cache.ts'
 import {
   credentialBusy,
   credentialNotFound,
@@ -30,9 +30,9 @@ type PrepareInput = Parameters<Actions['prepare']>[1]
 const MAX_TRIES = 4
 
 export function createPrepare(
-  parts: ActionParts & { readonly ready: Pick<ReadyPermits, 'keep'> },
+  parts: ActionParts & { readonly preparedPermits: Pick<PreparedPermits, 'keep'> },
 ): Actions['prepare'] {
-  const { store, forward, signer, baseUrl, now, ready } = parts
+  const { store, forward, signer, baseUrl, now, preparedPermits } = parts
 
   return async (accountId, input) => {
     if (input.mandate !== undefined && input.mandate_id !== undefined)
@@ -74,7 +74,7 @@ export function createPrepare(
       now: at,
     })
     if (result.ok) {
-      if (!mandate.requiresApproval) ready.keep(permit)
+      if (!mandate.requiresApproval) preparedPermits.keep(permit)
       return {
         permit: jws,
         permit_id: permit.id,

@@ -1,26 +1,26 @@
-// Permits that this process prepared and nobody has shown yet, by the hash that their rows hold. Of a row only what never changes
+// Permits that this process prepared and nobody has shown yet, by the hash that their rows hold. Only what never changes in a row
 // is kept: enough to ask the store for the execution, which judges the row as it stands. Whatever is not here is read.
 import { keepNewest } from '../lib/keep-newest.ts'
 import type { NewPermit, Permit } from '../store/ports.ts'
 
-/** What an execution needs of a permit, none of which changes as long as there is a row. */
-export type ReadyPermit = Pick<
+/** The part of a permit that an execution needs, none of which changes as long as there is a row. */
+export type PreparedPermit = Pick<
   Permit,
   'id' | 'accountId' | 'credentialId' | 'credentialVersion' | 'requestDigest'
 >
 
-export interface ReadyPermits {
-  /** Of a permit that is stored, and waits for nobody. */
+export interface PreparedPermits {
+  /** Keeps a permit that is stored and waits for nobody. */
   keep(permit: NewPermit): void
-  /** Once: whoever comes after that is told by the row. */
-  take(tokenSha256: string): ReadyPermit | undefined
+  /** Gives a permit once: whoever comes after that is told by the row. */
+  take(tokenSha256: string): PreparedPermit | undefined
 }
 
 /** Permits last five minutes and most are shown within one: those beyond are the oldest. */
 const MAX_KEPT = 5_000
 
-export function createReadyPermits(max: number = MAX_KEPT): ReadyPermits {
-  const kept = new Map<string, ReadyPermit>()
+export function createPreparedPermits(max: number = MAX_KEPT): PreparedPermits {
+  const kept = new Map<string, PreparedPermit>()
   return {
     keep({ tokenSha256, id, accountId, credentialId, credentialVersion, requestDigest }) {
       kept.set(tokenSha256, { id, accountId, credentialId, credentialVersion, requestDigest })

@@ -1,4 +1,4 @@
-// What whoever prepares, decides or executes is told when it does not work: which kind of conflict it is, and what to do
+// Refusals in words for whoever prepares, decides or executes: which kind of conflict it is, and what to do
 // next. Nothing of a permit, a body or a header is quoted.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -73,7 +73,7 @@ export function mandateRequired(refused: MandateRefusal, terms?: Terms): Gateway
   )
 }
 
-/** What a mandate covers, for whoever has to write another. */
+/** The terms of a mandate, for whoever has to write another. */
 const coverageOf = (terms: Terms) => ({
   credential_id: terms.credentialId,
   host: terms.host,
@@ -90,7 +90,7 @@ export const permitInvalid = () =>
     'This is not a permit of this gateway, or not all of it. Send `permit` exactly as the preparation answered it.',
   )
 
-/** Of a permit that cannot be executed, in the state it is in. */
+/** The kinds of conflict that keep a permit from being executed. */
 export type Conflict = 'replay' | 'state' | 'binding'
 
 const conflict = (

@@ -6,7 +6,7 @@ import { toTimestamp } from '../lib/timestamp.ts'
 import type { ActionCounts, Mandate, Permit } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { z } from 'zod'
-import { findRevocation, type Grounds, isOpen, isPast } from './revocation-check.ts'
+import { findRevocation, type PermitDependencies, isOpen, isPast } from './revocation-check.ts'
 import { readSummary } from './summary.ts'
 
 const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
@@ -29,19 +29,19 @@ export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   revoked_at: toTimestampOrNull(mandate.revokedAt),
 })
 
-export function stateOf(permit: Permit, grounds: Grounds, now: number): PermitState {
+export function stateOf(permit: Permit, dependencies: PermitDependencies, now: number): PermitState {
   if (!isOpen(permit)) return permit.state
   if (isPast(permit, now)) return 'expired'
-  return findRevocation(permit, grounds) === undefined ? permit.state : 'revoked'
+  return findRevocation(permit, dependencies) === undefined ? permit.state : 'revoked'
 }
 
 export function toPermitRecord(
   permit: Permit,
-  grounds: Grounds,
+  dependencies: PermitDependencies,
   now: number,
   as: 'whole' | 'listed',
 ): PermitRecord {
-  const state = stateOf(permit, grounds, now)
+  const state = stateOf(permit, dependencies, now)
   return {
     permit_id: permit.id,
     mandate_id: permit.mandateId,

@@ -1,4 +1,4 @@
-// How much of the gateway, and of its own credits, strangers can take in the name of one merchant: whoever knows the host
+// Bounds what strangers can take of the gateway, and of its credits, in the name of one merchant: whoever knows the host
 // may call, from as many addresses as they like, and the merchant pays. Counted in this process, before anything is charged.
 import { GatewayError } from '../core/errors.ts'
 import type { RateLimiter, RateState } from '../core/rate-limit.ts'
@@ -11,7 +11,7 @@ export interface Admission {
   enter(accountId: string): Promise<() => void>
 }
 
-/** As for any caller that is known: here it is the one who pays. */
+/** The bound of any caller that is known: here it is the one who pays. */
 export const MERCHANT_PER_MINUTE = 3000
 /** A quarter of what the gateway handles at once: a merchant that answers nobody must not hold all of it. */
 export const MERCHANT_IN_FLIGHT = 128

@@ -1,4 +1,4 @@
-// What an operator needs to know to have a host served: the record that should be there, what each resolver sees, and why
+// Tells an operator what it takes to have a host served: the record that should be there, what each resolver sees, and why
 // it is not enough. Asking notes that this account wants to serve the host; publishing the record is the consent.
 import type { EdgeCheck } from '../../schemas/edge.ts'
 import type { ResolveError } from '../egress/ports.ts'
@@ -77,7 +77,7 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
 const isResolveError = (thrown: unknown): thrown is ResolveError =>
   thrown instanceof Error && thrown.name === 'ResolveError'
 
-/** What is right for somebody is not yet right for this account. */
+/** A consent for somebody is not yet one for this account. */
 function verdictFor(accountId: string, host: string, verdict: ConsentVerdict): ConsentVerdict {
   if (!verdict.ok) return verdict
   if (verdict.accountId !== accountId)

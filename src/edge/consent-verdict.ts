@@ -1,4 +1,4 @@
-// What the answers of all resolvers together say about one host. Refused unless every resolver gave the same records and
+// Decides from the answers of all resolvers together about one host. Refused unless every resolver gave the same records and
 // exactly one of them is for this gateway; whose account it names is consent.ts.
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 import type { TxtAnswer } from './ports.ts'
@@ -15,7 +15,7 @@ export type ConsentDecision =
   | {
       readonly ok: false
       readonly refusal: EdgeRefusal
-      /** What to put right, for whoever keeps the zone. */
+      /** Tells whoever keeps the zone what to put right. */
       readonly detail: string
       /** For how long the zone itself said so; null where nothing is known, which is not worth remembering. */
       readonly ttlSeconds: number | null
@@ -23,7 +23,7 @@ export type ConsentDecision =
 
 /** A record that is found may be an alias of one elsewhere, and no more than that. */
 const MAX_ALIASES = 1
-/** Where the zone does not say for how long there is nothing. */
+/** The time for which there is nothing where the zone does not say for how long. */
 const ABSENT_SECONDS = 60
 
 /**

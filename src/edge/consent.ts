@@ -19,7 +19,7 @@ export type ConsentParts = Pick<EdgeParts, 'txtResolvers' | 'edgeName' | 'allowS
   readonly store: Pick<EdgeParts['store'], 'findEdgeHost'>
 }
 
-/** What every resolver said just now, and what follows from it. */
+/** The answer of every resolver just now, and the verdict that follows. */
 export interface Inquiry {
   readonly verdict: ConsentVerdict
   readonly answers: readonly { readonly resolver: string; readonly answer: TxtAnswer }[]
@@ -41,12 +41,12 @@ const LONGEST_REFUSAL_SECONDS = 60
 const MAX_SERVED = 10_000
 const MAX_OTHERS = 1_000
 /**
- * Of hosts nobody was served at yet. Strangers make names up whose servers never answer: half the questions that can be under
+ * Bounds for hosts nobody was served at yet. Strangers make names up whose servers never answer: half the questions that can be under
  * way, and half of all calls, is all they hold.
  */
 const MAX_QUESTIONS = 128
 const MAX_WAITING = 256
-/** Of operators, which are asked anew whatever is remembered. */
+/** A bound for the questions of operators, which are asked anew whatever is remembered. */
 const MAX_INQUIRIES = 32
 
 interface Known {
@@ -55,11 +55,11 @@ interface Known {
   readonly until: number
   /** Once it was looked up. */
   readonly accountId?: string
-  /** What follows for as long as the record itself says nothing else: made once, and handed out on every call. */
+  /** The verdict for as long as the record itself says nothing else: made once, and handed out on every call. */
   readonly granted?: Extract<ConsentVerdict, { ok: true }>
 }
 
-/** Where the consent record of a host belongs. */
+/** @returns the name at which the consent record of a host belongs */
 export const consentName = (host: string): string => `${CONSENT_LABEL}.${host}`
 
 /** @throws what the store throws; everything about DNS is a verdict */
@@ -114,7 +114,7 @@ export function createConsentSource(parts: ConsentParts): Consents {
     return { known, answers }
   }
 
-  /** Of this host only: a token that is published elsewhere is nobody's. */
+  /** Finds the account of this host only: a token that is published elsewhere is nobody's. */
   async function withAccount(host: string, known: Known): Promise<Known> {
     if (!known.decision.ok || known.accountId !== undefined) return known
     const { record, text } = known.decision

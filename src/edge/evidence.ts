@@ -1,4 +1,4 @@
-// What the gateway attests of one transaction that it passed on: who allowed it, what was found in it, where it went, what
+// The evidence of one transaction that the gateway passed on: who allowed it, what was found in it, where it went, what
 // came back. Digests and words, nothing of the transaction itself.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { createAddressPolicy } from '../egress/address.ts'

@@ -1,4 +1,4 @@
-// Which headers cross the edge, both ways. What belongs to one connection ends here, what the gateway knows better is its
+// Headers that cross the edge, both ways. Those of one connection end here, those that the gateway knows better are its
 // own, cookies are carried in neither direction (the buyer's origin is the gateway's); everything else passes untouched, in
 // order and repetition, because payments and signatures are made over it.
 import { isIP } from 'node:net'
@@ -17,7 +17,7 @@ export interface Hop {
   /** Address of the buyer. */
   readonly client: string
   readonly baseUrl: string
-  /** How this gateway is called in `Via`. */
+  /** The name of this gateway in `Via`. */
   readonly name: string
 }
 
@@ -85,7 +85,7 @@ export function headersToMerchant(received: HeaderPairs, hop: Hop): HeaderPairs 
   return passed
 }
 
-/** What a browser would keep for the gateway's own origin, or what would speak for the gateway. */
+/** Headers that a browser would keep for the gateway's own origin, or that would speak for the gateway. */
 const NOT_RELEASED = new Set([
   'alt-svc',
   'clear-site-data',
@@ -104,7 +104,7 @@ const NOT_RELEASED = new Set([
 ])
 
 /**
- * What of the merchant's headers the buyer gets: lower-case names, in order and repetition. Trailers never.
+ * Picks the merchant's headers that the buyer gets: lower-case names, in order and repetition, never a trailer.
  * @param url of the request: what a reference of the answer is relative to, which is nothing behind the gateway's own address
  */
 export function headersToBuyer(received: OutboundResponse['headers'], url: URL): HeaderPairs {

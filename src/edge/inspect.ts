@@ -65,7 +65,7 @@ function toMessage(
   return readMessage({ target: `https://${authority}${path}`, method, headers: byName }, read.body)
 }
 
-/** What a payment or its key stands in. */
+/** The headers that a payment or its key stands in. */
 const PAYING_HEADERS = new Set([
   'authorization',
   'idempotency-key',
@@ -142,7 +142,7 @@ function resourcesOf(document: unknown): unknown[] {
   })
 }
 
-/** What is no web address names no host. */
+/** Text that is no web address names no host. */
 function namesAnotherMerchant(resource: unknown, host: string): boolean {
   const url = typeof resource === 'string' ? URL.parse(resource, `https://${host}`) : null
   if (url === null) return false

@@ -1,10 +1,10 @@
-// Where in a transaction a payment stands. Reads no more of a document than what says whose it is; what it means is the
+// Finds the payments of a transaction. Reads no more of a document than what says whose it is; what it means is the
 // merchant's business, and which protocols the transaction speaks is told by transaction-check.ts.
 import { isObject, parseJson } from '../lib/json.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
 import type { HeaderPairs } from './headers.ts'
 
-/** What a rail's payment was found in, and what could be read of it. */
+/** A payment: its rail, the place where it was found, and as much as could be read of it. */
 export interface FoundPayment {
   readonly rail: 'x402' | 'mpp' | 'ucp' | 'acp'
   /** A header name, or `body`. */
@@ -40,7 +40,7 @@ function paymentsInHeaders(headers: HeaderPairs): FoundPayment[] {
   })
 }
 
-/** Of the body itself and of what MCP and A2A wrap it in. */
+/** Looks into the body itself and into what MCP and A2A wrap it in. */
 function paymentsInBody(json: unknown): FoundPayment[] {
   const found: FoundPayment[] = []
   const add = (rail: FoundPayment['rail'], document: unknown) => {

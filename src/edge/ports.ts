@@ -1,4 +1,4 @@
-// What the edge needs from the world and from the rest of the gateway. One call: is the host's consent record in DNS for
+// The world and the rest of the gateway as the edge needs them. One call: is the host's consent record in DNS for
 // this gateway and an account that asked for this host; does policy let the transaction through; then one attempt of the
 // egress engine without a credential, paid by the merchant's account.
 import type { KeyObject } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { Store } from '../store/ports.ts'
 import type { EdgeCheck } from '../../schemas/edge.ts'
 import type { HttpMessage } from '../core/message.ts'
 
-/** What one resolver said about the TXT records of one name. */
+/** The answer of one resolver about the TXT records of one name. */
 export type TxtAnswer =
   | {
       readonly status: 'found'
@@ -42,7 +42,7 @@ export interface TxtResolver {
   ask(name: string, timeoutMs: number): Promise<TxtAnswer>
 }
 
-/** What a consent record allows, once it is judged to be one for us. */
+/** The permissions of a consent record, once it is known to be one for us. */
 export interface Consent {
   readonly accountToken: string
   /** Path prefixes at `/` boundaries; `/` allows every path. */
@@ -60,7 +60,7 @@ export type ConsentVerdict =
 
 /** Cached: positive for min(TTL, 300 s), negative for 60 s, failures not at all; a failure is a refusal. */
 export interface ConsentSource {
-  /** Of the host alone; path and method are judged per call. */
+  /** Judges the host alone; path and method are judged per call. */
   find(host: string): Promise<ConsentVerdict>
 }
 
@@ -69,7 +69,7 @@ export interface Finding {
   /** A code of /v1/inspect, or a name of the edge's own where that has none. */
   readonly rule: string
   readonly blocks: boolean
-  /** What to change, in words for a buyer's agent; never quotes the transaction. */
+  /** Tells a buyer's agent what to change; never quotes the transaction. */
   readonly detail: string
 }
 
@@ -87,14 +87,14 @@ export interface EdgeParts {
   readonly runner: Runner
   /** The operator's brake. @throws {GatewayError} egress_paused, target_blocked */
   readonly applyPolicy: (request: PreparedRequest) => Promise<void>
-  /** What the operator wrote about transactions, as /v1/inspect holds it against them. */
+  /** The operator's policy about transactions, as /v1/inspect holds it against them. */
   readonly readPolicy: (accountId: string) => Promise<Policy>
   /** All of them have to agree. */
   readonly txtResolvers: readonly TxtResolver[]
   readonly resolver: Resolver
   readonly addresses: AddressPolicy
   readonly signer: Signer
-  /** Of what goes to one merchant, whoever sends it. */
+  /** Bounds what goes to one merchant, whoever sends it. */
   readonly limiter: RateLimiter
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
@@ -129,6 +129,6 @@ export interface Edge {
    * transaction_blocked, credits_required, egress_paused, upstream_unreachable, outcome_ambiguous, response_too_large, response_unacceptable
    */
   forward(transaction: HttpMessage, charge: CreditCharge): Promise<EdgeReply>
-  /** What the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */
+  /** Says what the record is, what it should be for this account, and why it is refused. Asks every resolver anew. */
   check(accountId: string, host: string): Promise<EdgeCheck>
 }

@@ -1,4 +1,4 @@
-// What a buyer is told when the merchant's answer cannot be had. The account that pays is the merchant's: neither it nor its
+// Refusals in words for a buyer who cannot have the merchant's answer. The account that pays is the merchant's: neither it nor its
 // balance is the buyer's business, and a credential there is none.
 import { type ErrorCode, GatewayError, type ProblemExtras } from '../core/errors.ts'
 import { must } from '../lib/must.ts'
@@ -25,7 +25,7 @@ function edgeRefused(refusal: EdgeRefusal, detail: string): GatewayError {
   )
 }
 
-/** What blocks, and nothing of what was sent. */
+/** Names what blocks, and nothing of what was sent. */
 export function transactionBlocked(findings: readonly Finding[]): GatewayError {
   const blocking = findings.filter(({ blocks }) => blocks)
   const first = must(blocking[0], 'a finding that blocks a transaction that was blocked')

@@ -1,10 +1,10 @@
-// Which reasons of /v1/inspect hold at the edge, code by code. The edge asks the same policy with the same severities; nobody can
+// The reasons of /v1/inspect that hold at the edge, code by code. The edge asks the same policy with the same severities; nobody can
 // answer a review on the wire, so only what is denied blocks, and a merchant's ordinary traffic must pass where nobody wrote a
 // policy. Where the operator wrote one for the account or for everybody, it holds in full.
 import type { ReasonCode } from '../commerce/policy/reasons.ts'
 
 export type Hold =
-  /** What is denied blocks; a review is noted. */
+  /** A denial blocks; a review is noted. */
   | 'always'
   /** Blocks where the operator wrote a policy; noted where nobody did. */
   | 'written'
@@ -35,7 +35,7 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   // `http:` in the offer, and the buyer repeats that.
   INSECURE_SCHEME: 'written',
 
-  // What has expired moves no money, and the merchant may still have the answer to it: a repeat under the same key asks for that,
+  // An expired payment moves no money, and the merchant may still have the answer to it: a repeat under the same key asks for that,
   // and blocking it would make the buyer pay twice.
   WINDOW_EXPIRED: 'unless_keyed',
 
@@ -47,7 +47,7 @@ export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {
   // The edge adds a key where there is none.
   UNSAFE_WITHOUT_IDEMPOTENCY: 'if_demanded',
 
-  // Of a neighbour; whoever is no neighbour is DOMAIN_MISMATCH. Origins behind a CDN call themselves by another name of theirs.
+  // This is about a neighbour; whoever is no neighbour is DOMAIN_MISMATCH. Origins behind a CDN call themselves by another name of theirs.
   BINDING_HOST: 'written',
 
   AMOUNT_UNPARSEABLE: 'if_paying',

@@ -1,4 +1,4 @@
-// What the rest of the gateway knows about transactions, asked about one that is on its way to a merchant: the protocols it
+// Asks the rest of the gateway about a transaction that is on its way to a merchant: the protocols it
 // speaks, and what the policy of /v1/inspect says about it. Which of that holds here is written down in rules.ts.
 import { analyse } from '../commerce/analysis.ts'
 import type { Message } from '../commerce/ports.ts'
@@ -9,7 +9,7 @@ import { type Reason, REASONS } from '../commerce/policy/reasons.ts'
 import type { Finding } from './ports.ts'
 import { HOLDS } from './rules.ts'
 
-/** What the operator wrote for the merchant's account, and when it is asked: milliseconds since the epoch. */
+/** The operator's policy for the merchant's account, and the time, in milliseconds since the epoch. */
 export interface InspectionRules {
   readonly policy: Policy
   readonly now: number

@@ -1,4 +1,4 @@
-// Which addresses may be dialled: the public internet, and what the operator opened by name. Decides on one literal
+// Addresses that may be dialled: the public internet, and what the operator opened by name. Decides on one literal
 // address; that every address of a name must pass is the story's rule.
 import { BlockList, isIP } from 'node:net'
 

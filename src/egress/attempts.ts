@@ -11,7 +11,7 @@ import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
 
-/** What the leak gate said; `not_run` where there was no response to search. */
+/** The leak gate's verdict; `not_run` where there was no response to search. */
 export type GateVerdict = 'clean' | 'reflected' | 'not_run'
 
 export interface AttemptParts {

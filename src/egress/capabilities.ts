@@ -88,7 +88,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
   }
 }
 
-/** What was not asked for stays as the outer scope has it; what was asked for must lie within it. */
+/** Fields that were not asked for stay as the outer scope has them; those that were must lie within it. */
 function narrowScope(outer: Scope, wanted: WantedScope, of: 'credential' | 'capability'): Scope {
   const scope: Scope = {
     hosts: wanted.hosts ?? outer.hosts,

@@ -22,7 +22,7 @@ export interface EndingParts {
   readonly fault: Fault
 }
 
-/** What came back, and what it has to be searched with. */
+/** The response, and the credential that it has to be searched for. */
 export interface Answer {
   readonly response: OutboundResponse
   readonly addresses: readonly string[]

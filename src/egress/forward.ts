@@ -36,7 +36,7 @@ export interface ForwardParts {
   readonly fault: Fault
 }
 
-/** What a grant writes down, all of it in one transaction with its own use. */
+/** The rows that a grant writes, all of them in one transaction with its own use. */
 export interface Reservation {
   readonly attempt: Attempt
   readonly bootId: string
@@ -61,9 +61,9 @@ export interface Grant {
   readonly permitId: string | null
   /** @throws {GatewayError} where it does not cover this request under this credential as both stand now */
   check(asked: CheckedRequest): void
-  /** What its holder is told of a request that nobody could send (`target_invalid` and so on); that itself, if left out. */
+  /** Words for its holder about a request that nobody could send (`target_invalid` and so on); left out: the error itself. */
   unsendable?(asked: EgressRequest, error: GatewayError): GatewayError
-  /** What its holder is told when the credential behind it was revoked. */
+  /** Words for its holder when the credential behind it was revoked. */
   credentialGone(): GatewayError
   /** Debit, use and attempt in one transaction; nothing changes unless all of it holds. */
   reserve(reservation: Reservation): Promise<GrantOutcome>
@@ -74,7 +74,7 @@ export interface CheckedRequest {
   readonly request: PreparedRequest
   readonly credential: SealedCredential
   readonly provider: ProviderId
-  /** Of everything that is sent, the credential by id and version. */
+  /** Digest of everything that is sent, the credential by id and version. */
   readonly digest: string
 }
 
@@ -82,7 +82,7 @@ export interface Forward {
   /** One attempt. @throws {GatewayError} as `Egress.fetch` */
   send(asked: EgressRequest, grant: Grant, charge: CreditCharge): Promise<EgressReply>
   /**
-   * What `send` would put on the wire, without sending it.
+   * Says what `send` would put on the wire, without sending it.
    * @returns undefined where the account has no such credential, or no longer
    * @throws {GatewayError} target_invalid, header_forbidden, input_invalid, body_too_large, target_blocked
    */

@@ -1,4 +1,4 @@
-// Which headers cross the gateway. Both ways are allow-lists; a request header that is not on it is refused by name,
+// Headers that cross the gateway. Both ways are allow-lists; a request header that is not on it is refused by name,
 // never dropped in silence, because an agent that believes it was sent would draw wrong conclusions.
 import { GatewayError } from '../core/errors.ts'
 

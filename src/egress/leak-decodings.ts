@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer'
 
 interface Decoding {
-  /** How it was decoded, outermost escape first; empty for the bytes as received. */
+  /** The escapes that were undone, outermost first; empty for the bytes as received. */
   readonly name: string
   readonly bytes: Uint8Array
 }
@@ -116,7 +116,7 @@ function readHex(bytes: Uint8Array, at: number, digits: number): number {
   return value
 }
 
-/** What an escape stands for, and how many bytes it takes; code -1 stands for no character at all. */
+/** The character an escape stands for (code -1: none at all) and how many bytes the escape takes. */
 interface Escape {
   readonly code: number
   readonly length: number

@@ -15,7 +15,7 @@ export type LeakVerdict =
   | {
       readonly ok: false
       readonly where: 'status_line' | 'headers' | 'trailers' | 'body'
-      /** How it was encoded, e.g. `base64`, or `json+hex` for hexadecimal within a JSON string. */
+      /** The encoding, e.g. `base64`, or `json+hex` for hexadecimal within a JSON string. */
       readonly encoding: string
     }
 

@@ -25,7 +25,7 @@ export function createSearcher(patterns: readonly Pattern[]): Searcher {
   const usable = patterns.filter(({ bytes }) => bytes.length >= BLOCK)
   if (usable.length === 0) return { find: () => undefined }
   const width = Math.min(MAX_WIDTH, ...usable.map(({ bytes }) => bytes.length))
-  // How far the window may move when it ends in a pair of bytes; 0 where a pattern's window does.
+  // Each pair says how far a window that ends in it may move; 0 where a pattern's window ends so.
   const shifts = new Map<number, number>()
   const ending = new Map<number, Pattern[]>()
   for (const { name, bytes: raw } of usable) {

@@ -6,7 +6,7 @@ import type { PreparedRequest } from './request.ts'
 
 export interface AttemptStart extends Pick<Attempt, 'kind' | 'accountId' | 'capabilityId' | 'permitId'> {
   readonly request: PreparedRequest
-  /** Of everything that is sent (digest.ts). */
+  /** Digest of everything that is sent (digest.ts). */
   readonly digest: string
   /** Null where no credential goes with it. */
   readonly credential: { readonly id: string; readonly version: number } | null

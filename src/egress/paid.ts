@@ -11,7 +11,7 @@ export interface Paid {
   /** Its secret goes with the request; without one nothing is injected and nothing has to be looked for in the answer. */
   readonly credential: SealedCredential | undefined
   readonly balance: number
-  /** Where it goes, when nobody had to be asked: then it is `sending` already. */
+  /** Vetted addresses, when nobody had to be asked for them: then the attempt is `sending` already. */
   readonly addresses: readonly string[] | undefined
   /** Picks what the caller gets of the upstream's headers. */
   readonly pickHeaders: (received: OutboundResponse['headers']) => Record<string, string>
@@ -27,7 +27,7 @@ export interface Completed {
   readonly receipt: StoredReceipt
   readonly balance: number
   readonly responseDigest: string
-  /** Of the body alone. RFC 9530 form. */
+  /** Digest of the body alone, in RFC 9530 form. */
   readonly contentDigest: string
   /** The addresses of the host, one of which the answer came from. */
   readonly addresses: readonly string[]

@@ -1,4 +1,4 @@
-// What the egress story needs from the world. Adapters implement these; tests pass their own.
+// The world as egress needs it. Adapters implement these ports; tests pass their own.
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
 import type { Secret } from '../lib/secret.ts'
 import type {
@@ -25,7 +25,7 @@ export interface Resolver {
    * @throws {ResolveError} when the name does not resolve or the resolver does not answer in time
    */
   resolve(host: string, timeoutMs: number): Promise<readonly string[]>
-  /** What it would answer without asking anybody; undefined when it would have to ask. */
+  /** The answer that it remembers; undefined when it would have to ask. */
   recall?(host: string): readonly string[] | undefined
 }
 
@@ -69,7 +69,7 @@ export interface OutboundResponse {
   readonly isCut?: boolean
 }
 
-/** Where a send failed decides what it costs: nothing on the wire is refunded, anything after is ambiguous. */
+/** The phase of a failure decides what it costs: before a byte is on the wire it is refunded, afterwards it is ambiguous. */
 export type SendFailure =
   | {
       readonly phase: 'before_send'
@@ -130,7 +130,7 @@ export interface Vault {
   open(sealed: SealedSecret, binding: SecretBinding): Promise<Secret<string>>
 }
 
-/** What of a scope was asked for; the rest stays as the outer scope has it. */
+/** The fields of a scope that were asked for; the rest stays as the outer scope has it. */
 export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
 
 export interface EgressRequest {

@@ -1,4 +1,4 @@
-// What the story of an attempt tells its caller when it ends badly: what happened, what it cost, what to do next.
+// Refusals of an attempt in words for its caller: what happened, what it cost, what to do next.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
 import type { Attempt } from '../store/model.ts'
 import { ATTEMPT_COST } from './wire.ts'

@@ -1,4 +1,4 @@
-// What a caller asked for, as the one request that may be sent: canonical target, allowed headers, bounded body.
+// Turns what a caller asked for into the one request that may be sent: canonical target, allowed headers, bounded body.
 import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
@@ -31,7 +31,7 @@ export interface RequestRules extends TargetOptions {
 }
 
 /**
- * In the order of refusal: everything that is 400 before anything that is 403.
+ * Refuses everything that is 400 before anything that is 403.
  * @throws {GatewayError} target_invalid, header_forbidden, input_invalid, body_too_large, target_blocked
  */
 export function prepareRequest(request: EgressRequest, rules: RequestRules): PreparedRequest {

@@ -1,4 +1,4 @@
-// What a credential or capability covers: exact host, `/`-bounded path prefix, method. Pure comparisons of canonical
+// The scope of a credential or capability: exact host, `/`-bounded path prefix, method. Pure comparisons of canonical
 // strings; a target is made canonical by target.ts before it comes here.
 import type { Scope } from '../../schemas/http.ts'
 import { checkPath, isLocalName } from './target.ts'

@@ -1,4 +1,4 @@
-// What a secret is bound to while it is sealed, and who waits for whom while the wrapping key changes.
+// The binding of a sealed secret, and who waits for whom while the wrapping key changes.
 import type { Credential } from '../store/ports.ts'
 import type { SecretBinding } from './ports.ts'
 

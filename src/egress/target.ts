@@ -43,7 +43,7 @@ export type TargetVerdict =
       readonly ok: false
       readonly code: 'target_invalid' | 'target_blocked'
       readonly reason: TargetReason
-      /** What to change, in words for an agent. */
+      /** Tells an agent what to change. */
       readonly detail: string
     }
 
@@ -138,7 +138,7 @@ const invalid = (reason: TargetReason) =>
 const blocked = (reason: TargetReason) =>
   ({ ok: false, code: 'target_blocked', reason, detail: DETAILS[reason] }) as const
 
-/** Of a parsed URL: IPv6 stands in brackets, and what ends in no digit is no IPv4. */
+/** A parsed URL has IPv6 in brackets, and a host that ends in no digit is no IPv4. */
 const isLiteral = (hostname: string) =>
   hostname.startsWith('[') || (/\d$/.test(hostname) && isIP(hostname) !== 0)
 

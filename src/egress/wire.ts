@@ -11,7 +11,7 @@ import type { Capability, Credential } from '../store/ports.ts'
 import type { Attempt, Millis } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 
-/** What one attempt costs, in credits (specification, Limits). */
+/** The price of one attempt, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1
 
 const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))

@@ -36,7 +36,7 @@ export function decodeText(
   const fromHeader = nameOf(label)
   if (fromHeader !== undefined) return decode(body, fromHeader, 'header', options.isCut)
   const declared = options.markup === undefined ? undefined : nameOf(findDeclaration(body, options.markup))
-  // What can be read as single bytes is not in sixteen bits, whatever it says (HTML, "prescan a byte stream").
+  // A document that can be read as single bytes is not in sixteen bits, whatever it says (HTML, "prescan a byte stream").
   if (declared !== undefined)
     return decode(body, declared.startsWith('utf-16') ? 'utf-8' : declared, 'meta', options.isCut)
   return decode(body, isUtf8(body, options.isCut) ? 'utf-8' : 'windows-1252', 'content', options.isCut)

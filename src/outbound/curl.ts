@@ -62,7 +62,7 @@ export interface CurlRequest {
   readonly url: string
   /** As far as the command says. */
   readonly methods: readonly ('GET' | 'HEAD')[]
-  /** Of `--max-time`. */
+  /** The value of `--max-time`. */
   readonly timeoutMs: number | undefined
 }
 

@@ -2,7 +2,7 @@
 // bytes come in, nothing is thrown.
 import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 
-/** What one resolver said. */
+/** The answer of one resolver. */
 export type DnsReply<T> =
   | {
       readonly status: 'found'
@@ -165,9 +165,9 @@ interface Resource {
   /** Lower case. */
   readonly owner: string
   readonly ttl: number
-  /** Of an alias: the lower-case name that it is of. */
+  /** An alias has the lower-case name that it is of. */
   readonly alias: string | undefined
-  /** Of a record of the type that was asked for: as the decoder gives it. */
+  /** The data of a record of the type that was asked for, as the decoder gives it. */
   readonly data: unknown
 }
 

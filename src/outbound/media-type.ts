@@ -1,4 +1,4 @@
-// What a Content-Type says.
+// Reads a Content-Type.
 
 export interface ContentType {
   /** `type/subtype` in lower case; empty where there is none that can be read. */

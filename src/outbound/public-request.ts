@@ -16,7 +16,7 @@ export interface PublicRequest {
   /** Whose connections these are: no credential ever travels on one. */
   readonly partition: string
   readonly timeoutMs: number
-  /** Of the body as sent and as decoded; what is longer is cut there. */
+  /** Bounds the body as sent and as decoded; a longer one is cut there. */
   readonly maxBytes: number
   readonly signal?: AbortSignal
 }
@@ -63,7 +63,7 @@ export async function decodeResponse(
   return { codings, decoded: await decodeBody(response.body, codings, { isCut, maxBytes }) }
 }
 
-/** Where a `Location` leads; undefined where it is no web address at all. */
+/** @returns the address that a `Location` leads to; undefined where it is no web address at all */
 export function resolveLocation(location: string, base: string): URL | undefined {
   const target = URL.canParse(location, base) ? new URL(location, base) : undefined
   return target && /^https?:$/.test(target.protocol) ? target : undefined

@@ -1,4 +1,4 @@
-// Where a request may lead: what the operator denies, what its name resolves to, what class those addresses are of.
+// Decides where a request may lead: what the operator denies, what its name resolves to, what class those addresses are of.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import type { ResolveError, Resolver } from '../egress/ports.ts'
@@ -40,7 +40,7 @@ const SANDBOX_ADDRESS = '127.0.0.1'
 const strict = createAddressPolicy([])
 
 export function createTargets(parts: TargetParts) {
-  /** What can be told without DNS. */
+  /** Judges what can be told without DNS. */
   async function findObstacle({ blocked, host }: Target): Promise<Obstacle | undefined> {
     if (blocked) return { code: 'target_blocked', ...blocked }
     const verdict = await parts.checkHost(host)

@@ -18,7 +18,7 @@ export type DialResult =
   | { readonly ok: true; readonly socket: TLSSocket }
   | { readonly ok: false; readonly reason: 'connect_failed' | 'tls_failed' | 'address_mismatch' | 'timeout' }
 
-/** For one address; another may answer at once. */
+/** The time that one address has; another may answer at once. */
 const CONNECT_TIMEOUT_MS = 5_000
 /** A handshake costs this thread one or two milliseconds. */
 const handshakes = createScheduler(2)
@@ -28,12 +28,12 @@ export async function dial(request: DialRequest): Promise<DialResult> {
     if (request.signal.aborted) break
     const tcp = await openTcp(address, request)
     if (!tcp) continue
-    // What the kernel says, not what was asked for.
+    // The kernel's word counts here, not the address that was asked for.
     if (!isVetted(tcp.remoteAddress, request.addresses)) {
       tcp.destroy()
       return { ok: false, reason: 'address_mismatch' }
     }
-    // Thirty at once would be heard together, and sixty milliseconds are long for everybody else.
+    // Thirty handshakes in one turn would keep everybody else waiting for sixty milliseconds.
     await handshakes.turn()
     if (tcp.destroyed) continue
     const socket = await openTls(tcp, request)

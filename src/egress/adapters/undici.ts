@@ -43,7 +43,7 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
           connections.take(key, request.addresses) ?? (await connect(key, request, deadline.signal()))
         if ('phase' in connection) return { ok: false, ...connection }
         const result = await exchange(connection, request, { deadline, fault })
-        // What was not read to its end is still on the way.
+        // The rest of an answer that was cut is still on the way.
         if (result.ok && !result.response.isCut) connections.keep(connection)
         else connections.discard(connection)
         return result

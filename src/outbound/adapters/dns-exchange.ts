@@ -22,7 +22,7 @@ const failed = (reason: DnsFailure) => ({ status: 'failed', reason }) as const
 
 /**
  * The socket is connected: the system drops what comes from any other address, and each question has a port of its own.
- * What repeats neither the id nor the question is no answer, and the wait for one goes on.
+ * A message that repeats neither the id nor the question is no answer, and the wait for one goes on.
  */
 function askOverUdp<T>(server: DnsServer, question: Question<T>, timeoutMs: number): Promise<Outcome<T>> {
   return new Promise((resolve) => {

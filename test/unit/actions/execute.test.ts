@@ -5,7 +5,7 @@ import { chargeOf } from '../../support/no-gate.ts'
 import { createExecute } from '../../../src/actions/execute.ts'
 import { hashPermit } from '../../../src/actions/permits.ts'
 import type { ActionParts } from '../../../src/actions/ports.ts'
-import { createReadyPermits } from '../../../src/actions/prepared-permit-cache.ts'
+import { createPreparedPermits } from '../../../src/actions/prepared-permit-cache.ts'
 import type { Grant } from '../../../src/egress/forward.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { newId } from '../../../src/lib/ids.ts'
@@ -39,9 +39,9 @@ const request = { url: 'https://api.example.com/', method: 'POST', headers: {} }
 function open(options: { stored?: Permit; result?: ActionResult; engine?: () => void } = {}) {
   const { stored = row, result = { ok: true, balance: 9 }, engine = () => {} } = options
   const said = { reads: 0, reserved: 0, grants: [] as Grant[] }
-  const ready = createReadyPermits()
+  const preparedPermits = createPreparedPermits()
   const execute = createExecute({
-    ready,
+    preparedPermits,
     now: () => NOW,
     verifyOwn: () => undefined,
     store: {
@@ -58,8 +58,8 @@ function open(options: { stored?: Permit; result?: ActionResult; engine?: () => 
         return {}
       },
     },
-  } as unknown as ActionParts & { ready: typeof ready })
-  return { execute: () => execute({ permit: jws, request }, chargeOf()), ready, said }
+  } as unknown as ActionParts & { preparedPermits: typeof preparedPermits })
+  return { execute: () => execute({ permit: jws, request }, chargeOf()), preparedPermits, said }
 }
 
 const codeOf = async (executing: Promise<unknown>) => {
@@ -72,8 +72,8 @@ const codeOf = async (executing: Promise<unknown>) => {
 
 describe('an execution', () => {
   it('reads no row where the permit was prepared here, and stands on the same facts as one that does', async () => {
-    const { execute, ready, said } = open()
-    ready.keep(row)
+    const { execute, preparedPermits, said } = open()
+    preparedPermits.keep(row)
     expect(await execute()).toEqual({ permit_id: id })
     expect(said).toMatchObject({ reads: 0, reserved: 1 })
     expect(await execute()).toEqual({ permit_id: id })
@@ -95,21 +95,23 @@ describe('an execution', () => {
         throw new GatewayError('target_blocked', 'No.')
       },
     })
-    used.ready.keep(row)
+    used.preparedPermits.keep(row)
     expect(await codeOf(used.execute())).toBe('permit_used')
     expect(used.said).toMatchObject({ reads: 1, reserved: 0 })
   })
 
   it('is not tried again once the store was asked, whatever it said', async () => {
     const refused = open({ result: { ok: false, reason: 'mandate_gone' } })
-    refused.ready.keep(row)
+    refused.preparedPermits.keep(row)
     expect(await codeOf(refused.execute())).toBe('permit_revoked')
     expect(refused.said).toMatchObject({ reads: 0, reserved: 1 })
   })
 
   it('takes no word for a permit but its own bytes', async () => {
-    const { execute, ready, said } = open({ stored: { ...row, tokenSha256: hashPermit(`${jws}x`) } })
-    ready.keep({ ...row, tokenSha256: hashPermit(`${jws}x`) })
+    const { execute, preparedPermits, said } = open({
+      stored: { ...row, tokenSha256: hashPermit(`${jws}x`) },
+    })
+    preparedPermits.keep({ ...row, tokenSha256: hashPermit(`${jws}x`) })
     expect(await codeOf(execute())).toBe('permit_invalid')
     expect(said).toMatchObject({ reads: 1, reserved: 0 })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReadyPermits } from '../../../src/actions/prepared-permit-cache.ts'
+import { createPreparedPermits } from '../../../src/actions/prepared-permit-cache.ts'
 import type { NewPermit } from '../../../src/store/ports.ts'
 
 const permit = (n: number): NewPermit => ({
@@ -21,22 +21,22 @@ const permit = (n: number): NewPermit => ({
 
 describe('permits that nobody has shown yet', () => {
   it('are handed out once, with what never changes of their row', () => {
-    const ready = createReadyPermits()
-    ready.keep(permit(1))
-    expect(ready.take('hash 2')).toBeUndefined()
-    expect(ready.take('hash 1')).toEqual({
+    const preparedPermits = createPreparedPermits()
+    preparedPermits.keep(permit(1))
+    expect(preparedPermits.take('hash 2')).toBeUndefined()
+    expect(preparedPermits.take('hash 1')).toEqual({
       id: 'pmt_1',
       accountId: 'acct_1',
       credentialId: 'cred_1',
       credentialVersion: 3,
       requestDigest: 'digest 1',
     })
-    expect(ready.take('hash 1')).toBeUndefined()
+    expect(preparedPermits.take('hash 1')).toBeUndefined()
   })
 
   it('are as many as fit, the oldest forgotten first', () => {
-    const ready = createReadyPermits(2)
-    for (const n of [1, 2, 3]) ready.keep(permit(n))
-    expect([1, 2, 3].map((n) => ready.take(`hash ${n}`)?.id)).toEqual([undefined, 'pmt_2', 'pmt_3'])
+    const preparedPermits = createPreparedPermits(2)
+    for (const n of [1, 2, 3]) preparedPermits.keep(permit(n))
+    expect([1, 2, 3].map((n) => preparedPermits.take(`hash ${n}`)?.id)).toEqual([undefined, 'pmt_2', 'pmt_3'])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { findConflict } from '../../../src/actions/permit-grant.ts'
-import type { Grounds } from '../../../src/actions/revocation-check.ts'
+import type { PermitDependencies } from '../../../src/actions/revocation-check.ts'
 import { stateOf, toActionStats } from '../../../src/actions/wire.ts'
 import type { Permit } from '../../../src/store/ports.ts'
 
@@ -24,10 +24,10 @@ const permit: Permit = {
   decidedBy: null,
   attemptId: null,
 }
-const good: Grounds = { mandate: { revokedAt: null }, credential: { revokedAt: null, version: 2 } }
+const good: PermitDependencies = { mandate: { revokedAt: null }, credential: { revokedAt: null, version: 2 } }
 
 describe('the state of a permit as it is shown', () => {
-  it.each<[string, Partial<Permit>, Partial<Grounds>, string]>([
+  it.each<[string, Partial<Permit>, Partial<PermitDependencies>, string]>([
     ['ready', {}, {}, 'ready'],
     ['waiting', { state: 'pending_approval' }, {}, 'pending_approval'],
     ['past its time', { expiresAt: NOW }, {}, 'expired'],
@@ -40,8 +40,8 @@ describe('the state of a permit as it is shown', () => {
     ['executed, then revoked', { state: 'executed' }, { mandate: { revokedAt: 1 } }, 'executed'],
     ['refused, then revoked', { state: 'refused' }, { mandate: { revokedAt: 1 } }, 'refused'],
     ['executed long ago', { state: 'executed', expiresAt: 0 }, {}, 'executed'],
-  ])('is right for one that is %s', (_what, row, grounds, expected) => {
-    expect(stateOf({ ...permit, ...row }, { ...good, ...grounds }, NOW)).toBe(expected)
+  ])('is right for one that is %s', (_what, row, dependencies, expected) => {
+    expect(stateOf({ ...permit, ...row }, { ...good, ...dependencies }, NOW)).toBe(expected)
   })
 })
 
