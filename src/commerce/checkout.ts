@@ -1,4 +1,4 @@
-// What the checkout protocols write alike: totals, instruments and ids in a path.
+// The checkout protocols write totals, instruments and ids in a path alike; they are read here.
 import { member, type Numeral, pick, pickList, pickNumeral } from './decode/value.ts'
 import type { Found, Json, JsonObject, Place } from './ports.ts'
 
@@ -8,7 +8,7 @@ export function readTotal(checkout: Found<JsonObject> | null): Numeral | null {
   return total === undefined ? null : pickNumeral(total, 'amount')
 }
 
-/** Where the tokens of payment instruments stand. */
+/** Places of the tokens of payment instruments. */
 export function credentialPlaces(instruments: readonly Found<Json>[]): Place[] {
   return instruments.flatMap((instrument) => {
     const credential = pick(instrument, 'credential')

@@ -25,7 +25,7 @@ export function compareIntegers(one: Numeral, other: Numeral): -1 | 0 | 1 | unde
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** What was signed against what was asked for: `exact` means just that, `upto` may be more; partial where others are more. */
+/** A signed amount against the one asked for: `exact` means just that, `upto` may be more; partial where others are more. */
 export function compareAmounts(signed: bigint, asked: bigint, scheme: string): Verdict {
   if (signed === asked) return 'match'
   if (scheme === 'exact' || signed < asked) return 'mismatch'

@@ -43,7 +43,7 @@ export function readMessage(input: TransactionInput, given?: Body): Message {
 export const headersNamed = (message: Message, name: string): readonly HeaderField[] =>
   message.headers.filter((field) => field.name === name)
 
-/** What is larger than any protocol needs is not read. */
+/** A field that is larger than any protocol needs is not read. */
 export const isOversize = (field: HeaderField): boolean => field.value.length > MAX_HEADER_CHARS
 
 /** The JSON body; null where there is none or it cannot be read. */
@@ -52,12 +52,12 @@ export const jsonBody = (message: Message): Found<Json> | null =>
 
 type JsonBody = Extract<Body, { kind: 'json' }>
 
-/** What stands in a text stands one layer deeper. */
+/** Members of a text stand one layer deeper than those of a value. */
 const placeOfBody = ({ raw }: JsonBody): Place => (raw === undefined ? '/body' : '/body#')
 
 const NOTHING: Outline = { texts: [], marks: [], why: undefined }
 
-/** What others parsed may be anything: it is held against the limits of text. */
+/** A value that others parsed may be anything, so it is held against the limits of text. */
 const outlineOf = (body: JsonBody): Outline =>
   readOutline({
     value: body.value,

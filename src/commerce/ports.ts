@@ -25,7 +25,7 @@ export interface TransactionInput {
 }
 
 /**
- * Where something was found: a JSON Pointer into the input, `#` and a pointer into what is encoded there, e.g.
+ * A place where something was found: a JSON Pointer into the input, `#` and a pointer into what is encoded there, e.g.
  * `/headers/PAYMENT-SIGNATURE#/accepted/amount`. Never the value.
  */
 export type Place = string
@@ -59,10 +59,10 @@ export type Body =
 /** Why nothing of a JSON text may be used: it is none, or is nested too deep, or is larger than any protocol needs. */
 export type Unreadable = 'malformed' | 'too_deep' | 'oversize'
 
-/** Where in a message a text stands. */
+/** Part of a message that a text stands in. */
 export type Where = 'url' | 'header' | 'body'
 
-/** What texts were read from. */
+/** Source that texts were read from. */
 export interface TextSource {
   readonly at: Place
   readonly where: Where
@@ -70,10 +70,10 @@ export interface TextSource {
   readonly isDecoded: boolean
 }
 
-/** What holds other values. */
+/** An object or list, which holds other values. */
 export interface Container {
   readonly value: readonly Json[] | JsonObject
-  /** Of the member it is the value of; items have the name of their list. */
+  /** Name of the member it is the value of; items have the name of their list. */
   readonly name: string
   /** Its member or index in what holds it. */
   readonly key: string | number
@@ -86,7 +86,7 @@ export interface Container {
 
 export interface Text {
   readonly value: string
-  /** Of the member or header it is the value of, its end where it is long; list items have that of their list. */
+  /** Name of the member or header it is the value of, its end where it is long; list items have that of their list. */
   readonly name: string
   /** It is the name of a member, not its value. */
   readonly isName: boolean
@@ -138,7 +138,7 @@ export interface Evidence {
 }
 
 export interface Layer {
-  /** Of a protocol (protocols.ts), or `a2a`, `l402`, `web-bot-auth`. */
+  /** Name of a protocol (protocols.ts), or `a2a`, `l402`, `web-bot-auth`. */
   readonly name: string
   /** As the protocol writes it (`2`, `draft-httpauth-payment-00`, `2026-08-25` …); null where nothing says. */
   readonly version: string | null
@@ -155,7 +155,7 @@ export interface Layer {
   readonly isUndecodable: boolean
 }
 
-/** What the transaction says about the money and its bounds, in words every protocol shares. Null: it does not say. */
+/** The money and its bounds as the transaction states them, in words every protocol shares. Null: it does not say. */
 export interface TransactionFacts {
   /** Integer of the smallest unit as decimal text; as written where it is not one. */
   readonly amount: Found<string> | null
@@ -175,11 +175,11 @@ export interface TransactionFacts {
   readonly expiresAt: Found<number> | null
   readonly nonce: Found<string> | null
   readonly idempotencyKey: Found<string> | null
-  /** Where a credential, proof or signature stands that must never be shown. */
+  /** Places of credentials, proofs and signatures, which must never be shown. */
   readonly credentials: readonly Place[]
 }
 
-/** Of what says nothing about money. */
+/** Facts of a message that says nothing about money. */
 export const NO_FACTS: TransactionFacts = {
   amount: null,
   amountIsInteger: false,

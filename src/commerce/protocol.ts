@@ -1,4 +1,4 @@
-// What a protocol is: one value that finds itself in a message, reads it, compares its statements, scores it and says what the
+// A protocol is one value that finds itself in a message, reads it, compares its statements, scores it and says what the
 // policy has to know of it. Each folder exports one such value, and protocols.ts lists them.
 import type { Binding, Conflict, Found, Layer, Place, TransactionFacts } from './ports.ts'
 import type { Policy } from './policy/document.ts'
@@ -7,11 +7,11 @@ import type { Terms } from './policy/terms.ts'
 import type { Reading } from './reading.ts'
 import type { Rubric } from './rubric/model.ts'
 
-/** Where a protocol shows itself. */
+/** A protocol shows itself in a message. */
 export interface Sighting<Sights> {
   readonly layer: Layer
   readonly conflicts: readonly Conflict[]
-  /** What was found on the way, for `read`. */
+  /** Findings on the way, for `read`. */
   readonly sights: Sights
 }
 
@@ -35,7 +35,7 @@ export type Role = (typeof ROLES)[number]
 export interface Protocol<Facts = unknown, Sights = unknown> {
   readonly name: string
   readonly role: Role
-  /** What detection tells apart, for GET /v1/test/schema. */
+  /** Versions, transports and stages that detection tells apart, for GET /v1/test/schema. */
   readonly covers: {
     readonly versions: readonly string[]
     readonly transports: readonly string[]
@@ -57,25 +57,25 @@ export interface Protocol<Facts = unknown, Sights = unknown> {
   readonly policy: ProtocolPolicy<Facts>
 }
 
-/** What the rules of the policy ask a protocol. What is left out does not arise in it. */
+/** The rules of the policy ask a protocol these questions; one that is left out does not arise in it. */
 export interface ProtocolPolicy<Facts> {
   /** Stages in which somebody pays, or says what is to be paid. */
   readonly pricedStages?: ReadonlySet<string>
   /** Whether such a message has to name its payment scheme. */
   readonly needsScheme?: boolean
-  /** What its credentials are called where they are redacted; `payment_credential` unless it says otherwise. */
+  /** Name of its credentials where they are redacted; `payment_credential` unless it says otherwise. */
   readonly credentialKind?: string
   /** Rules of its own. */
   judge?(stated: Stated<Facts>): readonly Reason[]
-  /** What is to be paid where it is more than `summarise` says: the offers of a challenge. Empty: what that says. */
+  /** The offers of a challenge, which are more than `summarise` says. Empty: that holds. */
   listTerms?(stated: Stated<Facts>): readonly Terms[]
   /** Hosts that it names. */
   listHosts?(stated: Stated<Facts>): readonly (Found<string> | null)[]
   /** Addresses that a server will open because they are named. */
   listAddresses?(stated: Stated<Facts>): readonly (Found<string> | null)[]
-  /** Where it puts a proof or token, besides the credentials of `summarise`. */
+  /** Places where it puts a proof or token, besides the credentials of `summarise`. */
   listExpected?(stated: Stated<Facts>): readonly (Place | null)[]
-  /** Where it carries the data of a card because that is what the message is for. */
+  /** Place where it carries the data of a card because that is the purpose of the message. */
   findCard?(stated: Stated<Facts>): Place | undefined
   /** Ends of windows besides that of `summarise`. Seconds since the epoch. */
   listExpiries?(stated: Stated<Facts>): readonly (Found<number> | null)[]

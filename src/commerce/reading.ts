@@ -1,4 +1,4 @@
-// What several protocols look at in a message.
+// Several protocols look at the same parts of a message: they are read once.
 import type { Message } from './ports.ts'
 import type { BodyDigests } from './wire/digests.ts'
 import type { Envelope } from './wire/envelopes.ts'

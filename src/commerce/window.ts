@@ -14,7 +14,7 @@ export interface WindowBounds {
 }
 export type WindowProblem = 'ends_too_soon' | 'ends_too_late' | 'starts_too_late' | 'is_never_open'
 
-/** What is wrong with a window, the worst first; nothing where it is open long enough and not longer. */
+/** Problems of a window, the worst first; none where it is open long enough and not longer. */
 export function findWindowProblems(
   { notBefore, expiresAt }: Window,
   { latestStart, earliestEnd, latestEnd }: WindowBounds,

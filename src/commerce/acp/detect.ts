@@ -1,4 +1,4 @@
-// Where ACP shows itself: paths, tools, the signature of a webhook, members of a body beside a version.
+// ACP shows itself by paths, tools, the signature of a webhook, members of a body beside a version.
 import { decodeSegment } from '../checkout.ts'
 import { member, pickObject, pickText, pointer } from '../decode/value.ts'
 import { jsonBody } from '../message.ts'
@@ -42,12 +42,12 @@ function readOperation(method: string, id: string | undefined, action: string | 
   return method === 'POST' ? (id === undefined ? 'create' : 'update') : null
 }
 
-/** What the path and the tool of a message say of ACP. */
+/** The path and the tool of a message, as far as they are of ACP. */
 export interface AcpSights {
   readonly path: PathSight | undefined
   readonly tool: { readonly operation: Operation; readonly params: Found<JsonObject> } | undefined
   readonly args: Found<JsonObject> | null
-  /** What the operation is about: REST body, or `payload` of the arguments. */
+  /** The subject of the operation: REST body, or `payload` of the arguments. */
   readonly document: Found<JsonObject> | null
 }
 

@@ -1,4 +1,4 @@
-// What ACP says, field by field. A null is a field that is not there or has the wrong type.
+// The facts of ACP, field by field. A null is a field that is not there or has the wrong type.
 import type { Found, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'

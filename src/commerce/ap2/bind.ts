@@ -11,7 +11,7 @@ import { type Ap2Sights, digestText, findCheckoutJwt, isOpenVct, leading, type C
 import { readJws } from '../decode/jws.ts'
 import type { Ap2Constraint, Ap2Facts } from './facts.ts'
 
-/** Of 0.2 alone: what 0.1 signs cannot be recomputed. */
+/** Mandates of 0.1 have none, because what they sign cannot be recomputed. */
 export function bindAp2({ facts, reading: { message } }: Stated<Ap2Facts>): Binding[] {
   if (facts.version !== '0.2') return []
   const { sights } = facts

@@ -1,4 +1,4 @@
-// Where AP2 shows itself: SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
+// AP2 shows itself by SD-JWTs with a `mandate.*` vct anywhere in a JSON body (0.2), `ap2.mandates.*` members (0.1), the
 // extension URI, and the `ap2` member of UCP.
 import { hash } from 'node:crypto'
 import { judgeCredential, readJws } from '../decode/jws.ts'

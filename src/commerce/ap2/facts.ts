@@ -1,4 +1,4 @@
-// What AP2 says, field by field. A null is a field that is not there or has the wrong type.
+// The facts of AP2, field by field. A null is a field that is not there or has the wrong type.
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
@@ -28,7 +28,7 @@ export interface Ap2Token {
   readonly mandate: Found<JsonObject> | null
   readonly signature: Credential | null
   readonly alg: Found<string> | null
-  /** Of the JWT's payload or the mandate. Seconds. */
+  /** Claim of the JWT's payload or member of the mandate. Seconds. */
   readonly issuedAt: Found<number> | null
   readonly expiresAt: Found<number> | null
   readonly aud: Found<string> | null

@@ -20,7 +20,7 @@ import { envelopeOf, findTaskId, readMetaKey } from '../wire/envelopes.ts'
 import { type Ap2Sights, findCheckoutJwt, isOpenVct, leading, type ChainToken } from './detect.ts'
 import type { Ap2Constraint, Ap2Facts, Ap2Token } from './facts.ts'
 
-/** What the first chain says, or the first mandate of 0.1 where there is no chain. */
+/** Facts of the first chain, or of the first mandate of 0.1 where there is no chain. */
 export function readAp2({ layer, sights }: Sighting<Ap2Sights>, reading: Reading): Ap2Facts {
   const [chain] = sights.chains
   const envelope = envelopeOf(reading, layer.document?.at)

@@ -54,7 +54,7 @@ function judgeChain(subject: Ap2): Verdict {
 const find = (constraints: readonly Ap2Constraint[], type: string) =>
   constraints.find((constraint) => constraint.type?.value === type)
 
-/** What bounds a mandate: three parts of two points, or two of three. */
+/** Bounds of a mandate: three parts of two points, or two of three. */
 function boundsOf({
   kind,
   constraints,
@@ -85,7 +85,7 @@ function judgeConstraints(subject: Ap2): Verdict {
   if (broken) return none(broken.message, broken.at)
   const points = boundsOf(subject.facts).reduce((sum, bound) => sum + (bound.is ? bound.points : 0), 0)
   if (points < 6) return some(points, 'The open mandate leaves amount, currency or payee unbounded.', at)
-  // What the mandate refers to beside these bounds is for whoever holds it.
+  // Whoever holds the mandate judges what else it refers to.
   const bounds = constraints.filter(({ type }) => BOUNDS.has(type?.value ?? ''))
   const unknown = held.find(
     (binding) =>

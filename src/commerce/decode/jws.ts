@@ -51,7 +51,7 @@ export function judgeCredential(found: Found<Json> | null): Credential | null {
   return { ...shape, form: 'other', bytes: null }
 }
 
-/** What examples write where a real one has a value: an ellipsis, or one character again and again. */
+/** Examples write an ellipsis, or one character again and again, where a real one has a value. */
 export function isPlaceholder(text: string): boolean {
   if (text.includes('...') || text.includes('…') || /^<.*>$/.test(text)) return true
   const digits = text.startsWith('0x') ? text.slice(2) : text

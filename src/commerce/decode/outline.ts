@@ -37,19 +37,19 @@ export const endOf = (name: string): string =>
 const isContainer = (value: unknown): value is Container['value'] =>
   typeof value === 'object' && value !== null
 
-/** What is to be read, and how. */
+/** A document to be read. */
 export interface Source extends Found<Json>, TextSource {
   /** Whether others parsed it, so that it has to be held against the limits of text: no deeper and no larger. */
   readonly isLimited: boolean
 }
 
-/** Where a container stands. */
+/** Place of a container, written when somebody asks and once. */
 const placeOfContainer = (one: Container): Place =>
   (one.place ??= one.up === undefined ? '' : pointer(placeOfContainer(one.up), one.key))
 
-/** Where a text stands: the value of a member at the member, its name at the object. */
+/** Place of a text: the value of a member stands at the member, its name at the object. */
 export function placeOf({ source, holder, key, isName }: Omit<Text, 'value' | 'name'>): Place {
-  // What was disclosed is not told, and neither is how it is built.
+  // Disclosed values are not told, and neither is how they are built.
   if (holder === undefined || /#\/\d+\/disclosures\/\d+/.test(source.at)) return source.at
   return isName ? placeOfContainer(holder) : pointer(placeOfContainer(holder), key)
 }

@@ -6,7 +6,7 @@ export function unescape(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
   } catch {
-    // What is no UTF-8 is left as it is; the rest of it is read all the same.
+    // Escapes that are no UTF-8 are left as they are; the rest is read all the same.
     return text.replaceAll(/%([2-7][\dA-Fa-f])/g, (_escape, hex: string) =>
       String.fromCharCode(Number.parseInt(hex, 16)),
     )

@@ -7,7 +7,7 @@ import { readJws } from './jws.ts'
 import { inside, isObject, member, pointer } from './value.ts'
 
 export interface Disclosure {
-  /** Of its value. */
+  /** Place of its value. */
   readonly at: Place
   readonly name: string | null
   readonly value: Json

@@ -27,7 +27,7 @@ export const inside = (at: Place): Place => `${at}#`
 export const member = (value: unknown, key: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
-/** What stands at a path of members. */
+/** The value at a path of members. */
 export function pick(from: Found<Json> | null, ...path: readonly string[]): Found<Json> | null {
   let found = from
   for (const key of path) {

@@ -1,4 +1,4 @@
-// Where MCP shows itself: a JSON-RPC message with a method of MCP, or with its metadata or header fields.
+// MCP shows itself by a JSON-RPC message with a method of MCP, or with its metadata or header fields.
 import { pickText } from '../decode/value.ts'
 import type { Conflict, Evidence, Found, Message } from '../ports.ts'
 import { conflict, type Sighting } from '../protocol.ts'
@@ -47,7 +47,7 @@ function findMcpEnvelope({ message, envelopes }: Reading): Envelope | undefined 
   )
 }
 
-/** What detection found, for reading. */
+/** Detection hands these on to reading. */
 export interface McpSights {
   readonly envelope: Envelope
   readonly version: {

@@ -1,4 +1,4 @@
-// What MCP says, field by field. A null is a field that is not there or has the wrong type.
+// The facts of MCP, field by field. A null is a field that is not there or has the wrong type.
 import type { Found, JsonObject } from '../ports.ts'
 
 export interface McpFacts {

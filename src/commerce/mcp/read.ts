@@ -8,7 +8,7 @@ import { readField } from '../wire/http.ts'
 import { type McpSights, META } from './detect.ts'
 import type { McpFacts } from './facts.ts'
 
-/** Of the envelope that detection found. */
+/** Facts of the envelope that detection found. */
 export function readMcp({ sights: { envelope, version } }: Sighting<McpSights>, reading: Reading): McpFacts {
   const { message, http } = reading
   const { params } = envelope

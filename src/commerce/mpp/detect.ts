@@ -1,4 +1,4 @@
-// Where MPP, the `Payment` HTTP authentication scheme, shows itself: header fields, `_meta` of JSON-RPC, the error with challenges.
+// MPP, the `Payment` HTTP authentication scheme, shows itself by header fields, `_meta` of JSON-RPC, the error with challenges.
 import { isAmbiguous } from '../decode/json.ts'
 import { inside, pick, pickList, pickObject, pointer } from '../decode/value.ts'
 import { isOversize } from '../message.ts'

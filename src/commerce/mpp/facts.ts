@@ -1,4 +1,4 @@
-// What MPP says, field by field. A null is a field that is not there or has the wrong type.
+// The facts of MPP, field by field. A null is a field that is not there or has the wrong type.
 import type { Found, Json, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
@@ -47,7 +47,7 @@ export interface MppFacts {
     readonly externalId: Found<string> | null
   } | null
   readonly idempotencyKey: Found<string> | null
-  /** Where secrets stand. */
+  /** Places of secrets. */
   readonly credentials: readonly Place[]
 }
 
@@ -58,7 +58,7 @@ export interface MppSight {
   readonly what: string
   readonly at: Place
   readonly document: Found<JsonObject> | undefined
-  /** Where a secret stands. */
+  /** Place of a secret. */
   readonly credentialAt: Place | null
   readonly isAmbiguous?: boolean
 }

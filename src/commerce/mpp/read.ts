@@ -8,7 +8,7 @@ import { envelopeOf, readMetaKey } from '../wire/envelopes.ts'
 import { readChallenge, readEchoedChallenge } from './challenge.ts'
 import type { MppFacts, MppSight } from './facts.ts'
 
-/** What the first sight of the message says, and every challenge where it is one. */
+/** Facts of the first sight of the message, and every challenge where it is one. */
 export function readMpp({ layer, sights }: Sighting<readonly MppSight[]>, reading: Reading): MppFacts {
   const [sight] = sights
   const document = layer.document ?? null

@@ -28,7 +28,7 @@ type Mpp = Subject<MppFacts>
 const CORE = 'MPP draft-httpauth-payment-00'
 const NO_CHALLENGE = 'The credential does not echo the challenge it answers.'
 const HOUR_MS = 3_600_000
-/** Of 128 bits in base64url. */
+/** Characters of 128 bits in base64url. */
 const UNIQUE_CHARS = 22
 
 const isRepeatable = (subject: Mpp) => !subject.facts.isJsonRpc && isSafeMethod(subject)

@@ -30,7 +30,7 @@ export const judgeBindings: Rule = (subject) =>
 const isElsewhere = ({ at }: Binding, { bindings }: Subject): boolean =>
   bindings.some((other) => other.kind === 'host' && other.verdict === 'mismatch' && other.at === at)
 
-/** What differs there may well differ by design, so that somebody has to look. */
+/** Some things may well differ by design, so that somebody has to look. */
 export const isArguable = (binding: Binding, { spoken, primary }: Subject): boolean =>
   spoken.some((one) => one.protocol.policy.isArguable?.(binding, one, one === primary) === true)
 

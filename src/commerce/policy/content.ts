@@ -94,12 +94,12 @@ function isSurelyCard(
   )
 }
 
-/** Of a card, a payment or anything else: not its number. */
+/** Names of the id of a card, a payment or anything else, which is not its number. */
 const ID_NAME = /(?:^|_)(?:ids?|ref|reference|trace|rrn|arn)$|[a-z](?:Ids?|Ref|Reference)$/
-/** What a card's number may be called where it does not say so itself. */
+/** Names of a card's number where it does not say so itself. */
 const NUMBER_NAME = /^$|num|no$|pan|account|value|code/i
 
-/** What the members of one object say of a number among them. */
+/** The members of one object may say what a number among them is. */
 interface Company {
   /** It only stands for a card. */
   readonly saysToken: boolean

@@ -38,7 +38,7 @@ export interface Judgement {
 }
 
 const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
-/** Of one code: more of them say nothing new. */
+/** More reasons of one code say nothing new. */
 const MAX_OF_A_CODE = 16
 
 export function judge(subject: Parameters<Rule>[0]): Judgement {

@@ -1,4 +1,4 @@
-// What an account allows its agents to pay, as a document that an operator edits: transaction-policy.json, with `default` for
+// The policy says what an account allows its agents to pay, as a document that an operator edits: transaction-policy.json, with `default` for
 // everybody and `accounts` for those who differ. What is left out is as the default has it; nothing that is left out allows more.
 import { z } from 'zod'
 import { createDocumentReader } from '../../core/document-reader.ts'
@@ -10,7 +10,7 @@ const Network = z.string().min(1).max(64)
 const Currency = z.string().regex(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code')
 const Recipient = z.strictObject({
   address: Address,
-  /** Of every network where it is left out. */
+  /** Every network is meant where it is left out. */
   network: Network.optional(),
 })
 
@@ -94,7 +94,7 @@ const BUILT_IN: FullRules = {
   max_mandate_seconds: 86_400,
 }
 
-/** What is left out of a document is not in it at all, so the outer rules stay. */
+/** A rule that a document leaves out is not in it at all, so the outer rules stay. */
 const mergeRules = (...layers: readonly (PolicyRules | undefined)[]): FullRules =>
   Object.assign({ ...BUILT_IN }, ...layers) as FullRules
 
@@ -121,7 +121,7 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
     new Set(list.map(({ address, network }) => recipientKey(address, network)))
   const allowed = rules.allowed_recipients && toKeys(rules.allowed_recipients)
   const denied = toKeys([...(document.default.denied_recipients ?? []), ...(own?.denied_recipients ?? [])])
-  // Who is denied on one network is not paid where nobody says which it is.
+  // A recipient who is denied on one network is not paid where nobody says which it is.
   const deniedAnywhere = new Set([...denied].map((key) => key.slice(key.indexOf(' ') + 1)))
   return {
     source: own === undefined ? 'default' : 'account',
@@ -145,7 +145,7 @@ export function toPolicy(document: TransactionPolicyDocument, accountId: string 
   }
 }
 
-/** Of accounts whose rules are kept ready to be asked. */
+/** Accounts whose rules are kept ready to be asked. */
 const MAX_READY = 256
 
 /**

@@ -1,4 +1,4 @@
-// What cannot be read, contradicts itself, or is nothing that is known; and what each protocol finds wrong in itself.
+// These rules report what cannot be read, contradicts itself or is unknown, and what each protocol finds wrong in itself.
 import { isOversize } from '../message.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'

@@ -1,4 +1,4 @@
-// Whether the transaction may be sent again after a lost answer.
+// This rule asks whether the transaction may be sent again after a lost answer.
 import { isAnswer, type Rule, type Subject } from './model.ts'
 import { reason } from './reasons.ts'
 

@@ -30,7 +30,7 @@ export function judgeMessage(analysis: Analysis, policy: Policy, now: number): J
   return { subject, ...judge(subject) }
 }
 
-/** Where a proof or token stands because the protocol puts it there. */
+/** Places where a proof or token stands because the protocol puts it there. */
 function listExpected({ message, detection, spoken }: Analysis): ReadonlySet<Place> {
   const places = spoken.flatMap((one) => one.protocol.policy.listExpected?.(one) ?? [])
   return new Set([

@@ -1,4 +1,4 @@
-// What every rule of the policy is given.
+// Every rule of the policy is given this subject.
 import type { Analysis } from '../analysis.ts'
 import type { CardFound } from '../secrets/cards.ts'
 import type { SecretFound } from '../secrets/scan.ts'
@@ -22,6 +22,6 @@ export type Rule = (subject: Subject) => readonly Reason[]
 export const isAnswer = ({ detection: { stage } }: Pick<Analysis, 'detection'>): boolean =>
   stage === 'challenge' || stage === 'settlement' || stage === 'result' || stage === 'error'
 
-/** Where a reason about the payment itself points to. */
+/** Place that a reason about the payment itself points to. */
 export const placeOfPayment = ({ primary }: Pick<Analysis, 'primary'>): Place =>
   primary?.layer.document?.at ?? primary?.layer.evidence[0]?.at ?? ''

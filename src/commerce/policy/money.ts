@@ -12,7 +12,7 @@ export const judgeMoney: Rule = (subject) => {
   if (primary?.layer.isUndecodable === true) return []
   const isPriced = primary?.protocol.policy.pricedStages?.has(primary.layer.stage) === true
   const judged = readTerms(subject).map((terms) => judgeTerms(terms, subject, isPriced))
-  // Of an offer with several ways to pay, one that may be taken is enough.
+  // An offer with several ways to pay needs one that may be taken.
   const isChoice = detection.stage === 'challenge' && judged.some((reasons) => !hasDeny(reasons))
   return isChoice && judged.length > 1
     ? judged.flatMap((reasons) =>

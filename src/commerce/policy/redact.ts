@@ -1,4 +1,4 @@
-// What must not be shown: where it stands, what kind it is, and enough of a digest to tell two of them apart. And the last
+// A redaction tells where something stands that must not be shown, its kind, and enough of a digest to tell two apart. And the last
 // gate of every answer: no text leaves that holds any of it.
 import { hash } from 'node:crypto'
 import { placeOf } from '../decode/outline.ts'
@@ -15,7 +15,7 @@ export interface Redaction {
   readonly kind: string
   /** Eight hexadecimal digits; null where the value could be guessed from them. */
   readonly sha256_prefix: string | null
-  /** Of a card number. */
+  /** The last four digits of a card number. */
   readonly last4: string | null
 }
 
@@ -116,7 +116,7 @@ const last4Of = (kind: string, value: string | undefined): string | null =>
     ? value.slice(-4)
     : null
 
-/** What stands at a place that is not inside something encoded. */
+/** The value at a place that is not inside something encoded. */
 function valueAt(message: Message, place: Place): string | undefined {
   if (place.startsWith('/headers/')) return message.headers.find(({ at }) => at === place)?.value
   const body = jsonBody(message)

@@ -1,4 +1,4 @@
-// Where the message goes, by what the address says: literals and names, no DNS. What is paid for and who is asked for a profile
+// The target is judged by what its address says: literals and names, no DNS. What is paid for and who is asked for a profile
 // are addresses as well, which a server will open.
 import { createAddressPolicy } from '../../egress/address.ts'
 import { isLocalName } from '../../egress/target.ts'

@@ -1,4 +1,4 @@
-// What is paid to whom, in one form for every protocol: one set of terms of a payment, several of an offer to choose from.
+// Terms say what is paid to whom, in one form for every protocol: a payment has one set, an offer several to choose from.
 import type { Found, Place, TransactionFacts } from '../ports.ts'
 
 export interface Terms {
@@ -13,7 +13,7 @@ export interface Terms {
   readonly payees: readonly Found<string>[]
 }
 
-/** What the facts of a message say. */
+/** Terms of a message as its facts say them. */
 export function termsOfFacts(facts: TransactionFacts): Terms {
   const { amount, amountIsInteger, currency, asset, network, scheme, payee } = facts
   return {

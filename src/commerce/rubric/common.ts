@@ -4,7 +4,7 @@ import { all, type Check, limit, none, type Subject, type Verdict } from './mode
 
 /** Answers of one protocol to the questions that all are asked. A verdict of null: does not apply. */
 export interface CommonAnswers {
-  /** Where a repetition can be recognised by the server. */
+  /** Key by which the server can recognise a repetition. */
   readonly key: Found<string> | null
   /** Why no key is needed, or null. */
   readonly repeatable: Found<true> | null
@@ -12,12 +12,12 @@ export interface CommonAnswers {
   readonly blame?: string | undefined
   /** Why the protocol writes money as fractions. */
   readonly moneyBlame?: string
-  /** What stays the same when the request is sent again. */
+  /** Identity that stays the same when the request is sent again. */
   readonly identity: Place | null
   readonly correlation: Verdict | null
   readonly agent: Verdict | null
   readonly signature: Verdict | null
-  /** Where the protocol has one in the request. */
+  /** Receipt, where the protocol has one in the request. */
   readonly receipt?: Verdict
 }
 

@@ -149,7 +149,7 @@ function windowNote({ evaluateAt, detection: { facts } }: Sample): Note | undefi
   return undefined
 }
 
-/** What the best sample of this kind could get, where the protocol itself stands in the way. */
+/** Ceiling of the best sample of this kind, where the protocol itself stands in the way. */
 function ceilingNote(checks: readonly Checked[]): Note[] {
   const limited = checks.filter((check) => check.protocol_limit)
   if (limited.length === 0) return []
@@ -178,7 +178,7 @@ function capsOf<F>(rubric: Rubric<F>, subject: Subject<F>): CapReport[] {
       .map(({ kind, at, message }): CapHit =>
         kind === 'scheme_https' ? { id: 'PLAIN_HTTP', at } : { id: 'MISMATCH', at, message },
       ),
-    // Of what cannot be decoded nothing else can be said.
+    // Nothing else can be said of what cannot be decoded.
     ...(subject.layer.isUndecodable ? [] : rubric.caps(subject)),
   ]
   const seen = new Set<string>()

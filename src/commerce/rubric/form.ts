@@ -1,4 +1,4 @@
-// Whether a value has the form that its job needs. Form only: nothing here verifies a signature or knows a key.
+// These checks ask whether a value has the form that its job needs; nothing here verifies a signature or knows a key.
 import type { Binding, Found, Place } from '../ports.ts'
 import type { Credential } from '../decode/jws.ts'
 import type { Numeral } from '../decode/value.ts'
@@ -120,7 +120,7 @@ export const bigOf = (numeral: Numeral | null): bigint | undefined =>
 export const isGuessable = (id: Found<string> | null): id is Found<string> =>
   id !== null && id.value.length < GUESSABLE_BELOW_CHARS
 
-/** Where the id of a JSON-RPC request stands; null where the body is none. */
+/** Place of the id of a JSON-RPC request; null where the body is none. */
 export function placeOfJsonRpcId({ message: { body } }: Sample): Place | null {
   if (body.kind !== 'json' || typeof body.value !== 'object' || body.value === null) return null
   const { jsonrpc, id } = body.value as { jsonrpc?: unknown; id?: unknown }

@@ -1,4 +1,4 @@
-// What a rubric is: checks as data with one small function each, the points they give, and what lies above points.
+// A rubric is checks as data with one small function each, the points they give, and what lies above points.
 // Weights, caps and levels stand here and nowhere else; /v1/test/schema reads them from here.
 import { DIMENSIONS, type DimensionName } from '../../../schemas/commerce.ts'
 import type { Binding, Detection, Layer, Place } from '../ports.ts'
@@ -49,7 +49,7 @@ export interface Sample extends Reading {
   readonly annotations: ToolAnnotations
 }
 
-/** What checks see: the sample, and what its primary protocol says. */
+/** Checks see the sample, and what its primary protocol says. */
 export interface Subject<F> extends Sample {
   readonly layer: Layer
   readonly facts: F
@@ -69,7 +69,7 @@ export interface Check<F> {
   /** `<PROTOCOL>-<BIND|REPLAY|IDEM|FRESH|RETRY|AUDIT>-<nn>`. */
   readonly id: string
   readonly max: number
-  /** What earns the points. */
+  /** Condition that earns the points. */
   readonly asks: string
   readonly remediation: string
   /** Document of the protocol; null where the rule is ours. */
@@ -116,7 +116,7 @@ export { DIMENSIONS }
 export const all = (at?: Place): Verdict => ({ points: 'all', at })
 export const some = (points: number, finding: string, at?: Place): Verdict => ({ points, finding, at })
 export const none = (finding: string, at?: Place): Verdict => ({ points: 0, finding, at })
-/** What is missing cannot be said in this protocol. */
+/** The protocol cannot say what is missing. */
 export const limit = (points: number, finding: string, at?: Place): Verdict => ({
   points,
   finding,

@@ -38,7 +38,7 @@ export function testTransaction(input: TransactionInput, options: TestOptions = 
   return { ...body, report_hash: hash('sha256', toCanonicalJson(body)) }
 }
 
-/** What says something about a protocol, but is no transaction. */
+/** Stages that say something about a protocol, but are no transaction. */
 const NO_TRANSACTIONS: ReadonlySet<string> = new Set(['discovery', 'error', 'result'])
 
 /** @returns undefined where no protocol was recognised, or what was is no transaction */

@@ -18,7 +18,7 @@ const INDEX_OF: ReadonlyMap<string, number> = new Map(
   ]),
 )
 
-/** What stands between white space and commas: letters (longer rows in pieces) apart from everything else. */
+/** Parts between white space and commas: letters (longer rows in pieces) apart from everything else. */
 const PARTS = /[A-Za-z]{1,32}|[^A-Za-z\s,]+/g
 /** Wallets number the words. */
 const NUMBER = /^\d{1,2}[.):]?$/

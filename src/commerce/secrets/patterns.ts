@@ -10,7 +10,7 @@ export interface SecretPattern {
   readonly shape: RegExp
   /** Most characters that `shape` looks at. */
   readonly reach: number
-  /** What stands before the literal, read backwards so far. */
+  /** Pattern of the characters before the literal, read backwards so far. */
   readonly before?: { readonly chars: number; readonly test: RegExp }
   /** Expected in places; a person should look. */
   readonly isMild?: true
@@ -18,7 +18,7 @@ export interface SecretPattern {
 
 /** Nothing that a longer word could go on with. */
 const END = '(?![A-Za-z0-9_-])'
-/** What a key may not stand behind, unless its pattern says so itself. */
+/** A key begins a word, unless its pattern says something else. */
 export const BOUNDARY = /(?:^|[^A-Za-z0-9_-])$/
 /** @returns a literal as a pattern writes it */
 export const escape = (literal: string): string => literal.replaceAll(/[.*+?^${}()|[\]\\-]/g, String.raw`\$&`)
@@ -133,5 +133,5 @@ export const SECRET_WORD = /secret|key|token|passw|passphrase|mnemonic|seed/i
 /** Words before and behind which a secret stands as `name: value` in text that is no JSON. */
 export const SECRET_NAME =
   /(?:^|[^a-z])(?:secret|api[_-]?key|apikey|private[_-]?key|secret[_-]?key|signing[_-]?key|wallet[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|refresh[_-]?token|bearer[_-]?token|client[_-]?secret|app[_-]?secret|mnemonic|seed[_-]?phrase|seed|passphrase|password|passwd)$/
-/** Of these a key of a wallet may be the value. */
+/** A key of a wallet may stand under these. */
 export const KEY_NAME = /(?:private|secret|signing|wallet|mnemonic|seed|passphrase)/

@@ -80,7 +80,7 @@ function joinTexts<T extends Searched>(texts: readonly T[]) {
 }
 
 const STARTS = PATTERNS.flatMap(({ starts }) => starts)
-/** Of two literals that begin alike the longer one is tried first; looking ahead finds one that begins inside another. */
+/** The longer of two literals that begin alike is tried first; looking ahead finds one that begins inside another. */
 const ANY_START = new RegExp(
   `(?=(${STARTS.toSorted((one, other) => other.length - one.length)
     .map(escape)

@@ -21,7 +21,7 @@ const lone = (value: string, name: string, where: Where, at: Place, isDecoded = 
 /** @returns those of the target, the headers, the body, and the documents that were decoded out of any of them */
 export function readTexts({ message, detection }: Pick<Analysis, 'message' | 'detection'>): Text[] {
   const documents = listDecoded(detection)
-  // What is nothing but a document is read as that: its base64 would only hold something by chance.
+  // A field that is nothing but a document is read as that: its base64 would only hold something by chance.
   const isDocument = (field: HeaderField) =>
     documents.some(({ at }) => at === inside(field.at)) && !/[\s,]/.test(field.value)
   const headers = message.headers.filter((field) => !isOversize(field) && !isDocument(field))
@@ -81,7 +81,7 @@ function listDecoded({ layers }: Detection): Found<Json>[] {
   return [...found.values()]
 }
 
-/** What stands in the same object or list as a text, short words and small numbers too, or beside it in the message. */
+/** The values in the same object or list as a text, short words and small numbers too, or beside it in the message. */
 export function listBeside(
   text: Text,
   texts: readonly Text[],

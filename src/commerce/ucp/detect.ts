@@ -1,4 +1,4 @@
-// Where UCP shows itself: the UCP-Agent header or its place in the arguments of a tool, data parts of A2A, the `ucp` member of a
+// UCP shows itself by the UCP-Agent header or its place in the arguments of a tool, data parts of A2A, the `ucp` member of a
 // body, paths.
 import { decodeSegment } from '../checkout.ts'
 import { readDictionary } from '../decode/fields.ts'
@@ -54,12 +54,12 @@ function readOperation(method: string, id: string | null, action: string | undef
   return method === 'PUT' || method === 'PATCH' ? 'update' : null
 }
 
-/** What the path, the tool and the data parts of a message say of UCP. */
+/** The path, the tool and the data parts of a message, as far as they are of UCP. */
 export interface UcpSights {
   readonly path: PathSight | undefined
   readonly envelope: Envelope | undefined
   readonly tool: { readonly operation: Operation; readonly resource: string } | undefined
-  /** Of the agent. */
+  /** Address of the agent's profile. */
   readonly profile: Found<string> | null
   /** `arguments.meta` with `ucp-agent`. */
   readonly meta: Found<JsonObject> | null

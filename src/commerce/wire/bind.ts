@@ -1,10 +1,10 @@
-// What binds any HTTP message to where it goes and to the bytes it carries: Host, https, digests of the body.
+// Any HTTP message is bound to where it goes and to the bytes it carries: Host, https, digests of the body.
 import { decodeBase64 } from '../decode/json.ts'
 import { bind, normaliseAuthority, type Verdict } from '../compare.ts'
 import type { Binding, Place } from '../ports.ts'
 import type { Reading } from '../reading.ts'
 
-/** Of every message, whatever protocol it speaks. */
+/** Every message has these, whatever protocol it speaks. */
 export function bindHttp(reading: Reading): Binding[] {
   const { url } = reading.message.target
   const { host, contentDigests } = reading.http

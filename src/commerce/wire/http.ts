@@ -1,4 +1,4 @@
-// What any HTTP message may carry: keys, digests, RFC 9421 signatures. Form only, nothing is verified.
+// Any HTTP message may carry keys, digests and RFC 9421 signatures: they are read by their form, nothing is verified.
 import { readChallenges, readDictionary, type AuthChallenge, type BareItem } from '../decode/fields.ts'
 import { isPlaceholder } from '../decode/jws.ts'
 import { decodeBase64 } from '../decode/json.ts'
@@ -16,13 +16,13 @@ export interface HttpSignature {
   readonly nonce: Found<string> | null
   readonly keyId: Found<string> | null
   readonly tag: Found<string> | null
-  /** Of Signature-Input. */
+  /** Place in Signature-Input. */
   readonly at: Place
   /** Bytes of the label in `Signature`; null where there is none. `isPlaceholder`: elided in an example. */
   readonly value: { readonly at: Place; readonly bytes: number; readonly isPlaceholder: boolean } | null
 }
 
-/** What any HTTP message may carry. */
+/** Facts that any HTTP message may carry. */
 export interface HttpFacts {
   readonly idempotencyKey: Found<string> | null
   readonly requestId: Found<string> | null

@@ -1,4 +1,4 @@
-// What in a payment of x402 has to agree with what is asked for, one function a statement, over plain values: no places, no
+// A payment of x402 has to agree with what is asked for: one function a statement, over plain values: no places, no
 // text for people, no clock. The payment firewall refuses by these verdicts, in its own order and words; inspection, scoring and
 // the edge report them with their places. What one side does not say is `unverifiable`: whoever needs it said refuses that.
 import { compareAmounts, compareResources, isSameAddress, toUrl, type Verdict } from '../compare.ts'
@@ -18,10 +18,10 @@ export interface X402Terms {
   readonly extra?: unknown
 }
 
-/** What the payer signed: EIP-3009 or Permit2. */
+/** The payer signed this: EIP-3009 or Permit2. */
 export interface X402Transfer {
   readonly to: string | null
-  /** Of the smallest unit. */
+  /** In the smallest unit. */
   readonly amount: bigint | null
   /** Permit2 names its token; EIP-3009 is signed for the domain of the asset itself. */
   readonly asset: string | null
@@ -119,7 +119,7 @@ export interface SigningDomain {
 }
 
 /**
- * Where a requirement's `extra` names another domain than the token's own: what is signed for that is worth nothing.
+ * A requirement's `extra` may name another domain than the token's own: what is signed for that is worth nothing.
  * @param isRequired EIP-3009 is signed for this domain; elsewhere it is only mentioned
  */
 export function findDomainDifference(
@@ -133,7 +133,7 @@ export function findDomainDifference(
   return version !== undefined && version !== domain.version ? 'version' : undefined
 }
 
-/** What a payment says it is for, against where it is spent: the same URL once it is normalised, fragments aside. */
+/** The resource of a payment against where it is spent: the same URL once it is normalised, fragments aside. */
 export function compareResourceTexts(paid: string, spent: string): Verdict {
   if (paid === spent) return 'match'
   const [left, right] = [toUrl(paid), toUrl(spent)]

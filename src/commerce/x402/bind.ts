@@ -1,5 +1,5 @@
 // x402: what was signed against what was asked for, the resource against the target, signed offers against the terms beside them.
-// What agrees with what is decided by bind-rules.ts, for the payment firewall as well; here it gets places and words.
+// The verdicts come from bind-rules.ts, which the payment firewall asks as well; here they get places and words.
 import { decodeSegment } from '../checkout.ts'
 import { createNetworks, findV1Network, KNOWN_CHAIN_IDS } from '../../core/networks.ts'
 import { type Numeral, pickObject } from '../decode/value.ts'
@@ -35,7 +35,7 @@ export function bindX402({ facts, layer, reading: { message } }: Stated<X402Fact
   ]
 }
 
-/** What inspection read, as the rules take it: what is no integer is left out here, and told of where it stands. */
+/** A requirement as the rules take it: an amount that is no integer is left out here, and told of where it stands. */
 const toTerms = (from: X402Requirement): X402Terms => ({
   scheme: from.scheme?.value,
   network: from.caip2 ?? from.network?.value,
@@ -119,7 +119,7 @@ function amountWords(verdict: Verdict, isLess: boolean, scheme: string, isEqual:
 }
 
 /**
- * Of a token that is known: what is signed for another domain than its own is worth nothing.
+ * A known token has one domain: what is signed for another one is worth nothing.
  * @param network that the payment is for
  */
 function bindDomain({ asset, extra }: X402Requirement, network: string | null): Binding[] {
@@ -273,7 +273,7 @@ function agree(terms: Terms, requirement: X402Requirement): boolean {
   )
 }
 
-/** What one of them does not say cannot differ; payTo and amount are always said. */
+/** A member that one of them leaves out cannot differ; payTo and amount are always there. */
 function isAgreed(
   one: Found<string> | null,
   other: Found<string> | null,
@@ -282,7 +282,7 @@ function isAgreed(
   return one === null || (other !== null && isSame(other.value, one.value))
 }
 
-/** What a facilitator is sent: the payment with the requirement that the seller holds against it. */
+/** A facilitator is sent the payment with the requirement that the seller holds against it. */
 function bindRequirements(facts: X402Facts, layer: Layer, message: Message): Binding[] {
   const required = pickObject(jsonBody(message), 'paymentRequirements')
   if (required === null || layer.document === undefined || !layer.document.at.endsWith('/paymentPayload'))
@@ -291,7 +291,7 @@ function bindRequirements(facts: X402Facts, layer: Layer, message: Message): Bin
   const { accepted: chosen, authorization } = facts
   const accepted =
     chosen !== null && readX402Shape(layer.document.value).choiceIn === 'accepted' ? toTerms(chosen) : null
-  // Where what was signed is opaque, what was accepted is what there is.
+  // An opaque signature leaves what was accepted.
   const signed: Signed = {
     to: authorization?.to ?? chosen?.payTo ?? null,
     amount: authorization?.amount ?? chosen?.amount ?? null,

@@ -1,4 +1,4 @@
-// Where x402 shows itself: header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
+// x402 shows itself by header fields, `_meta` of MCP, metadata of A2A, the body of a 402. The decoded x402Version decides
 // the version; the name of the header only where nothing could be decoded. What a decoded document is, shape.ts says.
 import { decodeBase64Text, isAmbiguousText, readBase64Json, readJson, type Read } from '../decode/json.ts'
 import { inside, isObject, member, pick, pickList, pickObject, pickText, pointer } from '../decode/value.ts'
@@ -16,7 +16,7 @@ interface Sight {
   readonly what: string
   readonly at: Place
   readonly document: Found<JsonObject> | undefined
-  /** What its name says. */
+  /** Version that its name says. */
   readonly namedVersion: '1' | '2' | null
   readonly hasDocument: boolean
   readonly isAmbiguous?: boolean
@@ -221,7 +221,7 @@ function sightBody(message: Message): Sight[] {
   const sight = { transport: 'http', namedVersion: null, hasDocument: true } as const
   if (isChallenge(body.value))
     return [{ ...sight, stage: 'challenge', what: 'body with accepts', at: body.at, document: body }]
-  // What is sent to a facilitator: the payment with the requirement it answers.
+  // A facilitator is sent the payment with the requirement it answers.
   const payment = isFacilitatorRequest(body.value) ? pick(body, 'paymentPayload') : null
   if (payment === null) return []
   const document = pickObject(payment) ?? undefined

@@ -1,4 +1,4 @@
-// What x402 says, field by field. A null is a field that is not there or has the wrong type.
+// The facts of x402, field by field. A null is a field that is not there or has the wrong type.
 import type { Found, JsonObject, Place } from '../ports.ts'
 import type { Numeral } from '../decode/value.ts'
 import type { Credential } from '../decode/jws.ts'
@@ -19,11 +19,11 @@ export interface X402Requirement {
   readonly maxTimeoutSeconds: Numeral | null
   /** v1 only: it stands in each requirement. */
   readonly resource: Found<string> | null
-  /** Of the scheme: for EIP-3009 the domain that is signed for. */
+  /** Terms of the scheme: for EIP-3009 the domain that is signed for. */
   readonly extra: Found<JsonObject> | null
 }
 
-/** What the payer signed: EIP-3009 or Permit2; SVM and others are one opaque transaction. */
+/** The payer signed this: EIP-3009 or Permit2; SVM and others are one opaque transaction. */
 export interface X402Authorization {
   readonly kind: 'eip3009' | 'permit2' | 'transaction'
   readonly at: Place
@@ -45,7 +45,7 @@ export interface X402Offer {
   readonly format: Found<string> | null
   readonly acceptIndex: Found<number> | null
   readonly signature: Credential | null
-  /** What was signed (decoded JWS, or `payload` of eip712); null where it cannot be read. */
+  /** The signed terms (decoded JWS, or `payload` of eip712); null where they cannot be read. */
   readonly terms: {
     readonly at: Place
     readonly resourceUrl: Found<string> | null

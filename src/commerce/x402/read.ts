@@ -178,7 +178,7 @@ function readSettlement(
   }
 }
 
-/** What was signed comes before what was asked for: it is what can be taken. */
+/** The signed values come before those that were asked for: they are what can be taken. */
 export function summariseX402({ facts, layer, reading }: Stated<X402Facts>): TransactionFacts {
   const { authorization, settlement } = facts
   const requirement = facts.accepted ?? facts.accepts[0] ?? null

@@ -139,7 +139,7 @@ function windowOf(authorization: X402Authorization | null): Window | undefined {
     : { from, to, at: expiresAt.at }
 }
 
-/** Where a signed offer says until when it holds, the first of several. */
+/** End of the first signed offer that says until when it holds. */
 export const findEnd = (offers: readonly X402Offer[]): Numeral | undefined =>
   offers
     .map(({ terms }) => terms?.validUntil ?? null)

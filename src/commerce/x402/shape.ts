@@ -1,4 +1,4 @@
-// What a decoded document of x402 is, by its members alone: version, stage, scheme, network, and how the money moves. Inspection,
+// A decoded document of x402 is told by its members alone: version, stage, scheme, network, and how the money moves. Inspection,
 // scoring, the edge and the payment firewall recognise payments here and nowhere else. Where a document stands and whether its
 // values are well-formed is decided by who decoded it.
 import { CAIP_2 } from '../../../schemas/x402.ts'
@@ -14,9 +14,9 @@ export interface X402Shape {
   /** A small whole number, known or not; null where it says none. */
   readonly version: number | null
   readonly stage: X402Stage | null
-  /** Of a payment: where its scheme and network stand (v2 in `accepted`, v1 at the top). */
+  /** Place of the scheme and network of a payment (v2 in `accepted`, v1 at the top). */
   readonly choiceIn: 'accepted' | 'top'
-  /** Of a payment: which of the signed things it holds. Null where there is none that is known. */
+  /** Kind of signature that a payment holds. Null where there is none that is known. */
   readonly method: X402Method | null
 }
 
@@ -56,7 +56,7 @@ function readMethod(payload: unknown): X402Method | null {
   return member(payload, 'transaction') === undefined ? null : 'transaction'
 }
 
-/** What a facilitator is asked: a payment, and beside it the requirement that the seller holds against it. */
+/** A facilitator is asked about a payment, and beside it the requirement that the seller holds against it. */
 export const isFacilitatorRequest = (body: unknown): boolean =>
   member(body, 'paymentPayload') !== undefined &&
   (member(body, 'paymentRequirements') !== undefined || typeof member(body, 'x402Version') === 'number')
@@ -65,6 +65,6 @@ export const isFacilitatorRequest = (body: unknown): boolean =>
 export const toCaip2 = (name: string): string | null =>
   CAIP_2.test(name) ? name : (findV1Network(name) ?? null)
 
-/** What makes an authorization of its kind unique: 32 bytes of EIP-3009, a uint256 of Permit2. */
+/** A word makes an authorization unique: 32 bytes of EIP-3009, a uint256 of Permit2. */
 export const WORD = /^0x[0-9a-fA-F]{64}$/
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
