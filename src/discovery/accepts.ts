@@ -17,6 +17,7 @@ export function priceOf(terms: readonly SeenTerms[]): string {
   return `[${texts.sort().join()}]`
 }
 
+/** The comparable terms of one way to pay that `readAccepts` gave, v1 or v2; the network as CAIP-2. */
 export function termsOf(accept: Readonly<Record<string, unknown>>): SeenTerms {
   return {
     scheme: String(accept['scheme']),
@@ -31,6 +32,7 @@ const V1_CHAINS = createNetworks([8453, 84532, 137, 43114])
 /** CAIP-2 for the names of v1; anything else as it is. */
 export const networkId = (name: string): string => V1_CHAINS.find(name)?.network ?? name
 
+/** Reads at most ten ways to pay of a listing or a 402; those that are not valid are left out. */
 export function readAccepts(value: unknown, version: 1 | 2): Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(value)) return []
   return value.slice(0, MAX_ACCEPTS).flatMap((item) => {

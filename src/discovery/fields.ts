@@ -9,6 +9,7 @@ const MAX_URL = 2048
 /** The size of one extension or schema, in characters. */
 export const MAX_DATA = 8192
 
+/** At most 16 extensions as bounded copies; undefined when none is left. */
 export function readExtensions(value: unknown): Record<string, unknown> | undefined {
   if (!isObject(value)) return undefined
   const found: Record<string, unknown> = {}
@@ -26,6 +27,7 @@ function withSafeTemplate({ routeTemplate, ...rest }: Readonly<Record<string, un
   return isRouteTemplate(routeTemplate) ? { ...rest, routeTemplate } : rest
 }
 
+/** Whether a template stays below its own path: no `..` and no scheme, also behind an escape. */
 export function isRouteTemplate(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 512 || !/^\/[a-zA-Z0-9_/:.\-~%]+$/.test(value)) return false
   try {
@@ -36,6 +38,7 @@ export function isRouteTemplate(value: unknown): value is string {
   }
 }
 
+/** A printable URL without user name, password and fragment; undefined for anything else. */
 export function readUrl(text: string): URL | undefined {
   if (text.length > MAX_URL || !/^[!-~]+$/.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -51,6 +54,7 @@ export function readUrl(text: string): URL | undefined {
 export const isPublicHost = ({ hostname }: URL): boolean =>
   !hostname.startsWith('[') && isIP(hostname) === 0 && !isLocalName(hostname)
 
+/** A lower-case word of at most 16 characters; undefined for anything else. */
 export const readWord = (value: unknown) =>
   typeof value === 'string' && /^[a-z][a-z0-9_-]{0,15}$/.test(value) ? value : undefined
 
@@ -58,17 +62,20 @@ export const readWord = (value: unknown) =>
 export const readLabel = (value: unknown) =>
   typeof value === 'string' && /^[ -~]{1,32}$/.test(value) && value.trim() !== '' ? value : undefined
 
+/** At most five different labels; undefined when none is left. */
 export function readTags(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined
   const tags = value.slice(0, 32).flatMap((tag) => readLabel(tag) ?? [])
   return tags.length === 0 ? undefined : [...new Set(tags)].slice(0, 5)
 }
 
+/** The address of an icon on a public host; it is never fetched here. */
 export function readIcon(value: unknown): string | undefined {
   const url = typeof value === 'string' ? readUrl(value) : undefined
   return url && /^https?:$/.test(url.protocol) && isPublicHost(url) ? url.href : undefined
 }
 
+/** A media type with at most one parameter; undefined for anything else. */
 export const readMimeType = (value: unknown) =>
   typeof value === 'string' && /^[\w.+-]{1,63}\/[\w.+*-]{1,63}(?:; ?[\w=.+"-]{1,64})?$/.test(value)
     ? value

@@ -4,6 +4,7 @@ import type { Entry } from './entry.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { IndexedResource } from './resource-index.ts'
 
+/** The item as `/discovery/resources` shows it, with our own observations beside the claims. */
 export function toItem({ entry, claims, firstSeen, prices, lastProbe }: IndexedResource): DiscoveryItem {
   const { resource, type, method, x402Version, lastUpdated } = entry
   return {

@@ -14,9 +14,11 @@ const MAX_BYTES = 64 * 1024
 const MAX_HEADER_CHARS = 16 * 1024
 const MAX_OBSERVED = 5
 
+/** Whether a resource may be asked: over HTTP, by a safe method. */
 export const canBeProbed = ({ type, method }: Entry): boolean =>
   type === 'http' && (method === null || method === 'GET' || method === 'HEAD')
 
+/** The observation of a resource that was never probed. */
 export const notProbed = (entry: Entry): Liveness => ({
   state: 'unknown',
   checked_at: null,

@@ -60,6 +60,7 @@ const HEADERS: readonly (readonly [string, string])[] = [
   ['user-agent', 'agent-gateway-discovery/1'],
 ]
 
+/** @param parts.ports that unconfigured addresses may be on */
 export function createOutbound(parts: OutboundParts): Outbound {
   const { resolver, policy, now } = parts
 

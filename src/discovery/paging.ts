@@ -9,6 +9,7 @@ import type { Entry } from './entry.ts'
 /** The place of an entry in an order: compared part by part, ascending. */
 export type Position = readonly [number, number, string]
 
+/** Negative where `a` comes first. */
 export function comparePositions(a: Position, b: Position): number {
   return a[0] - b[0] || a[1] - b[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0)
 }

@@ -27,6 +27,7 @@ export interface ProberParts {
   readonly onError: (thrown: unknown) => void
 }
 
+/** @param parts.record stores the observation as JSON text; its failure goes to `onError` */
 export function createProber({ probe, record, now, onError }: ProberParts) {
   const running = new Map<string, Promise<void>>()
   const hosts = new Set<string>()

@@ -29,6 +29,7 @@ export interface SourcesParts {
   readonly now: () => number
 }
 
+/** @param parts.urls in the order of configuration; repetitions are dropped */
 export function createSources({ urls, read, onRead, now }: SourcesParts) {
   const sources: Source[] = [...new Set(urls)].map((url) => ({
     url,

@@ -16,6 +16,7 @@ export interface Memory<T> {
   readonly size: number
 }
 
+/** @param options.maxEntries beyond which the oldest entry goes */
 export function createMemory<T>(options: { maxEntries: number; now: () => number }): Memory<T> {
   const { maxEntries, now } = options
   const salt = randomBytes(16).toString('base64')

@@ -39,6 +39,7 @@ export function buildNameTable(entries: ReadonlyMap<string, number>): NameTable 
   return { block, slots, size: entries.size }
 }
 
+/** Opens a table for lookups; a lookup is exact, and takes constant time. */
 export function openCompactSet({ block, slots, size }: NameTable): CompactSet {
   const mask = slots.length - 1
   const isAt = (name: string, offset: number): boolean => {
@@ -60,6 +61,7 @@ export function openCompactSet({ block, slots, size }: NameTable): CompactSet {
   }
 }
 
+/** Builds and opens a set in one process, for small sets and tests. */
 export const createCompactSet = (entries: ReadonlyMap<string, number>): CompactSet =>
   openCompactSet(buildNameTable(entries))
 

@@ -78,6 +78,7 @@ export interface Resemblance {
 
 export const NO_RESEMBLANCE: Resemblance = { isConfusable: false, imitates: undefined }
 
+/** Compares a domain with the names that it could be taken for. */
 export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
   if (ascii === unicode) return NO_RESEMBLANCE
   const labels = unicode.split('.')

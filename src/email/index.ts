@@ -44,6 +44,7 @@ const DEADLINE_MS = 2_000
 const MAX_MAILBOX_QUESTIONS = 16
 const LATE: MailRoute = { status: 'unknown', reason: 'timeout' }
 
+/** @param parts.elapsedMs milliseconds of a clock that never jumps */
 export function createEmail(parts: EmailServiceParts): EmailService {
   const { addresses: policy, dailyQuota, now } = parts
   const routes = createMailRoutes(parts)

@@ -13,6 +13,7 @@ interface Head {
 }
 const LINE_END = 0x0a
 
+/** The bytes of the lists, for another process of this machine. */
 export function encodeLists({ table, sources }: CompactLists): Buffer {
   const { block, slots, size } = table
   const head: Head = { size, block: block.length, slots: slots.length, sources }

@@ -12,6 +12,7 @@ export interface DomainLists {
   readonly sources: readonly ListSource[]
 }
 
+/** Opens lists for lookups. */
 export const openLists = ({ table, sources }: CompactLists): DomainLists => ({
   names: openCompactSet(table),
   sources,
@@ -58,6 +59,7 @@ const NOT_LISTED: DisposableFinding = { result: 'not_listed', list: null, list_d
 const OPERATOR = 'operator: email-domains'
 const providers = new Set(PROVIDERS)
 
+/** The knowledge of the rules: the lists, and the operator's document, which counts first. */
 export function createKnowledge(lists: DomainLists, document: EmailDomainsDocument): Knowledge {
   const own = { disposable: toDomains(document.disposable), allowed: toDomains(document.allowed) }
   const ownRoles = new Set(document.roles.map(normaliseRole))

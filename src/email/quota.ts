@@ -34,6 +34,7 @@ const MAX_PORTION = 256
 /** A portion is at most this share of what is left: another process must find the rest in the store. */
 const PORTION_SHARE = 16
 
+/** @param parts.limit addresses per key and day (UTC) */
 export function createQuota({ store, limit, now }: QuotaParts): Quota {
   const holdings = new Map<string, Holding>()
 

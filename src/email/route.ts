@@ -37,6 +37,7 @@ type Reach =
   | { readonly is: 'private' | 'nowhere'; readonly ttlSeconds: number }
   | { readonly is: 'unknown'; readonly reason: 'timeout' | 'failure' }
 
+/** Routes are learned from DNS once at a time for each name, and remembered for at most five minutes. */
 export function createMailRoutes(parts: RouteParts): MailRoutes {
   const { dns, addresses: policy, now } = parts
   const routes = createMemory<MailRoute & { ttlSeconds: number }>({ maxEntries: MAX_REMEMBERED, now })

@@ -80,6 +80,7 @@ const MAX_DISPLAY_CHARS = 998
 const ATEXT = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+$/
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 
+/** Reads the spelling of one address, with or without a display name. Linear in its length; never throws. */
 export function readSyntax(text: string): SyntaxVerdict {
   if (text === '') return refuse('empty', null)
   const form = text.endsWith('>') && text.length <= MAX_DISPLAY_CHARS ? readDisplayForm(text) : undefined

@@ -2,6 +2,7 @@
 import type { EmailKeyRecord } from '../../schemas/email.ts'
 import type { EmailKey } from '../store/ports.ts'
 
+/** The record of a key as operators see it. */
 export const toEmailKeyRecord = (key: EmailKey): EmailKeyRecord => ({
   key_id: key.id,
   created_at: new Date(key.createdAt).toISOString(),

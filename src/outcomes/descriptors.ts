@@ -188,6 +188,7 @@ export const descriptors: readonly CapabilityFacts[] = [
   feedDigest,
 ]
 
+/** The facts of a live outcome; undefined for any other id. */
 export const findDescriptor = (id: string): CapabilityFacts | undefined =>
   descriptors.find((facts) => facts.id === id)
 

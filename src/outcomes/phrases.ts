@@ -34,6 +34,7 @@ const QUERY_SHARE = 0.5
 /** A sentence that says how many speaks of entries. */
 const COUNTED = 3
 
+/** Reads one sentence, at most MAX_UNITS of it. */
 export function readSentence(text: string): Sentence {
   const { urls, rest } = findUrls(text.slice(0, MAX_UNITS))
   const all = splitWords(rest)

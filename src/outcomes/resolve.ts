@@ -61,6 +61,7 @@ interface Reading {
   pointersOf(...fields: readonly ClaimField[]): string[]
 }
 
+/** @param live capabilities that run on this gateway */
 export function resolveJob(claims: readonly Claim[], live: readonly CapabilityUse[]): Resolution {
   const reading = read(claims, live)
   const verdict = decide(reading)

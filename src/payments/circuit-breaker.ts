@@ -18,6 +18,7 @@ const MAX_BACKOFF_MS = 300_000
  */
 const FORGIVEN_MS = 60_000
 
+/** A closed breaker; each time that it opens again it stays open twice as long, at most five minutes. */
 export function createCircuitBreaker(): CircuitBreaker {
   let failures = 0
   let backoffMs = 0

@@ -31,6 +31,7 @@ export interface ClaimStore {
   forget(claimId: string): void
 }
 
+/** @param parts.log is told of endings that the store did not take */
 export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
   const { store, now, log } = parts
   const unwritten = new Map<string, { isUnsent: boolean }>()

@@ -18,6 +18,7 @@ export interface Eip3009Hasher {
   hash(network: PaymentNetwork, authorization: Eip3009Authorization): Uint8Array
 }
 
+/** @param keccak256 must not keep its bytes: the next payment overwrites them */
 export function createEip3009Hasher(keccak256: (bytes: Uint8Array) => Uint8Array): Eip3009Hasher {
   const separators = new Map<PaymentNetwork, Uint8Array>()
   const struct = Buffer.alloc(7 * WORD)

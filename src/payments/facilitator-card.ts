@@ -19,6 +19,7 @@ interface CardParts {
 /** When /settle says success: the transaction is in a block and its Transfer was read from the chain's own log. */
 const FINALITY = 'included_and_transfer_verified'
 
+/** @param parts.baseUrl without a slash at its end */
 export function createFacilitatorCard(
   parts: CardParts,
 ): Pick<Facilitator, 'supported' | 'identity' | 'route'> {

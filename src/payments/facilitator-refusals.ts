@@ -20,6 +20,7 @@ function code({ isRetryable, check }: Refused) {
 const retryAfter = ({ isRetryable, check }: Refused) =>
   isRetryable || check === 'rate' ? { retry_after_seconds: RETRY_SOON_SECONDS } : {}
 
+/** The refusal of /verify for a verdict: payment_blocked for a bad payment, 503 where it cannot be judged now. */
 export function blockedVerify(verdict: Refused): GatewayError {
   const { check, reason, message, payer } = verdict
   return new GatewayError(code(verdict), message, {
@@ -35,6 +36,7 @@ export function blockedVerify(verdict: Refused): GatewayError {
   })
 }
 
+/** The same for /settle. */
 export function blockedSettle(verdict: Refused, payment: Payment): GatewayError {
   const { check, reason, message, payer } = verdict
   return new GatewayError(code(verdict), message, {
@@ -82,6 +84,7 @@ export function replayed(claim: PaymentClaim, payment: Payment, baseUrl: string 
   })
 }
 
+/** The refusal of /settle for a claim that failed: nothing was charged, and the payment is used up. */
 export function failedSettle(
   settlement: Pick<Settlement & { state: 'failed' }, 'claim'>,
   payment: Payment,

@@ -59,6 +59,7 @@ interface Asked {
   readonly resourceUrl: string | null
 }
 
+/** @param parts.creditsRequired makes the refusal that says how to buy credits */
 export function createFacilitator(parts: FacilitatorParts): Facilitator {
   const { config, store, networks, verifier, router, settlements, presentations } = parts
   const { baseUrl, bootId, now, log, fault } = parts

@@ -81,6 +81,7 @@ function toTransfer(kind: Payment['kind']): X402Transfer | null {
 
 type CheckOf = (facts: Case, paid: X402Paid) => CheckVerdict
 
+/** The scheme of the payment is the required one. */
 export const checkScheme: CheckOf = ({ payment, requirements }, paid) => {
   if (X402_RULES.scheme(paid, requirements) !== 'mismatch') return PASSED
   return refuse(
@@ -90,6 +91,7 @@ export const checkScheme: CheckOf = ({ payment, requirements }, paid) => {
   )
 }
 
+/** The network of the payment is the required one, and of an EVM one that is served here. */
 export const checkNetwork: CheckOf = ({ payment, requirements, networks }, paid) => {
   if (X402_RULES.network(paid, requirements) === 'mismatch')
     return refuse(
@@ -151,6 +153,7 @@ export function checkDomain(
   }
 }
 
+/** The signed recipient is the required one; a seller's own payTo must be an address that money is not lost at. */
 export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }, paid) => {
   if (!isEvm(payment.network)) return PASSED
   const { payTo, asset } = requirements
@@ -186,6 +189,7 @@ export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }
   return PASSED
 }
 
+/** The signed amount is exactly the required one, and a seller's own requirement is not zero. */
 export const checkAmount: CheckOf = ({ payment, requirements, isOurs }, paid) => {
   const { amount } = requirements
   if (amount === '0' && !isOurs)
@@ -205,6 +209,7 @@ export const checkAmount: CheckOf = ({ payment, requirements, isOurs }, paid) =>
       )
 }
 
+/** The requirement leaves enough time to settle. */
 export const checkTimeout: CheckOf = ({ requirements }) => {
   if (BigInt(requirements.maxTimeoutSeconds) >= SETTLE_BUDGET_SECONDS) return PASSED
   return refuse(

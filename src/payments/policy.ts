@@ -27,6 +27,7 @@ export interface PaymentPolicy {
 /** Addresses of EVM chains are the same in any case; those of other chains are not. */
 const normalise = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address)
 
+/** The operator's document, ready to be asked; addresses are compared in any case where they are EVM's. */
 export function toPolicy(document: PaymentPolicyDocument): PaymentPolicy {
   const payers = new Set(document.denied_payers.map(normalise))
   const payees = new Set(document.denied_payees.map(normalise))

@@ -32,6 +32,7 @@ const BATCH = 50
 const PARALLEL = 4
 const SOON_MS = [1_000, 3_000, 10_000] as const
 
+/** @param parts.bootId of this process: claims of other living processes are left to them */
 export function createReconciler(parts: ReconcileParts): Reconciler {
   const { store, claims, evidence, bootId, now, log } = parts
   const timers = new Set<NodeJS.Timeout>()

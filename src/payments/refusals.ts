@@ -13,6 +13,7 @@ const UNPAID = 'Pay one of the offers in `accepts` and repeat the identical requ
 const uncharged = (message: string) =>
   `${/[.!?]$/.test(message) ? message : `${message}.`} Nothing was charged.`
 
+/** @param parts.baseUrl in front of the addresses that a refusal names */
 export function createRefusals({ challenges, baseUrl }: { challenges: Challenges; baseUrl: string }) {
   const urlOf = ({ id }: PaymentClaim) => `${baseUrl}/v1/payments/${id}`
 

@@ -5,6 +5,7 @@ import type { PaymentNetwork } from '../core/networks.ts'
 /** A payment may stay valid for so long: time for the work and its settlement. */
 export const MAX_TIMEOUT_SECONDS = 300
 
+/** The requirement of scheme `exact` for a price in atomic units. */
 export function toRequirements(price: {
   network: PaymentNetwork
   amountAtomic: bigint

@@ -32,6 +32,7 @@ interface Known {
   latencyMs: number | null
 }
 
+/** @param parts.upstreams in no order: routes are sorted by fee, health and latency */
 export function createRouter({ upstreams, networks, now, log }: RouterParts): Router {
   const all: Known[] = upstreams.map((upstream) => ({
     upstream,

@@ -49,6 +49,7 @@ interface Answered {
   readonly ms: number
 }
 
+/** @param parts.chains by CAIP-2 id; payments on other networks rest on the upstream's word */
 export function createSettlements(parts: SettlementParts): Settlements & { close(): Promise<void> } {
   const { store, router, chains, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))

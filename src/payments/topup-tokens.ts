@@ -16,6 +16,7 @@ export interface TopUpToken {
 const LIFETIME_MS = 15 * 60 * 1000
 const MAX_CHARS = 2048
 
+/** @param parts.verifyOwn opens a JWS that this installation signed, or gives undefined */
 export function createTopUpTokens(parts: {
   readonly signer: Signer
   readonly verifyOwn: (jws: string, typ: string) => Readonly<Record<string, unknown>> | undefined

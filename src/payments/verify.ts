@@ -55,6 +55,7 @@ export function claimKeyOf(
   return { network, asset, payer, nonce }
 }
 
+/** @param parts.rateLimit verifications a minute for each address */
 export function createVerifier(parts: VerifierParts): Verifier {
   const { networks, chains, store, router, now, log } = parts
   const { perPayer, perPayee } = parts.rateLimit ?? RATE_LIMIT

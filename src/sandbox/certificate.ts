@@ -14,6 +14,10 @@ export interface ServerCertificate {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const DAY_MS = 86_400_000
 
+/**
+ * A new authority and a certificate of it for this host, both good for 30 days.
+ * @param now milliseconds
+ */
 export async function issueCertificate(host: string, now: number): Promise<ServerCertificate> {
   x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
   const validity = { notBefore: new Date(now - DAY_MS), notAfter: new Date(now + 30 * DAY_MS) }

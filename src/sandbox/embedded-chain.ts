@@ -31,6 +31,7 @@ const KEPT_BLOCKS = 5_000
 const SETUP_MS = 20_000
 const PROBE_MS = 1_000
 
+/** @param parts.folder where the state of the chain and its lock lie */
 export function openEmbeddedChain(parts: {
   folder: string
   network: PaymentNetwork

@@ -4,6 +4,7 @@ import type { OutboundRequest, Sender, SendResult } from '../egress/ports.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import type { SampleSite } from './site.ts'
 
+/** @param createSender makes a sender that trusts this authority (PEM) and no other */
 export function withSampleSite(
   outside: Sender,
   site: SampleSite,

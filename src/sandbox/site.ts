@@ -16,6 +16,7 @@ export interface SampleSite {
 
 const SLOW_MS = 5000
 
+/** The site listens on loopback, on a free port, from the first `start` on. */
 export function createSampleSite(now: () => number): SampleSite {
   let running: Promise<{ server: Server; address: string; port: number; ca: string }> | undefined
 

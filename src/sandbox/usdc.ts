@@ -81,6 +81,7 @@ export async function installUsdc(rpc: JsonRpc, network: PaymentNetwork, funding
   )
 }
 
+/** The call that sets the balance of an account to 1,000 ether on a development node. */
 export const giveGas = (address: string): RpcCall => ({
   method: 'anvil_setBalance',
   params: [address, `0x${(1_000n * ETHER).toString(16)}`],

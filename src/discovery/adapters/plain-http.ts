@@ -5,6 +5,7 @@ import type { OutboundRequest, Sender, SendResult } from '../../egress/ports.ts'
 
 const MAX_HEADER_BYTES = 16 * 1024
 
+/** A sender of single GETs over plain http; every exchange has a connection of its own. */
 export function createPlainSender(): Sender {
   return {
     send: (request) => new Promise((resolve) => exchange(request, resolve)),

@@ -19,6 +19,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
 /** So many of the other lists have to agree. */
 const VOTES = 2
 
+/** Merges the installed lists and the refreshed one, if there is one. Blocks for half a second. */
 export function compactLists(refreshed: RefreshedList | undefined): CompactLists {
   const values = new Map<string, number>()
   const add = (names: readonly string[], bit: number) => {

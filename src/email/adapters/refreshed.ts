@@ -37,6 +37,7 @@ const MAX_DOMAINS = 500_000
 const MIN_DOMAINS = 100
 const MAX_IGNORED_SHARE = 0.02
 
+/** The file of the refreshed list in a data directory. */
 export const refreshedFile = (dataDir: string) => join(dataDir, FILE)
 
 /**

@@ -56,6 +56,7 @@ const LIMITS: ExtractionLimits = {
   cells: 5000,
 }
 
+/** The preview of one page: its document, what of it was read, and warnings. */
 export function previewHtml({ html, baseUrl, isSample }: PreviewRequest): PreviewResult {
   const extraction = extractDocument(html, baseUrl, LIMITS)
   return {

@@ -279,6 +279,7 @@ function tidyRuns(runs: readonly Run[]): Run[] {
   return tidy
 }
 
+/** The text of runs without their looks. */
 export const textOfRuns = (runs: readonly Run[]): string => runs.map((run) => run.text).join('')
 
 function textOfBlock(block: Block): string {

@@ -53,6 +53,7 @@ const SHARES = {
   other: { root: 0.75, marked: 0.5 },
 }
 
+/** @param hints what the page says it is */
 export function chooseBlocks(page: ParsedPage, hints: PageHints): Choice {
   const rules = createBoilerplateRules(page.root)
   const choose = (root: Element, withComments: boolean) => {

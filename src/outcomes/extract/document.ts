@@ -25,6 +25,7 @@ export interface Extraction {
   readonly warnings: readonly ContentWarning[]
 }
 
+/** @param requestedBase what relative links are resolved against, unless the page names a base of its own */
 export function extractDocument(
   html: string,
   requestedBase: string | undefined,

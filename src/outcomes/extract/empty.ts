@@ -1,6 +1,7 @@
 // A document that says nothing, for forms that have no metadata of their own.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 
+/** A document in which nothing was found. */
 export const emptyDocument = (): ExtractedDocument => ({
   title: null,
   byline: null,

@@ -50,6 +50,7 @@ const CLOSES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
     .map((name) => [name, P] as const),
 ])
 
+/** Calls `events` in the order of the page; whatever is opened is closed. */
 export function readHtml(html: string, events: HtmlEvents): void {
   const open: string[] = []
   const counts = new Map<string, number>()

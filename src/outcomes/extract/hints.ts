@@ -7,6 +7,7 @@ import { attribute, type ParsedPage } from './tree.ts'
 const FORUM_TYPES = ['DiscussionForumPosting', 'QAPage']
 const MAX_STATED_CHARACTERS = 200_000
 
+/** The hints of structured data and of the page's head. */
 export function readHints(page: ParsedPage, jsonLd: JsonLd): PageHints {
   const types = new Set(allTypes(jsonLd))
   const isForum = FORUM_TYPES.some((type) => types.has(type))

@@ -14,6 +14,7 @@ const MAX_PRODUCTS = 20
 const MAX_OFFERS = 10
 const MAX_VALUE_CHARACTERS = 300
 
+/** Reads every script for itself: one that is no JSON does not take the others with it. */
 export function parseJsonLd(scripts: readonly string[]): JsonLd {
   const nodes: Record<string, unknown>[] = []
   let invalidScripts = 0
@@ -69,10 +70,12 @@ const typesOf = (node: Readonly<Record<string, unknown>>): string[] =>
     .map((type) => cutText(collapseSpaces(cleanText(lastSegment(type))), 80))
     .filter((type) => type !== '')
 
+/** At most 50 different types, sorted. */
 export function allTypes({ nodes }: JsonLd): string[] {
   return [...new Set(nodes.flatMap(typesOf))].sort().slice(0, MAX_TYPES)
 }
 
+/** Whether a node declares an article, a posting or a report. */
 export const isArticle = (node: Readonly<Record<string, unknown>>) =>
   typesOf(node).some((type) => /(?:Article|Posting|Report)$/.test(type))
 
@@ -84,6 +87,7 @@ export interface Product {
   offers: { price: string | null; currency: string | null; availability: string | null }[]
 }
 
+/** At most 20 products with at most ten offers each. */
 export function productsIn({ nodes }: JsonLd): Product[] {
   return nodes
     .filter((node) => typesOf(node).some((type) => type === 'Product' || type === 'ProductGroup'))

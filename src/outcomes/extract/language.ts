@@ -32,6 +32,7 @@ const TAGS: Readonly<Record<string, string>> = {
 /** Letters of Persian, Urdu and their kin that Arabic does not write. */
 const NOT_ARABIC = /[پچژگٹڈڑںےڤکی]/g
 
+/** The language as a BCP 47 tag and where it is known from; both null where it is not known. */
 export function detectLanguage({
   declared,
   text,

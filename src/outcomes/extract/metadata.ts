@@ -21,6 +21,7 @@ export interface Metadata {
 
 const MAX_CHARACTERS = { title: 500, byline: 200, site_name: 200, description: 1000, time: 40 }
 
+/** The metadata of a page; what it does not say is null. */
 export function readMetadata(
   page: ParsedPage,
   jsonLd: JsonLd,

@@ -8,6 +8,7 @@ import type { PageReading } from '../reading.ts'
 import { cleanText, countWords, cutText } from './text.ts'
 import { findTextWarnings } from './warnings.ts'
 
+/** A plain text as a document of paragraphs. */
 export function readPlainText(
   source: string,
   { contentLanguage }: Pick<PageInput, 'contentLanguage'>,

@@ -18,6 +18,7 @@ const FEED_DETAIL =
   'This is a feed. Send its address to the capability feed-digest, or send the page that it belongs to.'
 const TYPES_DETAIL = 'Only HTML, plain text and JSON are read. Send the address of such a page.'
 
+/** The kind of the bytes, or the reason why they are not read and what to send instead. */
 export function sniffKind({ body, contentType }: Pick<PageInput, 'body' | 'contentType'>): Kind {
   const { essence, charset } = parseContentType(contentType ?? undefined)
   if (isBlank(body))

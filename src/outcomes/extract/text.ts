@@ -22,6 +22,7 @@ const BLANK_LETTERS = /[\u3164\uFFA0]/g
 // oxlint-disable-next-line no-control-regex -- removing control characters is the point
 const CONTROLS = /[\u0000-\u0008\u000E-\u001F\u007F-\u0084\u0086-\u009F\u00AD]/g
 
+/** @param pattern with the flag `g` */
 export const countMatches = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** The counted characters by code units: U+DB40 to U+DB43 start every tag character and little else. */
@@ -96,6 +97,7 @@ const LATIN = Uint8Array.from({ length: 0x250 }, (_, code) => {
   return /[\p{L}\p{N}\p{M}]/u.test(char) ? 1 : /['.,-]/.test(char) ? 2 : 0
 })
 
+/** Words of a text in any script: ideographs one by one, everything else by runs of letters and digits. */
 export function countWords(text: string): number {
   let words = 0
   // The kind of the last character, as above.

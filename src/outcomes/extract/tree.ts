@@ -65,6 +65,7 @@ const createElement = (
   start: number,
 ): Element => ({ name, attributes, children: NO_CHILDREN, parent, start, end: start, words: 0, linkWords: 0 })
 
+/** Parses a page within bounds; `truncated` says that elements were left out. */
 export function parsePage(html: string): ParsedPage {
   const root = createElement('#root', NO_ATTRIBUTES, undefined, 0)
   const open: Element[] = [root]

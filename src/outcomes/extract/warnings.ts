@@ -22,6 +22,7 @@ const INSTRUCTIONS = new RegExp(
 export const findTextWarnings = (source: string, text: string): ContentWarning[] =>
   findWarnings(source, { hiddenText: '', comments: '' }, text)
 
+/** The warnings of a page: text that its readers do not see, and characters that nobody sees. */
 export function findWarnings(
   html: string,
   page: Pick<ParsedPage, 'hiddenText' | 'comments'>,

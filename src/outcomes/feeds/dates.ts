@@ -15,6 +15,7 @@ export interface FeedDate {
 
 const MAX_CHARACTERS = 100
 
+/** The date with its instant; `at` is null where it is not certain. */
 export function parseDate(written: string): FeedDate {
   const raw = written.trim().slice(0, MAX_CHARACTERS)
   const fields = written.length > 10 * MAX_CHARACTERS ? undefined : readFields(raw)

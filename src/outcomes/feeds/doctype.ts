@@ -11,6 +11,7 @@ export interface Undeclared {
 
 const START = '<!doctype'
 
+/** The text without its declaration, and how much that declared. */
 export function dropDoctype(text: string): Undeclared {
   const start = findDoctype(text)
   if (start < 0) return { text, entities: 0, isExternal: false }

@@ -56,6 +56,7 @@ const MAX_AUTHORS = 3
 const MAX_CATEGORIES = 10
 const MAX_CATEGORY_CHARACTERS = 80
 
+/** Reads a feed of any format into one form, or says why it is none. */
 export function readFeed(input: PageInput): Reading<FeedReading> {
   const parsing = parseFeed(input)
   if (!parsing.ok) return parsing

@@ -112,6 +112,7 @@ const readTreeFlat = (element: XmlElement) =>
     .join(' ')
     .slice(0, MAX_SIDE_CHARACTERS)
 
+/** The text of a construct as a reader sees it, at most so many characters. */
 export function readVisible(construct: Construct, maxCharacters: number): VisibleText {
   if (construct.kind === 'tree') return readTree(construct.element, maxCharacters)
   if (construct.kind === 'html') return readHtml(construct.value, maxCharacters)

@@ -53,6 +53,7 @@ export interface Scope {
   readonly vocabularies: ReadonlyMap<string, string>
 }
 
+/** The vocabulary that a prefix stands for in this scope. */
 export function findVocabulary(scope: Scope | undefined, prefix: string): string | undefined {
   for (let at = scope; at; at = at.parent) {
     const found = at.vocabularies.get(prefix)

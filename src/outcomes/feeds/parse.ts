@@ -25,6 +25,7 @@ const DETAILS = {
 const refuse = (reason: keyof typeof DETAILS, detail: string = DETAILS[reason]) =>
   ({ ok: false, reason, detail }) as const
 
+/** Decodes the bytes and maps the feed that they hold, or says why they hold none. */
 export function parseFeed(input: PageInput): FeedParsing {
   const { body, isCut } = input
   if (body.length === 0) return refuse('empty')

@@ -56,6 +56,7 @@ function toStem(token: string): string {
   return stem.length >= MIN_STEM_CHARACTERS && !/\p{N}/u.test(token) && !LITTLE.has(token) ? stem : token
 }
 
+/** Whether two titles announce the same thing. */
 export function isSameTitle(a: TitleKey, b: TitleKey): boolean {
   if (a.content !== b.content) return false
   const shorter = Math.min(a.tokens.length, b.tokens.length)

@@ -155,6 +155,7 @@ function baseOf(stated: string | undefined, inherited: string | undefined): stri
   return resolveUrl(stated, inherited) ?? inherited
 }
 
+/** The children that are elements, in their order. */
 export const elementsOf = (parent: XmlElement): XmlElement[] =>
   parent.children.filter((child): child is XmlElement => typeof child !== 'string')
 

@@ -21,6 +21,7 @@ const MARKUP_ELSEWHERE = 0.25
 /** A price of something that no shop page is about. */
 const DECISIVE_SUBJECT = 5
 
+/** @param sources addresses and HTML that the request has, which are hints as well */
 export function judgeWords(
   sentences: readonly { readonly points: ReadonlyMap<Side, number>; readonly named: readonly OutcomeId[] }[],
   sources: { readonly urls: readonly string[]; readonly hasHtml: boolean },

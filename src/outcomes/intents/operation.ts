@@ -22,6 +22,7 @@ const NO_FETCH =
   'A specification is never fetched: send the resolved operation, with url, method and desired_action'
 const MAX_URL_CHARACTERS = 8192
 
+/** The address that an OpenAPI operation asks for, or which of its fields is wrong. */
 export function readOperation(operation: Readonly<Record<string, unknown>>): OperationReading {
   const reference = REFERENCES.find((field) => Object.hasOwn(operation, field))
   if (reference !== undefined) return refuse(reference, NO_FETCH)

@@ -17,6 +17,7 @@ export const URL_MARK = '\uFFFC'
 const PIECES = /[\p{L}\p{M}\p{N}'\u2019]+|[.,;:!?()\u061F\u060C\u061B\n\u3002\u2014|]|\uFFFC/gu
 const MAX_WORD_CHARACTERS = 60
 
+/** The words of a text in their folded form, each with its place. */
 export function splitWords(text: string): Token[] {
   const tokens: Token[] = []
   let afterBreak = true

@@ -24,6 +24,7 @@ const URLS = new RegExp(
 const GLUED_HOST = /(?<=^|[^\p{L}\p{N}@./_-])([وبلف])(?=[a-z\d])/gu
 const INVISIBLE = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2069\u061C\uFEFF]/g
 
+/** The addresses in a text, and the text with a mark in the place of each. */
 export function findUrls(said: string): SaidUrls {
   // Set apart first, so that one rule says where a name may begin.
   const text = said.replace(GLUED_HOST, '$1 ')

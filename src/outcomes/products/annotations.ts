@@ -58,6 +58,7 @@ export interface Collector {
   end(): Annotations
 }
 
+/** @param dialect which attributes state something: microdata or RDFa */
 export function createCollector(dialect: Dialect): Collector {
   const roots: Item[] = []
   const orphans: { ids: readonly string[]; property: string; value: unknown }[] = []

@@ -45,6 +45,7 @@ const PARTS = new Set([
 ])
 const ALIASED = /^(?:https?:\/\/schema\.org\/|schema:)(?=\w)/
 
+/** @param values statements of one page, in its order */
 export function buildGraph(values: readonly unknown[]): Graph {
   const things: Thing[] = []
   const byId = new Map<string, Node>()

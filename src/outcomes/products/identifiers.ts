@@ -38,6 +38,7 @@ export function readGtin(value: string, options: { isNumber?: boolean } = {}): I
   return { kind, value, normalised, valid: true, reason }
 }
 
+/** A GTIN of the book trade; any other number is not valid as an ISBN. */
 export function readIsbn(value: string): Identifier {
   const gtin = readGtin(value)
   if (gtin.valid && !/^0?97[89]/.test(gtin.normalised ?? ''))
@@ -94,6 +95,7 @@ export const foldIdentifier = (value: string): string =>
     .toLowerCase()
     .replace(/[\s\-_‐-―]+/g, '')
 
+/** An identifier without a check digit, as it is compared. */
 export function readPlain(kind: 'mpn' | 'sku' | 'asin' | 'product_id', value: string): Identifier {
   const folded = foldIdentifier(value)
   const refuse = (reason: string): Identifier => ({ kind, value, normalised: null, valid: false, reason })

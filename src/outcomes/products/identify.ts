@@ -8,6 +8,7 @@ const MAX_CHARACTERS = 100
 
 const GTINS = ['gtin', 'gtin14', 'gtin13', 'gtin12', 'gtin8', 'ean', 'upc'] as const
 
+/** The different identifiers that a product states, up to a limit. */
 export function readIdentifiers(node: Node, graph: Graph): Identifier[] {
   const found: Identifier[] = []
   const add = (keys: readonly string[], read: (text: string, isNumber: boolean) => Identifier) => {

@@ -23,6 +23,7 @@ export type LooseJson =
     }
   | { readonly ok: false; readonly reason: 'empty' | 'not_json' }
 
+/** Parses what is nearly JSON; `repaired` names what had to be forgiven. */
 export function parseLoosely(script: string): LooseJson {
   const text = script.replace(/^\uFEFF/, '').trim()
   if (text === '') return { ok: false, reason: 'empty' }

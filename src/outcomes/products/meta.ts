@@ -28,6 +28,7 @@ export const metaCurrency = (meta: Meta): string | undefined =>
     'pricecurrency',
   )
 
+/** The product that meta tags state; undefined where they state none. */
 export function readMeta(meta: Meta, facts: PageFacts): Draft | undefined {
   const sale = first(meta, 'product:sale_price:amount', 'og:sale_price:amount')
   const regular = first(meta, 'product:price:amount', 'og:price:amount', 'product:price', 'og:price')

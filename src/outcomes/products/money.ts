@@ -150,6 +150,10 @@ export function toMinorUnits(amount: string, currency: string): string | null {
   return BigInt(whole + fraction.slice(0, exponent).padEnd(exponent, '0')).toString()
 }
 
+/**
+ * @param amount decimal digits with a point
+ * @param raw as the page has it
+ */
 export function toMoney(amount: string, currency: string | null, raw: string): Money {
   return {
     amount,
@@ -171,4 +175,5 @@ export function compareAmounts(a: string, b: string): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** Whether a decimal amount is zero. */
 export const isZero = (amount: string): boolean => /^[0.]*$/.test(amount)

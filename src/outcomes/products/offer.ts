@@ -114,6 +114,7 @@ function isForOne(node: Node): boolean {
 /** A price per litre beside the price of the bottle is not the price. */
 const isPerUnit = (node: Node) => listOf(own(node, 'referenceQuantity')).length > 0
 
+/** The currency that a node states for its prices; null where it states none. */
 export function readStatedCurrency(node: Node): string | null {
   for (const value of valuesOf(node, 'priceCurrency', 'currency')) {
     const text = scalarOf(value)
@@ -181,6 +182,7 @@ function countAt(node: Node): number | null {
   return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : null
 }
 
+/** The address of an offer, resolved against that of the page; null where there is none. */
 export function urlAt(node: Node, base: string): string | null {
   for (const value of listOf(own(node, 'url'))) {
     const text = scalarOf(value) ?? (value as Node | undefined)?.['@id']

@@ -60,6 +60,7 @@ export function readProducts(input: PageInput): Reading<PageProducts> {
   return { ok: true, format, charset, textSha256: null, value }
 }
 
+/** @param url of the page, which the main product is known by */
 export function readStatements(page: PageStatements, url: string): PageProducts {
   const base = baseOf(page, url)
   const facts: PageFacts = { base, region: regionOf(page, url), currency: currencyOf(page) }

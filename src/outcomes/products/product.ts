@@ -38,6 +38,7 @@ const MAX_OFFERS = 50
 const MAX_ATTRIBUTES = 30
 const ATTRIBUTES = ['color', 'size', 'material', 'pattern', 'model', 'category', 'itemCondition', 'weight']
 
+/** Drafts of the products that one syntax states, in the order of the page. */
 export function readDrafts(
   values: readonly unknown[],
   statedIn: Product['stated_in'],
@@ -214,6 +215,7 @@ function addressesOf(node: Node, base: string, address: string | null): Readonly
 const idsAt = (node: Node) =>
   listOf(own(node, 'mainEntityOfPage')).map((value) => (isNode(value) ? idOf(value) : undefined))
 
+/** An address without its fragment. */
 export const withoutFragment = (url: string): string => url.replace(/#.*$/, '')
 
 /** Whether orphaned properties are those of one offer. */

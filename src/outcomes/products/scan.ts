@@ -24,6 +24,7 @@ const MAX_META = 500
 const MAX_META_CHARACTERS = 4000
 const MAX_HEADING_CHARACTERS = 500
 
+/** Collects the statements of a page in one pass. */
 export function scanPage(html: string): PageStatements {
   const scripts: string[] = []
   const meta = new Map<string, string>()

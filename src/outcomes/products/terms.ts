@@ -55,6 +55,7 @@ const CONDITION = byFold(CONDITIONS, {
 
 /** `https://schema.org/inStock`, `in stock`, `instock`: `InStock`; null for what is none of the list. */
 export const readAvailability = (text: string): string | null => lookUp(AVAILABILITY, text)
+/** The condition as schema.org names it; null for words that are not known. */
 export const readCondition = (text: string): string | null => lookUp(CONDITION, text)
 
 /** Can be had now, or ordered for later. */

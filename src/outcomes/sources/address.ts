@@ -12,6 +12,7 @@ export function findFault(text: string, rules: TargetOptions): SourceFailure | u
   return verdict.ok ? undefined : toFailure(text, verdict, rules)
 }
 
+/** The failure of an address that is no target, with the nearest one that is. */
 export function toFailure(
   text: string,
   { code, detail }: TargetVerdict & { ok: false },

@@ -31,6 +31,7 @@ const DEFAULTS: CacheLimits = { maxBytes: 32 * 1024 * 1024, maxEntries: 1000 }
 /** The cost of an entry beside its body, roughly. */
 const OVERHEAD_BYTES = 1024
 
+/** @param now milliseconds */
 export function createSourceCache(now: () => number, limits: CacheLimits = DEFAULTS): SourceCache {
   // The order of a map is the order of its last use here.
   const entries = new Map<string, CachedAnswer>()

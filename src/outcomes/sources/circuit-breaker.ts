@@ -14,6 +14,7 @@ const MAX_FAILURES = 5
 const FORGOTTEN_AFTER_MS = 10 * 60_000
 const MAX_SITES = 10_000
 
+/** @param now milliseconds */
 export function createSiteBreaker(now: () => number): SiteBreaker {
   // Sites are in the order of their last failure.
   const sites = new Map<string, { readonly failures: number; readonly at: number }>()

@@ -7,6 +7,7 @@ import type { Resolution } from '../../outbound/targets.ts'
 import type { SourceFailure } from '../ports.ts'
 import { findFault } from './address.ts'
 
+/** @param detail for the caller, in our own words */
 export const failure = (
   reason: SourceReason,
   detail: string,
@@ -20,6 +21,7 @@ const NAME_ADVICE: Readonly<Record<string, string>> = {
   server_failure: 'Try again later, or name a fallback.',
 }
 
+/** The failure of a name that may not be asked or does not resolve. */
 export function fromObstacle({ code, reason, detail }: Resolution & { ok: false }): SourceFailure {
   switch (code) {
     case 'egress_paused':
@@ -54,6 +56,7 @@ const SEND_FAILURES: Readonly<Record<SendFailure['reason'], readonly [SourceReas
   bad_status: ['http_status', 'The answer has a status that carries no whole page. Name another address.'],
 }
 
+/** The failure of a request that got no answer that can be read. */
 export function fromSend(sent: SendFailure): SourceFailure {
   const [reason, detail] = SEND_FAILURES[sent.reason]
   return failure(reason, detail, sent.phase === 'response' ? { httpStatus: sent.status } : {})

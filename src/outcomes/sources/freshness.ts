@@ -15,6 +15,7 @@ export interface Freshness {
 
 const MAX_SECONDS = 2 ** 31
 
+/** The rules of RFC 9111 for one answer. */
 export function readFreshness(head: Head): Freshness {
   const directives = readDirectives(listOf(head, 'cache-control'))
   const has = (name: string) => head.headers.some((entry) => entry.name === name)

@@ -56,6 +56,7 @@ interface SourceOutcome<T> {
   readonly usable: (Outcome<T> & { readonly ok: true }) | undefined
 }
 
+/** @param parts.limits replace single defaults, in tests */
 export function createGather({ reader, now, limits }: GatherParts): Gather {
   const { addressMs, sourceMs, maxReads, minAnalysisMs } = { ...LIMITS, ...limits }
   const breaker = createSiteBreaker(now)

@@ -34,6 +34,7 @@ interface Way {
   readonly deadline: number
 }
 
+/** @param parts.targets resolve a name and judge its addresses, with the operator's rules */
 export function createReader({ targets, sender, rules, now }: ReaderParts): SourceReader {
   const cache = createSourceCache(now)
   const shared = createSingleFlight<Result>()

@@ -6,6 +6,7 @@ import type { SourceReader } from '../ports.ts'
 /** A reserved name: no request ever leaves for it. */
 export const SAMPLE_ORIGIN = 'https://samples.agent-gateway.test'
 
+/** Reads the samples of the demos; any other address is not found. */
 export function createSampleReader(now: () => number): SourceReader {
   const pages = samplePages(SAMPLE_ORIGIN)
   return {

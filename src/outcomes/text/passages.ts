@@ -38,6 +38,7 @@ interface Candidate extends Segment {
   readonly counts: readonly number[]
 }
 
+/** The passages that a query is about, best first. */
 export function findPassages(documents: readonly PassageDocument[], query: string): Passage[] {
   const terms = termsOf(query)
   if (terms.size === 0) return []

@@ -12,6 +12,7 @@ export interface Related {
   readonly duplicates: ReturnType<typeof findDuplicates>
 }
 
+/** Passages for the query and groups of duplicates, where there are any. */
 export const relate = ({ documents, query }: RelateInput): Related => ({
   passages: query === null ? [] : findPassages(documents, query),
   duplicates: findDuplicates(documents),

@@ -4,6 +4,7 @@
 const ARABIC = /^[\u0621-\u064a]+$/
 const ENGLISH = /^[a-z]+$/
 
+/** The stem of a folded word, light enough to keep meanings apart. */
 export function stemOf(word: string): string {
   if (ENGLISH.test(word)) return stemEnglish(word)
   return ARABIC.test(word) ? stemArabic(word) : word
@@ -55,4 +56,5 @@ const STOPWORDS = new Set(
   ).split(' '),
 )
 
+/** Whether a folded word says nothing by itself. */
 export const isStopword = (word: string): boolean => STOPWORDS.has(word)

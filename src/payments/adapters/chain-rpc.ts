@@ -59,6 +59,7 @@ interface Question {
   readonly reject: (error: ChainError) => void
 }
 
+/** @param options.deadlineMs for one HTTP request */
 export function createChainRpc(options: ChainRpcOptions): ChainRpc {
   const { rpcUrl, now, deadlineMs } = options
   const { network, chainId } = options.network

@@ -21,6 +21,7 @@ interface Quirks {
 const QUIRKS: Readonly<Record<string, Quirks>> = {
   'api.cdp.coinbase.com': { payloadMembers: ['x402Version', 'accepted', 'payload'] },
 }
+/** The deviations of the facilitator at this host; none for most. */
 export const quirksOf = (host: string): Quirks => QUIRKS[host] ?? {}
 
 /**
@@ -89,6 +90,7 @@ const Verified = z.object({
   payer: text,
 })
 
+/** The verdict in an answer to /verify; retryable where the facilitator did not give one. */
 export function readVerdict(
   result: ExchangeResult,
   { payment }: Pick<UpstreamRequest, 'payment'>,

@@ -17,6 +17,7 @@ export interface HttpUpstreamOptions {
 const VERIFY_MS = 5_000
 const SETTLE_MS = 30_000
 
+/** @param options.url base URL of the facilitator; its host and path are the id that callers see */
 export function createHttpUpstream({ url: base, networks, ca }: HttpUpstreamOptions): Upstream {
   const { host, pathname } = new URL(base)
   const path = pathname.replace(/\/+$/, '')

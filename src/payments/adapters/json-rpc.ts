@@ -54,6 +54,7 @@ const NOT_CONNECTED = new Set([
 ])
 const isNotConnected = (thrown: unknown) => NOT_CONNECTED.has((thrown as NodeJS.ErrnoException).code ?? '')
 
+/** @param options.maxBytes of one answer, which may be a batch */
 export function createJsonRpc(options: JsonRpcOptions): JsonRpc {
   const { network, deadlineMs = DEADLINE_MS, maxBytes = MAX_BYTES } = options
   const url = new URL(options.url)

@@ -19,6 +19,7 @@ export interface SdkScheme {
 /** Ends the reference implementation's settling once the transaction is out: we look for the receipt ourselves. */
 class Sent extends Error {}
 
+/** @param parts.rpc the connection that the reference implementation reads through */
 export function createSdkScheme(parts: { network: PaymentNetwork; rpc: Pick<ChainRpc, 'ask'> }): SdkScheme {
   const { network, rpc } = parts
 

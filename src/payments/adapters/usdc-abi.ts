@@ -13,7 +13,9 @@ const uint = (value: bigint) => value.toString(16).padStart(64, '0')
 /** An address as an indexed event argument. */
 export const topic = (address: string) => `0x${word(address)}`
 
+/** Call data of `balanceOf(address)`. */
 export const packBalanceOf = (account: string) => `0x70a08231${word(account)}`
+/** Call data of `authorizationState(address,bytes32)`. */
 export const packAuthorizationState = (from: string, nonce: string) => `0xe94a0102${word(from)}${word(nonce)}`
 
 /** `transferWithAuthorization`: by v, r, s for 65 bytes, else (wallets that are contracts) by bytes. */
@@ -34,11 +36,13 @@ export function readWord(result: unknown): bigint | undefined {
   return typeof result === 'string' && /^0x[0-9a-fA-F]{64}$/.test(result) ? BigInt(result) : undefined
 }
 
+/** A word that is 0 or 1; undefined for anything else. */
 export function readFlag(result: unknown): boolean | undefined {
   const value = readWord(result)
   return value === 0n || value === 1n ? value === 1n : undefined
 }
 
+/** A hex quantity of at most 32 bytes; undefined for anything else. */
 export function readQuantity(result: unknown): bigint | undefined {
   return typeof result === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(result) ? BigInt(result) : undefined
 }
@@ -94,6 +98,7 @@ export function readReceipt(result: unknown): Receipt | null | undefined {
   }
 }
 
+/** One log entry in lower case; undefined for anything that is none. */
 export function readLog(item: unknown): ReceiptLog | undefined {
   if (typeof item !== 'object' || item === null) return undefined
   const { address, topics, data } = item as Record<string, unknown>
@@ -106,6 +111,7 @@ export function readLog(item: unknown): ReceiptLog | undefined {
   }
 }
 
+/** Whether a value is 32 bytes in hex. */
 export const isHash = (value: unknown): value is string =>
   typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)
 const isAddress = (value: unknown): value is string =>
