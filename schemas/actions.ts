@@ -65,7 +65,7 @@ export const MandateTerms = z
   })
 export type MandateTerms = z.infer<typeof MandateTerms>
 
-export const MandateRecord = z.object({
+export const MandateRecord = z.strictObject({
   mandate_id: z.string(),
   digest: z.string().describe('base64url SHA-256 over the RFC 8785 form of its terms'),
   purpose: z.string(),
@@ -85,7 +85,7 @@ export const MandateRecord = z.object({
 export type MandateRecord = z.infer<typeof MandateRecord>
 
 /** The only time a permit is shown. */
-export const PreparedPermit = z.object({
+export const PreparedPermit = z.strictObject({
   permit: z
     .string()
     .describe('Compact JWS (typ gw-permit+jws): who holds it may execute this one request, once'),
@@ -101,11 +101,11 @@ export const PermitState = z.enum(['pending_approval', 'ready', 'refused', 'exec
 export type PermitState = z.infer<typeof PermitState>
 
 /** What the one who approves has to see: exactly what will be sent, and on whose behalf. */
-export const PermitSummary = z.object({
+export const PermitSummary = z.strictObject({
   method: HttpMethod,
   url: z.string(),
   headers: z.record(z.string(), z.string()).describe('As sent, without the credential'),
-  credential: z.object({
+  credential: z.strictObject({
     credential_id: z.string(),
     provider: z.string(),
     label: z.string(),
@@ -116,14 +116,14 @@ export const PermitSummary = z.object({
   body_sha256: z.string().describe('hex'),
   body: z.string().optional().describe('The whole body, when it is text'),
   body_base64: z.string().optional().describe('The whole body, when it is not text'),
-  mandate: z.object({ mandate_id: z.string(), purpose: z.string() }),
+  mandate: z.strictObject({ mandate_id: z.string(), purpose: z.string() }),
   text: z
     .string()
     .describe('The same in a few lines for a person; control characters of the request are escaped'),
 })
 export type PermitSummary = z.infer<typeof PermitSummary>
 
-export const PermitRecord = z.object({
+export const PermitRecord = z.strictObject({
   permit_id: z.string(),
   mandate_id: z.string(),
   credential_id: z.string(),
@@ -144,21 +144,21 @@ export type PermitRecord = z.infer<typeof PermitRecord>
 export const ActionReply = EgressReply.extend({ permit_id: z.string() })
 export type ActionReply = z.infer<typeof ActionReply>
 
-export const ActionStats = z.object({
+export const ActionStats = z.strictObject({
   scope: z.enum(['installation', 'account']).describe('Whose: of the service key sent, or of all together'),
-  permits: z.object({
+  permits: z.strictObject({
     prepared: z.int().min(0),
     approved: z.int().min(0),
     refused: z.int().min(0),
   }),
-  executions: z.object({
+  executions: z.strictObject({
     started: z.int().min(0),
     settled: z.int().min(0),
     ambiguous: z.int().min(0),
     refunded: z.int().min(0),
     in_flight: z.int().min(0),
   }),
-  credits: z.object({
+  credits: z.strictObject({
     charged: z.int().min(0).describe('Debited for executions, before refunds'),
     refunded: z.int().min(0),
     net: z.int().min(0),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const object = z.record(z.string(), z.unknown())
 
-export const Pricing = z.object({
+export const Pricing = z.strictObject({
   amount_atomic: z.string().describe('Smallest units of the currency'),
   amount: z.string().describe('Decimal with 6 places'),
   currency: z.literal('USDC'),
@@ -16,7 +16,7 @@ export const Pricing = z.object({
 })
 
 /** Capability descriptor: one entry of the execute catalogue. */
-export const Capability = z.object({
+export const Capability = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string(),
@@ -33,29 +33,29 @@ export const Capability = z.object({
   example: object.describe('Request body that works when sent unchanged'),
   url: z.string().describe('Page for people'),
   schema_url: z.string(),
-  mappings: z.object({
-    mcp: z.object({ endpoint: z.string(), tool: z.string() }),
-    a2a: z.object({ endpoint: z.string(), skill: z.string() }),
-    openapi: z.object({ url: z.string(), operationId: z.string() }),
+  mappings: z.strictObject({
+    mcp: z.strictObject({ endpoint: z.string(), tool: z.string() }),
+    a2a: z.strictObject({ endpoint: z.string(), skill: z.string() }),
+    openapi: z.strictObject({ url: z.string(), operationId: z.string() }),
   }),
 })
 export type Capability = z.infer<typeof Capability>
 
-export const Catalogue = z.object({
+export const Catalogue = z.strictObject({
   name: z.string(),
   version: z.string(),
   product: z.string(),
   capabilities: z.array(Capability),
   tools: z.array(Capability.extend({ available: z.boolean(), paid: z.boolean(), endpoint: z.string() })),
   execute_url: z.string(),
-  first_result: z.object({
+  first_result: z.strictObject({
     method: z.literal('POST'),
     url: z.string(),
     body: object,
     expected_status: z.literal(200),
     price: z.literal('free'),
   }),
-  discovery: z.object({
+  discovery: z.strictObject({
     capabilities: z.string(),
     agent_instructions: z.string(),
     mcp: z.string(),
@@ -63,7 +63,7 @@ export const Catalogue = z.object({
     openapi: z.string(),
     interactive_try: z.string(),
   }),
-  compatibility: z.object({
+  compatibility: z.strictObject({
     paid_web_fetch: z.string().nullable(),
     scoped_vendor_actions: z.string(),
     operator_pricing: z.string(),

@@ -25,12 +25,12 @@ export type Transaction = z.infer<typeof Transaction>
 export const ProtocolName = z.enum(['x402', 'mpp', 'ap2', 'ucp', 'acp', 'mcp', 'unknown'])
 export const Confidence = z.enum(['high', 'medium', 'low'])
 
-const Evidence = z.object({
+const Evidence = z.strictObject({
   mark: z.string().describe('What was recognised, in words'),
   at: z.string().describe('JSON Pointer into the input; behind `#` a pointer into what is encoded there'),
 })
 
-export const LayerReport = z.object({
+export const LayerReport = z.strictObject({
   name: z.string(),
   version: z.string().nullable(),
   transport: z.string(),
@@ -39,7 +39,7 @@ export const LayerReport = z.object({
   evidence: z.array(Evidence),
 })
 
-export const TransactionReport = z.object({
+export const TransactionReport = z.strictObject({
   amount: z.string().nullable().describe('In the smallest unit, as decimal text'),
   currency: z.string().nullable(),
   asset: z.string().nullable(),
@@ -52,14 +52,14 @@ export const TransactionReport = z.object({
   idempotency_key_present: z.boolean(),
 })
 
-export const PolicyReason = z.object({
+export const PolicyReason = z.strictObject({
   code: z.string().describe('Stable; GET /v1/test/schema lists all of them'),
   severity: z.enum(['deny', 'review', 'info']),
   path: z.string().describe('Where, as in evidence; never a value'),
   message: z.string(),
 })
 
-export const InspectResult = z.object({
+export const InspectResult = z.strictObject({
   protocol: ProtocolName,
   version: z.string().nullable(),
   transport: z.string().nullable(),
@@ -68,7 +68,7 @@ export const InspectResult = z.object({
   evidence: z.array(Evidence).describe('Of the primary protocol'),
   layers: z.array(LayerReport),
   transaction: TransactionReport,
-  policy: z.object({
+  policy: z.strictObject({
     decision: z.enum(['allow', 'review', 'deny']),
     reasons: z.array(PolicyReason),
     ruleset_version: z.string(),
@@ -76,7 +76,7 @@ export const InspectResult = z.object({
   }),
   redactions: z
     .array(
-      z.object({
+      z.strictObject({
         path: z.string(),
         kind: z.string(),
         sha256_prefix: z
@@ -102,7 +102,7 @@ export const DIMENSIONS = [
 export const DimensionName = z.enum(DIMENSIONS)
 export type DimensionName = z.infer<typeof DimensionName>
 
-export const CheckReport = z.object({
+export const CheckReport = z.strictObject({
   id: z.string().describe('<PROTOCOL>-<DIMENSION>-<nn>'),
   dimension: DimensionName,
   result: z.enum(['pass', 'partial', 'fail', 'not_applicable']),
@@ -115,13 +115,13 @@ export const CheckReport = z.object({
   spec: z.string().nullable().describe('The document of the protocol that asks for it'),
 })
 
-const DimensionReport = z.object({
+const DimensionReport = z.strictObject({
   score: z.int().min(0).max(100),
   weight: z.int(),
   applicable: z.boolean(),
 })
 
-export const TestReport = z.object({
+export const TestReport = z.strictObject({
   protocol: ProtocolName,
   version: z.string().nullable(),
   transport: z.string().nullable(),
@@ -129,7 +129,7 @@ export const TestReport = z.object({
   applicable: z.boolean().describe('False where no protocol was recognised: then there is nothing to score'),
   score: z.int().min(0).max(100),
   level: z.enum(['ready', 'gaps', 'at_risk', 'not_ready']),
-  dimensions: z.object({
+  dimensions: z.strictObject({
     context_binding: DimensionReport,
     replay_uniqueness: DimensionReport,
     idempotency: DimensionReport,
@@ -138,8 +138,10 @@ export const TestReport = z.object({
     auditability: DimensionReport,
   } satisfies Record<DimensionName, z.ZodType>),
   checks: z.array(CheckReport),
-  caps: z.array(z.object({ id: z.string(), max: z.int(), at: z.string(), message: z.string() })),
-  notes: z.array(z.object({ id: z.string(), at: z.string(), message: z.string() })).describe('Not scored'),
+  caps: z.array(z.strictObject({ id: z.string(), max: z.int(), at: z.string(), message: z.string() })),
+  notes: z
+    .array(z.strictObject({ id: z.string(), at: z.string(), message: z.string() }))
+    .describe('Not scored'),
   layers: z.array(LayerReport),
   evaluate_at: z.string().nullable(),
   structural: z.literal(true),

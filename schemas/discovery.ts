@@ -38,7 +38,7 @@ export const DiscoverySearchQuery = z.strictObject({
 export type DiscoverySearchQuery = z.infer<typeof DiscoverySearchQuery>
 export type DiscoveryFilters = Omit<DiscoverySearchQuery, 'query' | 'limit' | 'cursor'>
 
-const SeenTerms = z.object({
+const SeenTerms = z.strictObject({
   scheme: z.string(),
   network: z.string(),
   asset: z.string(),
@@ -49,7 +49,7 @@ export type SeenTerms = z.infer<typeof SeenTerms>
 
 export const LIVENESS_STATES = ['alive', 'changed', 'dead', 'unknown'] as const
 export const Liveness = z
-  .object({
+  .strictObject({
     state: z
       .enum(LIVENESS_STATES)
       .describe(
@@ -63,7 +63,7 @@ export const Liveness = z
 export type Liveness = z.infer<typeof Liveness>
 
 /** Text in it was written by others. */
-export const DiscoveryItem = z.object({
+export const DiscoveryItem = z.strictObject({
   resource: z.string(),
   type: z.string(),
   x402Version: z.int(),
@@ -80,7 +80,7 @@ export const DiscoveryItem = z.object({
   method: z.string().nullable().describe('HTTP method, where the listing names it'),
   sources: z
     .array(
-      z.object({
+      z.strictObject({
         source: z.string().describe('Catalogue that lists it; `own` for this gateway'),
         fetched_at: Timestamp,
         last_updated: z.string(),
@@ -91,14 +91,14 @@ export const DiscoveryItem = z.object({
   fetched_at: Timestamp,
   first_seen: Timestamp,
   price_history: z
-    .array(z.object({ at: Timestamp, accepts: z.array(SeenTerms) }))
+    .array(z.strictObject({ at: Timestamp, accepts: z.array(SeenTerms) }))
     .describe('Oldest first; a line for each change we saw, the last 20'),
   liveness: Liveness,
 })
 export type DiscoveryItem = z.infer<typeof DiscoveryItem>
 
 export const SOURCE_STATES = ['ok', 'partial', 'stale', 'failing', 'pending'] as const
-export const DiscoverySourceState = z.object({
+export const DiscoverySourceState = z.strictObject({
   source: z.string(),
   state: z
     .enum(SOURCE_STATES)
@@ -116,10 +116,10 @@ const about = {
   notice: z.string(),
 }
 
-export const DiscoveryListPage = z.object({
+export const DiscoveryListPage = z.strictObject({
   x402Version: z.literal(2),
   items: z.array(DiscoveryItem),
-  pagination: z.object({
+  pagination: z.strictObject({
     limit: z.int(),
     offset: z.int(),
     total: z.int(),
@@ -129,10 +129,10 @@ export const DiscoveryListPage = z.object({
 })
 export type DiscoveryListPage = z.infer<typeof DiscoveryListPage>
 
-export const DiscoverySearchPage = z.object({
+export const DiscoverySearchPage = z.strictObject({
   x402Version: z.literal(2),
   resources: z.array(DiscoveryItem),
-  pagination: z.object({ limit: z.int(), cursor: z.string().nullable() }),
+  pagination: z.strictObject({ limit: z.int(), cursor: z.string().nullable() }),
   ...about,
 })
 export type DiscoverySearchPage = z.infer<typeof DiscoverySearchPage>

@@ -1,26 +1,26 @@
 // One page in normalised form, as previews and paid extractions return it.
 import { z } from 'zod'
 
-const Link = z.object({
+const Link = z.strictObject({
   url: z.string().describe('Absolute where the page or the request gave a base, else as written'),
   absolute: z.boolean(),
   text: z.string(),
   in_text: z.boolean().describe('It stands in the main text, not in navigation or beside it'),
 })
 
-const DataTable = z.object({
+const DataTable = z.strictObject({
   caption: z.string().nullable(),
   header: z.array(z.string()).describe('Cells of the header row; empty when there is none'),
   rows: z.array(z.array(z.string())),
 })
 
-const OfferSummary = z.object({
+const OfferSummary = z.strictObject({
   price: z.string().nullable().describe('Decimal text as stated, never rounded'),
   currency: z.string().nullable(),
   availability: z.string().nullable().describe('Last segment of the schema.org value, such as InStock'),
 })
 
-const ProductSummary = z.object({
+const ProductSummary = z.strictObject({
   name: z.string().nullable(),
   brand: z.string().nullable(),
   sku: z.string().nullable(),
@@ -29,7 +29,7 @@ const ProductSummary = z.object({
 })
 
 /** One page in normalised form. Everything in it is quoted from the source and as trustworthy as the source. */
-export const ExtractedDocument = z.object({
+export const ExtractedDocument = z.strictObject({
   title: z.string().nullable(),
   byline: z.string().nullable(),
   site_name: z.string().nullable(),
@@ -48,7 +48,7 @@ export const ExtractedDocument = z.object({
     .nullable()
     .describe('ISO 8601 with the zone as stated by the page; no zone where it states none'),
   modified_time: z.string().nullable(),
-  headings: z.array(z.object({ level: z.int().min(1).max(6), text: z.string() })),
+  headings: z.array(z.strictObject({ level: z.int().min(1).max(6), text: z.string() })),
   text: z.string().describe('Main text: NFC, single spaces, blocks separated by a blank line'),
   markdown: z.string(),
   word_count: z.int().min(0),
@@ -58,7 +58,7 @@ export const ExtractedDocument = z.object({
       'Those of the main text first, each in the order of the page; of the others only some, see `truncated`',
     ),
   tables: z.array(DataTable),
-  structured_data: z.object({
+  structured_data: z.strictObject({
     types: z.array(z.string()).describe('schema.org types found in JSON-LD, sorted'),
     products: z.array(ProductSummary),
     invalid_scripts: z.int().min(0).describe('JSON-LD scripts that are not valid JSON'),
@@ -74,7 +74,7 @@ const WARNING_CODES = [
   'hidden_instructions',
   'instructions_in_text',
 ] as const
-export const ContentWarning = z.object({
+export const ContentWarning = z.strictObject({
   code: z.enum(WARNING_CODES),
   count: z.int().min(1),
   message: z.string(),

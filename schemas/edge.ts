@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** What a resolver said, or why it said nothing. */
-export const EdgeRecordFound = z.object({
+export const EdgeRecordFound = z.strictObject({
   resolver: z.string(),
   status: z.enum(['found', 'absent', 'failed']),
   records: z.array(z.string()).describe('TXT records as found, strings joined; control characters escaped'),
@@ -27,7 +27,7 @@ export const EdgeRefusal = z.enum([
 ])
 export type EdgeRefusal = z.infer<typeof EdgeRefusal>
 
-export const EdgeCheck = z.object({
+export const EdgeCheck = z.strictObject({
   host: z.string(),
   authorized: z.boolean(),
   name: z.string().describe('Where the TXT record belongs'),
@@ -39,7 +39,7 @@ export const EdgeCheck = z.object({
   methods: z.array(z.string()),
   expires_at: z.string().nullable(),
   reachable: z
-    .object({ ok: z.boolean(), reason: z.string().nullable() })
+    .strictObject({ ok: z.boolean(), reason: z.string().nullable() })
     .describe('Whether the host itself leads to public addresses only: consent never overrides that'),
 })
 export type EdgeCheck = z.infer<typeof EdgeCheck>

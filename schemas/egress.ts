@@ -58,7 +58,7 @@ export const capabilityMaxUses = z
 export const credentialId = z.string().min(1).max(64).describe('`credential_id` of the list')
 
 /** What anyone may know of a stored credential. The secret is in no field and never will be. */
-export const CredentialMetadata = z.object({
+export const CredentialMetadata = z.strictObject({
   credential_id: z.string(),
   provider: ProviderId,
   label: z.string(),
@@ -72,7 +72,7 @@ export const CredentialMetadata = z.object({
 })
 export type CredentialMetadata = z.infer<typeof CredentialMetadata>
 
-export const CapabilityRecord = z.object({
+export const CapabilityRecord = z.strictObject({
   capability_id: z.string(),
   credential_id: z.string(),
   parent_id: z.string().nullable().describe('The capability this one was narrowed from'),
@@ -93,7 +93,7 @@ export const IssuedCapability = CapabilityRecord.extend({
 })
 export type IssuedCapability = z.infer<typeof IssuedCapability>
 
-export const AttemptRecord = z.object({
+export const AttemptRecord = z.strictObject({
   attempt_id: z.string(),
   kind: z
     .enum(['fetch', 'action', 'edge'])
@@ -118,7 +118,7 @@ export const AttemptRecord = z.object({
 })
 export type AttemptRecord = z.infer<typeof AttemptRecord>
 
-export const EgressReply = z.object({
+export const EgressReply = z.strictObject({
   attempt_id: z.string(),
   upstream: UpstreamResponse,
   idempotency_key: z

@@ -39,8 +39,8 @@ export const EmailReasonName = z.enum(Object.keys(EMAIL_REASONS) as [EmailReason
 
 const verdict = z.enum(['pass', 'fail', 'unknown', 'skipped'])
 
-export const EmailChecks = z.object({
-  syntax: z.object({
+export const EmailChecks = z.strictObject({
+  syntax: z.strictObject({
     result: verdict,
     rule: z
       .string()
@@ -51,19 +51,19 @@ export const EmailChecks = z.object({
     detail: z.string().nullable(),
     position: z.int().nullable().describe('Character of the address where it breaks'),
   }),
-  domain: z.object({
+  domain: z.strictObject({
     result: verdict,
     ascii: z.string().nullable().describe('A-labels (UTS 46)'),
     unicode: z.string().nullable(),
     registrable: z.string().nullable(),
   }),
-  mx: z.object({
+  mx: z.strictObject({
     result: verdict,
-    hosts: z.array(z.object({ host: z.string(), priority: z.int() })),
+    hosts: z.array(z.strictObject({ host: z.string(), priority: z.int() })),
     null_mx: z.boolean(),
     implicit_mx: z.boolean().describe('No MX record, but the domain itself has an address'),
   }),
-  disposable: z.object({
+  disposable: z.strictObject({
     result: z.enum(['listed', 'probable', 'not_listed', 'allowed', 'skipped']),
     list: z.string().nullable().describe('Name and version of the list that has it'),
     list_date: z.string().nullable(),
@@ -72,10 +72,10 @@ export const EmailChecks = z.object({
   free_provider: z.boolean(),
   relay: z.boolean().describe('A forwarding service of a person who wants to stay reachable'),
   subaddress: z.string().nullable().describe('What stands behind the +'),
-  internationalized: z.object({ local_part: z.boolean(), domain: z.boolean() }),
+  internationalized: z.strictObject({ local_part: z.boolean(), domain: z.boolean() }),
 })
 
-export const EmailVerification = z.object({
+export const EmailVerification = z.strictObject({
   email: z.string().describe('As sent; cut to 320 characters, control characters escaped'),
   decision: EmailDecision,
   reasons: z.array(EmailReasonName),
@@ -104,7 +104,7 @@ export const emailField = z
   .describe('One address, as a person typed it; at most 320 characters can ever be valid')
 
 /** What an operator may know of an email key; its token is with its holder alone. */
-export const EmailKeyRecord = z.object({
+export const EmailKeyRecord = z.strictObject({
   key_id: z.string(),
   created_at: Timestamp,
   last_seen_on: z

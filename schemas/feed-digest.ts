@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ContentWarning } from './document.ts'
 import { Coverage, Sha256 } from './sources.ts'
 
-const Entry = z.object({
+const Entry = z.strictObject({
   id: z.string().describe('`e1`, `e2`, …'),
   title: z.string().nullable(),
   url: z
@@ -32,7 +32,7 @@ const Entry = z.object({
   source: z.int().min(0).describe('Index in `feeds`'),
   also_in: z.array(z.int().min(0)).describe('Other feeds that carry the same entry'),
   taken_from: z
-    .object({ title: z.string().nullable(), url: z.string().nullable() })
+    .strictObject({ title: z.string().nullable(), url: z.string().nullable() })
     .nullable()
     .describe('The feed it was republished from, where it says so'),
   categories: z.array(z.string()),
@@ -40,7 +40,7 @@ const Entry = z.object({
   sha256: Sha256.describe('Of {title, url, guid, published_raw} as canonical JSON (RFC 8785)'),
 })
 
-const Feed = z.object({
+const Feed = z.strictObject({
   source: z.int().min(0).describe('Index in `coverage.sources`'),
   url: z.string(),
   title: z.string().nullable(),
@@ -62,7 +62,7 @@ const Feed = z.object({
   issues: z.array(z.string()).describe('What is wrong with the feed, as codes'),
 })
 
-export const FeedDigestResult = z.object({
+export const FeedDigestResult = z.strictObject({
   sample: z.boolean(),
   sample_notice: z.string().nullable(),
   trust: z.literal('untrusted').describe('A feed entry is a claim of its feed, not a verified fact'),

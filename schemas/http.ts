@@ -30,7 +30,7 @@ export const Scope = z
 export type Scope = z.infer<typeof Scope>
 
 /** What an upstream answered, as data. Exactly one of `body` and `body_base64` is present. */
-export const UpstreamResponse = z.object({
+export const UpstreamResponse = z.strictObject({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), z.string()),
   body: z.string().optional().describe('The body, when it is valid UTF-8 text'),

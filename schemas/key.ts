@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from './http.ts'
 
 /** What anyone may know of a service key. */
-export const KeyRecord = z.object({
+export const KeyRecord = z.strictObject({
   key_id: z.string(),
   account_id: z.string(),
   label: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export const CreditsCharged = z.object({
+export const CreditsCharged = z.strictObject({
   charged: z.int().min(0),
   balance: z.int().min(0).describe('Credits left on the account after this call'),
 })

@@ -14,7 +14,7 @@ export type OutcomeId = z.infer<typeof OutcomeId>
 /** Characters of HTML that a preview reads: Unicode characters as JSON Schema counts them, not bytes. */
 export const MAX_HTML_CHARACTERS = 12_288
 
-const Verification = z.object({
+const Verification = z.strictObject({
   algorithm: z.literal('sha-256'),
   encoding: z.literal('hex'),
   source_sha256: Sha256.nullable().describe(
@@ -29,10 +29,10 @@ const Verification = z.object({
       '`intent.request` with `capability` and the `network` of `cost` added',
   ),
   sources: z
-    .array(z.object({ url: z.string(), bytes: z.int().min(0), sha256: Sha256 }))
+    .array(z.strictObject({ url: z.string(), bytes: z.int().min(0), sha256: Sha256 }))
     .describe('Raw bytes of each source that was used, after decompression'),
   parts: z
-    .array(z.object({ pointer: z.string(), sha256: Sha256 }))
+    .array(z.strictObject({ pointer: z.string(), sha256: Sha256 }))
     .describe('JSON Pointers into `result`: the SHA-256 of the string found there, in UTF-8'),
   normaliser: z
     .string()
@@ -45,7 +45,7 @@ const Verification = z.object({
 })
 export type Verification = z.infer<typeof Verification>
 
-const Cost = z.object({
+const Cost = z.strictObject({
   amount_atomic: z.string(),
   amount: z.string().describe('Decimal with six places'),
   currency: z.literal('USDC'),
@@ -54,7 +54,7 @@ const Cost = z.object({
   network: z.string().nullable().describe('CAIP-2; null where nothing is paid'),
   revenue: z.boolean().describe('False for test money and for what is free'),
   settlement: z
-    .object({
+    .strictObject({
       scheme: z.literal('exact'),
       claim_id: z.string(),
       url: z.string().describe('State of the payment and stored result, for who shows the payment again'),
@@ -64,7 +64,7 @@ const Cost = z.object({
 })
 export type Cost = z.infer<typeof Cost>
 
-const UnderstoodIntent = z.object({
+const UnderstoodIntent = z.strictObject({
   kind: z.enum(['demo', 'capability']),
   capability: OutcomeId,
   text: z.string().nullable().describe('The intent in words, when one was sent'),
@@ -84,7 +84,7 @@ export const OutcomeResult = z.union([
 export type OutcomeResult = z.infer<typeof OutcomeResult>
 
 /** Answer of `gateway_execute`. */
-export const Execution = z.object({
+export const Execution = z.strictObject({
   ok: z.literal(true),
   intent: UnderstoodIntent,
   capability: OutcomeId,

@@ -7,7 +7,7 @@ const StatedIn = z.enum(PRODUCT_SOURCES)
 
 const Decimal = z.string().regex(/^\d+(\.\d+)?$/)
 
-const Money = z.object({
+const Money = z.strictObject({
   amount: Decimal.describe('Exact decimal as stated, never rounded'),
   currency: z.string().nullable().describe('ISO 4217; null when the page does not say'),
   minor_units: z
@@ -18,13 +18,13 @@ const Money = z.object({
 })
 export type Money = z.infer<typeof Money>
 
-const Shipping = z.object({
+const Shipping = z.strictObject({
   amount: Money.nullable(),
   destination: z.string().nullable(),
   free: z.boolean().nullable(),
 })
 
-const Identifier = z.object({
+const Identifier = z.strictObject({
   kind: z.enum(['gtin', 'mpn', 'sku', 'isbn', 'asin', 'product_id']),
   value: z.string().describe('As stated'),
   normalised: z.string().nullable().describe('GTIN-14, or folded; null when it is not valid'),
@@ -35,7 +35,7 @@ const Identifier = z.object({
     .describe('Why it is not valid, such as `check_digit`; `restricted`: valid inside one company only'),
 })
 
-const Offer = z.object({
+const Offer = z.strictObject({
   name: z.string().nullable().describe('Of this offer, where it has one of its own, such as a size'),
   price: Money.nullable(),
   list_price: Money.nullable().describe('A struck-through or recommended price, when stated'),
@@ -58,7 +58,7 @@ const Offer = z.object({
 })
 export type Offer = z.infer<typeof Offer>
 
-const Product = z.object({
+const Product = z.strictObject({
   id: z.string().describe('`p1`, `p2`, …'),
   source: z.int().min(0).describe('Index in `coverage.sources`'),
   url: z.string().describe('Of the product as it is stated, else of the page'),
@@ -83,12 +83,12 @@ const Product = z.object({
 })
 export type Product = z.infer<typeof Product>
 
-const ComparableGroup = z.object({
+const ComparableGroup = z.strictObject({
   key: z.string().describe('`gtin:…`, `brand+mpn:…` or, within one shop, `sku:…`: the identifier they share'),
   currency: z.string(),
   entries: z
     .array(
-      z.object({
+      z.strictObject({
         product: z.string(),
         offer: z.int().min(0).describe('Index in `offers` of the product'),
         price: Money,
@@ -101,7 +101,7 @@ const ComparableGroup = z.object({
 })
 export type ComparableGroup = z.infer<typeof ComparableGroup>
 
-const ShopPage = z.object({
+const ShopPage = z.strictObject({
   source: z.int().min(0).describe('Index in `coverage.sources`'),
   url: z.string(),
   main_product: z.string().nullable(),
@@ -111,20 +111,20 @@ const ShopPage = z.object({
   json_ld_repaired: z.array(z.string()).describe('What was wrong in scripts that could be read all the same'),
 })
 
-export const ProductOffersResult = z.object({
+export const ProductOffersResult = z.strictObject({
   sample: z.boolean(),
   sample_notice: z.string().nullable(),
   trust: z.literal('untrusted').describe('What shops say about themselves; nothing of it was verified'),
   products: z.array(Product),
   groups: z.array(ComparableGroup).describe('Same validated identifier and same currency only'),
   unranked: z
-    .array(z.object({ product: z.string(), reason: z.string() }))
+    .array(z.strictObject({ product: z.string(), reason: z.string() }))
     .describe(
       'Products in no group, and why: `identifier_missing`, `only_one_offer`, `currency_missing`, `currency_differs`, …',
     ),
   missing_identifiers: z.array(z.string()).describe('Ids of products without a valid identifier'),
   unsupported_pages: z
-    .array(z.object({ url: z.string(), reason: z.string() }))
+    .array(z.strictObject({ url: z.string(), reason: z.string() }))
     .describe('Pages without a product in a form that can be read'),
   pages: z.array(ShopPage).describe('Pages with a product'),
   truncated: z.array(z.string()),

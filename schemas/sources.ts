@@ -38,7 +38,7 @@ export type SourceReason = z.infer<typeof SourceReason>
 
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-export const SourceAttempt = z.object({
+export const SourceAttempt = z.strictObject({
   url: z.string(),
   role: z.enum(['source', 'fallback']),
   ok: z.boolean(),
@@ -51,7 +51,7 @@ export const SourceAttempt = z.object({
 export type SourceAttempt = z.infer<typeof SourceAttempt>
 
 /** What was read, when, and what it hashes to. */
-export const RetrievedSource = z.object({
+export const RetrievedSource = z.strictObject({
   url: z.string().describe('The address that answered: the source itself or its fallback'),
   http_status: z.int(),
   retrieved_at: z.string().describe('RFC 3339, UTC: when the source last said so'),
@@ -68,7 +68,7 @@ export const RetrievedSource = z.object({
   content_type: z.string().nullable().describe('As sent'),
   format: z.enum(['html', 'text', 'json', 'feed']),
   charset: z
-    .object({
+    .strictObject({
       name: z.string(),
       from: z.enum(['bom', 'header', 'meta', 'content']),
       replaced: z.int().min(0).describe('Characters whose bytes mean nothing in this charset'),
@@ -83,7 +83,7 @@ export const RetrievedSource = z.object({
 })
 export type RetrievedSource = z.infer<typeof RetrievedSource>
 
-export const SourceCoverage = z.object({
+export const SourceCoverage = z.strictObject({
   requested: z.string(),
   ok: z.boolean(),
   fallback_used: z.boolean(),
@@ -93,7 +93,7 @@ export const SourceCoverage = z.object({
 })
 export type SourceCoverage = z.infer<typeof SourceCoverage>
 
-export const Coverage = z.object({
+export const Coverage = z.strictObject({
   asked: z.int().min(0),
   usable: z.int().min(0),
   failed: z.int().min(0),

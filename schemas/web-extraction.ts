@@ -3,7 +3,7 @@ import { ContentWarning, ExtractedDocument } from './document.ts'
 import { Coverage, Sha256 } from './sources.ts'
 
 /** One source as a normalised document. */
-const Document = z.object({
+const Document = z.strictObject({
   id: z.string().describe('`d1`, `d2`, …: what passages and duplicate groups refer to'),
   source: z.int().min(0).describe('Index in `coverage.sources`'),
   url: z.string(),
@@ -26,7 +26,7 @@ const Document = z.object({
   text_sha256: Sha256.describe('Of `document.text` in UTF-8'),
 })
 
-const Passage = z.object({
+const Passage = z.strictObject({
   document: z.string(),
   text: z.string().describe('As it stands in `document.text`'),
   start: z.int().min(0).describe('Offset in `document.text`, in Unicode characters'),
@@ -36,7 +36,7 @@ const Passage = z.object({
   terms: z.array(z.string()).describe('Words of the query found in it or in its heading, folded'),
 })
 
-const DuplicateGroup = z.object({
+const DuplicateGroup = z.strictObject({
   kind: z
     .enum(['exact', 'near', 'contained'])
     .describe(
@@ -50,7 +50,7 @@ const DuplicateGroup = z.object({
     .describe('Jaccard or containment of four-word shingles, of the weakest link in the group; 1 when exact'),
 })
 
-export const WebExtractionResult = z.object({
+export const WebExtractionResult = z.strictObject({
   sample: z.boolean(),
   sample_notice: z.string().nullable(),
   documents: z.array(Document),

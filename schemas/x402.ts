@@ -76,7 +76,7 @@ export const PaymentRequirementsV1 = z.looseObject({
 export type PaymentRequirementsV1 = z.infer<typeof PaymentRequirementsV1>
 
 /** Body of POST /verify answers. */
-export const VerifyResponse = z.object({
+export const VerifyResponse = z.strictObject({
   isValid: z.boolean(),
   invalidReason: z.string().optional(),
   invalidMessage: z.string().optional(),
@@ -85,7 +85,7 @@ export const VerifyResponse = z.object({
 export type VerifyResponse = z.infer<typeof VerifyResponse>
 
 /** Body of POST /settle answers, header `Payment-Response`, MCP `_meta`, A2A receipts. */
-export const SettleResponse = z.object({
+export const SettleResponse = z.strictObject({
   success: z.boolean(),
   errorReason: z.string().optional(),
   errorMessage: z.string().optional(),
@@ -98,7 +98,7 @@ export const SettleResponse = z.object({
 })
 export type SettleResponse = z.infer<typeof SettleResponse>
 
-export const SupportedKind = z.object({
+export const SupportedKind = z.strictObject({
   x402Version: z.int(),
   scheme: z.string(),
   network: z.string(),
@@ -106,7 +106,7 @@ export const SupportedKind = z.object({
 })
 export type SupportedKind = z.infer<typeof SupportedKind>
 
-export const SupportedResponse = z.object({
+export const SupportedResponse = z.strictObject({
   kinds: z.array(SupportedKind),
   extensions: z.array(z.string()),
   signers: z.record(z.string(), z.array(z.string())),

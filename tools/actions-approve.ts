@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
 import { free } from '../src/core/price.ts'
-import { operatorOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsApprove = defineTool({
@@ -23,7 +22,7 @@ export const actionsApprove = defineTool({
   errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired', 'permit_revoked'],
   examples: [{ title: 'Let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
   async handle({ permit_id }, { actions, caller }) {
-    const { id, accountId } = operatorOf(caller)
+    const { id, accountId } = caller
     return actions.decide(accountId, permit_id, 'approve', id)
   },
 })

@@ -1,6 +1,5 @@
 import { MandateRecord, MandateTerms } from '../schemas/actions.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
 import { defineTool } from './services.ts'
 
@@ -23,5 +22,5 @@ export const actionsMandatesCreate = defineTool({
       input: { ...exampleMandate(now), requires_approval: true },
     },
   ],
-  handle: async (terms, { actions, caller }) => actions.storeMandate(accountOf(caller), terms),
+  handle: async (terms, { actions, caller }) => actions.storeMandate(caller.accountId, terms),
 })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { MandateRecord } from '../schemas/actions.ts'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsMandatesList = defineTool({
@@ -10,7 +9,7 @@ export const actionsMandatesList = defineTool({
   title: 'List mandates',
   summary: 'Mandates, newest first, with what is used of each; those given with a permit are here too.',
   input: z.strictObject({ ...pageInput }),
-  output: z.object({ mandates: z.array(MandateRecord), ...pageOutput }),
+  output: z.strictObject({ mandates: z.array(MandateRecord), ...pageOutput }),
   price: free,
   caller: 'operator',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -18,7 +17,7 @@ export const actionsMandatesList = defineTool({
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
   async handle(page, { actions, caller }) {
-    const { items, next } = await actions.listMandates(accountOf(caller), page)
+    const { items, next } = await actions.listMandates(caller.accountId, page)
     return { mandates: items, next }
   },
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { mandateId, MandateRecord } from '../schemas/actions.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsMandatesRevoke = defineTool({
@@ -21,5 +20,5 @@ export const actionsMandatesRevoke = defineTool({
   },
   errors: ['key_required', 'mandate_not_found'],
   examples: [{ title: 'End it', input: { mandate_id: 'mdt_0000000000000000000000000000000000' } }],
-  handle: async ({ mandate_id }, { actions, caller }) => actions.revokeMandate(accountOf(caller), mandate_id),
+  handle: async ({ mandate_id }, { actions, caller }) => actions.revokeMandate(caller.accountId, mandate_id),
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsPermitsGet = defineTool({
@@ -18,5 +17,5 @@ export const actionsPermitsGet = defineTool({
   rest: { method: 'GET', path: '/v1/actions/permits/{permit_id}', operationId: 'getActionPermit' },
   errors: ['key_required', 'permit_not_found'],
   examples: [{ title: 'One permit', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
-  handle: async ({ permit_id }, { actions, caller }) => actions.getPermit(accountOf(caller), permit_id),
+  handle: async ({ permit_id }, { actions, caller }) => actions.getPermit(caller.accountId, permit_id),
 })

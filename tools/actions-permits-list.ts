@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { PermitRecord, PermitState } from '../schemas/actions.ts'
 import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsPermitsList = defineTool({
@@ -15,7 +14,7 @@ export const actionsPermitsList = defineTool({
     state: PermitState.exclude(['revoked']).optional().describe('Only those in this state'),
     ...pageInput,
   }),
-  output: z.object({ permits: z.array(PermitRecord), ...pageOutput }),
+  output: z.strictObject({ permits: z.array(PermitRecord), ...pageOutput }),
   price: free,
   caller: 'operator',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -26,7 +25,7 @@ export const actionsPermitsList = defineTool({
     { title: 'What waits for a decision', input: { state: 'pending_approval' } },
   ],
   async handle({ state, limit, before }, { actions, caller }) {
-    const { items, next } = await actions.listPermits(accountOf(caller), { state }, { limit, before })
+    const { items, next } = await actions.listPermits(caller.accountId, { state }, { limit, before })
     return { permits: items, next }
   },
 })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { ActionRequest, mandateId, MandateTerms, PreparedPermit } from '../schemas/actions.ts'
 import { credentialId } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { exampleMandate } from './example-mandate.ts'
 import { defineTool } from './services.ts'
 
@@ -68,5 +67,5 @@ export const actionsPrepare = defineTool({
       },
     },
   ],
-  handle: async (input, { actions, caller }) => actions.prepare(accountOf(caller), input),
+  handle: async (input, { actions, caller }) => actions.prepare(caller.accountId, input),
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { permitId, PermitRecord } from '../schemas/actions.ts'
 import { free } from '../src/core/price.ts'
-import { operatorOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const actionsRefuse = defineTool({
@@ -19,7 +18,7 @@ export const actionsRefuse = defineTool({
     { title: 'Do not let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } },
   ],
   async handle({ permit_id }, { actions, caller }) {
-    const { id, accountId } = operatorOf(caller)
+    const { id, accountId } = caller
     return actions.decide(accountId, permit_id, 'refuse', id)
   },
 })

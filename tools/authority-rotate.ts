@@ -9,7 +9,7 @@ export const authorityRotate = defineTool({
     'Makes a new key of the wrapping authority, re-wraps the record key of every stored credential to it and destroys ' +
     'the old one. No secret is decrypted and no request is refused meanwhile. For the administrator.',
   input: z.strictObject({}),
-  output: z.object({
+  output: z.strictObject({
     kid: z.string().describe('The new current key'),
     retired: z.array(z.string()).describe('Keys that are gone'),
     rewrapped: z.int().min(0).describe('Record keys re-wrapped'),

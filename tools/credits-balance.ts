@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { capabilityArgument, pageInput, pageOutput } from '../schemas/egress.ts'
 import { Timestamp } from '../schemas/http.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
-const LedgerLine = z.object({
+const LedgerLine = z.strictObject({
   transaction_id: z.string(),
   amount: z.int().describe('Credits in (positive) or out (negative)'),
   kind: z.enum(['grant', 'egress', 'action', 'edge', 'call', 'refund', 'purchase', 'settlement']),
@@ -20,7 +19,7 @@ export const creditsBalance = defineTool({
     'How many usage credits the account has left, and every movement of them, newest first. ' +
     'A capability sees the balance that pays for it.',
   input: z.strictObject({ capability: capabilityArgument, ...pageInput }),
-  output: z.object({
+  output: z.strictObject({
     account_id: z.string(),
     balance: z.int().min(0),
     ledger: z.array(LedgerLine),
@@ -40,7 +39,7 @@ export const creditsBalance = defineTool({
   errors: ['key_required'],
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
   async handle({ limit, before }, { accounts, caller }) {
-    const accountId = accountOf(caller)
+    const { accountId } = caller
     // What other agents of the account did is not a capability's business.
     const page =
       caller.kind === 'operator'

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const creditsGrant = defineTool({
@@ -14,7 +13,7 @@ export const creditsGrant = defineTool({
     amount: z.int().min(1).max(1_000_000_000),
     reference: z.string().min(1).max(200).describe('What it is for, for example an invoice number'),
   }),
-  output: z.object({
+  output: z.strictObject({
     account_id: z.string(),
     balance: z.int().min(0),
     repeated: z.boolean().describe('True when this reference had been granted before: nothing changed'),
@@ -26,7 +25,7 @@ export const creditsGrant = defineTool({
   errors: ['key_required', 'admin_required', 'account_not_found'],
   examples: [{ title: 'A hundred credits', input: { amount: 100, reference: 'invoice 2026-117' } }],
   async handle({ account_id, amount, reference }, { accounts, caller }) {
-    const accountId = account_id ?? accountOf(caller)
+    const accountId = account_id ?? caller.accountId
     return { account_id: accountId, ...(await accounts.grant({ accountId, amount, reference })) }
   },
 })

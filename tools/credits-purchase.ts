@@ -27,13 +27,13 @@ export const creditsPurchase = defineTool({
       .optional()
       .describe('From `offer.request.body` of a 402 for credits; works once, for 15 minutes'),
   }),
-  output: z.object({
+  output: z.strictObject({
     credits_granted: z.int().min(1).describe('On the account as soon as the payment is settled'),
     account_id: z.string().nullable().describe('Null where the account was named by reference only'),
     claim_id: z.string(),
     payment_url: z.string().describe('State of the payment, for whoever shows it again'),
     balance_url: z.string().describe('Where the holder of a key or capability reads the balance'),
-    cost: z.object({
+    cost: z.strictObject({
       amount_atomic: z.string(),
       amount: z.string(),
       currency: z.literal('USDC'),

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { EdgeCheck } from '../schemas/edge.ts'
 import { AllowedHost } from '../schemas/http.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 /** Says which TXT record lets the edge act for a merchant, and what is wrong with the one that is there. */
@@ -27,5 +26,5 @@ export const edgeCheck = defineTool({
   inProduction: () => ({
     examples: [{ title: 'What to publish, and what is there', input: { host: 'shop.example.com' } }],
   }),
-  handle: ({ host }, { edge, caller }) => edge.check(accountOf(caller), host),
+  handle: ({ host }, { edge, caller }) => edge.check(caller.accountId, host),
 })

@@ -25,7 +25,7 @@ export const edgeForward = defineTool({
       .string()
       .describe('The rest of the address with its slashes, and a query behind it: forwarded as it is'),
   }),
-  output: z.object({
+  output: z.strictObject({
     status: z.int().min(200).max(599),
     headers: z.array(z.array(z.string())),
     body: z.unknown().describe('Bytes'),

@@ -14,7 +14,7 @@ export const egressAttemptsList = defineTool({
     state: AttemptRecord.shape.state.optional(),
     ...pageInput,
   }),
-  output: z.object({ attempts: z.array(AttemptRecord), ...pageOutput }),
+  output: z.strictObject({ attempts: z.array(AttemptRecord), ...pageOutput }),
   price: free,
   caller: 'account',
   effects: { readOnly: true, idempotent: true, openWorld: false },

@@ -7,7 +7,6 @@ import {
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCapabilitiesIssue = defineTool({
@@ -59,7 +58,7 @@ export const egressCapabilitiesIssue = defineTool({
     },
   ],
   async handle({ credential_id, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
-    return egress.issueCapability(accountOf(caller), {
+    return egress.issueCapability(caller.accountId, {
       credentialId: credential_id,
       scope: wanted,
       ttlSeconds: ttl_seconds,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { CapabilityRecord, pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCapabilitiesList = defineTool({
@@ -12,7 +11,7 @@ export const egressCapabilitiesList = defineTool({
     credential_id: z.string().min(1).max(64).optional().describe('Only those on this credential'),
     ...pageInput,
   }),
-  output: z.object({ capabilities: z.array(CapabilityRecord), ...pageOutput }),
+  output: z.strictObject({ capabilities: z.array(CapabilityRecord), ...pageOutput }),
   price: free,
   caller: 'operator',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -21,7 +20,7 @@ export const egressCapabilitiesList = defineTool({
   examples: [{ title: 'The latest', input: { limit: 20 } }],
   async handle({ credential_id, limit, before }, { egress, caller }) {
     const filter = { credentialId: credential_id }
-    const { items, next } = await egress.listCapabilities(accountOf(caller), filter, { limit, before })
+    const { items, next } = await egress.listCapabilities(caller.accountId, filter, { limit, before })
     return { capabilities: items, next }
   },
 })

@@ -8,7 +8,6 @@ import {
   wantedScopeFields,
 } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { GatewayError } from '../src/core/errors.ts'
 import { defineTool } from './services.ts'
 
 export const egressCapabilitiesNarrow = defineTool({
@@ -44,8 +43,6 @@ export const egressCapabilitiesNarrow = defineTool({
   errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
   async handle({ capability: _carried, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
-    if (caller.kind !== 'agent')
-      throw new GatewayError('capability_required', 'Send a capability (agw_cap_…).')
     return egress.narrowCapability(caller.capability, {
       scope: wanted,
       ttlSeconds: ttl_seconds,

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCapabilitiesRevoke = defineTool({
@@ -8,7 +7,7 @@ export const egressCapabilitiesRevoke = defineTool({
   title: 'Revoke a capability',
   summary: 'Ends a capability and everything narrowed from it, at once. Repeating it changes nothing.',
   input: z.strictObject({ capability_id: z.string().min(1).max(64) }),
-  output: z.object({
+  output: z.strictObject({
     capability_id: z.string(),
     revoked: z.int().min(0).describe('How many became revoked by this call, narrowed ones included'),
   }),
@@ -23,7 +22,7 @@ export const egressCapabilitiesRevoke = defineTool({
   errors: ['key_required', 'capability_not_found'],
   examples: [{ title: 'End it', input: { capability_id: 'cap_0000000000000000000000000000000000' } }],
   async handle({ capability_id }, { egress, caller }) {
-    const { revoked } = await egress.revokeCapability(accountOf(caller), capability_id)
+    const { revoked } = await egress.revokeCapability(caller.accountId, capability_id)
     return { capability_id, revoked }
   },
 })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { CredentialMetadata, Label, ProviderId, scopeFields, UpstreamSecret } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
 import { Secret } from '../src/lib/secret.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsCreate = defineTool({
@@ -76,7 +75,7 @@ export const egressCredentialsCreate = defineTool({
     },
   ],
   async handle({ provider, label, secret, header, scheme, ...scope }, { egress, caller }) {
-    return egress.createCredential(accountOf(caller), {
+    return egress.createCredential(caller.accountId, {
       provider,
       label,
       secret: new Secret(secret),

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { CredentialMetadata, pageInput, pageOutput } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsList = defineTool({
@@ -9,7 +8,7 @@ export const egressCredentialsList = defineTool({
   title: 'List stored credentials',
   summary: 'Metadata of the stored credentials, newest first: scope, version, dates. Never a secret.',
   input: z.strictObject({ ...pageInput }),
-  output: z.object({ credentials: z.array(CredentialMetadata), ...pageOutput }),
+  output: z.strictObject({ credentials: z.array(CredentialMetadata), ...pageOutput }),
   price: free,
   caller: 'operator',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -17,7 +16,7 @@ export const egressCredentialsList = defineTool({
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
   async handle(page, { egress, caller }) {
-    const { items, next } = await egress.listCredentials(accountOf(caller), page)
+    const { items, next } = await egress.listCredentials(caller.accountId, page)
     return { credentials: items, next }
   },
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { CredentialMetadata, credentialId } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsRevoke = defineTool({
@@ -22,5 +21,5 @@ export const egressCredentialsRevoke = defineTool({
   errors: ['key_required', 'credential_not_found'],
   examples: [{ title: 'End it', input: { credential_id: 'cred_0000000000000000000000000000000000' } }],
   handle: async ({ credential_id }, { egress, caller }) =>
-    egress.revokeCredential(accountOf(caller), credential_id),
+    egress.revokeCredential(caller.accountId, credential_id),
 })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { CredentialMetadata, UpstreamSecret, credentialId } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
 import { Secret } from '../src/lib/secret.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsRotate = defineTool({
@@ -32,5 +31,5 @@ export const egressCredentialsRotate = defineTool({
     },
   ],
   handle: async ({ credential_id, secret }, { egress, caller }) =>
-    egress.rotateCredential(accountOf(caller), credential_id, new Secret(secret)),
+    egress.rotateCredential(caller.accountId, credential_id, new Secret(secret)),
 })

@@ -12,7 +12,7 @@ export const emailKeysList = defineTool({
     'Free keys of email verification that this installation gave out, newest first, with the day each was used last. For ' +
     'the administrator. Never a token.',
   input: z.strictObject({ ...pageInput }),
-  output: z.object({
+  output: z.strictObject({
     keys: z.array(
       EmailKeyRecord.extend({
         used_today: z

@@ -13,7 +13,7 @@ export const emailVerifyBatch = defineTool({
     'seconds there is an answer for all: what DNS did not say by then is a review. Each counts once towards the day of ' +
     'the key; a batch that does not fit is refused whole.',
   input: z.strictObject({ emails: z.array(emailField).min(1).max(100) }),
-  output: z.object({ results: z.array(EmailVerification).describe('In the order of `emails`') }),
+  output: z.strictObject({ results: z.array(EmailVerification).describe('In the order of `emails`') }),
   price: free,
   caller: 'email',
   effects: { readOnly: true, idempotent: true, openWorld: true },

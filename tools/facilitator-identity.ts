@@ -3,7 +3,7 @@ import { free } from '../src/core/price.ts'
 import { SupportedKind } from '../schemas/x402.ts'
 import { defineTool } from './services.ts'
 
-const Upstream = z.object({
+const Upstream = z.strictObject({
   id: z.string(),
   url: z.string().nullable(),
   state: z.enum(['ok', 'failing', 'unknown']),
@@ -14,19 +14,24 @@ const Upstream = z.object({
   breaker: z.enum(['closed', 'open', 'half_open']),
 })
 
-const Identity = z.object({
+const Identity = z.strictObject({
   name: z.string(),
   version: z.string(),
   mode: z.enum(['sandbox', 'production']),
   x402_versions: z.array(z.int()),
   schemes: z.array(z.string()),
   networks: z.array(
-    z.object({
+    z.strictObject({
       network: z.string(),
       v1_name: z.string().nullable(),
       name: z.string(),
       revenue: z.boolean().describe('False on test networks'),
-      asset: z.object({ address: z.string(), name: z.string(), version: z.string(), decimals: z.int() }),
+      asset: z.strictObject({
+        address: z.string(),
+        name: z.string(),
+        version: z.string(),
+        decimals: z.int(),
+      }),
     }),
   ),
   kinds: z.array(SupportedKind).describe('What live upstreams take'),
@@ -35,7 +40,7 @@ const Identity = z.object({
   upstreams: z.array(Upstream),
   endpoints: z.record(z.string(), z.string()),
   policies: z.looseObject({}).describe('Limits, allowance, replay and finality'),
-  receipts: z.object({ typ: z.string(), keys: z.string() }),
+  receipts: z.strictObject({ typ: z.string(), keys: z.string() }),
 })
 
 export const facilitatorIdentity = defineTool({

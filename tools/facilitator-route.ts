@@ -4,7 +4,7 @@ import { free } from '../src/core/price.ts'
 import { SupportedKind } from '../schemas/x402.ts'
 import { defineTool } from './services.ts'
 
-const Recommended = z.object({
+const Recommended = z.strictObject({
   upstream: z.string(),
   url: z.string().nullable(),
   x402_version: z.int(),
@@ -14,7 +14,7 @@ const Recommended = z.object({
   observed_ms_ago: z.number().nullable(),
 })
 
-const RecommendedRoute = z.object({
+const RecommendedRoute = z.strictObject({
   network: z.string(),
   scheme: z.string(),
   recommended: Recommended.extend({ kind: SupportedKind }),

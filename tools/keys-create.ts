@@ -4,7 +4,6 @@ import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../src/core/price.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
 import { GatewayError } from '../src/core/errors.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const keysCreate = defineTool({
@@ -36,10 +35,10 @@ export const keysCreate = defineTool({
   ],
   async handle({ account, name, label }, { accounts, caller }) {
     if (account === 'own') {
-      const { key, token } = await accounts.createKey({ accountId: accountOf(caller), label })
+      const { key, token } = await accounts.createKey({ accountId: caller.accountId, label })
       return { ...toKeyRecord(key), key: token.use((text) => text), credits: 0 }
     }
-    if (caller.kind !== 'operator' || !caller.admin)
+    if (!caller.admin)
       throw new GatewayError('admin_required', "Use the service key of the installation's first account.")
     const made = await accounts.createAccount({ name: name ?? label, label, admin: false })
     return { ...toKeyRecord(made.key), key: made.token.use((text) => text), credits: made.credits }

@@ -11,7 +11,7 @@ export const keysFree = defineTool({
     'Makes a key (agw_ek_…) for email verification: no account, no payment. It is shown once. So many a day for one ' +
     'network; use the one that you have.',
   input: z.strictObject({}),
-  output: z.object({
+  output: z.strictObject({
     key_id: z.string(),
     key: z.string().describe('Send it as `Authorization: Bearer`; shown once'),
     created_at: Timestamp,

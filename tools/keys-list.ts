@@ -3,7 +3,6 @@ import { pageInput, pageOutput } from '../schemas/egress.ts'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../src/core/price.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const keysList = defineTool({
@@ -12,7 +11,7 @@ export const keysList = defineTool({
   summary:
     'Service keys of your account, newest first; an administrator sees those of every account. Never a token.',
   input: z.strictObject({ ...pageInput }),
-  output: z.object({ keys: z.array(KeyRecord), ...pageOutput }),
+  output: z.strictObject({ keys: z.array(KeyRecord), ...pageOutput }),
   price: free,
   caller: 'operator',
   effects: { readOnly: true, idempotent: true, openWorld: false },
@@ -21,7 +20,7 @@ export const keysList = defineTool({
   examples: [{ title: 'The latest', input: { limit: 20 } }],
   async handle(page, { accounts, caller }) {
     const isAdmin = caller.kind === 'operator' && caller.admin
-    const { items, next } = await accounts.listKeys(isAdmin ? undefined : accountOf(caller), page)
+    const { items, next } = await accounts.listKeys(isAdmin ? undefined : caller.accountId, page)
     return { keys: items.map(toKeyRecord), next }
   },
 })

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { KeyRecord } from '../schemas/key.ts'
 import { free } from '../src/core/price.ts'
 import { toKeyRecord } from '../src/accounts/wire.ts'
-import { accountOf } from './account.ts'
 import { defineTool } from './services.ts'
 
 export const keysRevoke = defineTool({
@@ -21,6 +20,6 @@ export const keysRevoke = defineTool({
   examples: [{ title: 'End it', input: { key_id: 'key_0000000000000000000000000000000000' } }],
   async handle({ key_id }, { accounts, caller }) {
     const isAdmin = caller.kind === 'operator' && caller.admin
-    return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : accountOf(caller), key_id))
+    return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : caller.accountId, key_id))
   },
 })

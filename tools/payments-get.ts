@@ -19,7 +19,7 @@ export const paymentsGet = defineTool({
   input: z.strictObject({
     claim_id: z.string().min(1).max(64).describe('From the answer that named it: `claim_id`'),
   }),
-  output: z.object({
+  output: z.strictObject({
     claim_id: z.string(),
     state: z
       .enum(['claimed', 'submitted', 'pending', 'settled', 'failed', 'canceled', 'unknown'])

@@ -3,12 +3,12 @@ import { free } from '../src/core/price.ts'
 import { AddressClass, NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
 import { defineTool } from './services.ts'
 
-const Preflight = z.object({
+const Preflight = z.strictObject({
   ok: z.literal(true),
   ready: z.boolean().describe('True: a paid fetch would be sent now'),
   request: NormalisedFetch,
   request_digest: z.string().describe('Base64url SHA-256 over the RFC 8785 form of `request`'),
-  target: z.object({
+  target: z.strictObject({
     host: z.string(),
     safe: z.boolean(),
     resolved: z.boolean(),
@@ -27,7 +27,7 @@ const Preflight = z.object({
   }),
   economics: z.record(z.string(), z.unknown()),
   findings: z
-    .array(z.object({ code: z.string(), reason: z.string(), detail: z.string() }))
+    .array(z.strictObject({ code: z.string(), reason: z.string(), detail: z.string() }))
     .describe('What stands in the way, with the code that a fetch would answer'),
   next: z.looseObject({ method: z.string(), url: z.string(), body: z.record(z.string(), z.unknown()) }),
 })

@@ -4,7 +4,7 @@ import { free } from '../src/core/price.ts'
 import { NormalisedFetch, WebFetchRequest } from '../schemas/web-fetch.ts'
 import { defineTool } from './services.ts'
 
-const Quote = z.object({
+const Quote = z.strictObject({
   quote_id: z.string(),
   quote: z.string().describe('Compact JWS (EdDSA); send it as X-Gateway-Quote with the very same request'),
   issued_at: Timestamp,

@@ -3,25 +3,25 @@ import { free } from '../src/core/price.ts'
 import { CALLER_KINDS } from '../src/core/caller.ts'
 import { defineTool } from './services.ts'
 
-const Protocols = z.object({
+const Protocols = z.strictObject({
   name: z.string(),
   version: z.string(),
-  protocols: z.object({
-    http: z.object({ base_url: z.string(), description: z.string(), interactive: z.string() }),
-    mcp: z.object({ endpoint: z.string(), transport: z.string(), stateless: z.boolean() }),
-    a2a: z.object({ endpoint: z.string(), card: z.string() }),
+  protocols: z.strictObject({
+    http: z.strictObject({ base_url: z.string(), description: z.string(), interactive: z.string() }),
+    mcp: z.strictObject({ endpoint: z.string(), transport: z.string(), stateless: z.boolean() }),
+    a2a: z.strictObject({ endpoint: z.string(), card: z.string() }),
   }),
   tools: z.array(
-    z.object({
+    z.strictObject({
       name: z.string(),
       portable_name: z.string(),
       title: z.string(),
       caller: z.enum(CALLER_KINDS),
       price: z.string(),
       schema: z.string().describe('Where its input and output schemas are'),
-      http: z.array(z.object({ method: z.string(), path: z.string(), operation_id: z.string() })),
-      mcp: z.object({ tool: z.string() }).nullable(),
-      a2a: z.object({ skills: z.array(z.string()) }).nullable(),
+      http: z.array(z.strictObject({ method: z.string(), path: z.string(), operation_id: z.string() })),
+      mcp: z.strictObject({ tool: z.string() }).nullable(),
+      a2a: z.strictObject({ skills: z.array(z.string()) }).nullable(),
     }),
   ),
 })

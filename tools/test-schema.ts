@@ -3,11 +3,11 @@ import { free } from '../src/core/price.ts'
 import { CheckReport, DimensionName, ProtocolName } from '../schemas/commerce.ts'
 import { defineTool } from './services.ts'
 
-const TestSchema = z.object({
+const TestSchema = z.strictObject({
   ruleset_version: z.string(),
   sample: z.record(z.string(), z.unknown()).describe('JSON Schema of what POST /v1/test takes'),
   protocols: z.array(
-    z.object({
+    z.strictObject({
       protocol: ProtocolName,
       versions: z.array(z.string()),
       transports: z.array(z.string()),
@@ -15,19 +15,19 @@ const TestSchema = z.object({
       covers: z.array(z.string()),
     }),
   ),
-  dimensions: z.array(z.object({ name: DimensionName, weight: z.int() })),
+  dimensions: z.array(z.strictObject({ name: DimensionName, weight: z.int() })),
   checks: z.array(
-    z.object({
+    z.strictObject({
       ...CheckReport.pick({ id: true, dimension: true, max: true, spec: true }).shape,
       protocol: ProtocolName,
       asks: z.string().describe('What earns the points'),
       remediation: z.string(),
     }),
   ),
-  caps: z.array(z.object({ id: z.string(), max: z.int(), message: z.string() })),
-  levels: z.array(z.object({ level: z.string(), min: z.int() })),
+  caps: z.array(z.strictObject({ id: z.string(), max: z.int(), message: z.string() })),
+  levels: z.array(z.strictObject({ level: z.string(), min: z.int() })),
   policy_reasons: z
-    .array(z.object({ code: z.string(), severity: z.string(), message: z.string() }))
+    .array(z.strictObject({ code: z.string(), severity: z.string(), message: z.string() }))
     .describe('Of POST /v1/inspect'),
 })
 

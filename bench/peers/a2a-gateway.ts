@@ -14,7 +14,7 @@ const echo = (id: string, reply: 'message' | 'task') =>
     title: id,
     summary: 'Says back what it is given.',
     input: z.strictObject(shape),
-    output: z.object(shape),
+    output: z.strictObject(shape),
     price: free,
     caller: 'anyone',
     effects: { readOnly: true, idempotent: true, openWorld: false },

@@ -30,6 +30,9 @@ function findProblem(tool: AnyTool): string | undefined {
     return `${caller === 'anyone' ? 'anybody' : 'a holder of an email key'} has no account that pays credits: write caller 'account', 'capability' or 'operator', or the price x402(…)`
   if (price.kind !== 'free' && !(output instanceof z.ZodObject))
     return 'what is paid for is answered with a receipt or a balance: write an object as `output`'
+  const loose = findLoose(output)
+  if (loose !== undefined)
+    return `the output schema lets unknown members pass at ${loose}: write z.strictObject(…), or z.looseObject(…) where that is meant`
   return undefined
 }
 
@@ -52,4 +55,47 @@ function findRefused(schema: z.ZodType, value: unknown): string | undefined {
   const { error } = schema.safeParse(value)
   const [issue] = error?.issues ?? []
   return issue && `${issue.path.join('.') || 'the whole'}: ${issue.message}`
+}
+
+/** Where an object is neither strict nor declared to be loose: members that nobody named would be cut off or sent. */
+function findLoose(schema: z.core.$ZodType, path = 'the top', seen = new Set<unknown>()): string | undefined {
+  if (seen.has(schema)) return undefined
+  seen.add(schema)
+  const { def } = schema._zod
+  if (schema instanceof z.ZodObject) {
+    if (schema.def.catchall === undefined) return path
+    for (const [name, member] of Object.entries(schema.shape)) {
+      const found = findLoose(member, `${path === 'the top' ? '' : path}/${name}`, seen)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  for (const inner of innerSchemas(def)) {
+    const found = findLoose(inner, path, seen)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** Of every other kind of schema: elements, options, both ends of a pipe, whatever it wraps. */
+function innerSchemas(def: z.core.$ZodTypeDef): z.core.$ZodType[] {
+  const found: z.core.$ZodType[] = []
+  for (const name of [
+    'innerType',
+    'element',
+    'items',
+    'options',
+    'rest',
+    'valueType',
+    'left',
+    'right',
+    'in',
+    'out',
+  ]) {
+    const member: unknown = Reflect.get(def, name)
+    for (const one of Array.isArray(member) ? member : [member])
+      if (one instanceof z.core.$ZodType) found.push(one)
+  }
+  if (def.type === 'lazy') found.push((def as z.core.$ZodLazyDef).getter())
+  return found
 }

@@ -2,7 +2,7 @@
 import { API_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
 import { ERRORS } from '../core/errors.ts'
-import type { AnyTool, Registry } from '../core/registry.ts'
+import { type AnyTool, portableName, type Registry } from '../core/registry.ts'
 import { isPaid } from '../core/price.ts'
 import { jobPrices, priceWords } from './protocols.ts'
 
@@ -31,12 +31,31 @@ export function toolTable(registry: Registry): string {
   ].join('\n')
 }
 
-/** `/agent.txt`: short enough to paste into a prompt. */
-export function agentText(registry: Registry, { baseUrl, mcpUrl }: Addresses): string {
+/** What can be pasted into a prompt without thinking about it. */
+const MAX_AGENT_BYTES = 8 * 1024
+
+/** `/agent.txt`: short enough to paste into a prompt, however many tools there are; the more, the less it says of each. */
+export function agentText(registry: Registry, addresses: Addresses): string {
+  const texts = DETAILS.map((detail) => agentTextIn(registry, addresses, detail))
+  return texts.find((text) => Buffer.byteLength(text) < MAX_AGENT_BYTES) ?? texts.at(-1) ?? ''
+}
+
+type Detail = (theirs: Registry['tools']) => readonly string[]
+
+const DETAILS: readonly Detail[] = [
+  (theirs) => theirs.map(toolLine),
+  (theirs) => theirs.map(({ tool }) => [addressOf(tool), ...pricedWords(tool)].join(' | ')),
+  (theirs) => [theirs.map(({ tool }) => tool.name).join(' ')],
+  (theirs) => [`${theirs.length} tools, each with its address and price: GET /v1/protocols`],
+]
+
+function agentTextIn(registry: Registry, { baseUrl, mcpUrl }: Addresses, detail: Detail): string {
   const paid = registry.tools.filter(({ tool }) => isPaid(tool)).map(({ tool }) => tool.name)
+  const shownPaid =
+    paid.length <= MAX_PAID_NAMES ? paid.join(', ') : `${paid.length} tools with a price at /v1/protocols`
   const tools = CALLERS.flatMap((caller) => {
     const theirs = registry.tools.filter(({ tool }) => tool.caller === caller)
-    return theirs.length === 0 ? [] : [`${HOLDERS[caller]}:`, ...theirs.map(toolLine)]
+    return theirs.length === 0 ? [] : [`${HOLDERS[caller]}:`, ...detail(theirs)]
   })
   const jobs = registry.tools.flatMap(({ tool }) => {
     const prices = jobPrices(tool)
@@ -49,7 +68,7 @@ Base URL: ${baseUrl}
 HTTP: every path below; described by /openapi.json, tried at /docs
 MCP (Streamable HTTP): ${mcpUrl}
 A2A: /a2a, card at /.well-known/agent-card.json
-Catalogue with schemas and prices: /v1/capabilities
+Catalogue with schemas and prices: /v1/capabilities; every tool: /v1/protocols
 
 ## First result, free, no account
 POST ${baseUrl}/v1/execute
@@ -65,7 +84,7 @@ Permit (a JWS, in the body): one exact request, once: POST /v1/actions/execute {
 The upstream secret stays in the gateway. Never ask for it, never send it.
 
 ## Paying
-USDC, with x402 v2, no account, the payer must be funded: ${paid.join(', ')}.
+USDC, with x402 v2, no account, the payer must be funded: ${shownPaid}.
 1. Send the request: 402 with Payment-Required, base64 of {x402Version, resource, accepts}. Nothing is charged.
 2. Sign one of accepts; send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
 3. 200 has Payment-Response and a receipt. A failed call is not charged. On settlement_unknown or payment_claimed
@@ -95,17 +114,26 @@ const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
 }
 const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
 
-function toolLine({ tool, portableName }: Registry['tools'][number]): string {
-  const [route] = tool.doors.includes('rest') ? tool.rest : []
-  const address = route ? `${route.method} ${route.path}` : portableName
-  const price = priceWords(tool.price)
+const MAX_PAID_NAMES = 12
+
+function toolLine({ tool }: Registry['tools'][number]): string {
   // Operators read the documentation; their tools are here for completeness, and the names say what they do.
   const isForOperators = tool.caller === 'operator' || tool.caller === 'admin'
   return [
-    `${tool.name} ${address}`,
-    ...(price === 'free' ? [] : [price]),
+    `${tool.name} ${addressOf(tool)}`,
+    ...pricedWords(tool),
     ...(isForOperators ? [] : [tool.title]),
   ].join(' | ')
+}
+
+function addressOf(tool: AnyTool): string {
+  const [route] = tool.doors.includes('rest') ? tool.rest : []
+  return route ? `${route.method} ${route.path}` : portableName(tool.name)
+}
+
+function pricedWords(tool: AnyTool): readonly string[] {
+  const price = priceWords(tool.price)
+  return price === 'free' ? [] : [price]
 }
 
 function errorLines(): string[] {

@@ -351,4 +351,21 @@ describe('agent.txt', () => {
     expect(addressed).toContain(`Base URL: ${origin}\n`)
     expect(Buffer.byteLength(addressed)).toBeLessThan(8192)
   })
+
+  it.each([[30], [80], [300]])('stays short enough to paste with %i tools more', (count) => {
+    const [first] = tools
+    if (!first) throw new Error('there is no tool')
+    const more = Array.from({ length: count }, (_, at) => ({
+      ...first,
+      name: `gateway.more.number_${at}`,
+      rest: [{ method: 'POST' as const, path: `/v1/more/${at}`, operationId: `more${at}` }],
+      skills: [],
+      doors: ['rest' as const],
+    }))
+    const text = agentText(createRegistry([...tools, ...more]), addresses)
+    expect(Buffer.byteLength(text)).toBeLessThan(8192)
+    // Whatever it leaves out is one address away, and how to begin and to pay is always there.
+    for (const words of ['/v1/protocols', '/v1/execute', 'Payment-Signature', 'rate_limited'])
+      expect(text).toContain(words)
+  })
 })

@@ -175,7 +175,10 @@ export const paidTool = defineTool({
   title: 'Buy an echo',
   summary: 'Returns its text for money.',
   input: z.strictObject({ text: z.string().max(1000), email: z.string().optional() }),
-  output: z.strictObject({ text: z.string(), receipt: z.object({ receipt_id: z.string() }).nullable() }),
+  output: z.strictObject({
+    text: z.string(),
+    receipt: z.strictObject({ receipt_id: z.string() }).nullable(),
+  }),
   price: x402({ amount: 1000n, mayBeFree: 'the text "free"' }),
   caller: 'anyone',
   effects: { readOnly: false, idempotent: false, openWorld: false },

@@ -78,7 +78,7 @@ export function readSupported(body: unknown): SupportedResponse {
   const { kinds, extensions, signers } = Supported.parse(body)
   return {
     // A kind that cannot be read is a kind that is not routed; it does not take the others with it.
-    kinds: kinds.flatMap((kind) => SupportedKind.safeParse(kind).data ?? []),
+    kinds: kinds.flatMap((kind) => SupportedKind.strip().safeParse(kind).data ?? []),
     extensions: extensions ?? [],
     signers: signers ?? {},
   }

@@ -23,7 +23,7 @@ const tool = defineTool({
     inner: z.strictObject({ kind: z.enum(['x']) }).optional(),
     'sla/sh~': z.string().optional(),
   }),
-  output: z.object({}),
+  output: z.strictObject({}),
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },

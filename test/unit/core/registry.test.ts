@@ -9,7 +9,7 @@ const given = {
   title: 't',
   summary: 's',
   input: z.strictObject({ n: z.int().default(1), s: z.string() }),
-  output: z.object({ n: z.int() }),
+  output: z.strictObject({ n: z.int() }),
   price: free,
   caller: 'anyone' as const,
   effects: { readOnly: true, idempotent: true, openWorld: false },

@@ -16,7 +16,7 @@ const tool = (name: string, skills: readonly string[]) =>
         ? { capability: z.enum(['alpha', 'beta']), intent: z.string().optional() }
         : { a: z.int().optional() },
     ),
-    output: z.object({}),
+    output: z.strictObject({}),
     price: free,
     caller: 'anyone',
     effects: { readOnly: true, idempotent: true, openWorld: false },
