@@ -45,7 +45,7 @@ const WRITES: Readonly<Record<string, readonly RegExp[]>> = {
   'rest_client.py': [/^200 \{"authenticated":true/m, /'charged': 1/, /\/v1\/receipts\/rcp_\w+/],
 }
 /** Imported by a program beside it. */
-const PARTS = ['scripted-model.ts', 'tsconfig.json', 'README.md', 'clients']
+const PARTS = ['scripted-model.ts', 'tsconfig.json', 'README.md', 'clients', 'policies']
 
 let directory: string
 let gateway: Started
