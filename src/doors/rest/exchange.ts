@@ -41,8 +41,8 @@ const PAYABLE = { ...READABLE, 'access-control-expose-headers': EXPOSED }
 export const openHeaders = ({ isPaid, isPublic }: Pick<Resource, 'isPaid' | 'isPublic'>) =>
   isPaid ? PAYABLE : isPublic ? READABLE : NOTHING
 
-/** @throws {GatewayError} method_not_allowed, at once; what a handler throws comes later */
-export function dispatch(resource: Resource, exchange: Exchange): Promise<void> | void {
+/** Answers a request by the resource's handler for its method. @throws {GatewayError} method_not_allowed, and what the handler throws */
+export async function dispatch(resource: Resource, exchange: Exchange): Promise<void> {
   const { req, res, context } = exchange
   const method = req.method === 'HEAD' ? 'GET' : req.method
   const handler = method === 'GET' || method === 'POST' ? resource.methods[method] : undefined

@@ -85,6 +85,42 @@ describe('canceling', () => {
   })
 })
 
+test('a task whose payment was found good cannot be canceled, not even while it is first written', async () => {
+  const memory = createMemoryTaskStore()
+  const [writing, written] = [Promise.withResolvers<string>(), Promise.withResolvers<void>()]
+  const end = Promise.withResolvers<Outcome>()
+  const work: Work = {
+    reply: 'task',
+    async run({ accepted, reserve }) {
+      reserve()
+      await accepted(null)
+      return end.promise
+    },
+  }
+  const engine = createEngine({
+    store: {
+      ...memory.store,
+      async saveTask(row) {
+        writing.resolve(row.id)
+        await written.promise
+        return memory.store.saveTask(row)
+      },
+    },
+    now: Date.now,
+    log: createLogger('silent'),
+    plan: () => work,
+    decide: async () => undefined,
+    admit,
+  })
+  const sending = engine.send(atOnce, call)
+  await expect(engine.cancel(await writing.promise, call)).rejects.toThrow(/being paid for/)
+  written.resolve()
+  await sending
+  end.resolve(completed)
+  await engine.close(1000)
+  expect(memory.rows.get(await writing.promise)!.state).toBe('TASK_STATE_COMPLETED')
+})
+
 describe('follow-ups', () => {
   test('of two at once one is taken, and the other does not disturb its work', async () => {
     const memory = createMemoryTaskStore()
