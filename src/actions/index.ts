@@ -1,4 +1,5 @@
 // Action permits, as the rest of the gateway sees them.
+import { credentialNotFound } from '../egress/refusals.ts'
 import { checkSubset } from '../egress/scope.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
@@ -12,7 +13,6 @@ import { createPrepare, invalidTerms } from './prepare.ts'
 import { createPreparedPermits } from './prepared-permit-cache.ts'
 import {
   alreadyDecided,
-  credentialNotFound,
   credentialRevoked,
   mandateNotFound,
   mandateRevoked,

@@ -1,6 +1,7 @@
 // Preparing a permit: the request is judged as a fetch judges it, a mandate has to cover it and pays its share, and what
 // comes out is signed. Nothing is sent and nothing debited.
 import type { MandateTerms } from '../../schemas/actions.ts'
+import { credentialNotFound } from '../egress/refusals.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { CheckedRequest } from '../egress/forward.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
@@ -15,13 +16,7 @@ import { findTermsProblem, normaliseTerms, type Terms } from './mandates.ts'
 import { hashPermit, lifetimeOf, type PermitClaims, toSeconds } from './permits.ts'
 import { type ActionParts, MAX_PENDING_PERMITS } from './ports.ts'
 import type { PreparedPermits } from './prepared-permit-cache.ts'
-import {
-  credentialBusy,
-  credentialNotFound,
-  credentialRevoked,
-  mandateRequired,
-  tooManyPending,
-} from './refusals.ts'
+import { credentialBusy, credentialRevoked, mandateRequired, tooManyPending } from './refusals.ts'
 import { writeSummary } from './summary.ts'
 import { EXECUTION_COST } from './permit-grant.ts'
 

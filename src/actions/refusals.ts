@@ -9,12 +9,6 @@ import type { Terms } from './mandates.ts'
 
 const RETRY_PENDING_SECONDS = 5
 
-export const credentialNotFound = () =>
-  new GatewayError(
-    'credential_not_found',
-    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
-  )
-
 export const credentialRevoked = () =>
   new GatewayError(
     'state_conflict',

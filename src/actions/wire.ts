@@ -2,14 +2,11 @@
 // changes it.
 import type { HttpMethod } from '../../schemas/http.ts'
 import type { ActionStats, MandateRecord, PermitRecord, PermitState } from '../../schemas/actions.ts'
-import { toTimestamp } from '../lib/timestamp.ts'
+import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 import type { ActionCounts, Mandate, Permit } from '../store/ports.ts'
-import type { Millis } from '../store/model.ts'
 import type { z } from 'zod'
 import { findRevocation, type PermitDependencies, isOpen, isPast } from './revocation-check.ts'
 import { readSummary } from './summary.ts'
-
-const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
 
 export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   mandate_id: mandate.id,

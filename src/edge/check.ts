@@ -1,9 +1,10 @@
 // Tells an operator what it takes to have a host served: the record that should be there, what each resolver sees, and why
 // it is not enough. Asking notes that this account wants to serve the host; publishing the record is the consent.
 import type { EdgeCheck } from '../../schemas/edge.ts'
-import type { ResolveError } from '../egress/ports.ts'
+import { ResolveError } from '../egress/ports.ts'
 import { parseTarget, SANDBOX_HOST } from '../egress/target.ts'
 import { GatewayError } from '../core/errors.ts'
+import { toTimestampOrNull } from '../lib/timestamp.ts'
 import { consentName, type Consents, type Inquiry, isPublicSuffix } from './consent.ts'
 import type { ConsentVerdict, EdgeParts } from './ports.ts'
 import { accountToken, formatRecord, showRecord } from './consent-record.ts'
@@ -46,8 +47,7 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
       detail: verdict.ok ? nextStep(given, reachable) : verdict.detail,
       paths: verdict.ok ? [...verdict.consent.paths] : [],
       methods: verdict.ok ? [...verdict.consent.methods] : [],
-      expires_at:
-        verdict.ok && verdict.consent.until !== null ? new Date(verdict.consent.until).toISOString() : null,
+      expires_at: verdict.ok ? toTimestampOrNull(verdict.consent.until) : null,
       reachable,
     }
   }
@@ -62,7 +62,7 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
       }
       return { ok: true, reason: null }
     } catch (thrown) {
-      if (!isResolveError(thrown)) throw thrown
+      if (!(thrown instanceof ResolveError)) throw thrown
       return { ok: false, reason: thrown.reason }
     }
   }
@@ -73,9 +73,6 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
       : `The record consents, but calls are refused: the host does not lead to public addresses (${reachable.reason}).`
   }
 }
-
-const isResolveError = (thrown: unknown): thrown is ResolveError =>
-  thrown instanceof Error && thrown.name === 'ResolveError'
 
 /** A consent for somebody is not yet one for this account. */
 function verdictFor(accountId: string, host: string, verdict: ConsentVerdict): ConsentVerdict {

@@ -5,7 +5,7 @@ import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import type { Capability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
-import { credentialNotFound } from './credentials.ts'
+import { credentialNotFound } from './refusals.ts'
 import { checkSubset } from './scope.ts'
 import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
 

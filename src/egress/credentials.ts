@@ -9,6 +9,7 @@ import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { isCallersHeader } from './headers.ts'
 import type { Vault } from './ports.ts'
 import { providers } from './providers.ts'
+import { credentialNotFound } from './refusals.ts'
 import type { SealGate } from './sealing.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
@@ -36,12 +37,6 @@ const NOT_FOR_SECRETS = new Set(
     'trailer transfer-encoding upgrade'
   ).split(' '),
 )
-
-export const credentialNotFound = () =>
-  new GatewayError(
-    'credential_not_found',
-    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
-  )
 
 export function createCredentials(parts: CredentialParts): Credentials {
   const { store, vault, seals, now } = parts

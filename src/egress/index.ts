@@ -56,7 +56,7 @@ export interface OpenEgress extends Egress {
   applyPolicy(request: PreparedRequest): Promise<void>
   /** At start and then periodically: publishes the wrapping key, settles what crashes left behind. */
   recover(): Promise<void>
-  /** The operator's brake, for every other part that goes out. */
+  /** Asks the operator's egress policy, for every other part that goes out. */
   checkHost(host: string): Promise<PolicyVerdict>
 }
 

@@ -1,4 +1,4 @@
-// The operator's brake: hosts that no capability reaches, and a switch that stops all outbound requests at once.
+// The operator's egress policy: hosts that no capability reaches, and a switch that stops all outbound requests at once.
 import { z } from 'zod'
 import { createDocumentReader } from '../core/document-reader.ts'
 import type { DocumentKind, DocumentStore } from '../store/ports.ts'

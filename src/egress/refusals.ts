@@ -61,6 +61,12 @@ export function charged(
   })
 }
 
+export const credentialNotFound = () =>
+  new GatewayError(
+    'credential_not_found',
+    'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
+  )
+
 export const credentialGone = () =>
   new GatewayError(
     'scope_denied',

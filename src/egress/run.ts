@@ -13,7 +13,7 @@ import type { Completed, Paid } from './paid.ts'
 import { ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
-import { SANDBOX_HOST } from './target.ts'
+import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
 export interface RunnerParts extends OpenedCredentials {
   readonly store: Pick<Store, 'markSending'>
@@ -42,8 +42,6 @@ export interface Runner {
    */
   run(paid: Paid): Promise<Completed>
 }
-
-const SANDBOX_ADDRESS = '127.0.0.1'
 
 export function createRunner(parts: RunnerParts): Runner {
   const endings = createEndings(parts)

@@ -53,7 +53,9 @@ export interface TargetOptions {
   readonly allowSandboxName?: boolean
 }
 
+/** The sample site of the sandbox, which has no name in any DNS. */
 export const SANDBOX_HOST = 'sandbox.agent-gateway.test'
+export const SANDBOX_ADDRESS = '127.0.0.1'
 const MAX_URL_CHARS = 8192
 
 const DETAILS: Readonly<Record<TargetReason, string>> = {

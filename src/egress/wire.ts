@@ -8,13 +8,11 @@ import type {
 } from '../../schemas/egress.ts'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { Capability, Credential } from '../store/ports.ts'
-import type { Attempt, Millis } from '../store/model.ts'
-import { toTimestamp } from '../lib/timestamp.ts'
+import type { Attempt } from '../store/model.ts'
+import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 
 /** The price of one attempt, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1
-
-const toTimestampOrNull = (time: Millis | null) => (time === null ? null : toTimestamp(time))
 
 export function toCredentialMetadata(credential: Credential): CredentialMetadata {
   return {

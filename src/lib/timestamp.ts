@@ -5,3 +5,7 @@
  * @throws {RangeError} for what is no time
  */
 export const toTimestamp = (time: number): string => new Date(time).toISOString()
+
+/** As `toTimestamp`, for moments that may not have come. */
+export const toTimestampOrNull = (time: number | null): string | null =>
+  time === null ? null : toTimestamp(time)

@@ -1,8 +1,8 @@
 // Decides where a request may lead: what the operator denies, what its name resolves to, what class those addresses are of.
 import type { AddressClass } from '../../schemas/web-fetch.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
-import type { ResolveError, Resolver } from '../egress/ports.ts'
-import { SANDBOX_HOST } from '../egress/target.ts'
+import { ResolveError, type Resolver } from '../egress/ports.ts'
+import { SANDBOX_ADDRESS, SANDBOX_HOST } from '../egress/target.ts'
 import { GatewayError } from '../core/errors.ts'
 
 /** A canonical target, and why it may not be reached, as far as the URL itself tells. */
@@ -15,7 +15,7 @@ export interface TargetParts {
   readonly resolver: Resolver
   readonly policy: AddressPolicy
   readonly allowSandboxName: boolean
-  /** The operator's brake, as it stands now. */
+  /** The operator's egress policy, as it stands now. */
   readonly checkHost: (
     host: string,
   ) => Promise<{ readonly ok: true } | { readonly ok: false; readonly reason: 'paused' | 'denied_host' }>
@@ -36,7 +36,6 @@ export type Resolution =
     }
   | ({ readonly ok: false } & Obstacle)
 
-const SANDBOX_ADDRESS = '127.0.0.1'
 const strict = createAddressPolicy([])
 
 export function createTargets(parts: TargetParts) {
@@ -60,7 +59,7 @@ export function createTargets(parts: TargetParts) {
     try {
       addresses = await parts.resolver.resolve(target.host, timeoutMs)
     } catch (thrown) {
-      if (!isResolveError(thrown)) throw thrown
+      if (!(thrown instanceof ResolveError)) throw thrown
       return {
         ok: false,
         code: 'upstream_unreachable',
@@ -106,10 +105,6 @@ const DNS_WORDS = {
   timeout: 'The name resolution took too long.',
   server_failure: 'The name resolution failed.',
 } as const
-
-/** By its shape: the class belongs to another part. */
-const isResolveError = (thrown: unknown): thrown is ResolveError =>
-  thrown instanceof Error && thrown.name === 'ResolveError'
 
 function toError({ code, reason, detail }: Obstacle): GatewayError {
   const after = code === 'target_blocked' ? 'Nothing was charged.' : 'Nothing was charged; try again later.'

@@ -1,6 +1,5 @@
 // The installation's signing key and the signer over it. Synchronous: a signature takes less time than handing it to a thread.
 import {
-  createHash,
   createPrivateKey,
   createPublicKey,
   createSecretKey,
@@ -12,7 +11,7 @@ import {
 } from 'node:crypto'
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
-import { toCanonicalJson } from '../../lib/canonical-json.ts'
+import { digestCanonical, toCanonicalJson } from '../../lib/canonical-json.ts'
 import type { Signer } from '../ports.ts'
 import type { Store } from '../../store/ports.ts'
 import { createSign, type OkpKey } from '../ed25519.ts'
@@ -34,8 +33,8 @@ export async function openSigner(options: {
   const { file, store, now } = options
   const jwk = (await readKey(file)) ?? (await generateKey(file))
   const { kty, crv, x } = jwk
-  // RFC 7638 thumbprint: members in lexical order, no white space.
-  const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x })).digest('base64url')
+  // RFC 7638 thumbprint: its JSON is canonical.
+  const kid = digestCanonical({ crv, kty, x })
   const published = await store.listPublishedKeys()
   if (!published.some((key) => key.kid === kid))
     await store.publishKey({
@@ -51,7 +50,6 @@ export async function openSigner(options: {
 function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
   const sign = createSign(jwk)
   const publicKey = createPublicKey(createPrivateKey({ key: { ...jwk }, format: 'jwk' }))
-  const heads = new Map<string, string>()
   return {
     kid,
     verifyOwn(jws, typ) {
@@ -63,10 +61,7 @@ function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
       return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>
     },
     sign(typ, payload, as = kid) {
-      const name = as === kid ? typ : `${typ} ${as}`
-      let head = heads.get(name)
-      if (head === undefined) heads.set(name, (head = encode({ alg: 'EdDSA', kid: as, typ })))
-      const signed = `${head}.${encode(payload)}`
+      const signed = `${encode({ alg: 'EdDSA', kid: as, typ })}.${encode(payload)}`
       return `${signed}.${sign(signed)}`
     },
     deriveKey(purpose) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toTimestamp } from '../../../src/lib/timestamp.ts'
+import { toTimestamp, toTimestampOrNull } from '../../../src/lib/timestamp.ts'
 
 it.each([
   [0, '1970-01-01T00:00:00.000Z'],
@@ -11,4 +11,9 @@ it.each([
 
 it('refuses what is no time, as dates do', () => {
   expect(() => toTimestamp(Number.NaN)).toThrow(RangeError)
+})
+
+it('says nothing of a moment that has not come', () => {
+  expect(toTimestampOrNull(null)).toBeNull()
+  expect(toTimestampOrNull(0)).toBe('1970-01-01T00:00:00.000Z')
 })
