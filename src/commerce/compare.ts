@@ -4,6 +4,7 @@ import type { Binding, Place } from './ports.ts'
 
 export type Verdict = Binding['verdict']
 
+/** A binding as a value. The verdict is about the statement at `at` against the one at `other`. */
 export const bind = (
   kind: Binding['kind'],
   verdict: Verdict,
@@ -32,6 +33,7 @@ export function compareAmounts(signed: bigint, asked: bigint, scheme: string): V
   return scheme === 'upto' ? 'match' : 'partial'
 }
 
+/** Undefined where the text is no absolute URL. */
 export function toUrl(text: string): URL | undefined {
   return URL.parse(text) ?? undefined
 }

@@ -19,6 +19,7 @@ export interface PolicySource {
   readPolicy(accountId: string | undefined): Promise<Policy>
 }
 
+/** Inspection and scoring over the policy document. The document is read again after a quarter of a second. */
 export function createCommerce({ documents, log, now }: CommerceParts): Commerce & PolicySource {
   const readPolicy = createTransactionPolicyReader(
     documents,

@@ -216,6 +216,7 @@ function stageOf({ rank }: Chain): string {
 export const leading = (chain: Chain): ChainToken | undefined =>
   chain.tokens.findLast(({ vct }) => vct !== null && !isOpenVct(vct.value)) ?? chain.tokens.at(-1)
 
+/** Whether a `vct` is that of an open mandate, which a person signs before the purchase. */
 export const isOpenVct = (vct: string): boolean => /^mandate\.\w+\.open\.\d+$/.test(vct)
 
 function digestOnce(text: string): (algorithm: string) => string {

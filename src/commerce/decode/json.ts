@@ -10,6 +10,7 @@ const failed = (why: Unreadable): Read<never> => ({ ok: false, why })
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
+/** JSON within the limits of size and depth; never throws. */
 export function readJson(text: string): Read<Json> {
   if (text.length > MAX_BODY_CHARS) return failed('oversize')
   try {
@@ -26,6 +27,7 @@ export function decodeBase64Text(text: string): string | undefined {
   return bytes && decodeUtf8Document(bytes)
 }
 
+/** Either alphabet, padded or not. Undefined where the text is no base64, or stands for no byte. */
 export function decodeBase64(text: string): Buffer | undefined {
   if (!BASE64.test(text)) return undefined
   // A single character beyond a group of four stands for no byte.
@@ -62,6 +64,7 @@ function hasTwins(value: Json, depth: number): boolean {
   )
 }
 
+/** JSON in base64, within the limits of `readJson`; never throws. */
 export function readBase64Json(text: string): Read<Json> {
   if (text.length > MAX_BODY_CHARS) return failed('oversize')
   const decoded = decodeBase64Text(text)

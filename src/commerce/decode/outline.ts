@@ -31,6 +31,7 @@ const CODE_MIN = 100
 /** No name that means something is longer. */
 const NAME_MAX_CHARS = 64
 
+/** The end of a name that is longer than any that means something. */
 export const endOf = (name: string): string =>
   name.length > NAME_MAX_CHARS ? name.slice(-NAME_MAX_CHARS) : name
 
@@ -115,6 +116,7 @@ export function readOutline(source: Source): Outline {
   return { why: undefined, texts, marks }
 }
 
+/** Whether a container is a list; otherwise it is an object. */
 export const isList = (value: Container['value']): value is readonly Json[] => Array.isArray(value)
 
 /** The object or list that a text stands in; of a name, what holds that object. */

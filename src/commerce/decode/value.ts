@@ -24,6 +24,7 @@ const escapeKey = (key: string): string => key.toWellFormed().replaceAll('~', '~
 /** The place of what is encoded at a place. */
 export const inside = (at: Place): Place => `${at}#`
 
+/** An own member of an object; undefined where it is not there or the value is no object. */
 export const member = (value: unknown, key: string): Json | undefined =>
   isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
@@ -38,6 +39,7 @@ export function pick(from: Found<Json> | null, ...path: readonly string[]): Foun
   return found
 }
 
+/** Text at a path of members; null where there is none or it is empty. */
 export function pickText(from: Found<Json> | null, ...path: readonly string[]): Found<string> | null {
   const found = pick(from, ...path)
   return found !== null && typeof found.value === 'string' && found.value !== ''
@@ -45,16 +47,19 @@ export function pickText(from: Found<Json> | null, ...path: readonly string[]): 
     : null
 }
 
+/** Object at a path of members; null where there is none. */
 export function pickObject(from: Found<Json> | null, ...path: readonly string[]): Found<JsonObject> | null {
   const found = pick(from, ...path)
   return found !== null && isObject(found.value) ? { value: found.value, at: found.at } : null
 }
 
+/** Truth at a path of members; null where there is none. */
 export function pickBoolean(from: Found<Json> | null, ...path: readonly string[]): Found<boolean> | null {
   const found = pick(from, ...path)
   return found !== null && typeof found.value === 'boolean' ? { value: found.value, at: found.at } : null
 }
 
+/** Finite number at a path of members; null where there is none. */
 export function pickNumber(from: Found<Json> | null, ...path: readonly string[]): Found<number> | null {
   const found = pick(from, ...path)
   return found !== null && typeof found.value === 'number' && Number.isFinite(found.value)
@@ -65,6 +70,7 @@ export function pickNumber(from: Found<Json> | null, ...path: readonly string[])
 /** No list of any protocol is longer; what stands further back is left unread. */
 const MAX_ITEMS = 256
 
+/** Items of the list at a path of members, at most 256; none where there is no list. */
 export function pickList(from: Found<Json> | null, ...path: readonly string[]): readonly Found<Json>[] {
   const found = pick(from, ...path)
   if (found === null || !Array.isArray(found.value)) return []
@@ -102,6 +108,7 @@ export function parseInstant(text: string | undefined): number | null {
   return Number.isNaN(ms) ? null : ms
 }
 
+/** Seconds since the epoch of an RFC 3339 text; null where it is none. */
 export function instantSeconds(found: Found<string> | null): Found<number> | null {
   const ms = parseInstant(found?.value)
   return found === null || ms === null ? null : { value: Math.floor(ms / 1000), at: found.at }

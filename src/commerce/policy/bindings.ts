@@ -16,6 +16,7 @@ const CODES: Readonly<Record<Binding['kind'], ReasonCode>> = {
   scheme_https: 'INSECURE_SCHEME',
 }
 
+/** A mismatch is denied unless it may be by design; a partial match or a digest that cannot be checked is reviewed. */
 export const judgeBindings: Rule = (subject) =>
   subject.bindings.flatMap((binding): Reason[] => {
     const { kind, verdict, at, message } = binding

@@ -9,6 +9,7 @@ import { reason } from './reasons.ts'
 
 const CODES = { url: 'SECRET_IN_URL', header: 'SECRET_IN_HEADER', body: 'SECRET_IN_BODY' } as const
 
+/** Secrets where no protocol puts one. */
 export const judgeSecrets: Rule = (subject) =>
   subject.secrets.flatMap(({ kind, text, isMild }) => {
     const { where } = text.source
@@ -49,6 +50,7 @@ const JWT_NAMES =
 const isExpectedSecret = ({ isExpected }: Subject, kind: string, name: string, at: Place): boolean =>
   isExpected(at) || (kind === 'jwt' && JWT_NAMES.test(name))
 
+/** Card data where no protocol puts any. */
 export const judgeCards: Rule = (subject) => {
   const { primary, cards, texts, isExpected } = subject
   const allowed = primary?.protocol.policy.findCard?.(primary)

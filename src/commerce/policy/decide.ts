@@ -41,6 +41,7 @@ const RANK: Readonly<Record<Severity, number>> = { deny: 0, review: 1, info: 2 }
 /** More reasons of one code say nothing new. */
 const MAX_OF_A_CODE = 16
 
+/** All rules over one subject. Reasons are sorted, one of a code at a place, and at most 16 of a code. */
 export function judge(subject: Parameters<Rule>[0]): Judgement {
   const reasons = sortReasons(RULES.flatMap((rule) => rule(subject)))
   return { decision: decisionOf(reasons), reasons }

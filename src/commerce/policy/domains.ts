@@ -7,6 +7,7 @@ import { isArguable } from './bindings.ts'
 import { reason } from './reasons.ts'
 import { judgeHost } from './target.ts'
 
+/** Host bindings that mismatch, where the other host belongs to another owner or to nobody known. */
 export const judgeDomains: Rule = (subject) => {
   const target = subject.message.target.url
   if (target === undefined) return []

@@ -19,6 +19,7 @@ const FORMS = {
   payer: /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}<>]{1,256}$/u,
 } as const
 
+/** Each fact where it has the form of its field and passes the gate; null where it has not. */
 export function reportFacts(facts: TransactionFacts, gate: Gate): z.infer<typeof TransactionReport> {
   const show = (name: keyof typeof FORMS, found: Found<string> | null) =>
     found !== null && FORMS[name].test(found.value) && (name === 'amount' || !holdsCard(found.value))

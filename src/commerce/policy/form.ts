@@ -3,6 +3,7 @@ import { isOversize } from '../message.ts'
 import type { Rule } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 
+/** Bodies, headers and layers that cannot be read, and messages of no protocol. */
 export const judgeForm: Rule = ({ message, detection, http }) => {
   const found: Reason[] = []
   const { body } = message
@@ -39,6 +40,7 @@ export const judgeForm: Rule = ({ message, detection, http }) => {
   return found
 }
 
+/** Contradictions that detection found. */
 export const judgeConflicts: Rule = ({ detection }) =>
   detection.conflicts.map(({ code, at, message }) => reason(code, at, { message }))
 

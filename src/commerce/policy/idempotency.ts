@@ -4,6 +4,7 @@ import { reason } from './reasons.ts'
 
 const UNSAFE: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
+/** Messages without a key that change something when they are sent twice. */
 export const judgeIdempotency: Rule = (subject) => {
   const { detection, primary, policy } = subject
   if (detection.facts.idempotencyKey !== null || !isRisky(subject)) return []

@@ -7,6 +7,7 @@ import { placeOfPayment, type Rule, type Subject } from './model.ts'
 import { reason, type Reason } from './reasons.ts'
 import { termsOfFacts, type Terms } from './terms.ts'
 
+/** Every set of terms against caps and lists. An offer passes where one way to pay passes. */
 export const judgeMoney: Rule = (subject) => {
   const { detection, primary } = subject
   if (primary?.layer.isUndecodable === true) return []

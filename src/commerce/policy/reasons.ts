@@ -86,6 +86,7 @@ export interface Reason {
   readonly isGuess?: true
 }
 
+/** A reason with the usual severity and words of its code, unless `more` says otherwise. */
 export function reason(
   code: ReasonCode,
   path: Place,

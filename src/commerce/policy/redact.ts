@@ -26,6 +26,7 @@ const HASH_MIN_CHARS = 24
 
 const prefixOf = (value: string): string => hash('sha256', value.toWellFormed()).slice(0, 8)
 
+/** Sorted by place, one of a place, at most 100. */
 export function listRedactions(subject: Subject): Redaction[] {
   const { message, detection, primary, secrets, cards } = subject
   const found = new Map<string, Redaction>()

@@ -8,6 +8,7 @@ import { reason, type Reason } from './reasons.ts'
 
 const addresses = createAddressPolicy([])
 
+/** The target, what is paid for, and addresses that a server will open. */
 export const judgeTarget: Rule = (subject) => {
   const { url, text } = subject.message.target
   const found: Reason[] = []
@@ -52,6 +53,7 @@ const MIRRORS =
 /** Reserved for documentation (RFC 2606): they lead nowhere. */
 const NOWHERE = /(?:^|\.)(?:example|invalid)\.?$/
 
+/** Undefined where the name is one of the public internet. A name is judged as it is written, without DNS. */
 export function judgeHost(
   hostname: string,
 ): { readonly severity: 'deny' | 'review'; readonly message: string } | undefined {

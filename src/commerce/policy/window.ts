@@ -8,6 +8,7 @@ import { reason, type Reason } from './reasons.ts'
 /** Clocks of two machines differ by this much, and answers take their time. */
 const SKEW_SECONDS = 60
 
+/** Expired, too early, too wide, never open, or without an end where one is needed. */
 export const judgeWindow: Rule = (subject) => {
   const { detection, spoken, nowSeconds } = subject
   const { expiresAt, notBefore } = detection.facts

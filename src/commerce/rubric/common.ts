@@ -26,6 +26,7 @@ interface Documents {
   readonly receipt: string | null
 }
 
+/** Checks of retry safety and auditability for one rubric, with the answers of its protocol. */
 export function commonChecks<F>(
   prefix: string,
   /** First digit of the numbers, where a protocol has several rubrics. */
@@ -144,6 +145,7 @@ export function judgeCorrelation(
   return none('Nothing names this request in a log.')
 }
 
+/** All points where somebody is named. */
 export const judgeAgent = (at: Place | null | undefined, finding: string): Verdict =>
   typeof at === 'string' ? all(at) : none(finding)
 

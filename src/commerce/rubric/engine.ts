@@ -47,6 +47,7 @@ export interface Scored {
 /** x/y to the nearest percent, halves up, in integers. */
 const percent = (earned: number, max: number) => Math.floor((200 * earned + max) / (2 * max))
 
+/** Percent of the points of each dimension; a dimension without a check that applies is not applicable. */
 export function scoreDimensions(
   checks: readonly Pick<Checked, 'dimension' | 'result' | 'points' | 'max'>[],
 ): Record<DimensionName, DimensionScore> {
@@ -65,6 +66,7 @@ export function scoreDimensions(
   ) as Record<DimensionName, DimensionScore>
 }
 
+/** Weighted mean of the dimensions that apply, to the nearest percent, halves up. */
 export function totalOf(dimensions: Readonly<Record<DimensionName, DimensionScore>>): number {
   const counted = DIMENSIONS.map((name) => dimensions[name]).filter(({ applicable }) => applicable)
   const weights = counted.reduce((sum, { weight }) => sum + weight, 0)
@@ -76,6 +78,7 @@ export function totalOf(dimensions: Readonly<Record<DimensionName, DimensionScor
 export const levelOf = (score: number): (typeof LEVELS)[number]['level'] =>
   LEVELS.find(({ min }) => score >= min)?.level ?? 'not_ready'
 
+/** The whole score of a sample: checks, dimensions, caps, level and notes. */
 export function scoreSample<F>(rubric: Rubric<F>, subject: Subject<F>): Scored {
   const outside = windowNote(subject)
   const judged = rubric.checks.map((check) => judge(check, subject, outside))

@@ -36,6 +36,7 @@ export const isRandomWord = (text: string): boolean =>
 export const isUint256 = (text: string): boolean => /^\d{1,78}$/.test(text)
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+/** Whether the HTTP method changes nothing (RFC 9110, 9.2.1). */
 export const isSafeMethod = ({ message }: Sample): boolean => SAFE_METHODS.has(message.method)
 
 /** Whether the addresses of a network have a form that is known, and this is none. */
@@ -53,6 +54,7 @@ export const bindingAt = (
 ): Binding | undefined =>
   bindings.find((binding) => binding.kind === kind && (binding.at === place || binding.with === place))
 
+/** The worst binding of a kind; undefined where there is none. */
 export const bindingOf = ({ bindings }: Sample, kind: Binding['kind']): Binding | undefined => {
   const found = bindings.filter((binding) => binding.kind === kind)
   return SEVERITY.map((verdict) => found.find((binding) => binding.verdict === verdict)).find(Boolean)
@@ -88,6 +90,7 @@ export function judgeCredential(
     : some(Math.floor(max / 2), `The ${what} is too short to be one: ${bytes} bytes.`, credential.at)
 }
 
+/** Half the points, for an example's ellipsis. */
 export const placeholder = (max: number, at: Place, what: string): Verdict => ({
   points: Math.floor(max / 2),
   at,
@@ -114,9 +117,11 @@ export const covers = (signature: HttpSignature | null, component: string): sign
 export const secondsOf = (numeral: Numeral | null): number | undefined =>
   numeral?.isInteger && numeral.value.length <= 12 ? Number(numeral.value) : undefined
 
+/** Undefined where it is no integer of at most 78 digits. */
 export const bigOf = (numeral: Numeral | null): bigint | undefined =>
   numeral?.isInteger && numeral.value.length <= 78 ? BigInt(numeral.value) : undefined
 
+/** Whether an identifier is there and short enough to be guessed. */
 export const isGuessable = (id: Found<string> | null): id is Found<string> =>
   id !== null && id.value.length < GUESSABLE_BELOW_CHARS
 

@@ -28,6 +28,7 @@ const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|accou
 const LONG_NAME =
   /amount|value|price|total|nonce|deadline|timestamp|expir|valid|created|updated|chain|block|balance|supply|gas|^(?:min|max|iat|exp|nbf|t)$/i
 
+/** At most 64 numbers and codes of cards. */
 export function findCards(texts: readonly Text[]): CardFound[] {
   const found: CardFound[] = []
   for (const text of texts) {
@@ -110,6 +111,7 @@ const BRANDS: readonly { readonly prefix: RegExp; readonly lengths: readonly num
 /** Numbers of unusual lengths are as often ids: they count under the name of a card only. */
 const isUsual = (digits: string) => digits.length >= 14 && digits.length <= 16
 
+/** Whether digits have the prefix, the length and the check digit of a brand. */
 export function isCardNumber(digits: string, isCardField: boolean): boolean {
   return (
     (isCardField || isUsual(digits)) &&
@@ -118,6 +120,7 @@ export function isCardNumber(digits: string, isCardField: boolean): boolean {
   )
 }
 
+/** Whether the last digit is the check digit of the others (ISO/IEC 7812-1, annex B). */
 export function passesLuhn(digits: string): boolean {
   let sum = 0
   for (let index = 0; index < digits.length; index++) {

@@ -8,6 +8,7 @@ const HIDDEN_NAME = '*'
 /** Words are not that long without a separator, and hold no digits among capitals. */
 const PLAIN_NAME = /^[a-z0-9._~$@#-]{0,24}$|^[A-Za-z._~$@#-]{0,64}$/
 
+/** A place without the names in it that could be more than names. */
 export const hideNames = (place: Place): Place => place.split('/').map(hideName).join('/')
 
 /** @param segment between two `/` of a pointer */
