@@ -7,8 +7,10 @@ import type { Config } from '../core/config.ts'
 const Running = z.object({ pid: z.int().min(1), url: z.url({ protocol: /^https?$/ }) })
 export type Running = z.infer<typeof Running>
 
+/** The note of a running gateway in its data directory. */
 export const runningFile = (dataDir: string) => join(dataDir, 'gateway.json')
 
+/** Writes the note by which other commands of this machine find the gateway. */
 export async function noteRunning(dataDir: string, running: Running): Promise<void> {
   const file = runningFile(dataDir)
   // Renamed into place, so that a command never reads half a note.

@@ -217,7 +217,7 @@ export type UpstreamSettlement =
       readonly payer?: string | undefined
       /**
        * Only of an upstream in this process: its node showed the receipt and said, in the same answer, which chain it is
-       * of; and the receipt holds this very transfer. The prover would ask just that.
+       * of; and the receipt holds this very transfer. The evidence reader would ask just that.
        */
       readonly isWitnessed?: true
     }

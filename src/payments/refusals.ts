@@ -1,5 +1,5 @@
 // Every way the gate says no, and what its buyer is told to do next. Only a refusal that is certain to have charged nothing
-// carries a challenge: an undecided one must never invite a second payment.
+// carries a challenge: a pending one must never invite a second payment.
 import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { type Challenges, unsettled } from './challenge.ts'

@@ -11,6 +11,7 @@ export interface Balance {
 
 const TIMEOUT_MS = 10_000
 
+/** The balances of the payer and of the one who is paid, on each network, in atomic units. */
 export async function balancesOf(
   chains: SandboxChains,
   networks: readonly PaymentNetwork[],

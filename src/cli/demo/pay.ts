@@ -25,6 +25,10 @@ export interface Buyer {
 
 const TIMEOUT_MS = 60_000
 
+/**
+ * A buyer that answers each 402 with one payment.
+ * @param privateKey of the sandbox's payer
+ */
 export function createBuyer(privateKey: Secret<string>): Buyer {
   const account = privateKey.use((key) => privateKeyToAccount(key as `0x${string}`))
   const client = new x402HTTPClient(new x402Client().register('eip155:*', new ExactEvmScheme(account)))

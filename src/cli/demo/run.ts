@@ -39,6 +39,9 @@ interface Step {
   readonly verifies: boolean
 }
 
+/**
+ * Runs the demo and prints it. @throws {CommandFailure} where a receipt does not verify, or the gateway is one of production
+ */
 export async function demo(options: ConnectionOptions): Promise<void> {
   const config = loadConfig(process.env)
   if (config.mode === 'production')

@@ -53,6 +53,10 @@ Each line is ok, warn or fail; warn and fail say what to do. Exit code 1 when so
 
 const isFailure = ({ level }: Finding) => level === 'fail'
 
+/**
+ * Runs all checks; a check that throws is a finding of its own.
+ * @param env environment variables, as process.env holds them
+ */
 export async function examine(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {

@@ -293,8 +293,8 @@ const isBinaryType = (type: string) =>
   type.includes('/') && !/^(?:text\/|multipart\/)|[/+]xml$|\/json$/.test(type)
 
 function decodeBase64(text: string): string | undefined {
-  const packed = text.replace(/\s+/g, '')
-  if (packed === '' || !/^[A-Za-z\d+/_-]+={0,2}$/.test(packed)) return undefined
-  const decoded = Buffer.from(packed, 'base64').toString('utf8')
+  const encoded = text.replace(/\s+/g, '')
+  if (encoded === '' || !/^[A-Za-z\d+/_-]+={0,2}$/.test(encoded)) return undefined
+  const decoded = Buffer.from(encoded, 'base64').toString('utf8')
   return decoded.includes('\0') ? undefined : decoded
 }

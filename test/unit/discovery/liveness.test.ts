@@ -73,7 +73,7 @@ describe('a probe of a resource', () => {
     ['no name', { ok: false, reason: 'name_unresolved' }, 'dead', 'name_unresolved'],
     ['silence', { ok: false, reason: 'timeout' }, 'dead', 'timeout'],
     ['a private address', { ok: false, reason: 'not_public' }, 'unknown', 'not_public'],
-    ['the brake of the operator', { ok: false, reason: 'denied' }, 'unknown', 'denied'],
+    ['a host that the operator denies', { ok: false, reason: 'denied' }, 'unknown', 'denied'],
   ])('that meets %s', async (_, result, state, detail) => {
     expect(await probeWith(result)).toMatchObject({ state, detail, checked_at: '2026-11-21T12:00:00.000Z' })
   })

@@ -110,9 +110,9 @@ describe('a request to the outside', () => {
   })
 
   it.each<[string, boolean | Error]>([
-    ['is on', false],
+    ['denies the host', false],
     ['cannot be read', new Error('disk')],
-  ])("does not go anywhere while the operator's brake %s", async (_, allowed) => {
+  ])('does not go anywhere while the policy of the operator %s', async (_, allowed) => {
     const { get, sent } = setUp({ allowed })
     expect(await get('https://public.example.com/')).toEqual({ ok: false, reason: 'denied' })
     expect(sent).toEqual([])

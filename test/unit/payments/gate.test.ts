@@ -657,7 +657,7 @@ describe('reading a claim', () => {
   })
 })
 
-describe('what became of an undecided call', () => {
+describe('what became of a call whose settlement is pending', () => {
   it('is told as paid, with the released bytes and the settlement, once the chain has decided', async () => {
     open.world.ending = 'unknown'
     const error = await refusalOf(open.gate.run(callOf({ payment: present(await open.sign()) })))
