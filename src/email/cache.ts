@@ -1,7 +1,7 @@
 // Keeps what was learned of a name for as long as it holds, under a digest with a salt of this process: who reads the
 // memory, or a dump of it, finds no list of the names that were asked about.
 import { hash, randomBytes } from 'node:crypto'
-import { deleteOldest } from '../lib/bounded.ts'
+import { keepNewest } from '../lib/keep-newest.ts'
 
 export interface Remembered<T> {
   readonly value: T
@@ -41,7 +41,7 @@ export function createMemory<T>(options: { maxEntries: number; now: () => number
       entries.delete(key)
       entries.set(key, { value, until: now() + seconds * 1000 })
       // The oldest entry goes: a name that is asked for often comes back with one question.
-      if (entries.size > maxEntries) deleteOldest(entries)
+      keepNewest(entries, maxEntries)
     },
   }
 }

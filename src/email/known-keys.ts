@@ -1,7 +1,7 @@
 // Keeps email keys that were found a moment ago: each verification shows one, and a look into the store costs as much as all
 // the rest of a warm answer. A key that this process revokes is forgotten at once; one that another process revokes is known
 // here for as long as that moment; an unknown one never.
-import { deleteOldest } from '../lib/bounded.ts'
+import { keepNewest } from '../lib/keep-newest.ts'
 import type { EmailKey, Store } from '../store/ports.ts'
 
 export const KNOWN_MS = 1_000
@@ -40,7 +40,7 @@ export function rememberKeys(
       touch(key, at)
       // The key may have been revoked while it was looked for: then it serves this call, which was under way, and no other.
       if (before === forgotten) known.set(name, { key, until: at + KNOWN_MS })
-      if (known.size > MAX_KNOWN) deleteOldest(known)
+      keepNewest(known, MAX_KNOWN)
       return key
     },
     forget(id) {

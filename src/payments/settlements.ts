@@ -3,7 +3,7 @@
 // business.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { GatewayError } from '../core/errors.ts'
-import { deleteOldest } from '../lib/bounded.ts'
+import { keepNewest } from '../lib/keep-newest.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
@@ -224,7 +224,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
             upstream,
           })
         trusted.set(key, claim.id)
-        if (trusted.size > MAX_TRUSTED) deleteOldest(trusted)
+        keepNewest(trusted, MAX_TRUSTED)
         const payer = claim.payer === '' && answer.payer ? answer.payer : claim.payer
         return claims.settled({ ...claim, payer }, { transaction: answer.transaction, upstream })
       }
