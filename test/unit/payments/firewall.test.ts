@@ -126,6 +126,16 @@ describe('the firewall, as far as it needs nobody', () => {
     expect([SETTLE_BUDGET_SECONDS, CLOCK_SKEW_SECONDS]).toEqual([6n, 30n])
   })
 
+  it('compares resources only where both are known', () => {
+    expect(verdictOf({ resourceUrl: 'https://a.example/a' })).toEqual({ ok: true })
+    expect(verdictOf({ payment: { resourceUrl: 'https://a.example/a' } })).toEqual({ ok: true })
+  })
+
+  it('takes a payment for one that still has to do its work unless it is told otherwise', () => {
+    const late = caseOf({ authorization: { validBefore: NOW } })
+    expect(checkPayment(late)).toMatchObject({ ok: false, check: 'window' })
+  })
+
   it('blames copies for the checks alone that a copy can fail', () => {
     const made = CHECKS.filter(isMadeByCopies)
     expect(made).toEqual(['claim', 'authorization_state', 'balance', 'simulation'])
