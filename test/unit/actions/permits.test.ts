@@ -56,6 +56,7 @@ describe('what is read of a permit before its row is known', () => {
     ['a payload that is nothing', jws(null)],
     ['no id', jws({})],
     ['the id of a receipt', jws({ jti: newId('rcp', NOW) })],
+    ['an id in a list', jws({ jti: [jti] })],
     ['an id that is a number', jws({ jti: 1 })],
     ['an id with something behind it', jws({ jti: `${jti}\u0000` })],
     ['white space around it', ` ${jws({ jti })}`],

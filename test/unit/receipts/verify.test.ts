@@ -49,6 +49,23 @@ describe('verifyJws', () => {
     expect(await verifyJws(good, wrapping, JWS_TYPES.receipt)).toEqual({ ok: false, reason: 'unknown_key' })
   })
 
+  it('verifies with a key that does not say what it is used for', async () => {
+    const { use: _use, ...unlabelled } = publicJwk
+    expect(await verifyJws(good, { keys: [unlabelled] }, JWS_TYPES.receipt)).toMatchObject({ ok: true })
+  })
+
+  it.each([
+    ['another type', { kty: 'EC' }],
+    ['another curve', { crv: 'X25519' }],
+    ['no type', { kty: undefined }],
+  ])('does not know a key of %s, whatever its id', async (_what, change) => {
+    const keys = [{ ...publicJwk, ...change }]
+    expect(await verifyJws(good, { keys }, JWS_TYPES.receipt)).toEqual({ ok: false, reason: 'unknown_key' })
+    // The right one behind it is found.
+    const both = { keys: [...keys, publicJwk] }
+    expect(await verifyJws(good, both, JWS_TYPES.receipt)).toMatchObject({ ok: true })
+  })
+
   it('refuses every receipt of which one character was changed', async () => {
     for (let at = 0; at < good.length; at += 7) {
       const other = good[at] === 'A' ? 'B' : 'A'
