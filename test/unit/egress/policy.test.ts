@@ -78,7 +78,7 @@ describe('the policy document', () => {
     )
     const first = read()
     now += 250
-    await read()
+    expect(await read()).toEqual({ denied_hosts: [], paused: false })
     fails[0]?.(new Error('away'))
     await expect(first).rejects.toThrow('away')
     await read()
