@@ -30,14 +30,14 @@ afterEach(() => {
 })
 
 interface Acknowledged {
-  readonly state: AttemptState | ClaimState | PermitState
+  readonly state: AttemptState | ClaimState | PermitState | 'charged' | 'returned'
   readonly receiptId: string | undefined
 }
 
 /** Lets a process write and kills it in the middle, after `count` acknowledgements. */
 async function writeAndKill(
   place: Place,
-  accounts: { setting: Setting; grant: Grant; buyerId: string },
+  accounts: { setting: Setting; grant: Grant; buyerId: string; callerId: string },
   count: number,
 ): Promise<Map<string, Acknowledged>> {
   const { dataDir, databaseUrl } = place.config
@@ -64,6 +64,22 @@ async function checkPermits(store: Store, known: Map<string, Acknowledged>): Pro
     const permit = await store.getPermit(id)
     expect(state === 'executed' ? ['executed'] : ['ready', 'executed'], id).toContain(permit?.state)
   }
+}
+
+/** A charge that was acknowledged is there, and one that was given back is neither taken nor given back again. */
+async function checkCharges(
+  store: Store,
+  accountId: string,
+  known: Map<string, Acknowledged>,
+): Promise<void> {
+  const debit = { accountId, amount: 2, reference: 'call', now: NOW }
+  const balance = await store.balance(accountId)
+  for (const [transactionId, { state }] of known) {
+    const { ok } = await store.debitCredits({ ...debit, transactionId })
+    if (state === 'returned') expect(ok, transactionId).toBe(false)
+    if (!ok) expect((await store.refundCredits({ transactionId, now: NOW })).ok).toBe(false)
+  }
+  expect(await store.balance(accountId)).toBe(balance)
 }
 
 /** What was acknowledged of payments is there; what was under way is canceled, or unknown with its result. */
@@ -96,6 +112,7 @@ describe.each([
       const unlimited = { maxCalls: null, maxCredits: 1_000_000, expiresAt: NOW + 86_400_000 }
       const grant = await addGrant(first, 1_000_000, unlimited)
       const buyerId = await addAccount(first, 0)
+      const callerId = await addAccount(first, 1_000_000)
       await first.close()
       let charged = 0
       let executed = 0
@@ -105,7 +122,7 @@ describe.each([
       for (let kill = 0; kill < kills || (kill < kills + MORE_KILLS && !hasSeenAll()); kill++) {
         // A different moment each time, in the start-up phase of the file as well as in the middle of its life.
         const count = kill < kills ? 1 + ((kill * 37) % 211) : 500 * (kill - kills + 1)
-        const known = await writeAndKill(place, { setting, grant, buyerId }, count)
+        const known = await writeAndKill(place, { setting, grant, buyerId, callerId }, count)
         const bootId = `check-${kill}`
         const store = await place.open(bootId)
         const recovered = { refunded: 0, ambiguous: 0, canceled: 0, unknown: 0 }
@@ -128,6 +145,7 @@ describe.each([
         const of = (prefix: string) => new Map([...known].filter(([id]) => id.startsWith(prefix)))
         await checkClaims(store, of('clm_'))
         await checkPermits(store, of('pmt_'))
+        await checkCharges(store, callerId, of('txn_'))
         for (const [id, { state, receiptId }] of of('att_')) {
           const attempt =
             (await store.getAttempt(id, accountId)) ?? (await store.getAttempt(id, grant.accountId))

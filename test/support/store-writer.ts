@@ -1,10 +1,20 @@
 // A process that uses a store until it is killed and says what it was told: one line for every acknowledged step.
-// Started by the crash suite: node store-writer.ts <json of {dataDir, databaseUrl, setting, grant, buyerId}>
+// Started by the crash suite: node store-writer.ts <json of {dataDir, databaseUrl, setting, grant, buyerId, callerId}>
 import { randomUUID } from 'node:crypto'
 import { loadConfig } from '../../src/app/config.ts'
 import { openStore } from '../../src/store/index.ts'
 import { addPermit, edgeCall, execution, type Grant } from './store-actions.ts'
-import { ending, log, newClaim, reservation, type Setting, settling, submission } from './store.ts'
+import {
+  ending,
+  log,
+  newClaim,
+  nextTransaction,
+  NOW,
+  reservation,
+  type Setting,
+  settling,
+  submission,
+} from './store.ts'
 
 interface Input {
   readonly dataDir: string
@@ -12,9 +22,10 @@ interface Input {
   readonly setting: Setting
   readonly grant: Grant
   readonly buyerId: string
+  readonly callerId: string
 }
 
-const { dataDir, databaseUrl, setting, grant, buyerId } = JSON.parse(process.argv[2]!) as Input
+const { dataDir, databaseUrl, setting, grant, buyerId, callerId } = JSON.parse(process.argv[2]!) as Input
 const bootId = randomUUID()
 const config = loadConfig({ GATEWAY_DATA_DIR: dataDir, GATEWAY_DATABASE_URL: databaseUrl })
 const store = await openStore({ config, log, bootId })
@@ -71,5 +82,18 @@ async function pay(): Promise<never> {
     say('settled', id, end.receipt.id)
   }
 }
-const work = [attempt, attempt, pay, pay, act]
-await Promise.all(Array.from({ length: 15 }, (_, i) => work[i % work.length]!()))
+
+/** Priced calls, of which every second one is given back. */
+async function charge(): Promise<never> {
+  for (let i = 0; ; i++) {
+    const transactionId = nextTransaction()
+    const debit = { accountId: callerId, amount: 2, transactionId, reference: 'call', now: NOW }
+    if (!(await store.debitCredits(debit)).ok) throw new Error('not charged')
+    say('charged', transactionId)
+    if (i % 2 === 0) continue
+    if (!(await store.refundCredits({ transactionId, now: NOW })).ok) throw new Error('not given back')
+    say('returned', transactionId)
+  }
+}
+const work = [attempt, attempt, pay, pay, act, charge]
+await Promise.all(Array.from({ length: 18 }, (_, i) => work[i % work.length]!()))
