@@ -17,11 +17,8 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
 
   async function revoke(accountId: string | undefined, keyId: string): Promise<ServiceKey> {
     const admins = await listLiveAdminKeys(store, undefined)
-    if (
-      admins.length === 1 &&
-      admins[0]!.id === keyId &&
-      admins[0]!.accountId === (accountId ?? admins[0]!.accountId)
-    )
+    const [last] = admins
+    if (admins.length === 1 && last?.id === keyId && last.accountId === (accountId ?? last.accountId))
       throw new GatewayError(
         'state_conflict',
         'This is the last administrator key: revoking it would lock everybody out. Create another one first.',

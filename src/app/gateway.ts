@@ -37,6 +37,8 @@ export interface GatewayOptions {
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa?: readonly string[]
   readonly createLeakGate?: EgressParts['createLeakGate']
+  /** Whether a call fails that ends in a code which its tool does not document; logged unless said otherwise. */
+  readonly undocumented?: 'log' | 'fail'
   /** What the doors serve besides the product: the fixtures of the conformance suites. */
   readonly extend?: DoorExtensions
   /** In milliseconds. */

@@ -28,7 +28,10 @@ export async function openServices(
   ground: Ground,
   payments: Payments,
   registry: Registry,
-  options: { readonly createLeakGate?: EgressParts['createLeakGate'] },
+  options: {
+    readonly createLeakGate?: EgressParts['createLeakGate']
+    readonly undocumented?: 'log' | 'fail'
+  },
   lifetime: Lifetime,
 ): Promise<OpenServices> {
   const { config, store, log, now } = ground
@@ -72,6 +75,7 @@ export async function openServices(
     log,
     now,
     elapsedMs: () => performance.now(),
+    ...(options.undocumented && { undocumented: options.undocumented }),
   })
   return { services, calls, housekeeping: { egress, settlements, email } }
 }

@@ -26,9 +26,9 @@ export function parseInput(
   const fields = problems
     .slice(0, MAX_FIELDS)
     .map(({ pointer, message }) => ({ pointer: hideNames(pointer), message }))
-  const first = fields[0]!
+  const [first = { pointer: '', message: 'does not match the schema' }] = fields
   throw new GatewayError(
-    tool.invalidInput ?? problems[0]!.code,
+    tool.invalidInput ?? problems.at(0)?.code ?? 'input_invalid',
     `${first.pointer || 'the input'}: ${first.message}. ${hint(tool)}${repair ? ` ${REPAIR}` : ''}`,
     {
       extras: {

@@ -45,6 +45,8 @@ export function errorsOf(tool: AnyTool, route: RestRoute): ErrorCode[] {
     ...BY_CALLER[tool.caller],
   ])
   if (route.method === 'POST') for (const code of BODY) if (!own || !code.startsWith('json_')) codes.add(code)
+  // A caller may repeat what the route says, and nothing else.
+  if (route.fixed) codes.add('input_conflict')
   if (route.path.includes('{')) codes.add('request_invalid').add('not_found')
   return sorted(codes)
 }

@@ -63,7 +63,8 @@ export interface AnyTool {
   priceUnder?(config: { readonly creditPriceAtomic: bigint }): Price
   readonly caller: CallerKind
   readonly effects: Effects
-  readonly rest: readonly RestRoute[]
+  /** The first one is its address in documents. */
+  readonly rest: readonly [RestRoute, ...RestRoute[]]
   readonly skills: readonly SkillCard[]
   /** Doors that serve it; all three unless said otherwise. */
   readonly doors: readonly DoorName[]

@@ -32,9 +32,10 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unkno
 /** Of a union whose branches are told apart by type, what is wrong is said of the branch that was meant. */
 function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
-  const meant = issue.errors.filter((branch) => !branch.some(isTypeOfBranch))
-  if (meant.length !== 1) return [issue]
-  return meant[0]!.flatMap((nested) => toBranch({ ...nested, path: [...issue.path, ...nested.path] }))
+  const meant = issue.errors.filter((each) => !each.some(isTypeOfBranch))
+  const [branch, ...others] = meant
+  if (!branch || others.length > 0) return [issue]
+  return branch.flatMap((nested) => toBranch({ ...nested, path: [...issue.path, ...nested.path] }))
 }
 
 function codeOf(issue: z.core.$ZodIssue, value: unknown): ErrorCode {

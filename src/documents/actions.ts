@@ -118,7 +118,7 @@ function endpointsOf(registry: Registry, baseUrl: string): Json {
     registry.tools
       .filter(({ tool }) => tool.name.startsWith(NAMESPACE))
       .map(({ tool }) => {
-        const { method, path } = tool.rest[0]!
+        const { method, path } = tool.rest[0]
         return [
           tool.name.slice(NAMESPACE.length).replaceAll('.', '_'),
           { method, url: `${baseUrl}${path}`, mcp: tool.doors.includes('mcp') ? tool.name : null },

@@ -44,7 +44,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
               ...describeWebFetch(webFetch, addresses),
               available: parts.isPayable,
               paid: true,
-              endpoint: baseUrl + webFetch.tool.rest[0]!.path,
+              endpoint: baseUrl + webFetch.tool.rest[0].path,
             },
           ]
         : []),
@@ -66,7 +66,7 @@ export function catalogueOf(parts: CatalogueParts): Json {
       interactive_try: `${baseUrl}/docs`,
     },
     compatibility: {
-      paid_web_fetch: webFetch ? baseUrl + webFetch.tool.rest[0]!.path : null,
+      paid_web_fetch: webFetch ? baseUrl + webFetch.tool.rest[0].path : null,
       scoped_vendor_actions: `${baseUrl}/v1/actions`,
       operator_pricing: `${baseUrl}/v1/egress/pricing`,
     },
@@ -105,7 +105,7 @@ function describe(
     mappings: {
       mcp: { endpoint: mcpUrl, tool: execute.tool.name },
       a2a: { endpoint: `${baseUrl}/a2a`, skill: facts.id },
-      openapi: { url: `${baseUrl}/openapi.json`, operationId: execute.tool.rest[0]!.operationId },
+      openapi: { url: `${baseUrl}/openapi.json`, operationId: execute.tool.rest[0].operationId },
     },
   }
 }

@@ -21,7 +21,7 @@ export const describeWebFetch = (
       'and signed evidence of the execution.',
   ),
   availability: 'live',
-  execute_url: baseUrl + tool.rest[0]!.path,
+  execute_url: baseUrl + tool.rest[0].path,
   protocols: ['http', 'mcp', 'a2a'],
   expected_latency_ms: null,
   latency_note:
@@ -38,6 +38,6 @@ export const describeWebFetch = (
   mappings: {
     mcp: { endpoint: mcpUrl, tool: tool.name },
     a2a: { endpoint: `${baseUrl}/a2a`, skill: tool.skills[0]!.id },
-    openapi: { url: `${baseUrl}/openapi.json`, operationId: tool.rest[0]!.operationId },
+    openapi: { url: `${baseUrl}/openapi.json`, operationId: tool.rest[0].operationId },
   },
 })

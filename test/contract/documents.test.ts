@@ -358,7 +358,7 @@ describe('agent.txt', () => {
     const more = Array.from({ length: count }, (_, at) => ({
       ...first,
       name: `gateway.more.number_${at}`,
-      rest: [{ method: 'POST' as const, path: `/v1/more/${at}`, operationId: `more${at}` }],
+      rest: [{ method: 'POST', path: `/v1/more/${at}`, operationId: `more${at}` }] as const,
       skills: [],
       doors: ['rest' as const],
     }))

@@ -113,7 +113,11 @@ export async function startTestGateway(
   const config = loadConfig(world.env)
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
   const { engine: _engine, env: _env, ports: _ports, world: given, ...gatewayOptions } = options
-  const gateway = await startGateway(config, log, { ...gatewayOptions, extraCa: [world.ca.pem] })
+  const gateway = await startGateway(config, log, {
+    undocumented: 'fail',
+    ...gatewayOptions,
+    extraCa: [world.ca.pem],
+  })
   return {
     ...world,
     ...createClient(gateway.addresses.baseUrl, world),
