@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { emailField, EmailVerification } from '../schemas/email.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
+import { must } from '../src/lib/must.ts'
 
 /** Whether mail to an address can arrive, as far as spelling, DNS and lists tell. */
 export const emailVerify = defineTool({
@@ -27,5 +28,8 @@ export const emailVerify = defineTool({
   reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
   examples: [{ title: 'One address', input: { email: 'ada@example.com' } }],
-  handle: async ({ email }, context) => (await context.email.verify([email], context))[0]!,
+  async handle({ email }, context) {
+    const [verification] = await context.email.verify([email], context)
+    return must(verification, 'the answer for the one address that was asked about')
+  },
 })

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../core/errors.ts'
 import { createNetworks } from '../core/networks.ts'
 import { isAlwaysPaid, isPaid } from '../core/price.ts'
 import type { AnyTool } from '../core/registry.ts'
+import { must } from '../lib/must.ts'
 
 type Json = Record<string, unknown>
 
@@ -119,7 +120,10 @@ const NOBODY = '0x000000000000000000000000000000000000dEaD'
 
 /** What an example of the code shows beside the problem. */
 export function paymentSample(code: ErrorCode, baseUrl: string): Json {
-  const { network, v1Name, asset } = createNetworks([8453]).all[0]!
+  const { network, v1Name, asset } = must(
+    createNetworks([8453]).find('eip155:8453'),
+    'Base among the pinned networks',
+  )
   const common = {
     payTo: NOBODY,
     maxTimeoutSeconds: 300,

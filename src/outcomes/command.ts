@@ -39,7 +39,7 @@ function readCurl(words: readonly string[]): CommandReading {
   const urls: string[] = []
   let body: string | undefined
   for (let i = 0; i < words.length; i++) {
-    const word = words[i]!
+    const word = words[i] ?? ''
     // `-sX POST` is `-s -X POST`: in a cluster only the last flag can take the next word.
     const flag = /^-[a-z]+$/i.test(word) ? `-${word.at(-1)}` : word
     if (flag === '-X' || flag === '--request') method = words[++i]
@@ -71,27 +71,27 @@ function readWget(words: readonly string[]): CommandReading {
   return urls.length === 0 ? { ok: false, reason: 'no_url' } : { ok: true, kind: 'urls', urls }
 }
 
-const OPTIONS: Readonly<Record<string, string>> = {
-  url: 'urls',
-  limit: 'limit',
-  query: 'query',
-  'max-age-seconds': 'max_age_seconds',
-  testnet: 'testnet',
-}
+const OPTIONS: ReadonlyMap<string, string> = new Map([
+  ['url', 'urls'],
+  ['limit', 'limit'],
+  ['query', 'query'],
+  ['max-age-seconds', 'max_age_seconds'],
+  ['testnet', 'testnet'],
+])
 
 /** `feed-digest --url https://… --limit 5`: options by the names of the fields. */
 function readOptions(capability: string, words: readonly string[]): CommandReading {
   const urls: string[] = []
   const request = new Map<string, unknown>([['capability', capability]])
   for (let i = 0; i < words.length; i++) {
-    const word = words[i]!
+    const word = words[i] ?? ''
     if (!word.startsWith('--')) {
       urls.push(word)
       continue
     }
     const equals = word.indexOf('=')
     const name = word.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
-    const field = Object.hasOwn(OPTIONS, name) ? OPTIONS[name]! : undefined
+    const field = OPTIONS.get(name)
     if (field === undefined || request.has(field)) return { ok: false, reason: 'unknown_option' }
     if (field === 'testnet') {
       request.set(field, true)

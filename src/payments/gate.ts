@@ -23,6 +23,7 @@ import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
 import { retryLater } from '../lib/retry.ts'
 import { decodePayment } from './wire.ts'
+import { must } from '../lib/must.ts'
 
 export interface GateParts {
   readonly store: Store
@@ -309,7 +310,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
   /** Signature and shape against what was claimed, whatever is asked for today. */
   function prove(payment: Payment, claim: PaymentClaim): Promise<Verdict> {
-    const asset = parts.networks.find(claim.network)!.asset
+    const asset = must(parts.networks.find(claim.network), 'the network of a claim among those served').asset
     const requirements: PaymentRequirements = {
       scheme: payment.scheme,
       network: claim.network,

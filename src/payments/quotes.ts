@@ -7,6 +7,7 @@ import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
+import { must } from '../lib/must.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */
 const MAX_QUOTED_REQUEST_CHARS = 2560
@@ -52,7 +53,10 @@ export function termsOf(
   payTo: string | undefined,
   { network, amountAtomic }: Pick<Quotable, 'network' | 'amountAtomic'>,
 ) {
-  const { asset, revenue } = pinned.find(network)!
+  const { asset, revenue } = must(
+    pinned.find(network),
+    'a network that a tool is sold on among the pinned ones',
+  )
   return {
     scheme: 'exact',
     network,

@@ -2,7 +2,12 @@
 // answer throws, and then nothing is charged.
 import { createHash } from 'node:crypto'
 import { formatAtomic } from '../../schemas/money.ts'
-import { type AddressClass, WEB_FETCH, type WebFetchResult } from '../../schemas/web-fetch.ts'
+import {
+  type AddressClass,
+  type NormalisedFetch,
+  WEB_FETCH,
+  type WebFetchResult,
+} from '../../schemas/web-fetch.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { decodeResponse, headerOf, resolveLocation, sendPublic } from '../outbound/public-request.ts'
@@ -27,7 +32,7 @@ const USER_AGENT = 'agent-gateway/5 (web fetch)'
 /** Connections of fetches are shared among fetches only: no credential ever travels on one. */
 const PARTITION = 'web-fetch'
 
-const ACCEPT: Readonly<Record<string, string>> = {
+const ACCEPT: Readonly<Record<NormalisedFetch['mode'], string>> = {
   auto: 'text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8',
   text: 'text/html,text/plain;q=0.9,*/*;q=0.8',
   json: 'application/json,*/*;q=0.5',
@@ -50,7 +55,7 @@ export function createFetch(parts: FetchParts) {
       method: request.method,
       url: prepared.url,
       addresses,
-      accept: ACCEPT[request.mode]!,
+      accept: ACCEPT[request.mode],
       userAgent: USER_AGENT,
       partition: PARTITION,
       timeoutMs: left(),

@@ -19,6 +19,7 @@ import { bodyOf, preflight } from './preflight.ts'
 import { pathOf, pricingDocument } from './pricing.ts'
 import { inspectConfiguration } from './rails.ts'
 import { type PreparedFetch, prepareFetch } from './request.ts'
+import { must } from '../lib/must.ts'
 
 export interface WebFetchParts {
   readonly config: Pick<Config, 'mode' | 'egressPorts'>
@@ -69,7 +70,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
     throw new GatewayError(
       'tool_unavailable',
       `${WEB_FETCH} is not offered: its price does not cover its costs. Ask the operator to correct the configuration.`,
-      { reason: parts.economics.rejection_reason! },
+      { reason: must(parts.economics.rejection_reason, 'why a price does not cover its costs') },
     )
   }
 
@@ -99,7 +100,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
       await parts.targets.check(prepared)
       requireOffer()
       const rail = inspectConfiguration(parts, prepared.request.network)
-      if (!rail.ready) throw new GatewayError('payments_unavailable', rail.detail!, { reason: rail.reason! })
+      if (!rail.ready) throw new GatewayError('payments_unavailable', rail.detail, { reason: rail.reason })
       const quotable = quotableOf(prepared)
       const { id, jws, issuedAt, expiresAt } = quotes.issue(quotable)
       await parts.store.saveQuote({ id, jws, createdAt: issuedAt, expiresAt })

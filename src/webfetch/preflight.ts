@@ -6,6 +6,7 @@ import type { Economics } from './economics.ts'
 import { pathOf } from './pricing.ts'
 import { inspectRail, railId, type RailParts } from './rails.ts'
 import type { PreparedFetch } from './request.ts'
+import { must } from '../lib/must.ts'
 
 export interface PreflightParts extends RailParts {
   readonly targets: Targets
@@ -22,11 +23,11 @@ export async function preflight(parts: PreflightParts, prepared: PreparedFetch) 
   ])
   const findings: { code: string; reason: string; detail: string }[] = []
   if (!target.ok) findings.push({ code: target.code, reason: target.reason, detail: target.detail })
-  if (!rail.ready) findings.push({ code: 'payments_unavailable', reason: rail.reason!, detail: rail.detail! })
+  if (!rail.ready) findings.push({ code: 'payments_unavailable', reason: rail.reason, detail: rail.detail })
   if (!parts.economics.available)
     findings.push({
       code: 'tool_unavailable',
-      reason: parts.economics.rejection_reason!,
+      reason: must(parts.economics.rejection_reason, 'why a price does not cover its costs'),
       detail: 'The configured price does not cover its costs, so the tool is not offered.',
     })
   return {

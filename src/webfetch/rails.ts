@@ -3,12 +3,14 @@ import { createNetworks } from '../core/networks.ts'
 import type { Router } from '../payments/ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import { PRODUCTION, TESTNET } from './shapes.ts'
+import { must } from '../lib/must.ts'
 
 export type FetchNetworkId = typeof PRODUCTION | typeof TESTNET
 
 /** The pinned assets, also of networks that this gateway has no chain for. */
 const pinned = createNetworks([8453, 84532])
-export const pinnedNetwork = (network: FetchNetworkId): PaymentNetwork => pinned.find(network)!
+export const pinnedNetwork = (network: FetchNetworkId): PaymentNetwork =>
+  must(pinned.find(network), 'a network of the schema among the pinned ones')
 
 export const railId = (network: FetchNetworkId) => `x402:${network}:exact`
 
@@ -18,12 +20,14 @@ export interface RailParts {
   readonly payTo: string | undefined
 }
 
-export interface RailReadiness {
-  readonly ready: boolean
-  readonly reason: 'no_pay_to' | 'no_network' | 'no_route' | null
-  /** For an agent: what is missing. */
-  readonly detail: string | null
-}
+export type RailReadiness =
+  | { readonly ready: true; readonly reason: null; readonly detail: null }
+  | {
+      readonly ready: false
+      readonly reason: keyof typeof DETAILS
+      /** For an agent: what is missing. */
+      readonly detail: string
+    }
 
 const DETAILS = {
   no_pay_to: 'The operator has not said who is paid (GATEWAY_PAY_TO).',
