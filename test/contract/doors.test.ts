@@ -10,7 +10,7 @@ import { throughDoor } from '../support/three-doors.ts'
 let gateway: TestGateway
 let capability: string
 beforeAll(async () => {
-  gateway = await startTestGateway()
+  gateway = await startTestGateway({ undocumented: 'fail' })
   capability = (await gateway.grant()).capability
 })
 afterAll(() => gateway?.close())

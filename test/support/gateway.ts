@@ -114,7 +114,6 @@ export async function startTestGateway(
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
   const { engine: _engine, env: _env, ports: _ports, world: given, ...gatewayOptions } = options
   const gateway = await startGateway(config, log, {
-    undocumented: 'fail',
     ...gatewayOptions,
     extraCa: [world.ca.pem],
   })

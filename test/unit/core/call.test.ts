@@ -243,6 +243,16 @@ describe('call path', () => {
     expect(JSON.stringify(log())).not.toContain(KEY)
   })
 
+  it('logs a code that the tool does not document, and fails with a sentence where that is asked for', async () => {
+    const surprising = toolOf(async () => Promise.reject(new GatewayError('permit_used', 'd')))
+    const { call, log } = setUp()
+    expect((await call(surprising)).code).toBe('permit_used')
+    expect(log()[0]).toMatchObject({ level: 40, tool: 'gateway.test', code: 'permit_used' })
+    const { result } = await setUp({ undocumented: 'fail' }).call(surprising)
+    expect(result).toMatchObject({ ok: false, error: { code: 'internal' } })
+    expect(result.ok ? '' : result.error.message).toMatch(/ended in permit_used.*add it to its `errors`/)
+  })
+
   it('takes as many calls at once as allowed, refuses the next, and counts them all', async () => {
     const { call, calls } = setUp({ maxInFlight: 2 })
     const gate = Promise.withResolvers<void>()
