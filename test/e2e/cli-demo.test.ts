@@ -43,14 +43,12 @@ interface Shown {
 }
 
 const env = () => ({ GATEWAY_DATA_DIR: join(folder, 'data'), GATEWAY_LOG_LEVEL: 'silent' })
-const purchases = [
-  'Web extraction: gateway_execute /v1/execute',
-  'Product offers: gateway_execute /v1/execute',
-  'Feed digest: gateway_execute /v1/execute',
-  ...tools
-    .filter(({ price }) => price.kind === 'x402')
-    .flatMap(({ name, title, rest }) => rest.map(({ path }) => `${title}: ${name} ${path}`)),
-]
+/** One of each thing that is sold: a tool that sells several names them. */
+const purchases = tools
+  .filter(({ price }) => price.kind === 'x402')
+  .flatMap(({ name, title, rest, sold = [{ name: title }] }) =>
+    rest.flatMap(({ path }) => sold.map((one) => `${one.name}: ${name} ${path}`)),
+  )
 const OUTCOMES = { 'Web extraction': '0.003000', 'Product offers': '0.006000', 'Feed digest': '0.002000' }
 
 describe('demo', () => {
