@@ -8,7 +8,10 @@ import type { QuotaState } from './rate-limit.ts'
 /** @typeParam C who calls, as the tool's `caller` says: authenticated once, by the call path */
 export interface CallContext<C extends Caller = Caller> {
   readonly caller: C
-  /** Aborts when the caller goes away: stop work that nobody will read. Made by asking for it: few calls need one. */
+  /**
+   * Aborts when the caller goes away: stop work that nobody will read. Never where x402 or the call's own debit pays for it: what
+   * is begun is paid. Made by asking for it: few calls need one.
+   */
   readonly signal: () => AbortSignal
   readonly requestId: string
   /** Milliseconds since the epoch. */

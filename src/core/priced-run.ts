@@ -84,7 +84,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const { accountId } = caller
     const now = parts.now()
     const transactionId = newId('txn', now)
-    const { ok, balance } = await parts.store.debitCredits({
+    const { ok, balance } = await debit({
       accountId,
       amount: credits,
       transactionId,
@@ -100,7 +100,8 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
         what: `${tool.title} costs ${words}`,
       })
     try {
-      const made = await plan.run(context)
+      // Whoever goes away pays all the same: else an account has its work begun, hangs up and is given its credits back.
+      const made = await plan.run({ ...context, signal: neverGone })
       return { output: check(tool, withMember(made, 'credits', { charged: credits, balance })), price: words }
     } catch (thrown) {
       await giveBack(transactionId)
@@ -108,17 +109,34 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     }
   }
 
+  /** A store that fails does not say whether it took the credits, and nothing is done for them: what it took goes back. */
+  async function debit(input: Parameters<Store['debitCredits']>[0]) {
+    try {
+      return await parts.store.debitCredits(input)
+    } catch (thrown) {
+      giveBackLater(input.transactionId)
+      throw thrown
+    }
+  }
+
+  async function refund(transactionId: string): Promise<void> {
+    await parts.store.refundCredits({ transactionId, now: parts.now() })
+  }
+
   /** What the caller needs to hear is why the call failed, so a store that is away is asked again later. */
   async function giveBack(transactionId: string): Promise<void> {
-    const refund = () => parts.store.refundCredits({ transactionId, now: parts.now() })
     try {
-      await refund()
+      await refund(transactionId)
     } catch (first) {
       parts.log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
-      void retryLater(refund).catch((err: unknown) =>
-        parts.log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
-      )
+      giveBackLater(transactionId)
     }
+  }
+
+  function giveBackLater(transactionId: string): void {
+    void retryLater(() => refund(transactionId)).catch((err: unknown) =>
+      parts.log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
+    )
   }
 
   async function runWithinAttempt(run: PricedRun, price: CreditsPrice): Promise<RunResult> {

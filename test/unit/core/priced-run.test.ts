@@ -1,5 +1,5 @@
 // What is charged for a run, however it ends: each kind of price against handlers that leak, lie, throw or take what is not theirs.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { PaidCall, PaymentGate } from '../../../src/core/charging.ts'
 import type { CallContext } from '../../../src/core/context.ts'
@@ -37,7 +37,7 @@ function toolOf(price: Price): AnyTool {
 type Run = (context: CallContext & { readonly charge?: CreditCharge }) => Promise<unknown>
 
 /** @param options.refund what the store says to a refund, call by call */
-function setUp(options: { balance?: number } = {}) {
+function setUp(options: { balance?: number; losesAnswer?: boolean } = {}) {
   const ledger = { balance: options.balance ?? 10, entries: [] as string[] }
   const asked: PaidCall[] = []
   /** A gate that settles only what came back from the work. */
@@ -62,7 +62,9 @@ function setUp(options: { balance?: number } = {}) {
       async debitCredits({ amount, reference }) {
         if (ledger.balance < amount) return { ok: false, balance: ledger.balance }
         ledger.entries.push(`-${amount} ${reference}`)
-        return { ok: true, balance: (ledger.balance -= amount) }
+        ledger.balance -= amount
+        if (options.losesAnswer) throw new GatewayError('store_unavailable', 'away')
+        return { ok: true, balance: ledger.balance }
       },
       async refundCredits() {
         ledger.entries.push('given back')
@@ -74,7 +76,11 @@ function setUp(options: { balance?: number } = {}) {
     log: createLogger('silent'),
     now: () => 1_800_000_000_000,
   })
-  async function call(price: Price, work: Run, over: { plan?: Partial<Plan>; input?: unknown } = {}) {
+  async function call(
+    price: Price,
+    work: Run,
+    over: { plan?: Partial<Plan>; input?: unknown; signal?: () => AbortSignal } = {},
+  ) {
     try {
       const { output } = await run({
         tool: toolOf(price),
@@ -82,7 +88,7 @@ function setUp(options: { balance?: number } = {}) {
         plan: { run: work, ...over.plan },
         context: {
           caller: { kind: 'operator', id: 'key_1', accountId: 'acct_1', admin: false, address: '' },
-          signal: neverGone,
+          signal: over.signal ?? neverGone,
           requestId: 'req_1',
           now: () => 0,
           newId: (prefix) => `${prefix}_1`,
@@ -178,6 +184,36 @@ describe('credits of a call', () => {
     })
     expect(refused).toMatchObject({ code: 'upstream_unreachable' })
     expect(ledger.balance).toBe(10)
+  })
+
+  it('are given back when the store took them and did not say so', async () => {
+    vi.useFakeTimers()
+    try {
+      const { call, ledger } = setUp({ losesAnswer: true })
+      let ran = false
+      const refused = await call(credits(2), async () => ((ran = true), GOOD))
+      expect(refused).toMatchObject({ code: 'store_unavailable' })
+      expect([ran, ledger.balance]).toEqual([false, 8])
+      await vi.runAllTimersAsync()
+      expect(ledger).toMatchObject({ balance: 10, entries: ['-2 gateway.priced req_1', 'given back'] })
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('pay for work that goes on when its caller hangs up', async () => {
+    const { call, ledger } = setUp()
+    const hungUp = AbortSignal.abort()
+    const answered = await call(
+      credits(2),
+      async ({ signal }) => {
+        signal().throwIfAborted()
+        return GOOD
+      },
+      { signal: () => hungUp },
+    )
+    expect(answered).toMatchObject({ output: GOOD })
+    expect(ledger.entries).toEqual(['-2 gateway.priced req_1'])
   })
 
   it('that the account does not have run nothing', async () => {
