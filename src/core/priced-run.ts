@@ -200,7 +200,21 @@ function termsOf(tool: AnyTool, price: X402Price, charge: Partial<Terms>, input:
     ...charge,
     amountAtomic,
     networks,
-    requestDigest: charge.requestDigest ?? digestCanonical({ tool: tool.name, input: input ?? null }),
+    requestDigest: charge.requestDigest ?? digestOf(tool, input),
+  }
+}
+
+/** @throws {GatewayError} input_invalid, or the tool's own code, where a text or a number of the input has no RFC 8785 form */
+function digestOf({ name, invalidInput }: AnyTool, input: unknown): string {
+  try {
+    return digestCanonical({ tool: name, input: input ?? null })
+  } catch (cause) {
+    throw new GatewayError(
+      invalidInput ?? 'input_invalid',
+      'A payment is bound to its input, and this one has no canonical form (RFC 8785): a text holds half a surrogate pair, or ' +
+        'a number is too large for a double.',
+      { cause },
+    )
   }
 }
 

@@ -306,6 +306,16 @@ describe('a price in x402', () => {
     expect([input, ledger.entries]).toEqual([{ list: ['a'] }, []])
   })
 
+  it.each([
+    ['half a surrogate pair', { text: '\ud800' }],
+    ['a member named by one', { texts: { '\udc00': 1 } }],
+    ['a number that JSON has and a double has not', JSON.parse('{"size":1e400}') as object],
+  ])('refuses an input that no payment can be bound to: %s', async (_, input) => {
+    const { call, asked } = setUp()
+    expect(await call(paid, async () => GOOD, { input })).toMatchObject({ code: 'input_invalid' })
+    expect(asked).toEqual([])
+  })
+
   it.each<[string, Price, Partial<Plan>, string]>([
     ['free, where none is announced', paid, { charge: null }, 'mayBeFree'],
     ['dearer than announced', paid, { charge: { amountAtomic: 2000n } }, 'write `upTo`'],
