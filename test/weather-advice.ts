@@ -6,7 +6,7 @@ import { defineTool } from '../tools/services.ts'
 export const weatherAdvice = defineTool({
   name: 'gateway.weather.advice',
   title: 'Advise what to wear',
-  summary: 'Says what to wear at a temperature and a chance of rain. Costs 0.001 USDC, paid with x402.',
+  summary: 'Says what to wear at a temperature and a chance of rain.',
   input: z.strictObject({
     celsius: z.number().min(-60).max(60).describe('Temperature outside'),
     rain_percent: z.int().min(0).max(100).default(0),

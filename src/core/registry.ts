@@ -5,7 +5,7 @@ import { CreditsCharged } from '../../schemas/money.ts'
 import { Receipt } from '../../schemas/receipt.ts'
 import { type CreditsPrice, errorsOfPrice, type Price, type X402Price } from './price.ts'
 import type { AnyTool, DoorName, RestRoute, SkillCard, Sold } from './tool.ts'
-import { checkExamples, checkTool } from './tool-check.ts'
+import { checkExamples, checkMembers, checkTool } from './tool-check.ts'
 import type { CallerKind, CallerOf } from './caller.ts'
 import type { Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
@@ -129,6 +129,7 @@ export const toolDefiner =
   <I extends z.ZodType, O extends z.ZodType, const C extends CallerKind, const P extends Price>(
     given: ToolDefinition<S, I, O, C, P>,
   ): Tool<I, O> => {
+    checkMembers(given)
     const { skill, handle, plan, ...rest } = given
     const skills = skill === undefined ? [] : listOf(skill)
     const tool = {

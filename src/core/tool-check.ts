@@ -3,6 +3,29 @@
 import { z } from 'zod'
 import type { AnyTool } from './tool.ts'
 
+/** What every tool says of itself, and how it is written. */
+const REQUIRED = {
+  title: 'a few words for people',
+  summary: 'a sentence that says what it does',
+  input: 'z.strictObject({ … })',
+  output: 'z.strictObject({ … })',
+  price: 'free, credits(…) or x402(…)',
+  caller: "'anyone', 'capability', 'account', 'operator', 'admin' or 'email'",
+  effects: '{ readOnly: …, idempotent: …, openWorld: … }',
+  rest: '{ method, path, operationId }',
+  errors: '[], or the codes that it throws',
+} as const
+
+/**
+ * The build strips types without checking them, so a member that nobody wrote gets here.
+ * @throws {Error}
+ */
+export function checkMembers(given: { readonly name: string }): void {
+  for (const [member, form] of Object.entries(REQUIRED))
+    if (Reflect.get(given, member) === undefined)
+      throw new Error(`${given.name}: has no \`${member}\`: write ${form}`)
+}
+
 /** @throws {Error} */
 export function checkTool(tool: AnyTool): void {
   const problem = findProblem(tool)

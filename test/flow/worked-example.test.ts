@@ -10,11 +10,14 @@ import { at, type Json } from '../support/tree.ts'
 import { weatherAdvice } from '../weather-advice.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
 
+/** Whoever tries the example in `tools/` has it in the list already. */
+const others = tools.filter(({ name }) => name !== weatherAdvice.name)
+
 let chain: TestChain
 let gw: TestGateway
 beforeAll(async () => {
   chain = await startTestChain(84532)
-  gw = await startTestGateway({ env: chain.env, tools: [...tools, weatherAdvice] })
+  gw = await startTestGateway({ env: chain.env, tools: [...others, weatherAdvice] })
 })
 afterAll(async () => {
   await gw?.close()

@@ -65,6 +65,9 @@ describe('a tool that contradicts itself is refused where it is defined', () => 
       { output: z.union([z.strictObject({}), z.record(z.string(), z.object({}))]) },
       /at the top: write z\.strictObject/,
     ],
+    ['has no price', { price: undefined }, /has no `price`: write free, credits\(…\) or x402\(…\)/],
+    ['documents no errors', { errors: undefined }, /has no `errors`: write \[\]/],
+    ['has no words', { summary: undefined }, /has no `summary`: write a sentence/],
     ['has no work', { handle: undefined }, /write `handle`, or `plan`/],
     ['has no name of ours', { name: 'weather' }, /write gateway\./],
     [

@@ -21,6 +21,13 @@ it('no schema of a tool that is gone is left', async () => {
   expect(left.filter((path) => !files.has(path))).toEqual([])
 })
 
+it('every file of tools/ is in the list of tools/index.ts', () => {
+  const listed = new Set(read('tools/index.ts').match(/(?<=from '\.\/)[^']+/g))
+  const helpers = ['index.ts', 'services.ts', 'example-mandate.ts']
+  const written = globSync('*.ts', { cwd: new URL('tools/', root).pathname })
+  expect(written.filter((name) => !listed.has(name) && !helpers.includes(name))).toEqual([])
+})
+
 it('the page of tools has a row for each', () => {
   expect(files.get('docs/tools.md')).toContain('| `gateway.egress.fetch` |')
 })

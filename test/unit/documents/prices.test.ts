@@ -8,6 +8,7 @@ import { agentText } from '../../../src/documents/texts.ts'
 import { createCatalogue } from '../../../src/doors/mcp/catalogue.ts'
 import { createRegistry } from '../../../src/core/registry.ts'
 import { DEFAULT_ECONOMICS } from '../../../src/webfetch/economics.ts'
+import { execute } from '../../../tools/execute.ts'
 import { tools } from '../../../tools/index.ts'
 import { at } from '../../support/tree.ts'
 
@@ -26,7 +27,12 @@ describe('a price', () => {
 
   it('stands once in the description of a paid tool over MCP', () => {
     const paid = describedBy(registry).filter(({ description }) => description.includes('Costs money'))
-    expect(paid.map(({ name }) => name)).toEqual([WEB_FETCH, 'gateway.credits.purchase'])
+    // The jobs of execute have prices of their own.
+    const sold = tools.filter(({ name, price }) => price.kind === 'x402' && name !== execute.name)
+    expect(paid.map(({ name }) => name)).toEqual(sold.map(({ name }) => name))
+    expect(paid.map(({ name }) => name)).toEqual(
+      expect.arrayContaining([WEB_FETCH, 'gateway.credits.purchase']),
+    )
     for (const { description } of paid) expect(description.match(/\bUSDC a call\b/g)).toHaveLength(1)
   })
 
