@@ -7,6 +7,7 @@ const answer = await fetch(`${gateway}/v1/egress/fetch`, {
   headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${process.env.CAPABILITY}` },
   body: JSON.stringify({ method: 'GET', url: 'https://sandbox.agent-gateway.test/api/whoami' }),
 })
+if (!answer.ok) throw new Error(await answer.text()) // says what to do
 const { upstream, credits, receipt } = await answer.json()
 console.log(upstream.status, upstream.body) // what the API said
 console.log(credits) // { charged: 1, balance: … }
