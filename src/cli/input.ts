@@ -22,7 +22,10 @@ async function readOne(what: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch {
-    throw new CommandFailure(Exit.usage, `The ${what} file ${file} cannot be read by this user.`)
+    throw new CommandFailure(
+      Exit.usage,
+      `The ${what} file ${file} cannot be read: it does not exist, or this user may not read it.`,
+    )
   }
 }
 

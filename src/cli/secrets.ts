@@ -46,7 +46,10 @@ async function readSecretFile(what: string, file: string): Promise<string> {
     return bytes.toString('utf8')
   } catch (thrown) {
     if (thrown instanceof CommandFailure) throw thrown
-    throw new CommandFailure(Exit.usage, `The ${what} file ${file} cannot be read by this user.`)
+    throw new CommandFailure(
+      Exit.usage,
+      `The ${what} file ${file} cannot be read: it does not exist, or this user may not read it.`,
+    )
   }
 }
 

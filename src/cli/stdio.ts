@@ -51,7 +51,10 @@ async function readToken(file: string): Promise<string> {
   try {
     text = (await readFile(file, 'utf8')).trim()
   } catch {
-    throw new CommandFailure(Exit.config, `GATEWAY_TOKEN_FILE: ${file} cannot be read by this user.`)
+    throw new CommandFailure(
+      Exit.config,
+      `GATEWAY_TOKEN_FILE: ${file} cannot be read: it does not exist, or this user may not read it.`,
+    )
   }
   if (parseToken(text) === undefined)
     throw new CommandFailure(

@@ -84,7 +84,10 @@ async function operator(
 ): Promise<Caller & { kind: 'operator' }> {
   const key = parseToken(token)?.kind === 'sk' ? await store.findKey(hashToken(token)) : undefined
   if (!key)
-    throw new GatewayError('key_invalid', 'This service key is mistyped, revoked or of another installation.')
+    throw new GatewayError(
+      'key_invalid',
+      'This service key is mistyped, revoked or of another installation. Use one that `agent-gateway keys create` printed here.',
+    )
   return { kind: 'operator', id: key.id, accountId: key.accountId, admin: key.admin, address }
 }
 
@@ -94,7 +97,10 @@ async function emailUser(
 ): Promise<Caller> {
   const key = parseToken(token)?.kind === 'ek' ? await store.findEmailKey(hashToken(token)) : undefined
   if (!key)
-    throw new GatewayError('key_invalid', 'This email key is mistyped, revoked or of another installation.')
+    throw new GatewayError(
+      'key_invalid',
+      'This email key is mistyped, revoked or of another installation. POST /v1/keys/free gives a new one.',
+    )
   return { kind: 'email', id: key.id, address }
 }
 
@@ -105,7 +111,10 @@ async function agent(
   const capability =
     parseToken(token)?.kind === 'cap' ? await store.findCapability(hashToken(token)) : undefined
   if (!capability)
-    throw new GatewayError('capability_invalid', 'This capability is mistyped or was never issued here.')
+    throw new GatewayError(
+      'capability_invalid',
+      'This capability is mistyped or was never issued here. Compare it with what the operator gave you, or ask for a new one.',
+    )
   if (capability.revokedAt !== null)
     throw new GatewayError(
       'capability_invalid',

@@ -48,7 +48,7 @@ export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log:
     try {
       return await payments.outcome(claimId)
     } catch (thrown) {
-      log.error({ [LogField.claim]: claimId, err: thrown }, 'a2a task undecided')
+      log.error({ [LogField.claim]: claimId, err: thrown }, 'the payment of an a2a task cannot be read')
       return undefined
     }
   }
