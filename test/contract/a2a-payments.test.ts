@@ -401,7 +401,7 @@ describe('a payment whose settlement is not known', () => {
     const task = await undecided()
     gate.decide('chain down')
     expect(await read(task.id)).toEqual(task)
-    expect(door.lines.join('')).toContain('a2a task undecided')
+    expect(door.lines.join('')).toContain('the payment of an a2a task cannot be read')
     gate.decide('settled')
     expect(stateOf(await read(task.id))).toBe('TASK_STATE_COMPLETED')
   })
