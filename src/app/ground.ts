@@ -27,7 +27,7 @@ export interface Ground {
   readonly log: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Of this process: tells what it left behind from what another one is doing. */
+  /** Names this process, so that what it left behind is told from what another one is doing. */
   readonly bootId: string
   readonly fault: Fault
   readonly store: Store

@@ -10,7 +10,7 @@ import { Secret } from '../lib/secret.ts'
 type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFile'>
 
 export interface PaymentSetup {
-  /** Of GATEWAY_SETTLER_KEY_FILE. */
+  /** The key in GATEWAY_SETTLER_KEY_FILE. */
   readonly settlerKey: Secret<string> | undefined
   /** What will not work, and what to set; nothing that keeps the gateway from starting. */
   readonly warnings: readonly string[]

@@ -64,7 +64,7 @@ export async function authenticate(
     case 'anyone':
       if (key !== undefined) return operator(key, context)
       if (capability !== undefined) return agent(capability, context)
-      // Of no account, so it is nobody here; but a wrong one is told so.
+      // An email key belongs to no account, so its holder is nobody here; a wrong one is refused all the same.
       if (emailKey !== undefined) await emailUser(emailKey, context)
       return { kind: 'anonymous', id: 'anonymous', address: context.address }
   }

@@ -31,7 +31,7 @@ export interface CallRequest {
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
   readonly payment?: PresentedPayment | undefined
-  /** Of a tool that passes HTTP messages on. */
+  /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
   /** `X-Gateway-Quote` as sent. */
   readonly quote?: string | undefined
@@ -46,7 +46,7 @@ export type CallResult =
   | {
       readonly ok: true
       readonly output: unknown
-      /** Of a call that was paid with x402: the exact bytes to send, and how it was settled. */
+      /** The exact bytes to send and how they were settled, where the call was paid with x402. */
       readonly paid?: PaidResult | undefined
       readonly caller: Caller
       readonly rate?: RateState | undefined
@@ -241,7 +241,7 @@ function withArgument(request: CallRequest): PresentedTokens {
     : request.tokens
 }
 
-/** Of a call that was refused: what it would have cost. */
+/** What a refused call would have cost, in words for the log. */
 const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
 
 function record(

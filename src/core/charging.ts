@@ -100,7 +100,7 @@ export interface PaymentGate {
     payment: PresentedPayment | undefined,
   ): Promise<{
     claim: PaymentClaim
-    /** Of a settled claim: exactly what was, or would have been, released. */
+    /** Exactly what was, or would have been, released for a settled claim. */
     result: string | null
     receipt: Receipt | null
   }>

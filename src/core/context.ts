@@ -22,7 +22,7 @@ export interface CallContext<C extends Caller = Caller> {
   readonly payment?: PresentedPayment | undefined
   /** The claim that pays for this call; undefined where nothing was paid with x402. */
   readonly claimId?: string | undefined
-  /** Of a tool that passes HTTP messages on: the message itself. */
+  /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
   /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
   readonly quota: (state: QuotaState) => void

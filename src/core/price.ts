@@ -33,7 +33,7 @@ export interface X402Price<
   readonly kind: 'x402'
   /** Atomic units of USDC: of every call; of the cheapest one where there is `upToAtomic`; the usual one where a plan says more. */
   readonly amountAtomic: bigint
-  /** Of the dearest call, where calls cost differently. */
+  /** The price of the dearest call, where calls cost differently. */
   readonly upToAtomic: bigint | undefined
   readonly networksFrom: N
   /** CAIP-2 ids; none where the plan says them. */

@@ -10,7 +10,7 @@ export interface RateState {
   readonly exceeded: boolean
 }
 
-/** Of a quota that is counted elsewhere, over a longer window. */
+/** The state of a quota that is counted elsewhere, over a longer window. */
 export interface QuotaState extends RateState {
   readonly name: string
   readonly windowSeconds: number
@@ -46,7 +46,7 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
 /** Whoever has one address of IPv6 has the 2^64 around it: they count as one. */
 function holderOf(who: string): string {
   if (!isIPv6(who)) return who
-  // Without the zone, which only means something on this machine.
+  // The zone is cut off: it only means something on this machine.
   const canonical = new URL(`http://[${who.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
   // IPv4 in IPv6, the same address in either spelling.
   const mapped = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(canonical)

@@ -100,7 +100,7 @@ function findLoose(schema: z.core.$ZodType, path = 'the top', seen = new Set<unk
   return undefined
 }
 
-/** Of every other kind of schema: elements, options, both ends of a pipe, whatever it wraps. */
+/** What every other kind of schema is made of: elements, options, both ends of a pipe, whatever it wraps. */
 function innerSchemas(def: z.core.$ZodTypeDef): z.core.$ZodType[] {
   const found: z.core.$ZodType[] = []
   for (const name of [

@@ -96,7 +96,7 @@ export interface AnyTool {
    * its output is the answer. Described like every other route, served by none of the others' means.
    */
   readonly passes?: 'message'
-  /** Of an input that does not match the schema: `repair` of the refusal, with a request that works. */
+  /** Makes `repair` of the refusal, a request that works, from an input that does not match the schema. */
   repair?(input: unknown, context: CallContext): Record<string, unknown>
   /** Words that, without anything beside them, are a request for this tool; they are then its input `intent`. */
   understands?(words: string): boolean
@@ -109,7 +109,7 @@ export interface AnyTool {
 
 /** One call, understood: what it costs, and the work. */
 export interface Plan {
-  /** Of a tool with an x402 price; undefined: what the price says; null: this job is free. */
+  /** What this job of a tool with an x402 price costs; undefined: what the price says; null: this job is free. */
   readonly charge?: Partial<Terms> | null
   run(context: CallContext & { readonly charge?: CreditCharge }): Promise<unknown>
 }

@@ -29,7 +29,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unkno
   return problems.filter(({ code, pointer }) => code !== 'input_invalid' || !mistyped.has(pointer))
 }
 
-/** Of a union whose branches are told apart by type, what is wrong is said of the branch that was meant. */
+/** Where the branches of a union are told apart by type, what is wrong is said of the branch that was meant. */
 function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const meant = issue.errors.filter((each) => !each.some(isTypeOfBranch))

@@ -59,7 +59,7 @@ export const quoteParameters = (tool: AnyTool): readonly Json[] =>
       ]
     : []
 
-/** Of an answer that was paid for. */
+/** The headers of an answer that was paid for. */
 export const paidHeaders = (tool: AnyTool): Json =>
   isPaid(tool)
     ? {
@@ -69,7 +69,7 @@ export const paidHeaders = (tool: AnyTool): Json =>
       }
     : {}
 
-/** Of a refusal; a 402 for credits has no such header, because its offer is for another address. */
+/** The headers of a refusal; a 402 for credits has none of them, because its offer is for another address. */
 export const refusalHeaders = (tool: AnyTool, codes: readonly ErrorCode[]): Json =>
   isPaid(tool) && codes.includes('payment_required')
     ? {

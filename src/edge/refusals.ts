@@ -39,7 +39,7 @@ export function transactionBlocked(findings: readonly Finding[]): GatewayError {
   )
 }
 
-/** Without the offer of other 402s: the reference in it names the account. */
+/** The offer of other 402s is left out: the reference in it names the account. */
 export const merchantHasNoCredits = () =>
   new GatewayError(
     'credits_required',

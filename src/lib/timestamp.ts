@@ -6,6 +6,6 @@
  */
 export const toTimestamp = (time: number): string => new Date(time).toISOString()
 
-/** As `toTimestamp`, for moments that may not have come. */
+/** Does what `toTimestamp` does, for moments that may not have come. */
 export const toTimestampOrNull = (time: number | null): string | null =>
   time === null ? null : toTimestamp(time)

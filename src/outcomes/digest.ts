@@ -18,7 +18,7 @@ const CHARACTERS_A_TURN = 64 * 1024
 const SPREAD_DEPTH = 6
 
 /**
- * As `digestJson`, a piece in every turn: an answer of a megabyte would keep everybody waiting for it.
+ * Does what `digestJson` does, a piece in every turn of the event loop: an answer of a megabyte would keep everybody waiting for it.
  * @param value a JSON value that nobody changes meanwhile
  */
 export async function digestJsonInTurns(value: unknown, scheduler: Scheduler): Promise<string> {

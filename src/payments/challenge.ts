@@ -17,7 +17,7 @@ import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import type { Challenge, PaidCall } from '../core/charging.ts'
 import { toRequirements } from './requirements.ts'
 
-/** Of the JSON, before base64: a stock client sends most of it back in a header that may have 8 KiB. */
+/** The bound holds for the JSON before base64: a stock client sends most of it back in a header that may have 8 KiB. */
 const MAX_REQUIRED_BYTES = 4000
 /** What a payment may be nested: the echo of an extension is as deep in it as in the challenge. */
 const MAX_DEPTH = 15

@@ -218,7 +218,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return isDoubtful(current) ? settlements.reconcileOne(current) : current
   }
 
-  /** Of another process: nobody tells us, so the store is asked. */
+  /** Waits for a claim of another process: nobody tells us, so the store is asked. */
   async function pollUntilEnded(claim: PaymentClaim): Promise<PaymentClaim> {
     let current = claim
     for (let polls = WAIT_MS / POLL_MS; isInFlight(current) && polls > 0; polls--) {
@@ -234,7 +234,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return paid
   }
 
-  /** Of a settled claim, while its result is kept. */
+  /** What was paid for with a settled claim, while its result is kept. */
   async function findPaid(claim: PaymentClaim): Promise<PaidResult | null> {
     const [result, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
     return result && receipt ? release(claim, result.json, receipt, true) : null

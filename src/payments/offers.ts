@@ -76,7 +76,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
         network,
         resourceUrl: resource,
         payer,
-        // Of the settlement, not of this answer: a replay carries the same receipt.
+        // The moment is that of the settlement, not of this answer: a replay carries the same receipt.
         issuedAt: Math.floor((claim.finishedAt ?? claim.createdAt) / 1000),
         ...(transaction !== '' && { transaction }),
       }

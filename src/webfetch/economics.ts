@@ -8,7 +8,7 @@ export interface EconomicsConfig {
   readonly providerCostUsdMicros: bigint
   readonly infrastructureBudgetUsdMicros: bigint
   readonly paymentBudgetUsdMicros: bigint
-  /** Of the price, in hundredths of a per cent. */
+  /** The least share of the price that remains, in hundredths of a per cent. */
   readonly minimumContributionBps: bigint
 }
 

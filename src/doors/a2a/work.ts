@@ -82,7 +82,7 @@ export function toolWork(parts: ToolWorkParts): Work {
         if (tool.reply === 'message') return { kind: 'ended', state: 'TASK_STATE_COMPLETED', parts: [output] }
         return completed(skill, output)
       }
-      // Without a task there is nothing that could have failed: the call itself is answered with the error.
+      // Nothing could have failed where there is no task: the call itself is answered with the error.
       if (!hasBegun || tool.reply === 'message') return { kind: 'refused', error: result.error }
       return { kind: 'ended', state: 'TASK_STATE_FAILED', parts: problemParts(parts, result.error) }
     },

@@ -4,7 +4,7 @@
 
 export interface TitleKey {
   readonly tokens: readonly string[]
-  /** Without little words, in their order: "Dog bites man" is not "Man bites dog". */
+  /** The words but the little ones, in their order: "Dog bites man" is not "Man bites dog". */
   readonly content: string
 }
 
