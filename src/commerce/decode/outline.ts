@@ -98,9 +98,10 @@ export function readOutline(source: Source): Outline {
     if (mandateOf(name) !== undefined) marks.push({ value, name, source, holder: up, key })
     stack.push({ value, name, key, up, depth: up.depth + 1, place: undefined })
   }
-  for (let holder = stack.pop(); holder !== undefined; holder = stack.pop()) {
-    const { value: held, name, depth } = holder
-    if (isLimited && depth > MAX_DEPTH) return { why: 'too_deep', texts, marks }
+  // A function of its own: V8 compiles a long loop while it runs, and on leaving one that stands in another it goes back to
+  // uncompiled code for all that is left (of 128 KiB of nested lists: 6 ms instead of 3).
+  const readHolder = (holder: Container) => {
+    const { value: held, name } = holder
     // Indices and no iterator: holes are looked at too.
     if (isList(held)) for (let i = 0; i < held.length; i++) enter(held[i], name, i, holder)
     else
@@ -110,6 +111,10 @@ export function readOutline(source: Source): Outline {
         if (key.length >= NAME_MIN_CHARS)
           texts.push({ value: key, name: '', isName: true, source, holder, key })
       }
+  }
+  for (let holder = stack.pop(); holder !== undefined; holder = stack.pop()) {
+    if (isLimited && holder.depth > MAX_DEPTH) return { why: 'too_deep', texts, marks }
+    readHolder(holder)
     const why = isLimited ? judge() : undefined
     if (why !== undefined) return { why, texts, marks }
   }
