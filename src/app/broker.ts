@@ -8,17 +8,17 @@ import { MERCHANT_PER_MINUTE } from '../edge/admission.ts'
 import { createEdge } from '../edge/index.ts'
 import { createVault } from '../egress/envelope.ts'
 import { createEgress, type EgressParts } from '../egress/index.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 import type { Payments } from './payments.ts'
 
 export type Broker = ReturnType<typeof createBroker>
 
 export function createBroker(
-  ground: Ground,
+  platform: Platform,
   { purchases }: Pick<Payments, 'purchases'>,
   { createLeakGate }: { readonly createLeakGate?: EgressParts['createLeakGate'] } = {},
 ) {
-  const { config, addresses, isSandbox, signer, policy, now } = ground
+  const { config, addresses, isSandbox, signer, policy, now } = platform
   const { baseUrl } = addresses
   const { creditsRequired } = purchases
   const { egressPorts } = config
@@ -26,23 +26,23 @@ export function createBroker(
   const idempotencyKey = signer.deriveKey('idempotency-key')
 
   const egress = createEgress({
-    ...ground,
+    ...platform,
     ...targets,
-    vault: createVault(ground.authority),
+    vault: createVault(platform.authority),
     idempotencyKey,
     creditsRequired,
     ...(createLeakGate && { createLeakGate }),
   })
   const actions = createActions({
-    ...ground,
+    ...platform,
     ...targets,
     forward: egress.forward,
     verifyOwn: signer.verifyOwn,
     creditsRequired,
   })
-  const commerce = createCommerce(ground)
+  const commerce = createCommerce(platform)
   const edge = createEdge({
-    ...ground,
+    ...platform,
     ...targets,
     runner: egress.runner,
     applyPolicy: egress.applyPolicy,
@@ -55,6 +55,6 @@ export function createBroker(
     tokenKey: signer.deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(baseUrl).hostname,
   })
-  const accounts = createAccounts({ store: ground.store, freeCredits: config.serviceKeyCredits, now })
+  const accounts = createAccounts({ store: platform.store, freeCredits: config.serviceKeyCredits, now })
   return { accounts, egress, actions, commerce, edge }
 }

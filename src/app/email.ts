@@ -7,7 +7,7 @@ import { createListLoader } from '../email/adapters/list-loader.ts'
 import { createMailboxVerifier } from '../email/adapters/verifier.ts'
 import { createEmail, type EmailService } from '../email/index.ts'
 import { type KnownKeys, rememberKeys } from '../email/known-keys.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 
 export interface OpenEmail {
@@ -16,11 +16,11 @@ export interface OpenEmail {
 }
 
 export function openEmail(
-  ground: Ground,
+  platform: Platform,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   lifetime: Lifetime,
 ): OpenEmail {
-  const { config, store, documents, resolver, sender, policy, log, now } = ground
+  const { config, store, documents, resolver, sender, policy, log, now } = platform
   const { dataDir, emailVerifierUrl: url } = config
   const lists = createListLoader({ dataDir })
   lifetime.onClose(() => lists.close())

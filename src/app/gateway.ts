@@ -7,7 +7,7 @@ import type { EgressParts } from '../egress/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { bootstrapOperator } from './bootstrap.ts'
 import { type DoorExtensions, openDoors } from './doors.ts'
-import { openGround } from './ground.ts'
+import { openPlatform } from './platform.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import { type ListenerTimeouts, openListener } from './listener.ts'
@@ -75,16 +75,22 @@ async function open(
 
   const listener = await openListener(config, lifetime, options.timeouts)
   const { addresses, port } = listener
-  const ground = await openGround({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
-  const generatedOperatorKey = await bootstrapOperator(ground)
-  const payments = await openPayments(ground, settlerKey, lifetime)
+  const platform = await openPlatform({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
+  const generatedOperatorKey = await bootstrapOperator(platform)
+  const payments = await openPayments(platform, settlerKey, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
-  const { calls, services, housekeeping } = await openServices(ground, payments, registry, options, lifetime)
-  const parts = { ...ground, registry, calls, payments: payments.gate, documents: services.documents }
+  const { calls, services, housekeeping } = await openServices(
+    platform,
+    payments,
+    registry,
+    options,
+    lifetime,
+  )
+  const parts = { ...platform, registry, calls, payments: payments.gate, documents: services.documents }
   const doors = await openDoors(parts, options.extend)
   listener.serve(doors.handle)
-  const stopHousekeeping = startHousekeeping(ground, housekeeping)
+  const stopHousekeeping = startHousekeeping(platform, housekeeping)
 
   async function stop(deadlineMs: number): Promise<void> {
     stopHousekeeping()

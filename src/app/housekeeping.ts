@@ -2,7 +2,7 @@
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Settlements } from '../payments/ports.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 
 const SWEEP_MS = 60_000
 
@@ -14,7 +14,7 @@ export interface Housekeeping {
 
 /** @returns what stops it */
 export function startHousekeeping(
-  { log, store, now }: Pick<Ground, 'log' | 'store' | 'now'>,
+  { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
   { egress, settlements, email }: Housekeeping,
 ): () => void {
   let isStopped = false

@@ -15,7 +15,7 @@ import { createRouter } from '../payments/router.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createVerifier } from '../payments/verify.ts'
 import { openSandboxChains } from '../sandbox/chains.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 
 export interface Payments {
@@ -31,14 +31,14 @@ export interface Payments {
 
 /** @param settlerKey of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own */
 export async function openPayments(
-  ground: Ground,
+  platform: Platform,
   settlerKey: Secret<string> | undefined,
   lifetime: Lifetime,
 ): Promise<Payments> {
-  const { config, isSandbox, signer } = ground
-  const { baseUrl } = ground.addresses
+  const { config, isSandbox, signer } = platform
+  const { baseUrl } = platform.addresses
   const { verifyOwn } = signer
-  const embedded = isSandbox ? await openSandboxChains({ ...ground, dataDir: config.dataDir }) : undefined
+  const embedded = isSandbox ? await openSandboxChains({ ...platform, dataDir: config.dataDir }) : undefined
   if (embedded) lifetime.onClose(() => embedded.close())
 
   const rpcUrlOf = async (chainId: number): Promise<string> => {
@@ -50,28 +50,31 @@ export async function openPayments(
   const networks = createNetworks([...chainIds])
   const rpcOf = ({ chainId }: PaymentNetwork) => ({ rpcUrl: () => rpcUrlOf(chainId) })
   const chains = new Map(
-    networks.all.map((network) => [network.network, createChain({ ...ground, network, ...rpcOf(network) })]),
+    networks.all.map((network) => [
+      network.network,
+      createChain({ ...platform, network, ...rpcOf(network) }),
+    ]),
   )
   lifetime.onClose(async () => {
     await Promise.all([...chains.values()].map((chain) => chain.close()))
   })
 
   const settlerKeys = settlerKey ? [settlerKey] : embedded?.settlers.map(({ privateKey }) => privateKey)
-  const router = createRouter({ ...ground, networks, upstreams: openUpstreams() })
+  const router = createRouter({ ...platform, networks, upstreams: openUpstreams() })
   lifetime.onClose(() => router.close())
 
   /** Facilitators elsewhere where the operator names some, else the one in this process where it has a key to settle with. */
   function openUpstreams(): Upstream[] {
     const remote = config.facilitators.map((url) =>
-      createHttpUpstream({ ...ground, url, networks, ca: ground.extraCa }),
+      createHttpUpstream({ ...platform, url, networks, ca: platform.extraCa }),
     )
     if (remote.length > 0 || !settlerKeys) return remote
     const settling = networks.all.map((network) => ({ network, ...rpcOf(network) }))
-    return [createLocalUpstream({ ...ground, chains: settling, settlerKeys: async () => settlerKeys })]
+    return [createLocalUpstream({ ...platform, chains: settling, settlerKeys: async () => settlerKeys })]
   }
 
   const payTo = config.payTo ?? embedded?.payTo
-  const shared = { ...ground, networks, chains, router, payTo, baseUrl, verifyOwn }
+  const shared = { ...platform, networks, chains, router, payTo, baseUrl, verifyOwn }
   const verifier = createVerifier({
     ...shared,
     rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,

@@ -8,30 +8,30 @@ import { createAnalyserPool } from '../outcomes/adapters/pool.ts'
 import { createOutcomes } from '../outcomes/index.ts'
 import { createQuotes } from '../payments/quotes.ts'
 import { createWebFetch } from '../webfetch/index.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
 
 export type Reading = ReturnType<typeof openReading>
 
 export function openReading(
-  ground: Ground,
+  platform: Platform,
   payments: Pick<Payments, 'networks' | 'payTo' | 'router'>,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   registry: Registry,
   lifetime: Lifetime,
 ) {
-  const { config, isSandbox, signer, now } = ground
+  const { config, isSandbox, signer, now } = platform
   const { networks, payTo, router } = payments
-  const { baseUrl } = ground.addresses
+  const { baseUrl } = platform.addresses
   const { verifyOwn } = signer
-  const outbound = { ...ground, payTo, baseUrl, checkHost }
+  const outbound = { ...platform, payTo, baseUrl, checkHost }
 
   const analyser = createAnalyserPool()
   lifetime.onClose(() => analyser.close())
   const outcomes = createOutcomes({
     targets: createTargets({ ...outbound, allowSandboxName: isSandbox }),
-    sender: ground.sender,
+    sender: platform.sender,
     analyser,
     quotes: createQuotes({ signer, verifyOwn, payTo, baseUrl, isSandbox, now }),
     baseUrl,

@@ -11,7 +11,7 @@ import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createReceipts } from '../receipts/index.ts'
 import { createBroker } from './broker.ts'
 import { openEmail } from './email.ts'
-import type { Ground } from './ground.ts'
+import type { Platform } from './platform.ts'
 import { createHealth } from './health.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -25,7 +25,7 @@ export interface OpenServices {
 }
 
 export async function openServices(
-  ground: Ground,
+  platform: Platform,
   payments: Payments,
   registry: Registry,
   options: {
@@ -34,12 +34,12 @@ export async function openServices(
   },
   lifetime: Lifetime,
 ): Promise<OpenServices> {
-  const { config, store, log, now } = ground
+  const { config, store, log, now } = platform
   const { gate, networks, settlements } = payments
-  const { egress, ...broker } = createBroker(ground, payments, options)
+  const { egress, ...broker } = createBroker(platform, payments, options)
   await egress.recover()
-  const { email, findKey: findEmailKey } = openEmail(ground, egress, lifetime)
-  const { analyser, ...reading } = openReading(ground, payments, egress, registry, lifetime)
+  const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
+  const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
 
   const services: Services = {
     ...broker,
@@ -51,13 +51,13 @@ export async function openServices(
     purchases: payments.purchases,
     receipts: createReceipts({ store }),
     documents: createDocuments({
-      ...ground,
+      ...platform,
       registry,
       capabilities: descriptorsIn(config.mode),
       providers: listProviders(),
       isPayable: payments.payTo !== undefined && networks.find('eip155:8453') !== undefined,
     }),
-    health: createHealth({ ...ground, ...payments, analyser, startedAt: now() }),
+    health: createHealth({ ...platform, ...payments, analyser, startedAt: now() }),
   }
   const calls = createCallPath({
     services,

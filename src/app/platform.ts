@@ -20,7 +20,7 @@ import { type ObservedResolver, observeResolver } from './health.ts'
 import { claimInstallation } from './installation.ts'
 import type { Lifetime } from './lifetime.ts'
 
-export interface Ground {
+export interface Platform {
   readonly config: Config
   readonly addresses: Addresses
   readonly isSandbox: boolean
@@ -43,10 +43,10 @@ export interface Ground {
 }
 
 /** @throws {ConfigError} when the data directory is in use, of the other mode, or its key files cannot be used */
-export async function openGround(
-  parts: Pick<Ground, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'>,
+export async function openPlatform(
+  parts: Pick<Platform, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'>,
   lifetime: Lifetime,
-): Promise<Ground> {
+): Promise<Platform> {
   const { config, log, now, extraCa } = parts
   const isSandbox = config.mode === 'sandbox'
   const bootId = randomUUID()
