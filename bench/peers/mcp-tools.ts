@@ -10,7 +10,7 @@ export const input = z.strictObject({
   urgent: z.boolean().optional().describe('Whether it cannot wait'),
   mode: z.enum(['plain', 'loud']).default('plain').describe('How to say it'),
 })
-export const output = z.object({
+export const output = z.strictObject({
   text: z.string().describe('What was said'),
   times: z.int().describe('How often'),
 })
