@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EgressReply } from './egress.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp } from './http.ts'
 
-/** What a permit is bound to, as one may write it; it is made canonical before it is signed. */
+/** The request that a permit is bound to, as a caller may write it; it is made canonical before it is signed. */
 export const ActionRequest = z
   .strictObject({
     url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
@@ -33,7 +33,7 @@ export const mandateId = rowId.describe('`mandate_id` of a stored mandate')
 const maxCalls = z.int().min(1).max(1_000_000)
 const maxCredits = z.int().min(1).max(1_000_000_000)
 
-/** What an operator allows, and how often: given in full with a permit, or stored and named. */
+/** The actions that an operator allows, and how often: given in full with a permit, or stored and named. */
 export const MandateTerms = z
   .strictObject({
     purpose: z
@@ -100,7 +100,7 @@ export type PreparedPermit = z.infer<typeof PreparedPermit>
 export const PermitState = z.enum(['pending_approval', 'ready', 'refused', 'executed', 'expired', 'revoked'])
 export type PermitState = z.infer<typeof PermitState>
 
-/** What the one who approves has to see: exactly what will be sent, and on whose behalf. */
+/** The summary that an approver has to see: exactly what will be sent, and on whose behalf. */
 export const PermitSummary = z.strictObject({
   method: HttpMethod,
   url: z.string(),

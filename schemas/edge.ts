@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a resolver said, or why it said nothing. */
+/** The answer of one resolver for a host: the records that it found, or that there are none or the lookup failed. */
 export const EdgeRecordFound = z.strictObject({
   resolver: z.string(),
   status: z.enum(['found', 'absent', 'failed']),

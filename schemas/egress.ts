@@ -24,7 +24,7 @@ export const capabilityArgument = z
   .optional()
   .describe('Your capability (agw_cap_…); only where no header can carry it')
 
-/** What may be sent as a header value and told apart from chance when it comes back. */
+/** A secret that fits a header value and is long enough to be told from chance when a response contains it. */
 export const UpstreamSecret = z
   .string()
   .min(8, 'a secret shorter than 8 characters cannot be told from chance in a response')
@@ -57,7 +57,7 @@ export const capabilityMaxUses = z
   .describe('Attempts it allows; no limit by default')
 export const credentialId = z.string().min(1).max(64).describe('`credential_id` of the list')
 
-/** What anyone may know of a stored credential. The secret is in no field and never will be. */
+/** The public facts of a stored credential. The secret is in no field and never will be. */
 export const CredentialMetadata = z.strictObject({
   credential_id: z.string(),
   provider: ProviderId,

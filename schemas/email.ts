@@ -103,7 +103,7 @@ export const emailField = z
   .string()
   .describe('One address, as a person typed it; at most 320 characters can ever be valid')
 
-/** What an operator may know of an email key; its token is with its holder alone. */
+/** The facts of an email key that an operator may see; only its holder has the token. */
 export const EmailKeyRecord = z.strictObject({
   key_id: z.string(),
   created_at: Timestamp,

@@ -34,7 +34,7 @@ const maxAgeSeconds = z
   .describe('How old what is kept of a source may be; 0 asks the source itself, now')
 const testnet = z.boolean().describe('Pay with test money, on eip155:84532 alone')
 
-/** What a request for an outcome may say, at the top and inside every wrapper. */
+/** The fields that a request for an outcome may have, at the top and inside every wrapper. */
 const requestFields = {
   intent: z
     .union([text(3000), object])

@@ -29,7 +29,7 @@ export const Scope = z
   .describe('What may be called: exact HTTPS host, path prefix and method')
 export type Scope = z.infer<typeof Scope>
 
-/** What an upstream answered, as data. Exactly one of `body` and `body_base64` is present. */
+/** The answer of an upstream, as data. Exactly one of `body` and `body_base64` is present. */
 export const UpstreamResponse = z.strictObject({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), z.string()),

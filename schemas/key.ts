@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from './http.ts'
 
-/** What anyone may know of a service key. */
+/** The facts of a service key that may be shown; its token is not among them. */
 export const KeyRecord = z.strictObject({
   key_id: z.string(),
   account_id: z.string(),

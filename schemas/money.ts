@@ -7,7 +7,7 @@ export const CreditsCharged = z.strictObject({
 
 /** How long a signed quote holds. */
 export const QUOTE_SECONDS = 300
-/** Of one credit, unless the operator says otherwise. */
+/** Price of one credit in atomic USDC, unless the operator sets another. */
 export const DEFAULT_CREDIT_PRICE_ATOMIC = 1000n
 
 const DECIMALS = 6

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Coverage } from './sources.ts'
 
-/** Where a value was stated; JSON-LD comes first, the others are labelled because they are read less surely. */
+/** The markup that stated a value; JSON-LD comes first, the others are labelled because they are read less surely. */
 export const PRODUCT_SOURCES = ['json-ld', 'microdata', 'rdfa', 'opengraph'] as const
 const StatedIn = z.enum(PRODUCT_SOURCES)
 

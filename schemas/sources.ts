@@ -1,4 +1,4 @@
-// What became of the public sources of an outcome: the same words for pages, shops and feeds.
+// Reports on the public sources of an outcome: the same words for pages, shops and feeds.
 import { z } from 'zod'
 
 /** Why a source gave nothing. Add freely, rename never. */
@@ -15,7 +15,7 @@ export const SOURCE_REASONS = [
   'timeout',
   'connection_lost',
   'malformed_response',
-  // What was answered
+  // The answer
   'http_status',
   'redirected',
   'empty',
@@ -29,7 +29,7 @@ export const SOURCE_REASONS = [
   'invalid_xml',
   'no_content',
   'no_product',
-  // What reading it took
+  // The reading of the answer
   'budget_exceeded',
   'unreadable',
 ] as const
@@ -50,7 +50,7 @@ export const SourceAttempt = z.strictObject({
 })
 export type SourceAttempt = z.infer<typeof SourceAttempt>
 
-/** What was read, when, and what it hashes to. */
+/** A source that was read: its address, when it was read, and the hash of its content. */
 export const RetrievedSource = z.strictObject({
   url: z.string().describe('The address that answered: the source itself or its fallback'),
   http_status: z.int(),

@@ -1,4 +1,4 @@
-// What a paid web fetch takes and gives. The same request may come in seven shapes; src/webfetch/shapes.ts reads them.
+// Input and output of a paid web fetch. The same request may come in seven shapes; src/webfetch/shapes.ts reads them.
 import { z } from 'zod'
 import { Receipt } from './receipt.ts'
 
@@ -60,7 +60,7 @@ const flat = {
   network: FetchNetwork.optional().describe('Where it is paid; eip155:8453 unless said otherwise'),
 }
 
-/** What a request may say at its top and inside every wrapper. */
+/** The fields that a request may have at its top and inside every wrapper. */
 const fields = {
   ...flat,
   ...aliases,

@@ -40,7 +40,7 @@ export const PaymentRequired = z.object({
 })
 export type PaymentRequired = z.infer<typeof PaymentRequired>
 
-/** What a buyer sends back. */
+/** The payment that a buyer sends back. */
 export const PaymentPayloadV2 = z.object({
   x402Version: z.literal(2),
   resource: ResourceInfo.optional(),

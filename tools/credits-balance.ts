@@ -40,7 +40,7 @@ export const creditsBalance = defineTool({
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
   async handle({ limit, before }, { accounts, caller }) {
     const { accountId } = caller
-    // What other agents of the account did is not a capability's business.
+    // The holder of a capability is not shown what other agents of the account did.
     const page =
       caller.kind === 'operator'
         ? await accounts.ledger(accountId, { limit, before })

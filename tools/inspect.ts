@@ -2,7 +2,7 @@ import { InspectResult, Transaction } from '../schemas/commerce.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
-/** What a transaction is and whether the policy of the account lets it pass. Nothing is sent anywhere. */
+/** Tells what a transaction is and whether the policy of the account lets it pass. Nothing is sent anywhere. */
 export const inspectTransaction = defineTool({
   name: 'gateway.inspect',
   title: 'Inspect a transaction',

@@ -8,7 +8,7 @@ import { defineTool } from './services.ts'
 const RETRY_SECONDS = 5
 const moment = (millis: number | null) => (millis === null ? null : new Date(millis).toISOString())
 
-/** What became of a payment, and what it bought, for whoever shows that very payment. */
+/** Reports the state of a payment, and what it bought, to whoever shows that very payment. */
 export const paymentsGet = defineTool({
   name: 'gateway.payments.get',
   title: 'Read a payment',

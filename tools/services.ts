@@ -1,4 +1,5 @@
-// What the handlers of this house may reach, and how its tools are defined. The composition builds the real services, tests build what they need.
+// The services that handlers of this house may reach, and the definer of its tools. The composition builds the real services,
+// tests build what they need.
 import { toolDefiner } from '../src/core/registry.ts'
 import type { PaymentGate } from '../src/core/charging.ts'
 import type { Egress } from '../src/egress/ports.ts'

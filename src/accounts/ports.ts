@@ -1,4 +1,4 @@
-// What handlers see of accounts, their keys and their credits. Types only.
+// Accounts, their keys and their credits, as handlers see them. Types only.
 import type { Secret } from '../lib/secret.ts'
 import type { Account, LedgerEntry, ServiceKey } from '../store/ports.ts'
 import type { Page, PageRequest } from '../store/model.ts'

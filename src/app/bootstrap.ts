@@ -7,7 +7,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Store } from '../store/ports.ts'
 import { hashToken, newToken, parseToken } from '../lib/tokens.ts'
 
-/** Where a generated first key is kept, 0600, for the CLI on the same machine. */
+/** The file that keeps a generated first key, mode 0600, for the CLI on the same machine. */
 export const operatorKeyFile = (dataDir: string) => join(dataDir, 'operator.key')
 
 /** @returns the key, when this start generated it */

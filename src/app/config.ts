@@ -34,7 +34,7 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((text) => text.replace(/\/+$/, ''))
 
-/** As it stands in consent records: a host name without a port. */
+/** A host name without a port, as it stands in consent records. */
 const AllowedName = z
   .string()
   .max(253)
@@ -271,7 +271,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
     })
-  // What no digest could ever read is said here, to the operator, and not to every caller.
+  // A feed that no digest could ever read is reported here, to the operator, and not to every caller.
   const sourceRules = {
     ports: egressPorts.length > 0 ? egressPorts : [443],
     allowSandboxName: e.GATEWAY_MODE === 'sandbox',

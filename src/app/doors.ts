@@ -17,7 +17,7 @@ export interface Doors {
   close(): Promise<void>
 }
 
-/** What a test adds to what the doors serve. */
+/** Additions of a test to the MCP and A2A doors. */
 export interface DoorExtensions {
   readonly mcp?: McpExtension
   readonly a2a?: A2aExtension

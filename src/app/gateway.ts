@@ -39,7 +39,7 @@ export interface GatewayOptions {
   readonly createLeakGate?: EgressParts['createLeakGate']
   /** Whether a call fails that ends in a code which its tool does not document; logged unless said otherwise. */
   readonly undocumented?: 'log' | 'fail'
-  /** What the doors serve besides the product: the fixtures of the conformance suites. */
+  /** Fixtures of the conformance suites, which the doors serve besides the product. */
   readonly extend?: DoorExtensions
   /** In milliseconds. */
   readonly timeouts?: ListenerTimeouts

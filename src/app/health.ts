@@ -1,4 +1,4 @@
-// What /healthz says: state, latency and age of everything the gateway stands on. It is 200 while the process serves;
+// Answers /healthz: state, latency and age of everything the gateway stands on. It is 200 while the process serves;
 // a sick part is reported in words, so that a load balancer does not take away the one page that explains the trouble.
 import { API_VERSION, CATALOGUE_VERSION, type Config, EGRESS_VERSION } from '../core/config.ts'
 import type { Resolver } from '../egress/ports.ts'

@@ -1,4 +1,4 @@
-// What is done beside the calls: once at the start, and then every minute for as long as the gateway runs.
+// Work that no call asks for: once at the start, and then every minute for as long as the gateway runs.
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Settlements } from '../payments/ports.ts'

@@ -1,4 +1,5 @@
-// What a database was begun as. Sandbox credits, receipts and keys must never count in production, nor the reverse.
+// Notes the mode in which the data was begun, and refuses the other one. Sandbox credits, receipts and keys must never count
+// in production, nor the reverse.
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'

@@ -1,4 +1,4 @@
-// What was opened is closed again, the last first, also where the start itself fails half-way.
+// Closes everything that the gateway opened, the last first, also where the start itself fails half-way.
 
 export interface Lifetime {
   /** Runs when the gateway ends. What was registered later ends earlier. */

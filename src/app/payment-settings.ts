@@ -1,4 +1,4 @@
-// What an operator configured about money, judged before anything listens: a settler key that does not work would
+// Judges the operator's settings about money before anything listens: a settler key that does not work would
 // otherwise show when the first payment is to be settled, which is the worst moment.
 import { createECDH, createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -12,7 +12,7 @@ type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 
 export interface PaymentSetup {
   /** The key in GATEWAY_SETTLER_KEY_FILE. */
   readonly settlerKey: Secret<string> | undefined
-  /** What will not work, and what to set; nothing that keeps the gateway from starting. */
+  /** Sentences that say what will not work and what to set; the gateway starts all the same. */
   readonly warnings: readonly string[]
 }
 

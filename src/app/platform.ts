@@ -1,4 +1,4 @@
-// What every part stands on: the store, the keys of this installation, and the one safe way out.
+// The platform that every part stands on: the store, the keys of this installation, and the one safe way out.
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export interface Platform {
   readonly signer: InstallationSigner
   readonly sender: Sender
   readonly resolver: ObservedResolver
-  /** Which addresses requests may reach. */
+  /** Decides which addresses requests may reach. */
   readonly policy: AddressPolicy
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa: readonly string[] | undefined

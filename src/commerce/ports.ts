@@ -14,7 +14,7 @@ import type { InspectResult, TestReport, Transaction } from '../../schemas/comme
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 export type JsonObject = { readonly [name: string]: Json }
 
-/** As it came in: nothing is trusted, nothing but its shape is checked. */
+/** A transaction as it came in: nothing is trusted, nothing but its shape is checked. */
 export interface TransactionInput {
   readonly target: string
   readonly method?: string | undefined
@@ -140,7 +140,7 @@ export interface Evidence {
 export interface Layer {
   /** Name of a protocol (protocols.ts), or `a2a`, `l402`, `web-bot-auth`. */
   readonly name: string
-  /** As the protocol writes it (`2`, `draft-httpauth-payment-00`, `2026-08-25` …); null where nothing says. */
+  /** Version as the protocol writes it (`2`, `draft-httpauth-payment-00`, `2026-08-25` …); null where nothing says. */
   readonly version: string | null
   /** `http`, `mcp`, `a2a`, `rest`, `sd-jwt`, `streamable-http`, `jsonrpc` … */
   readonly transport: string
@@ -255,7 +255,7 @@ export interface Commerce {
     options: {
       /** Milliseconds; windows are held against it where given. */
       readonly evaluateAt?: number | undefined
-      /** What the server declares of an MCP tool; no request carries it. */
+      /** Hints that the server declares of an MCP tool; no request carries them. */
       readonly annotations?:
         | { readonly readOnlyHint?: boolean | undefined; readonly idempotentHint?: boolean | undefined }
         | undefined

@@ -63,7 +63,7 @@ export type CallResult =
 export interface CallPath {
   call(request: CallRequest): Promise<CallResult>
   /**
-   * Who asks for something that a door answers itself, such as a list: within the same limits as a call.
+   * Finds out who asks for something that a door answers itself, such as a list, within the same limits as a call.
    * @param what names the limit
    * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
    */
@@ -75,20 +75,20 @@ export interface CallPath {
 }
 
 export interface CallPathParts {
-  /** What the handlers of the registered tools reach. */
+  /** The services that handlers of the registered tools may reach. */
   readonly services: object
   readonly gate: PaymentGate
   readonly store: AuthenticationStore & Pick<Store, 'debitCredits' | 'refundCredits'>
   /** The 402 of an account whose credits do not suffice. */
   readonly creditsRequired: CreditsRequired
   readonly limiter: RateLimiter
-  /** What of a JSON pointer may be said back (commerce/secrets/places.ts). */
+  /** Hides the names in a JSON pointer that must not be repeated to the caller (commerce/secrets/places.ts). */
   readonly hideNames: (pointer: string) => string
   readonly log: Logger
   readonly now: () => number
   /** Milliseconds that pass, from a clock that nobody sets. */
   readonly elapsedMs: () => number
-  /** What becomes of a code that the tool does not document: it is logged, and a gateway under test fails. */
+  /** Treatment of a code that the tool does not document: it is logged, and with `fail` (under test) becomes `internal`. */
   readonly undocumented?: 'log' | 'fail'
   readonly maxInFlight?: number
 }
@@ -214,12 +214,12 @@ export function createCallPath(parts: CallPathParts): CallPath {
   }
 }
 
-/** What is known of a call by the time it ends. */
+/** The facts about a call that are known by the time it ends. */
 interface Seen {
   caller?: Caller
   rate?: RateState
   quota?: QuotaState
-  /** What was taken, in words for the log. */
+  /** The price that was taken, in words for the log. */
   price?: string
 }
 
@@ -241,7 +241,7 @@ function withArgument(request: CallRequest): PresentedTokens {
     : request.tokens
 }
 
-/** What a refused call would have cost, in words for the log. */
+/** The price that a refused call would have cost, in words for the log. */
 const listPrice = (price: Price) => (price.kind === 'credits' ? `${price.credits} credit` : price.kind)
 
 function record(

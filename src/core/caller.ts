@@ -1,4 +1,4 @@
-// Who is calling, as established before the input is parsed.
+// The caller of a tool, as established before the input is parsed.
 import type { HeldCapability } from '../store/ports.ts'
 
 export type Caller =
@@ -21,7 +21,7 @@ export type Caller =
   | { readonly kind: 'email'; readonly id: string; readonly address: string }
 
 /**
- * Who may call a tool.
+ * The kinds of caller that a tool may ask for.
  * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
  * `admin`: the service key of the installation's first account; `account`: service key or capability;
  * `email`: a free key of email verification, or a service key.
@@ -32,7 +32,7 @@ export type CallerKind = (typeof CALLER_KINDS)[number]
 export type Operator = Extract<Caller, { kind: 'operator' }>
 export type Agent = Extract<Caller, { kind: 'agent' }>
 
-/** What authentication makes of each kind: the type of `context.caller` in a handler. */
+/** The callers that authentication lets through for each kind: the type of `context.caller` in a handler. */
 export interface CallersOf {
   readonly anyone: Extract<Caller, { kind: 'anonymous' }> | Operator | Agent
   readonly capability: Agent

@@ -18,7 +18,7 @@ export type PresentedPayment =
     }
   | { readonly form: 'object'; readonly value: Secret<unknown> }
 
-/** What this very call costs and what it is bound to. From the tool's `terms`. */
+/** The price of this very call, and the request that it is bound to. From the tool's `terms`. */
 export interface Terms {
   readonly amountAtomic: bigint
   /** CAIP-2 ids on which it may be paid; `eip155:84532` alone for test calls, never beside a production network. */
@@ -43,7 +43,7 @@ export interface Terms {
   readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
 }
 
-/** What a 402 carries, whatever door encodes it. */
+/** The content of a 402, whatever door encodes it. */
 export interface Challenge {
   /** `Payment required`, or the x402 reason why what was presented is not enough. */
   readonly error: string
@@ -61,7 +61,7 @@ export interface PaidCall {
     readonly name: string
     readonly title: string
     readonly summary: string
-    /** What `bazaar` tells buyers about it; left out where there is nothing to tell. */
+    /** Input schema and examples that `bazaar` shows to buyers; left out where there is nothing to show. */
     readonly input?: z.ZodType
     readonly examples?: readonly { readonly input: unknown; readonly output?: unknown }[]
   }
@@ -105,7 +105,7 @@ export interface PaymentGate {
     receipt: Receipt | null
   }>
   /**
-   * What became of a call that ended in `settlement_unknown`, for the door that answers for it: looks at the chain while
+   * Finds out how a call ended that reported `settlement_unknown`, for the door that answers for it: looks at the chain while
    * that is in doubt. `paid`: of a settled claim, as long as its result is kept.
    * @throws {GatewayError} payment_not_found
    */
@@ -124,7 +124,7 @@ export type CreditsRequired = (refusal: {
   readonly what: string
 }) => Promise<GatewayError>
 
-/** What an error about money carries for the doors to encode; never part of the problem document as such. */
+/** Facts in an error about money, for the doors to encode; never part of the problem document as such. */
 export interface PaymentFacts {
   readonly challenge?: Challenge | undefined
   /** For `Payment-Response`: why a payment that was presented did not settle. */
@@ -148,6 +148,6 @@ export class PaymentError extends GatewayError {
   }
 }
 
-/** What an error says about money: nothing, unless it is a PaymentError. */
+/** The facts about money in an error: none, unless it is a PaymentError. */
 export const paymentFactsOf = (error: GatewayError): PaymentFacts =>
   error instanceof PaymentError ? error.payment : {}

@@ -1,4 +1,4 @@
-// What an operator decides. Types and versions only; src/app/config.ts reads it from the environment.
+// The operator's configuration. Types and versions only; src/app/config.ts reads it from the environment.
 
 /** Version of the HTTP API, of the catalogue and of the egress manifest (specification, Versioning). */
 export const API_VERSION = '5.0.2'

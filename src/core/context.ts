@@ -1,4 +1,5 @@
-// What every handler is told of its call, whatever it may reach besides. The services come from whoever registers the tools.
+// The context of one call, the same for every handler. The services that it may reach besides come from whoever registers the
+// tools.
 import type { Caller } from './caller.ts'
 import type { IdPrefix } from '../lib/ids.ts'
 import type { PresentedPayment } from './charging.ts'
@@ -18,7 +19,7 @@ export interface CallContext<C extends Caller = Caller> {
   readonly now: () => number
   /** A fresh id of this moment, e.g. `rcp_…`: sortable by time, with 128 random bits. */
   readonly newId: (prefix: IdPrefix) => string
-  /** As the door found it, unjudged: for reading the claim it made, never for paying. */
+  /** The payment as the door found it, unjudged: for reading the claim it made, never for paying. */
   readonly payment?: PresentedPayment | undefined
   /** The claim that pays for this call; undefined where nothing was paid with x402. */
   readonly claimId?: string | undefined

@@ -3,7 +3,7 @@
 import { gatewayFault } from './errors.ts'
 import type { CreditsPrice } from './price.ts'
 
-/** What a handler hands to the engine that makes its attempt. */
+/** The charge that a handler hands to the engine that makes its attempt. */
 export interface CreditCharge {
   readonly credits: number
   /**
@@ -18,7 +18,7 @@ export interface CreditCharge {
 
 export interface WatchedCharge extends CreditCharge {
   readonly reference: string | undefined
-  /** What is missing after a run that ended well; undefined when nothing is. */
+  /** Says what is missing after a run that ended well; undefined when nothing is. */
   findMissing(): string | undefined
 }
 

@@ -1,5 +1,5 @@
 // Every refusal of the gateway: one class, one table. The key is the wire code: add freely, rename never.
-// What a code looks like on the wire is each door's business (toX functions); what it means is decided here.
+// Each door decides how a code looks on the wire (toX functions); its meaning is decided here.
 
 export const ERRORS = {
   // 400: the request itself
@@ -166,7 +166,7 @@ export const gatewayFault = (reason: string, extras: ProblemExtras = {}): Gatewa
 const OUR_FAULT =
   'The gateway failed to handle this request. Try again; if it keeps failing, give the operator the request_id.'
 
-/** What an operator has to mend before anything starts: every problem at once, each in words that say how. */
+/** Problems that an operator has to mend before anything starts: all of them at once, each in words that say how. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: readonly string[]) {

@@ -42,7 +42,7 @@ export function parseInput(
 const REPAIR = '`repair.example` is a request that works as it stands.'
 const hint = (tool: AnyTool) => `The schema of ${tool.name} is in /openapi.json and in the MCP tool list.`
 
-/** What a door could not read, under the tool's own code where it has one. */
+/** The error for input that a door could not read, under the tool's own code where it has one. */
 export function underOwnCode({ invalidInput }: AnyTool, error: GatewayError): GatewayError {
   if (!invalidInput || error.status !== 400) return error
   return new GatewayError(invalidInput, error.message, { cause: error, extras: error.extras })

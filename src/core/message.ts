@@ -6,10 +6,10 @@ export interface HttpMessage {
   readonly host: string
   /** The rest of the path with its leading slash, raw. */
   readonly path: string
-  /** Behind `?`, raw; undefined where there is none. */
+  /** The text behind `?`, raw; undefined where there is no `?`. */
   readonly query: string | undefined
   readonly method: string
-  /** As received, in order, repeated ones apart. */
+  /** Headers as received, in order, repeated ones apart. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
   /** Client address after trusted proxies. */

@@ -1,4 +1,4 @@
-// Which networks and assets we take, pinned: what a buyer says about a token is never believed.
+// The networks and assets that we take, pinned: what a buyer says about a token is never believed.
 
 /** A pinned asset: what a buyer claims about it is never believed. */
 export interface PaymentNetwork {

@@ -1,4 +1,4 @@
-// What a handler answers, held against the schema that its documents show. What is sent is what was checked: the parsed value.
+// Checks a handler's answer against the schema that its documents show. The checked value itself, as parsed, is sent.
 import { type GatewayError, gatewayFault } from './errors.ts'
 import type { AnyTool } from './tool.ts'
 import { describeIssues } from './validation-issues.ts'

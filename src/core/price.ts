@@ -1,4 +1,4 @@
-// What a tool costs, as a value that the call path executes (priced-run.ts): a price that is written down is taken, and what the
+// The price of a tool, as a value that the call path executes (priced-run.ts): a price that is written down is taken; what the
 // documents, doors and errors say of it is derived from the same value.
 import type { ErrorCode } from './errors.ts'
 import { KNOWN_NETWORKS } from './networks.ts'
@@ -8,7 +8,7 @@ export interface FreePrice {
 }
 
 /**
- * Who takes the credits.
+ * The part of the gateway that takes the credits.
  * `call`: the call path, in a transaction of its own before the run, and gives them back when the run throws.
  * `attempt`: the run, in the transaction that reserves its attempt, and says so to `context.charge`.
  * `allowance`: as `attempt`, once a free allowance is used up; until then the run waives them.
@@ -38,7 +38,7 @@ export interface X402Price<
   readonly networksFrom: N
   /** CAIP-2 ids; none where the plan says them. */
   readonly networks: readonly string[]
-  /** Which jobs cost nothing, in words; their plan says `charge: null`. Undefined: none. */
+  /** Words for the jobs that cost nothing; their plan says `charge: null`. Undefined where no job is free. */
   readonly mayBeFree: F
 }
 

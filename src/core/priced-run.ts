@@ -22,7 +22,7 @@ export interface PricedRunParts {
   readonly gate: PaymentGate
   readonly store: Pick<Store, 'debitCredits' | 'refundCredits'>
   readonly creditsRequired: CreditsRequired
-  /** What of a JSON pointer may be said in the log. */
+  /** Hides the names in a JSON pointer that must not be written to the log. */
   readonly hideNames: (pointer: string) => string
   readonly log: Logger
   readonly now: () => number
@@ -30,7 +30,7 @@ export interface PricedRunParts {
 
 export interface PricedRun {
   readonly tool: AnyTool
-  /** As the schema read it; frozen here where it is paid for, so that what runs is what was priced. */
+  /** The input as the schema read it; frozen here where it is paid for, so that what runs is what was priced. */
   readonly input: unknown
   readonly plan: Plan
   readonly context: CallContext
@@ -45,7 +45,7 @@ export interface PricedRun {
 export interface RunResult {
   readonly output: unknown
   readonly paid?: PaidResult
-  /** What was taken, for the log. */
+  /** The price that was taken, for the log. */
   readonly price: string
 }
 
@@ -123,7 +123,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     await parts.store.refundCredits({ transactionId, now: parts.now() })
   }
 
-  /** What the caller needs to hear is why the call failed, so a store that is away is asked again later. */
+  /** The caller has to hear why the call failed and not that the store is away, so the store is asked again later. */
   async function giveBack(transactionId: string): Promise<void> {
     try {
       await refund(transactionId)
@@ -218,7 +218,7 @@ function digestOf({ name, invalidInput }: AnyTool, input: unknown): string {
   }
 }
 
-/** What comes with the kind of price: the tool's own answer may leave it out. */
+/** Adds the member that comes with the kind of price: the tool's own answer may leave it out. */
 const withMember = (output: unknown, name: string, value: unknown): unknown =>
   isObject(output) ? { ...output, [name]: value } : output
 

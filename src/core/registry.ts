@@ -13,7 +13,7 @@ import type { CreditCharge } from './credit-charge.ts'
 
 export type { AnyTool, DoorName, Effects, Plan, RestRoute, SkillCard, Sold } from './tool.ts'
 
-/** What a client of one tool knows besides: the types of what it sends and gets. */
+/** A tool as its client knows it: with the types of its input and output. */
 export interface Tool<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> extends AnyTool {
   readonly input: I
   readonly output: O
@@ -27,10 +27,10 @@ interface Example<I extends z.ZodType, O extends z.ZodType> {
   readonly output?: z.output<O>
 }
 
-/** What a handler is given: the services of whoever registers the tool, and its call with the caller that the tool asked for. */
+/** The context of a handler: the services of whoever registers the tool, and its call with the caller that the tool asked for. */
 export type HandlerContext<S, C extends CallerKind = CallerKind> = S & CallContext<CallerOf<C>>
 
-/** What comes with the price: the charge that an attempt has to take, or the claim that pays. */
+/** The member that the price adds to the context: the charge that an attempt has to take, or the claim that pays. */
 type Charged<P extends Price> =
   P extends CreditsPrice<'attempt' | 'allowance'>
     ? { readonly charge: CreditCharge }
@@ -46,7 +46,7 @@ type Answer<O extends z.ZodType, P extends Price> =
       ? Omit<z.output<O>, 'receipt'>
       : z.output<O>
 
-/** What a plan says of the money: everything where core knows no networks, nothing where nothing is paid with x402. */
+/** The `charge` of a plan: required where core knows no networks, absent where nothing is paid with x402. */
 type ChargeOf<P extends Price> =
   P extends X402Price<infer N, infer F>
     ? N extends 'planned'

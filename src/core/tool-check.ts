@@ -1,9 +1,9 @@
-// What a tool may not say of itself. Types refuse most of it; the rest is refused when the tool is defined, or when the
+// Refuses tools that are wrongly defined. Types refuse most of them; the rest is refused when the tool is defined, or when the
 // registry is made of it, in a sentence that says what to write.
 import { z } from 'zod'
 import type { AnyTool } from './tool.ts'
 
-/** What every tool says of itself, and how it is written. */
+/** Members that every tool must have, each with the form in which it is written. */
 const REQUIRED = {
   title: 'a few words for people',
   summary: 'a sentence that says what it does',
@@ -80,7 +80,7 @@ function findRefused(schema: z.ZodType, value: unknown): string | undefined {
   return issue && `${issue.path.join('.') || 'the whole'}: ${issue.message}`
 }
 
-/** Where an object is neither strict nor declared to be loose: members that nobody named would be cut off or sent. */
+/** Finds an object that is neither strict nor declared loose: members that nobody named would be cut off or sent. */
 function findLoose(schema: z.core.$ZodType, path = 'the top', seen = new Set<unknown>()): string | undefined {
   if (seen.has(schema)) return undefined
   seen.add(schema)
@@ -100,7 +100,7 @@ function findLoose(schema: z.core.$ZodType, path = 'the top', seen = new Set<unk
   return undefined
 }
 
-/** What every other kind of schema is made of: elements, options, both ends of a pipe, whatever it wraps. */
+/** The schemas inside every other kind of schema: elements, options, both ends of a pipe, whatever it wraps. */
 function innerSchemas(def: z.core.$ZodTypeDef): z.core.$ZodType[] {
   const found: z.core.$ZodType[] = []
   for (const name of [

@@ -1,4 +1,4 @@
-// Which codes a call of a tool can end in: the ones that its file plans for, those of its price, and those of every call.
+// The codes that a call of a tool can end in: the ones that its file plans for, those of its price, and those of every call.
 import type { CallerKind } from './caller.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
 import type { AnyTool, RestRoute } from './tool.ts'

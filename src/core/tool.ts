@@ -28,7 +28,7 @@ export interface SkillCard {
   readonly tags: readonly string[]
   /** Sentences a person would say. */
   readonly examples: readonly string[]
-  /** Where the skills of one tool cost differently; else the tool's. */
+  /** The price of this skill where the skills of one tool cost differently; otherwise the tool's price holds. */
   readonly price?: Price
 }
 
@@ -68,7 +68,7 @@ export interface AnyTool {
   readonly skills: readonly SkillCard[]
   /** Doors that serve it; all three unless said otherwise. */
   readonly doors: readonly DoorName[]
-  /** What the caller should plan for, beyond the codes that every call can end in. */
+  /** Codes that the caller should plan for, beyond those that every call can end in. */
   readonly errors: readonly ErrorCode[]
   /** Input that works when sent unchanged (placeholders only where a token or an id must stand). */
   readonly examples: readonly {
@@ -81,9 +81,9 @@ export interface AnyTool {
    * down is over some day.
    */
   examplesAt?(now: number): AnyTool['examples']
-  /** What catalogues list in place of the tool, in the order of the list. */
+  /** Entries that catalogues list in place of the tool, in the order of the list. */
   readonly sold?: readonly Sold[]
-  /** What of it is said differently where there is no sandbox with a site of its own. */
+  /** The members that differ in production, where there is no sandbox with a site of its own. */
   inProduction?(): Partial<Pick<AnyTool, 'examples' | 'sold'>>
   /** Largest request body in bytes; 256 KiB unless the specification says less. */
   readonly maxBodyBytes: number
@@ -109,7 +109,7 @@ export interface AnyTool {
 
 /** One call, understood: what it costs, and the work. */
 export interface Plan {
-  /** What this job of a tool with an x402 price costs; undefined: what the price says; null: this job is free. */
+  /** The cost of this job of a tool with an x402 price; undefined: what the price says; null: this job is free. */
   readonly charge?: Partial<Terms> | null
   run(context: CallContext & { readonly charge?: CreditCharge }): Promise<unknown>
 }

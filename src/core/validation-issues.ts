@@ -1,4 +1,4 @@
-// What a validation issue means to a caller: which code, which field, which words. No value is ever quoted back.
+// Translates a validation issue for a caller: which code, which field, which words. No value is ever quoted back.
 import type { z } from 'zod'
 import type { ErrorCode } from './errors.ts'
 
@@ -29,7 +29,7 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[], value: unkno
   return problems.filter(({ code, pointer }) => code !== 'input_invalid' || !mistyped.has(pointer))
 }
 
-/** Where the branches of a union are told apart by type, what is wrong is said of the branch that was meant. */
+/** Replaces the issue of a union by those of the branch that was meant, where types tell the branches apart. */
 function toBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const meant = issue.errors.filter((each) => !each.some(isTypeOfBranch))

@@ -6,7 +6,7 @@ import type { Entry } from './entry.ts'
 import { canBeProbed, notProbed } from './liveness.ts'
 
 export interface LastProbe {
-  /** What the last probe found; replaced in place. */
+  /** The result of the last probe; replaced in place. */
   found: Liveness
 }
 

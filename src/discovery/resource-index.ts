@@ -57,7 +57,7 @@ export function createResourceIndex({ store, now, log }: ResourceIndexParts) {
     searchIndex = indexed
   }
 
-  /** Without the store there is an index all the same: its entries seem new until the store answers again. */
+  /** The index is built even when the store is away: its entries seem new until the store answers again. */
   async function remember(merged: readonly Merged[]): Promise<Map<string, DiscoveredResource>> {
     const found = new Map<string, DiscoveredResource>()
     try {

@@ -1,4 +1,4 @@
-// What of the generated documents is checked in, for readers who have the repository and no running gateway.
+// The generated documents that are checked in, for readers who have the repository and no running gateway.
 import { createRegistry } from '../core/registry.ts'
 import type { AnyTool } from '../core/registry.ts'
 import { type BenchResults, configurationPage, performancePage, toolsPage } from './pages.ts'

@@ -118,7 +118,7 @@ export const PAYMENT_MEMBERS: Json = {
 
 const NOBODY = '0x000000000000000000000000000000000000dEaD'
 
-/** What an example of the code shows beside the problem. */
+/** The members that an example of the code shows beside the problem. */
 export function paymentSample(code: ErrorCode, baseUrl: string): Json {
   const { network, v1Name, asset } = must(
     createNetworks([8453]).find('eip155:8453'),

@@ -1,4 +1,4 @@
-// What the problem document of each code looks like, and what to do about it.
+// The problem document of each code, and what to do about it.
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import { paymentSample } from './payments.ts'
 
@@ -17,7 +17,7 @@ export function sampleProblem(code: ErrorCode, baseUrl: string): Record<string, 
   }
 }
 
-/** What to do about each code: the text of its page, and the `detail` of examples. */
+/** Advice on each code: the text of its page, and the `detail` of examples. */
 export const HELP: Readonly<Record<ErrorCode, string>> = {
   payment_invalid:
     'Send the payment as your x402 client builds it: base64 of the JSON payload, standard alphabet with padding.',

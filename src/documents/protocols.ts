@@ -52,7 +52,7 @@ export function priceWords(price: Price): string {
   }
 }
 
-/** What a tool costs whose skills cost differently: `extract-preview free, web-extraction 0.003000 USDC`. */
+/** Prices of a tool whose skills cost differently: `extract-preview free, web-extraction 0.003000 USDC`. */
 export function jobPrices({ skills }: Pick<AnyTool, 'skills'>): string | undefined {
   const priced = skills.flatMap(({ id, price }) => (price ? `${id} ${priceWords(price)}` : []))
   return priced.length === 0 ? undefined : priced.join(', ')

@@ -31,7 +31,7 @@ export function toolTable(registry: Registry): string {
   ].join('\n')
 }
 
-/** What can be pasted into a prompt without thinking about it. */
+/** A size that can be pasted into a prompt without a second thought. */
 const MAX_AGENT_BYTES = 8 * 1024
 
 /** `/agent.txt`: short enough to paste into a prompt, however many tools there are; the more, the less it says of each. */

@@ -126,7 +126,7 @@ export function base32(bytes: Uint8Array): string {
   return bits > 0 ? text + BASE32.charAt((held << (5 - bits)) & 31) : text
 }
 
-/** As `dig` prints it: nothing in it moves a cursor or hides. */
+/** A record as `dig` prints it: nothing in it moves a cursor or hides. */
 export const showRecord = (text: string): string =>
   text.replace(/[^ -~]|\\/g, (char) =>
     char === '\\' ? '\\\\' : `\\${String(char.charCodeAt(0)).padStart(3, '0')}`,

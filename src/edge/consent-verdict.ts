@@ -8,7 +8,7 @@ export type ConsentDecision =
   | {
       readonly ok: true
       readonly record: ConsentRecord
-      /** As published. */
+      /** The record as published. */
       readonly text: string
       readonly ttlSeconds: number
     }

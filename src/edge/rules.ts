@@ -8,11 +8,11 @@ export type Hold =
   | 'always'
   /** Blocks where the operator wrote a policy; noted where nobody did. */
   | 'written'
-  /** As `written` for a request that has a key, as `always` for one that has none. */
+  /** Holds as `written` for a request that has a key, as `always` for one that has none. */
   | 'unless_keyed'
   /** Nothing of the address itself, which the engine judges; what is paid for is noted; as `always` of what a server will open. */
   | 'if_opened'
-  /** As `always` where something is paid; offers and answers inside a request are data about payments elsewhere. */
+  /** Holds as `always` where something is paid; offers and answers inside a request are data about payments elsewhere. */
   | 'if_paying'
   /** Nothing is said without a protocol; as `always` with one. */
   | 'with_protocol'

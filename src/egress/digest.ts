@@ -33,7 +33,7 @@ export function digestRequest(request: {
 export function digestResponse(response: {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** As `digestContent` says it. */
+  /** Digest of the body, in the form that `digestContent` gives it. */
   readonly contentDigest: string
 }): string {
   return digestCanonical({

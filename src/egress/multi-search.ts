@@ -60,7 +60,7 @@ export function createSearcher(patterns: readonly Pattern[]): Searcher {
 
 function occursAt(haystack: Uint8Array, at: number, bytes: Uint8Array): boolean {
   let i = 0
-  // Behind the end of the haystack there is no byte.
+  // There is no byte behind the end of the haystack.
   while (i < bytes.length && fold(haystack[at + i] ?? -1) === bytes[i]) i++
   return i === bytes.length
 }

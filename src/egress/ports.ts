@@ -62,7 +62,7 @@ export interface OutboundResponse {
   readonly status: number
   /** Reason phrase as received: searched by the leak gate, never passed on. */
   readonly statusText: string
-  /** As received, lower-case names, repeated headers as separate entries, trailers included and marked. */
+  /** Headers as received: lower-case names, repeated ones as separate entries, trailers included and marked. */
   readonly headers: readonly { readonly name: string; readonly value: string; readonly trailer?: boolean }[]
   readonly body: Buffer
   /** More would have followed: only where the request allowed it. */

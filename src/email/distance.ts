@@ -24,7 +24,7 @@ export function distanceWithin(limit: number, a: string, b: string): number {
 /** An element outside of a row is too far away to count. */
 const at = (row: readonly number[], index: number) => row[index] ?? Infinity
 
-/** Which letters occur in a text, a bit each. */
+/** Bit set of the letters that occur in a text. */
 export function lettersOf(text: string): number {
   let letters = 0
   for (let i = 0; i < text.length; i++) letters |= 1 << (text.charCodeAt(i) & 31)

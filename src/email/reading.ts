@@ -1,5 +1,5 @@
 // Reads what an address says by itself: spelling, domain, lists, likely typo. Pure; nothing is asked and nothing is kept.
-// What is still open is where its mail goes (route) and whether somebody's mailbox is there.
+// Two things stay open: where its mail goes (route) and whether somebody's mailbox is there.
 import { must } from '../lib/must.ts'
 import { showAddress } from './characters.ts'
 import { findResemblance, NO_RESEMBLANCE } from './confusable.ts'

@@ -29,7 +29,7 @@ export function createScheduler(perRound: number): Scheduler {
   return {
     turn() {
       watch()
-      // Where anybody waits, this round is full.
+      // This round is full whenever anybody waits.
       if (taken < perRound) {
         taken++
         return Promise.resolve()

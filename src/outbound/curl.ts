@@ -60,7 +60,7 @@ export function splitCommand(command: string): ShellWords {
 
 export interface CurlRequest {
   readonly url: string
-  /** As far as the command says. */
+  /** Methods that the command names; empty where it names none. */
   readonly methods: readonly ('GET' | 'HEAD')[]
   /** The value of `--max-time`. */
   readonly timeoutMs: number | undefined

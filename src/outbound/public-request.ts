@@ -13,7 +13,7 @@ export interface PublicRequest {
   readonly userAgent: string
   /** Further headers, such as validators. Nothing secret. */
   readonly headers?: readonly (readonly [string, string])[]
-  /** Whose connections these are: no credential ever travels on one. */
+  /** Name of whoever these connections belong to: no credential ever travels on one. */
   readonly partition: string
   readonly timeoutMs: number
   /** Bounds the body as sent and as decoded; a longer one is cut there. */

@@ -8,7 +8,7 @@ export type CommandReason = 'open_quote' | 'not_read_only' | 'no_url' | 'not_one
 export type CommandReading =
   | { readonly ok: true; readonly kind: 'words'; readonly words: string }
   | { readonly ok: true; readonly kind: 'urls'; readonly urls: readonly string[] }
-  /** What was to be sent to this very endpoint. */
+  /** Body that was to be sent to this very endpoint. */
   | { readonly ok: true; readonly kind: 'body'; readonly body: string }
   | { readonly ok: true; readonly kind: 'request'; readonly request: Readonly<Record<string, unknown>> }
   | { readonly ok: false; readonly reason: CommandReason }

@@ -42,14 +42,14 @@ export interface OutcomeParts {
 }
 
 const MAX_ECHO_CHARACTERS = 3000
-/** Of tools in quotes. */
+/** Name of the tool that a quote is for. */
 const TOOL = 'gateway_execute'
 const MAINNET = 'eip155:8453'
 const TESTNET = 'eip155:84532'
 
 interface Job {
   readonly resolution: Resolution & { readonly ok: true }
-  /** What its capability says of itself in the catalogue. */
+  /** Facts that the catalogue holds about its capability. */
   readonly descriptor: CapabilityFacts
   readonly prepared: PreparedJob
   /** 0 where it is free. */
@@ -92,7 +92,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
     const isDemo = resolution.kind === 'demo'
     const prepared = capability.prepare(resolution.claims, { isDemo })
     const amountAtomic = isDemo ? 0n : descriptor.amountAtomic
-    // What is free reads what was sent, or samples.
+    // A free job reads what was sent, or samples: no source is checked.
     if (amountAtomic > 0n) checkSources(requestedSources(resolution.claims), parts.rules)
     const network = amountAtomic === 0n ? null : resolution.testnet ? TESTNET : MAINNET
     return { resolution, descriptor, prepared, amountAtomic, network }

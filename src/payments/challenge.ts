@@ -19,7 +19,7 @@ import { toRequirements } from './requirements.ts'
 
 /** The bound holds for the JSON before base64: a stock client sends most of it back in a header that may have 8 KiB. */
 const MAX_REQUIRED_BYTES = 4000
-/** What a payment may be nested: the echo of an extension is as deep in it as in the challenge. */
+/** Deepest nesting that a payment may have: the echo of an extension is as deep in it as in the challenge. */
 const MAX_DEPTH = 15
 /** Enough for every paid route and its variants; resources with a parameter in the path must not fill the memory. */
 const MAX_REMEMBERED = 256
@@ -28,7 +28,7 @@ export interface ChallengeParts {
   readonly networks: Networks
   readonly payTo: string | undefined
   readonly offers: Offers
-  /** Where it is known: a network that no live facilitator takes is not asked for. */
+  /** The router, where one is given: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly now: () => number
 }
@@ -48,7 +48,7 @@ export interface Challenges {
 }
 
 const UNPAID = 'Payment required'
-/** As long as what takes its place. */
+/** Filler that is as long as the random part that takes its place. */
 const PLACEHOLDER = '~'.repeat(26)
 
 interface Remembered {
@@ -165,7 +165,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 }
 
 /**
- * What is encoded anew for each challenge is the random part and the one or two bytes on either side that share their
+ * Only the random part is encoded anew for each challenge, with the one or two bytes on either side that share their
  * three with it. Those are ASCII: the random part is a string in JSON.
  */
 function around(before: string, after: string): Pick<Remembered, 'json' | 'header'> {

@@ -30,11 +30,11 @@ export interface GateParts {
   readonly networks: Networks
   readonly verifier: Verifier
   readonly settlements: Settlements
-  /** Where it is known: a network that no live facilitator takes is not asked for. */
+  /** The router, where one is given: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly signer: Signer
   readonly presentations: Presentations
-  /** Who is paid; undefined until the operator says (production): then paid tools are not available. */
+  /** Address that is paid; undefined until the operator says (production): then paid tools are not available. */
   readonly payTo: string | undefined
   readonly baseUrl: string
   readonly bootId: string
@@ -67,7 +67,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     if (!call.payment) throw refuse.unpaid(call)
     const payment = decodePayment(call.payment)
     const identifier = readIdentifier(payment)
-    // What was paid before comes first: neither a price that changed since nor a facilitator that is down takes it back.
+    // Anything paid before comes first: neither a price that changed since nor a facilitator that is down takes it back.
     const own = await findOwn(payment)
     if (own) return repeat(call, payment, own, isRetry)
 
@@ -109,7 +109,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   }
 
   /**
-   * Which of our requirements a payment is for, as far as that can be said without its signature.
+   * The requirement of ours that a payment is for, as far as that can be said without its signature.
    * @throws {GatewayError} payment_rejected, quote_invalid, payments_unavailable
    */
   function match(call: PaidCall, payment: Payment): PaymentRequirements {
@@ -202,7 +202,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     if ('output' in ended) return { ...ended, replayed: true }
     if (ended.state === 'settled') return replay(ended)
     if (ended.state === 'failed') throw refuse.settlementFailed(call, ended)
-    // What was given back may be paid with again; once is enough for one request.
+    // A canceled payment may be paid with again; once is enough for one request.
     if (ended.state === 'canceled' && !isRetry) return run(call, true)
     throw ended.state === 'canceled' ? refuse.claimed(ended) : refuse.pendingSettlement(ended)
   }
@@ -234,7 +234,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return paid
   }
 
-  /** What was paid for with a settled claim, while its result is kept. */
+  /** Result that was paid for with a settled claim, while it is kept. */
   async function findPaid(claim: PaymentClaim): Promise<PaidResult | null> {
     const [result, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
     return result && receipt ? release(claim, result.json, receipt, true) : null

@@ -72,7 +72,7 @@ export interface Payment {
     /** Another scheme, or another family of chains: an upstream judges it. */
     | { readonly type: 'foreign' }
   /**
-   * What a claim is made under, with network and asset. Lower-case where the chain is EVM. For `foreign` payments
+   * Payer and nonce identify a claim, with network and asset. Lower-case where the chain is EVM. For `foreign` payments
    * the payer is '' until an upstream names it and the nonce is a digest of the payload.
    */
   readonly payer: string
@@ -268,7 +268,7 @@ export interface UpstreamState {
   readonly breaker: 'closed' | 'open' | 'half_open'
 }
 
-/** Which upstream takes a kind, by price, latency, health and finality. */
+/** Choice of the upstream that takes a kind of payment, by price, latency, health and finality. */
 export interface Router {
   /** Best first; empty when nobody alive takes it. */
   routes(selector: {
@@ -370,7 +370,7 @@ export interface Purchases {
 export interface PlannedPurchase {
   readonly charge: Terms
   /**
-   * What the buyer gets; the credits themselves come with the settlement of the claim.
+   * Result for the buyer; the credits themselves come with the settlement of the claim.
    * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
    */
   run(context: { readonly claimId: string }): Promise<PurchaseResult>

@@ -27,7 +27,7 @@ export interface PurchaseParts {
 export const PURCHASE_PATH = '/v1/credits/purchase'
 const PURCHASE_TOOL = 'gateway.credits.purchase'
 const DECIMALS = 6
-/** What is offered when less is needed. */
+/** Number of credits that is offered when fewer are needed. */
 const USUAL_CREDITS = 100
 /** Stock x402 clients refuse to pay more than one dollar at a time unless they are told to. */
 const STOCK_CLIENT_LIMIT_ATOMIC = 1_000_000n
@@ -170,7 +170,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
   }
 }
 
-/** As many as are usual, fewer where that would be too dear for stock clients, never fewer than are needed. */
+/** Number of credits to offer: the usual one, fewer where that is too dear for stock clients, never fewer than needed. */
 function creditsToOffer(need: number, price: bigint): number {
   const affordable = Number(STOCK_CLIENT_LIMIT_ATOMIC / price)
   return Math.min(MAX_CREDITS, Math.max(need, Math.min(USUAL_CREDITS, affordable)))

@@ -48,7 +48,7 @@ export const SANDBOX_NOTICE = 'SANDBOX: test money and test keys only'
 
 const pinned = createNetworks(KNOWN_CHAIN_IDS)
 
-/** What is paid where: the same members in quotes, quote answers, preflights and costs. */
+/** Terms that say what is paid where: the same members in quotes, quote answers, preflights and costs. */
 export function termsOf(
   payTo: string | undefined,
   { network, amountAtomic }: Pick<Quotable, 'network' | 'amountAtomic'>,
@@ -76,7 +76,7 @@ export function createQuotes(parts: QuoteParts) {
   const { signer, baseUrl, payTo, now } = parts
   const frames = new Map<string, ReturnType<typeof buildFrame>>()
 
-  /** What does not change from quote to quote: one is made for every unpaid call. */
+  /** Part that does not change from quote to quote: a quote is made for every unpaid call. */
   function frameOf(quotable: Quotable) {
     const key = `${quotable.tool} ${quotable.network} ${quotable.amountAtomic}`
     let frame = frames.get(key)

@@ -210,7 +210,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     }
   }
 
-  // Where no chain of ours can tell, the upstream's word is all there is; but one transaction pays for one claim only,
+  // The upstream's word is all there is where no chain of ours can tell; but one transaction pays for one claim only,
   // so the claim of each is kept, by network and transaction.
   const trusted = new Map<string, string>()
   function trust(claim: PaymentClaim, upstream: string, answer: UpstreamSettlement): Promise<Settlement> {

@@ -1,4 +1,4 @@
-// Which packages of the sandbox are missing. They are optional dependencies: production works without them.
+// Packages of the sandbox that are missing. They are optional dependencies: production works without them.
 import { createRequire } from 'node:module'
 import { findAnvil } from './anvil.ts'
 

@@ -20,7 +20,7 @@ export type Command<T> = Generator<Statement, T, readonly Row[]>
  */
 export type Touched = 'access' | 'records'
 
-/** What the engines need to know of a command to run it. */
+/** Facts that the engines need to know of a command to run it. */
 export type Traits =
   /**
    * One indexed row, cheap enough for the thread that serves requests. `cached`: an engine that owns its file may keep the

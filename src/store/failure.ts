@@ -1,4 +1,4 @@
-// What went wrong in an engine, in words that may leave the store. A driver's text can quote rows, hosts and
+// A failure in an engine, in words that may leave the store. A driver's text can quote rows, hosts and
 // passwords, so it goes no further than `cause`, of which the log prints the stack only.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
 

@@ -1,10 +1,10 @@
-// Which engine keeps what: PostgreSQL when GATEWAY_DATABASE_URL is set, else SQLite and files in the data directory.
+// Choice of the engine: PostgreSQL when GATEWAY_DATABASE_URL is set, else SQLite and files in the data directory.
 import type { Logger } from '../lib/log.ts'
 import { openFileDocuments } from './documents/files.ts'
 import type { DocumentStore, Store } from './ports.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 
-/** Which engine, and where: PostgreSQL at `databaseUrl`, else SQLite in `dataDir`. */
+/** Engine and its place: PostgreSQL at `databaseUrl`, else SQLite in `dataDir`. */
 export interface StoreConfig {
   readonly dataDir: string
   readonly databaseUrl: string | undefined

@@ -356,7 +356,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   callDebits,
 ]
 
-/** What the `migrations` table names as its highest version once this release has opened the database. */
+/** Highest version that the `migrations` table names once this release has opened the database. */
 export const TABLE_VERSION = steps.length
 
 /**

@@ -24,7 +24,7 @@ export interface Attempt {
   readonly host: string
   /** base64url SHA-256 over the canonical request (see egress/digest.ts). */
   readonly requestDigest: string
-  /** What was sent as Idempotency-Key; null for safe methods. */
+  /** Value that was sent as Idempotency-Key; null for safe methods. */
   readonly idempotencyKey: string | null
   readonly createdAt: Millis
   readonly sendingAt: Millis | null

@@ -1,4 +1,4 @@
-// What the gateway asks of a store: domain commands, each one atomic and durable when its promise resolves. No SQL, no
+// The store as the gateway uses it: domain commands, each one atomic and durable when its promise resolves. No SQL, no
 // engine and no policy here; `test/contract/store-*.test.ts` hold every engine to the same behaviour.
 import type { Command } from './command.ts'
 import type { Definitions } from './commands/index.ts'
@@ -27,5 +27,5 @@ export interface Store extends StoreCommands {
   close(): Promise<void>
 }
 
-/** What a method of the port takes, of those that take one value. */
+/** Input of a method of the port, of those that take one value. */
 export type Input<K extends keyof Store> = Store[K] extends (input: infer I) => unknown ? I : never

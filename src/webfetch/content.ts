@@ -9,7 +9,7 @@ import { hasInexactNumber } from '../outbound/numbers.ts'
 export interface ContentRequest {
   readonly body: Buffer
   readonly isCut: boolean
-  /** As sent; undefined where there is none. */
+  /** Content-Type as sent; undefined where there is none. */
   readonly contentType: string | undefined
   readonly mode: 'auto' | 'text' | 'json'
   /** Its Content-Encoding could not be undone: bytes is all it is. */
@@ -76,7 +76,7 @@ const base64 = (body: Buffer): Content => ({
   charset: null,
 })
 
-/** Without a type, or with the one for no type at all: text if it is UTF-8 and has none of what text does not hold. */
+/** Content without a type, or with the one for no type at all, is text if it is UTF-8 and has none of what text does not hold. */
 function isText(essence: string, { body, isCut }: ContentRequest): boolean {
   if (isTextual(essence)) return true
   if (essence !== '' && essence !== 'application/octet-stream') return false

@@ -1,4 +1,4 @@
-// What a fetch costs and whether that price holds: a formula over a configuration. All amounts are whole millionths of
+// Cost of a fetch and whether its price holds: a formula over a configuration. All amounts are whole millionths of
 // a US dollar, which is what one atomic unit of USDC stands for.
 import { WEB_FETCH_PRICE_ATOMIC } from '../../schemas/web-fetch.ts'
 

@@ -123,7 +123,7 @@ async function readResponse(
   }
 }
 
-/** What says something about the content or its address. Nothing that sets state, and no trailer. */
+/** Headers that say something about the content or its address. Nothing that sets state, and no trailer. */
 const HEADERS = new Set(
   (
     'age allow cache-control content-disposition content-encoding content-language content-length content-location ' +

@@ -1,4 +1,4 @@
-// What handlers see of the paid fetch of one public URL. Types only.
+// The paid fetch of one public URL, as handlers see it. Types only.
 import type { WebFetchResult } from '../../schemas/web-fetch.ts'
 import type { Terms } from '../core/charging.ts'
 

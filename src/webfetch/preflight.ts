@@ -1,4 +1,4 @@
-// What would happen, for free: is the target safe, can it be paid, what does it cost. Asks DNS and the facilitators, and
+// Preflight of a fetch, for free: is the target safe, can it be paid, what does it cost. Asks DNS and the facilitators, and
 // opens no connection to the target.
 import type { Targets } from '../outbound/targets.ts'
 import { termsOf } from '../payments/quotes.ts'

@@ -1,4 +1,4 @@
-// Where a fetch can be paid, and whether it can right now: somebody to pay, a chain to look at, a route that settles.
+// Networks on which a fetch can be paid, and whether it can right now: somebody to pay, a chain to look at, a route that settles.
 import { createNetworks } from '../core/networks.ts'
 import type { Router } from '../payments/ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
@@ -47,7 +47,7 @@ export async function inspectRail(parts: RailParts, network: FetchNetworkId): Pr
   }
 }
 
-/** What can be told without asking anybody. */
+/** Readiness as far as it can be told without asking anybody. */
 export function inspectConfiguration(
   { networks, payTo }: Pick<RailParts, 'networks' | 'payTo'>,
   network: FetchNetworkId,

@@ -10,10 +10,10 @@ import { findDuplicateMember } from './duplicates.ts'
 export const PRODUCTION = 'eip155:8453'
 export const TESTNET = 'eip155:84532'
 
-/** What was asked for; the URL is not judged yet. */
+/** Fetch that was asked for; the URL is not judged yet. */
 export interface WantedFetch {
   readonly url: string
-  /** Where the URL stood, for a refusal that concerns it. */
+  /** Place where the URL stood, for a refusal that concerns it. */
   readonly urlPointer: string
   readonly method: 'GET' | 'HEAD'
   readonly mode: 'auto' | 'text' | 'json'
@@ -39,7 +39,7 @@ interface Claim {
   readonly pointer: string
 }
 
-/** Which field a member says something about; the aliases of the URL among them. */
+/** Field that a member says something about; the aliases of the URL among them. */
 const FIELD_OF: Readonly<Record<string, Field>> = {
   ...Object.fromEntries(URL_ALIASES.map((name) => [name, 'url' as const])),
   method: 'method',

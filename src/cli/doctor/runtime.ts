@@ -43,7 +43,7 @@ export const checkExtraCertificates: Check = async () => {
   }
 }
 
-/** Beside the database's own clock (database.ts): capabilities and permits expire by this one. */
+/** Checks this machine's clock, by which capabilities and permits expire; the database's own is checked in database.ts. */
 export const checkClock: Check = async ({ config: { dataDir } }) => {
   const now = Date.now()
   const todo = 'Set the clock (NTP): capabilities, quotes and certificates are judged by it.'

@@ -34,7 +34,7 @@ function skip(cursor: Cursor, char: string): boolean {
   return true
 }
 
-/** Behind its opening quote. */
+/** Reads a quoted string from behind its opening quote. */
 function takeQuoted(cursor: Cursor): string | undefined {
   let value = ''
   for (; !isAtEnd(cursor); cursor.index++) {

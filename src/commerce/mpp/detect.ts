@@ -114,7 +114,7 @@ function sightHeader(field: HeaderField, { http }: Reading): MppSight[] {
 
 function sightCredentials(field: HeaderField): MppSight[] {
   const { at, value } = field
-  // Without the scheme it is another one's; the check comes first because it costs nothing.
+  // A header without the scheme belongs to another one; the check comes first because it costs nothing.
   if (!/(?:^|[\s,])payment(?:[\s,]|$)/i.test(value.slice(0, isOversize(field) ? 64 : undefined))) return []
   const what =
     field.name === 'authorization' ? 'header Authorization: Payment' : 'header Payment-Authorization: Payment'

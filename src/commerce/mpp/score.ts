@@ -82,7 +82,7 @@ function judgeSplits({ facts: { challenge } }: Mpp): Verdict | null {
   const { splits, splitsAt } = challenge
   const total = bigOf(challenge.amount)
   const parts = splits.flatMap(({ amount }) => bigOf(amount) ?? [])
-  // Without an amount, which is asked for elsewhere, or without a split there is nothing to add up.
+  // There is nothing to add up without an amount, which is asked for elsewhere, or without a split.
   if (total === undefined || splits.length === 0) return null
   if (parts.length < splits.length) return none('A split is no integer.', splitsAt)
   if (splits.length > 10) return none('There are more than ten splits.', splitsAt)

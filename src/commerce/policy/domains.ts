@@ -32,8 +32,8 @@ const listNamed = ({ http, spoken }: Subject): Found<string>[] =>
   )
 
 /**
- * Whose host another one is. Unknown: it has no name in public, or one that a provider gave it (`*.cloudfront.net`, `*.run.app`),
- * while the target has a domain of its own: servers behind a proxy call themselves by either.
+ * Owner of a host, compared with the target's. Unknown: the host has no name in public, or one that a provider gave it
+ * (`*.cloudfront.net`, `*.run.app`), while the target has a domain of its own: servers behind a proxy call themselves by either.
  * @param host with or without a port, as the target
  */
 export function relateHosts(host: string, target: string): 'same_owner' | 'unknown' | 'other_owner' {

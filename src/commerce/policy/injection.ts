@@ -31,7 +31,7 @@ const DESCRIPTIVE =
   /(?:description|memo|notes?|comment|message|text|title|label|summary|instructions?|prompt|reason|content|greeting|display_?name|service_?name|error)$/i
 const IMAGE = /(?:image|icon|logo|photo|picture|thumbnail|art|avatar)/i
 
-/** Without one of these a text is not looked into. */
+/** A text that holds none of these words is not looked into. */
 const WORDS = String.raw`ignor|disregard|forget|override|bypass|vergiss|oublie|olvida|system|assistant|developer|prompt|instruction|anweisung|jailbreak|you are now|<|\[inst|reveal|do not (?:tell|inform|ask|mention)|without (?:asking|telling|confirm)|data:`
 const GATE = new RegExp(WORDS, 'i')
 /** One search says of most texts that they are ASCII and hold no word that matters. */
@@ -94,7 +94,7 @@ const isDescriptive = (name: string): boolean => DESCRIPTIVE.test(name) && !IMAG
 /** Tried where a run begins and nowhere inside it, so that many runs that are a little too short cost no more. */
 const LONG_RUN = /(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{256,}/g
 
-/** Without a gap that words would have, and with a digit and a capital in it. */
+/** Whether a text holds a long run without the gaps that words have, and with a digit and a capital in it. */
 function holdsLongRun(text: string): boolean {
   for (const [run] of text.matchAll(LONG_RUN)) if (/\d/.test(run) && /[A-Z]/.test(run)) return true
   return false

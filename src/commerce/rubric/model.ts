@@ -88,10 +88,10 @@ export interface CapHit {
 
 export interface Rubric<F> {
   readonly protocol: string
-  /** Which samples of the protocol, in words. */
+  /** Samples of the protocol that the rubric covers, in words. */
   readonly covers: string
   readonly checks: readonly Check<F>[]
-  /** Beside those that hold for every protocol. */
+  /** Caps of this protocol, beside those that hold for every one. */
   caps(subject: Subject<F>): readonly CapHit[]
 }
 

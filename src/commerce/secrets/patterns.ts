@@ -48,7 +48,7 @@ export const PATTERNS: readonly SecretPattern[] = [
     reach: 88,
     before: { chars: 256, test: /(?:^|[^\w-])[\w-]*$/ },
   },
-  // Behind a date it is the name of whoever signed a request, and no key goes along.
+  // An id with a date behind it names whoever signed a request, and no key goes along.
   pattern('aws_access_key', 'AKIA ASIA', String.raw`[A-Z0-9]{16}(?!(?:/|%2F)\d{8}(?:/|%2F))`, 34),
   pattern('github_token', 'ghp_ gho_ ghs_ ghu_ ghr_', '[A-Za-z0-9]{36,251}', 256),
   pattern('github_token', 'github_pat_', '[A-Za-z0-9_]{60,120}', 132),

@@ -6,7 +6,7 @@ import type { Credential } from '../decode/jws.ts'
 export interface X402Requirement {
   readonly at: Place
   readonly scheme: Found<string> | null
-  /** As written. */
+  /** Network as the requirement writes it. */
   readonly network: Found<string> | null
   /** CAIP-2 of `network`; null where it has none. */
   readonly caip2: string | null

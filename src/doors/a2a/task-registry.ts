@@ -6,7 +6,7 @@ import type { WireArtifact, WireEvent, WireStatus, WireTask } from './wire.ts'
 export type TaskRegistry = Map<string, LiveTask>
 
 export interface LiveTask {
-  /** What clients see; replaced, never changed in place. */
+  /** The task that clients see; replaced, never changed in place. */
   task: WireTask
   /** Changed by `advance` and `leave` alone. */
   phase: TaskPhase

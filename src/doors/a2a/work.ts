@@ -31,7 +31,7 @@ export type Outcome =
       readonly unpaid?: UnpaidCall
       /** Set where the task stays "working" until its settlement is known. */
       readonly pending?: PendingSettlement
-      /** Whose task it is, where it ends before it was accepted. */
+      /** Caller whose task it is, where it ends before it was accepted. */
       readonly caller?: Caller | undefined
     }
 

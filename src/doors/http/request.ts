@@ -15,7 +15,7 @@ export interface HttpContext {
   readonly address: string
   /** Request target up to `?`, raw: never decoded. */
   readonly path: string
-  /** Behind `?`, raw; empty when there is none. */
+  /** Query behind `?`, raw; empty when there is none. */
   readonly query: string
 }
 
@@ -142,7 +142,7 @@ export async function readJson(req: IncomingMessage, maxBytes: number, maxDepth?
 export const notJson = () =>
   new GatewayError('content_type_unsupported', 'Send `Content-Type: application/json`.')
 
-/** Without parameters, in lower case; undefined when the request names none. */
+/** Media type without parameters, in lower case; undefined when the request names none. */
 export function mediaTypeOf({ headers }: IncomingMessage): string | undefined {
   const header = headers['content-type']
   // The usual header is compared first: it needs no parsing.

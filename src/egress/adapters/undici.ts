@@ -18,7 +18,7 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
   const connections = createConnections()
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
-    // Without `ca` Node takes its default store, which NODE_EXTRA_CA_CERTS is part of.
+    // Node takes its default store where no `ca` is given; NODE_EXTRA_CA_CERTS is part of that store.
     ...(ca ? { ca: [...rootCertificates, ...ca] } : {}),
   })
 

@@ -9,7 +9,7 @@ const ZERO_WIDTH =
   // oxlint-disable-next-line no-misleading-character-class -- each of them stands for itself
   /[\u034F\u115F\u1160\u17B4\u17B5\u180E\u200B\u2060-\u2065\u206A-\u206F\uFE00-\uFE0D\uFEFF\uFFF0-\uFFFB]|[\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}]/gu
 const BIDI_CONTROLS = /[\u202A-\u202E\u2066-\u2069]/g
-/** Beside punctuation in every other Arabic or Hebrew page: removed like the controls, and no cause for a warning. */
+/** Marks beside punctuation in every other Arabic or Hebrew page: removed like the controls, and no cause for a warning. */
 const BIDI_MARKS = /[\u061C\u200E\u200F]/g
 // Copies of ASCII that no font shows, and the supplementary variation selectors: both carry smuggled text.
 const TAG_CHARACTERS = /[\u{E0000}-\u{E0FFF}]/gu

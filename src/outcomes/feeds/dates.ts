@@ -267,7 +267,7 @@ function readZone(written: string): { offsetMinutes: number | undefined } | unde
   return /^[a-z]{1,6}$|^[a-z_]{2,20}\/[a-z_]{2,20}$/.test(text) ? { offsetMinutes: undefined } : undefined
 }
 
-/** Without marks, as the text is by then. */
+/** Names of months without accents and other marks, which the text has lost by then. */
 const MONTH_NAMES = [
   'jan january januar janvier janv enero ene januari gennaio gen janeiro ianuarie ιαν stycznia',
   'feb february februar fevrier fev febrero februari febbraio fevereiro φεβ lutego',

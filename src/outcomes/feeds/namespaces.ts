@@ -1,4 +1,4 @@
-// Which vocabulary an element belongs to: by the URI of its namespace, whatever prefix a feed gave it.
+// Vocabulary that an element belongs to: by the URI of its namespace, whatever prefix a feed gave it.
 
 /** One URI per vocabulary and spelling, without scheme quirks: lower case, no trailing slash or hash. */
 const VOCABULARIES: Readonly<Record<string, readonly string[]>> = {

@@ -1,4 +1,4 @@
-// Which offers may stand side by side: the same validated identifier and the same currency, or not at all. Whoever is left
+// Two offers may stand side by side with the same validated identifier and the same currency, or not at all. Whoever is left
 // out is told why.
 import type { ComparableGroup, Offer, Product } from '../../../schemas/product-offers.ts'
 import { foldIdentifier } from './identifiers.ts'

@@ -47,7 +47,7 @@ export async function readAnswer(
 }
 
 /**
- * What was kept, as the source confirmed it: a new time, the same bytes.
+ * The kept answer as the source confirmed it: a new time, the same bytes.
  * @param response of status 304
  * @returns undefined where it speaks of something else than what was kept
  */

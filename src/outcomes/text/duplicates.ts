@@ -1,4 +1,4 @@
-// Which documents say the same: exactly, nearly, or one inside the other. By runs of four words, as measured: unrelated
+// Documents that say the same: exactly, nearly, or one inside the other. Found by runs of four words, as measured: unrelated
 // pages share under a tenth of them, two readings of one page well over a third.
 import { wordsOf } from './words.ts'
 

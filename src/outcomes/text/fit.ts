@@ -1,5 +1,5 @@
 // Fits a document into a size: an answer holds up to three, and one that is made to be large must not push the others out.
-// What was cut is named, and the digest is of what is left.
+// Each cut is named, and the digest is of what is left.
 import type { ExtractedDocument } from '../../../schemas/document.ts'
 import { digestText } from '../digest.ts'
 import { countWords } from '../extract/text.ts'

@@ -90,7 +90,7 @@ function termsOf(query: string): Map<string, string> {
   return terms
 }
 
-/** Which term a word is, or -1. Texts repeat their words, so each is stemmed once. */
+/** Index of the term that a word is, or -1. Texts repeat their words, so each is stemmed once. */
 function createLookup(stems: readonly string[]): (word: string) => number {
   const known = new Map<string, number>()
   return (word) => {

@@ -97,7 +97,7 @@ export const balance = command({ kind: 'lookup' })(function* (
   return row?.balance
 })
 
-/** What an account that must exist has left; for answers that carry it. */
+/** Balance of an account that must exist; for answers that carry it. */
 export function* balanceOf(accountId: string): Command<number> {
   return (yield* balance(accountId)) ?? 0
 }
@@ -128,7 +128,7 @@ export function* ledgerFrom(from: string, accountId: string, page: PageRequest):
 export interface Movement {
   readonly transactionId: string
   readonly accountId: string
-  /** Where the other half goes. */
+  /** System account that the other half goes to. */
   readonly against: 'usage' | 'purchase'
   /** Signed, from the account's side. */
   readonly amount: number

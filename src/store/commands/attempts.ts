@@ -153,7 +153,7 @@ export const finishAttempt = command({ kind: 'transaction', touches: 'records' }
   return { ok: true, balance: done.balance }
 })
 
-/** What the account of the attempt has left; 0 when there is no such attempt. */
+/** Balance of the account behind the attempt; 0 when there is no such attempt. */
 export function* balanceBehind(attemptId: string): Command<number> {
   const row = yield* first<{ balance: number }>(
     'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM attempts WHERE id = $1)',

@@ -36,7 +36,7 @@ export interface SubmitClaimInput {
 export interface SettleClaimInput {
   id: string
   transaction: string
-  /** Where it was settled, when that is not where it was submitted first. */
+  /** Upstream that settled it, when that is not the one it was submitted to first. */
   upstream?: string | undefined
   receipt: StoredReceipt
   transactionId: string
@@ -91,7 +91,7 @@ export function toClaim(row: ClaimRow): PaymentClaim {
 }
 
 /**
- * What must be unique, as 16 bytes: nonces are random, so every claim lands on another page of this index, and it
+ * Digest of what must be unique, in 16 bytes: nonces are random, so every claim lands on another page of this index, and it
  * stays in memory only while its rows are small. Canceling sets it to NULL, which is unique to nobody; the other
  * steps do not touch it, nor the index.
  */
@@ -270,7 +270,7 @@ export const moveClaim = command({ kind: 'transaction', touches: 'records' })(fu
   to: 'pending' | 'unknown' | 'failed'
   reason: string | null
   transaction: string | null
-  /** As in `settleClaim`. */
+  /** Upstream as in `settleClaim`. */
   upstream?: string | undefined
   now: Millis
 }): Command<PaymentClaim | undefined> {
@@ -362,7 +362,7 @@ export const takeDoubtfulClaims = command({ kind: 'transaction', touches: 'recor
   return rows.map(toClaim)
 })
 
-/** What is not decided yet, for health: read from an index that holds nothing else. */
+/** Number of claims that are not decided yet, for health: read from an index that holds nothing else. */
 export const countOpenClaims = command({ kind: 'read' })(function* (): Command<{
   pending: number
   unknown: number

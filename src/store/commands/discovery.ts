@@ -1,4 +1,4 @@
-// What discovery keeps of resources that others run, and which claim pays under a one-time account reference.
+// Resources of others, as discovery keeps them, and the claim that pays under a one-time account reference.
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { ClaimState } from '../ports/payments.ts'
@@ -78,7 +78,7 @@ function* missing<T extends { id: string }>(batch: readonly T[]): Command<readon
   return batch.filter(({ id }) => !rows.has(id))
 }
 
-/** What our own look at a resource found; nothing happens when the resource is unknown. */
+/** Records what our own look at a resource found; nothing happens when the resource is unknown. */
 export const recordLiveness = command({ kind: 'statement', touches: 'records' })(function* (input: {
   id: string
   liveness: string

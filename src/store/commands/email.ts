@@ -107,7 +107,7 @@ export const takeEmailQuota = command({ kind: 'transaction', touches: 'records' 
 })
 
 const RETURN = 'UPDATE email_quota SET used = used - $1 WHERE key_id = $2 AND day = $3 AND used >= $1'
-/** What was taken and not used. */
+/** Gives back quota that was taken and not used. */
 export const returnEmailQuota = command({ kind: 'statement', touches: 'records' })(function* (input: {
   keyId: string
   day: string

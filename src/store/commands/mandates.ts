@@ -1,4 +1,4 @@
-// What an operator allows to be asked for. Its counters say how much of it permits hold; whoever changes them has
+// A mandate is what an operator allows to be asked for. Its counters say how much of it permits hold; whoever changes them has
 // locked the row. Lock order of every command: credential, capability or mandate, permit, account, counts.
 import { GatewayError } from '../../core/errors.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'

@@ -109,7 +109,7 @@ export const getPermit = command({ kind: 'lookup' })(function* (id: string): Com
   return row && { ...row }
 })
 
-/** As it stands for who asks at `$`, whether or not expiry is written down. */
+/** Condition for each state as it stands for who asks at `$`, whether or not expiry is written down. */
 const IN_STATE: Readonly<Record<PermitState, string>> = {
   // The first three are word for word what their indexes hold.
   pending_approval: `state = 'pending_approval' AND expires_at > $`,

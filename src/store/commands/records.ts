@@ -138,7 +138,7 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     cutoff,
     SWEEP_LIMIT,
   )
-  // What was narrowed from a capability never outlives it, so no row loses its ancestor first.
+  // A capability never outlives the one it was narrowed from, so no row loses its ancestor first.
   const capabilities = yield* all<{ id: string }>(
     `DELETE FROM capabilities WHERE id IN (
        SELECT id FROM capabilities WHERE expires_at <= $1 ORDER BY expires_at, id DESC LIMIT $2
@@ -162,7 +162,7 @@ const QUOTE_GRACE_MS = 5 * 60 * 1000
 const SEVENTY_DAYS_MS = 70 * 24 * 3600 * 1000
 
 function* sweepPayments(now: Millis): Command<Readonly<Record<string, number>>> {
-  // What may still turn out to be paid for keeps its result.
+  // A claim that may still turn out to be paid keeps its result.
   const results = yield* all(
     `DELETE FROM claim_results WHERE claim_id IN (
        SELECT r.claim_id FROM claim_results r WHERE r.expires_at <= $1 AND NOT EXISTS (

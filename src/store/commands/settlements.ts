@@ -1,4 +1,4 @@
-// What a settlement for another seller costs: one of a month's free allowance, else one credit. And quotes.
+// Cost of a settlement for another seller: one of a month's free allowance, else one credit. And quotes.
 import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
 import type { Millis } from '../model.ts'

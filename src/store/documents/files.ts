@@ -67,7 +67,7 @@ export function openFileDocuments(dataDir: string): DocumentStore {
 }
 
 interface DocumentFile<T> extends Adapter<T> {
-  /** What is wrong with the file on disk, when the last good copy is being used instead. */
+  /** Problem with the file on disk, when the last good copy is being used instead. */
   problem(): string | undefined
 }
 

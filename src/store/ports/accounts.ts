@@ -1,4 +1,4 @@
-// Who has credits, and every movement of them.
+// Accounts that have credits, and every movement of credits.
 import type { Millis } from '../model.ts'
 
 export interface Account {
@@ -24,7 +24,7 @@ export interface LedgerEntry {
   /** Signed credits; the entries of one transaction sum to zero. */
   readonly amount: number
   readonly kind: 'grant' | 'egress' | 'action' | 'edge' | 'call' | 'refund' | 'purchase' | 'settlement'
-  /** What it was for: an attempt id, or the reference given with a grant or with the debit of a call. */
+  /** Purpose of the movement: an attempt id, or the reference given with a grant or with the debit of a call. */
   readonly reference: string
   readonly createdAt: Millis
 }

@@ -2,8 +2,8 @@
 import type { Millis } from '../model.ts'
 
 /**
- * What an operator allows to be asked for, and how often. Known by its digest too: the same mandate given again is the
- * same row, its counters and its revocation included.
+ * Statement of what an operator allows to be asked for, and how often. Known by its digest too: the same mandate given
+ * again is the same row, its counters and its revocation included.
  */
 export interface Mandate {
   readonly id: string
@@ -49,9 +49,9 @@ export interface Permit {
   readonly requestDigest: string
   readonly method: string
   readonly host: string
-  /** What its execution takes of the mandate. */
+  /** Credits of the mandate that its execution takes. */
   readonly cost: number
-  /** What will be sent, as JSON, for the one who decides; null where nobody is asked, and once it is decided. */
+  /** Summary of what will be sent, as JSON, for the one who decides; null where nobody is asked, and once it is decided. */
   readonly summary: string | null
   readonly createdAt: Millis
   /** While `pending_approval`: until when it can be approved. */

@@ -18,7 +18,7 @@ export type ReserveResult =
 /** How an attempt ends, in the one transaction that also stores its receipt. */
 export interface FinishAttempt {
   readonly id: string
-  /** As it was reserved. */
+  /** Kind that the attempt was reserved with. */
   readonly kind: AttemptKind
   readonly bootId: string
   readonly state: 'settled' | 'ambiguous'

@@ -52,5 +52,5 @@ export interface Capability {
   readonly revokedAt: Millis | null
 }
 
-/** What was issued, without the counter that every attempt moves. */
+/** A capability as issued, without the counter that every attempt moves. */
 export type HeldCapability = Omit<Capability, 'uses'>

@@ -38,7 +38,7 @@ export interface PaymentClaim {
   readonly identifier: string | null
   /** Credits that settling grants. */
   readonly purchase: { readonly accountId: string; readonly credits: number } | null
-  /** Whose service key called /settle. */
+  /** Account whose service key called /settle. */
   readonly accountId: string | null
   readonly upstream: string | null
   readonly transaction: string | null

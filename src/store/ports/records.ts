@@ -1,10 +1,10 @@
-// What the doors, discovery and the key ring keep.
+// Records that the doors, discovery and the key ring keep.
 import type { Millis } from '../model.ts'
 
 export interface StoredTask {
   readonly id: string
   readonly contextId: string
-  /** Who may see it: account or capability id; null for anonymous, who must hold the 128-bit task id. */
+  /** Owner, who may see it: account or capability id; null for anonymous, who must hold the 128-bit task id. */
   readonly owner: string | null
   /** A2A 1.0 TaskState name. */
   readonly state: string

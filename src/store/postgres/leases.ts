@@ -1,4 +1,4 @@
-// Which gateway processes are alive. Each holds a session lock on a connection of its own; the server drops the lock
+// Gateway processes that are alive. Each holds a session lock on a connection of its own; the server drops the lock
 // with the connection, so after a `kill -9` the others know at once, without heartbeats or clocks.
 import { randomInt } from 'node:crypto'
 import pg from 'pg'

@@ -12,7 +12,7 @@ const STATEMENT_TIMEOUT_MS = 15_000
 const IDLE_IN_TRANSACTION_MS = 30_000
 const MAX_TRIES = 8
 
-/** What every connection of the gateway has in common. */
+/** Settings that every connection of the gateway has in common. */
 export function connectionConfig(url: string): pg.ClientConfig {
   return {
     connectionString: url,

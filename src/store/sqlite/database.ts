@@ -6,7 +6,7 @@ export interface SqliteDatabase {
   readonly exec: (text: string) => void
   /** The write lock is taken at once. */
   readonly begin: () => void
-  /** What was written since `begin` is on disk when this returns. */
+  /** Everything written since `begin` is on disk when this returns. */
   readonly commit: () => void
   /** Undoes what `begin` began, if it is still open: SQLite ends some transactions on its own. */
   readonly rollback: () => void
@@ -57,7 +57,7 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     if (!known) {
       const { text: spelling, order } = toSqlite(text)
       const statement = db.prepare(spelling)
-      // As objects, node:sqlite makes each row with a hidden class of its own: slow to make, and slow to read.
+      // Rows are read as arrays: node:sqlite gives each object a hidden class of its own, slow to make and slow to read.
       statement.setReturnArrays(true)
       const names = statement.columns().map(({ name }) => name)
       prepared.set(text, (known = { statement, names, order }))

@@ -60,7 +60,7 @@ interface Look {
   readonly balance: number
   readonly depth: number
   readonly account: number
-  /** Where the depth is 1, the one there is. */
+  /** Row number of the only capability there is, where the depth is 1. */
   readonly capability: number
 }
 

@@ -5,7 +5,7 @@ import { type CommandName, traitsOf } from '../commands/index.ts'
 const MAX_ROWS = 5_000
 
 export interface RowCache {
-  /** What `read` finds, or found before; what it does not find is asked for every time. */
+  /** Row that `read` finds, or found before; one that it does not find is asked for every time. */
   through(name: CommandName, args: readonly unknown[], read: () => unknown): unknown
   /** Hears of every command that was answered, well or not, and forgets what that may have changed. */
   after(name: CommandName): void

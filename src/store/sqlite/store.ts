@@ -35,7 +35,7 @@ const EXIT_CRASHED = 70
 export async function openSqliteStore(parts: {
   dataDir: string
   log: Logger
-  /** Where the thread's code is; found beside this file (source) or beside the bundle. */
+  /** URL of the thread's code; where none is given, it is found beside this file (source) or beside the bundle. */
   workerUrl?: URL
 }): Promise<Store> {
   const { dataDir, log } = parts

@@ -7,7 +7,7 @@ import type { FinishAttempt, ReserveResult } from '../../ports/attempts.ts'
 
 export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
 
-/** What was refused, and nothing was written; or the balance that is left. */
+/** A refusal, and nothing was written; or the balance that is left. */
 export type Reserved<R> =
   { readonly refusal: R; readonly balance: null } | { readonly refusal: null; readonly balance: number }
 
