@@ -165,3 +165,9 @@ describe('agrees with a classifier written by hand', () => {
     )
   })
 })
+
+test('opens a range whose length has two digits, and nothing beside it', () => {
+  const policy = createAddressPolicy(['10.1.0.0/16'])
+  expect(policy.classify('10.1.255.255')).toEqual({ ok: true })
+  expect(policy.classify('10.2.0.0')).toEqual({ ok: false, reason: 'private' })
+})

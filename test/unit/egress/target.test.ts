@@ -88,9 +88,36 @@ test.each([
   ["https://api.example.com/a?b='c'", 'target_invalid query_not_canonical'],
   ['https://api.example.com/a?b=%', 'target_invalid query_not_canonical'],
   ['https://api.example.com?a=b', 'target_invalid path_not_canonical'],
-  [`https://api.example.com/${'a'.repeat(8200)}`, 'target_invalid too_long'],
+  ['https://api.example.x1/', 'ok'],
+  ['https://printer/', 'target_blocked local_name'],
+  ['https://api.example.com/a?b=%4', 'target_invalid query_not_canonical'],
+  ['https://api.example.com/%4', 'target_invalid path_not_canonical'],
+  ['https://api.example.com/caf%C3%A9/%61', 'target_invalid path_needless_encoding'],
+  ['https://api.example.com/%E2%80%A5', 'target_invalid path_look_alike'],
+  ['https://api.example.com/b..\\c', 'target_invalid path_not_canonical'],
+  ['https://api.example.com/..b\\c', 'target_invalid path_not_canonical'],
+  [`https://api.example.com/${'a'.repeat(8192 - 24)}`, 'ok'],
+  [`https://api.example.com/${'a'.repeat(8192 - 23)}`, 'target_invalid too_long'],
 ])(cites('egress:url:https', '%s: %s'), (text, expected) => {
   expect(reasonOf(text)).toBe(expected)
+})
+
+test('refuses what is no text at all', () => {
+  expect(reasonOf(7 as unknown as string)).toBe('target_invalid not_text')
+})
+
+// Prefixes that operators write come here without the parse that resolves dot segments.
+test.each([
+  ['/a/../b', 'path_dot_segment'],
+  ['/a/./b', 'path_dot_segment'],
+  ['/a/..', 'path_dot_segment'],
+  ['/.', 'path_dot_segment'],
+  ['/a../..b/...', 'ok'],
+  ['/a\nb', 'path_not_canonical'],
+  ['/a%4', 'path_not_canonical'],
+])('the path %j: %s', (path, expected) => {
+  const verdict = checkPath(path)
+  expect(verdict.ok ? 'ok' : verdict.reason).toBe(expected)
 })
 
 test('lets the one sandbox name through where it is asked to, and no other', () => {
