@@ -8,7 +8,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
 import type { Price } from './price.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
-import { isDocumented } from './tool-errors.ts'
+import { createIsDocumented } from './tool-errors.ts'
 import type { Store } from '../store/ports.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { HttpMessage } from './message.ts'
@@ -100,6 +100,7 @@ const noProgress = () => {}
 export function createCallPath(parts: CallPathParts): CallPath {
   const maxInFlight = parts.maxInFlight ?? 512
   const runPriced = createPricedRun(parts)
+  const isDocumented = createIsDocumented()
   let inFlight = 0
   let draining = false
 

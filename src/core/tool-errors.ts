@@ -56,6 +56,15 @@ function sorted(codes: Iterable<ErrorCode>): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => wanted.has(code))
 }
 
-/** Whether the code is among those of any of its routes: what no document names, no caller is prepared for. */
-export const isDocumented = (tool: AnyTool, code: ErrorCode): boolean =>
-  tool.rest.some((route) => errorsOf(tool, route).includes(code))
+/** Whether the code is among those of any route of the tool: what no document names, no caller is prepared for. */
+export type IsDocumented = (tool: AnyTool, code: ErrorCode) => boolean
+
+/** Each tool's codes are gathered at its first refusal and kept: a 402 asks for every unpaid call (3 us of 35). */
+export function createIsDocumented(): IsDocumented {
+  const known = new Map<AnyTool, ReadonlySet<ErrorCode>>()
+  return (tool, code) => {
+    const codes = known.get(tool) ?? new Set(tool.rest.flatMap((route) => errorsOf(tool, route)))
+    known.set(tool, codes)
+    return codes.has(code)
+  }
+}
