@@ -274,19 +274,20 @@ function sorted(value: unknown): unknown {
 }
 
 const toMillis = (seconds: bigint) => Number(seconds < LAST_SECOND ? seconds : LAST_SECOND) * 1000
-const join = (at: string, member: string) => (at === '' ? member : `${at}.${member}`)
+/** A dotted path; a part that is empty stands for the value as a whole. */
+const join = (...parts: readonly string[]) => parts.filter((part) => part !== '').join('.')
 
 /** @throws {GatewayError} payment_invalid, naming the first member that is wrong */
 function parseShape<T>(schema: z.ZodType<T>, value: unknown, at: string): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = must(parsed.error.issues[0], 'the first issue of a refused value')
-  const member = issue.path.map((key) => String(key).slice(0, 64)).join('.')
-  throw paymentInvalid(member === '' ? at : join(at, member), problemOf(issue))
+  throw paymentInvalid(join(at, ...issue.path.map(String)), problemOf(issue))
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type') return `${issue.message}.`
+  // Limits are told in zod's own words, which begin a sentence and do not continue one.
+  if (issue.code !== 'invalid_type') return `${issue.message.replace(/^Too /, 'is too ')}.`
   return issue.message.startsWith('must')
     ? `${issue.message}.`
     : `must be ${withArticle(issue.expected === 'record' ? 'object' : issue.expected)}.`

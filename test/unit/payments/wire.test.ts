@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../../src/core/errors.ts'
@@ -133,7 +134,14 @@ describe('decoding a payment', () => {
       resourceUrl: null,
       payer: FROM.toLowerCase(),
     })
-    expect(payment.wire.use((sent) => sent)).toMatchObject({ x402Version: 1, network: 'base-sepolia' })
+    expect(payment.presented.use((came) => came)).toEqual(v1)
+    expect(payment.wire.use((sent) => sent)).toEqual({
+      ...v1,
+      payload: {
+        signature: SIGNATURE.toLowerCase(),
+        authorization: { ...authorization, from: FROM.toLowerCase(), nonce: NONCE.toLowerCase() },
+      },
+    })
   })
 
   it('reads a Permit2 payment', () => {
@@ -248,18 +256,49 @@ describe('decoding a payment', () => {
     expect(refusalOf(() => decode(withMember(v2, path, member))).pointer).toBe(pointer)
   })
 
+  it.each<[string, string, unknown]>([
+    ['/payload/signature', 'payload.signature', 'abab'],
+    ['/payload', 'payload.authorization', undefined],
+    ['/payload', 'payload', 'text'],
+    ['/scheme', 'scheme', 7],
+  ])('names %s of a v1 payment when %s is wrong (%j)', (pointer, path, member) => {
+    expect(refusalOf(() => decode(withMember(v1, path, member))).pointer).toBe(pointer)
+  })
+
   it.each<[string, unknown]>([
     ['null', null],
     ['a number', 2],
     ['text', 'payment'],
     ['a list of payments', [v2]],
-    ['an empty object', {}],
   ])('refuses %s', (_, value) => {
-    expect(refusalOf(() => decode(value)).pointer).not.toBe('accepted')
+    expect(refusalOf(() => decode(value))).toEqual({
+      message: 'The payment must be a JSON object.',
+      pointer: '',
+    })
+  })
+
+  it.each<unknown>([undefined, 0, 3, '2', null])('refuses the version %j in words', (x402Version) => {
+    expect(refusalOf(() => decode(withMember({ ...v1, ...v2 }, 'x402Version', x402Version)))).toEqual({
+      message: 'x402Version must be the number 1 or 2.',
+      pointer: '/x402Version',
+    })
+  })
+
+  it.each<[string, unknown]>([
+    ['text that no database holds', 'a\0b'],
+    ['half of a surrogate pair', '\ud800'],
+    ['a number that JSON has not', Number.NaN],
+  ])('refuses an object with %s anywhere in it', (_, note) => {
+    expect(refusalOf(() => decode({ ...v2, extensions: { note } })).pointer).toBe('')
+    expect(refusalOf(() => decode({ ...v1, note })).pointer).toBe('')
   })
 
   it(cites('x402:wire:version', 'refuses a version in the header of the other'), () => {
-    expect(refusalOf(() => decodePayment(inHeader(v1))).pointer).toBe('/x402Version')
+    expect(refusalOf(() => decodePayment(inHeader(v1)))).toEqual({
+      message:
+        'x402Version must be 2 in this header: version 1 is sent in X-PAYMENT, version 2 in Payment-Signature.',
+      pointer: '/x402Version',
+    })
     expect(refusalOf(() => decodePayment(inHeader(v2, 'x-payment'))).pointer).toBe('/x402Version')
   })
 
@@ -278,13 +317,41 @@ describe('decoding a payment', () => {
     expect(decode({ ...v1, network: 'avalanche-fuji' }).network).toBe('eip155:43113')
   })
 
-  it('says in words what is wrong, without quoting the payment', () => {
-    expect(refusalOf(() => decode(withMember(v2, 'payload.authorization.value', '12x'))).message).toBe(
-      'payload.authorization.value must be a string of decimal digits, without sign, point or leading zero.',
+  it.each<[string, unknown, string]>([
+    ['payload.authorization.value', '12x', 'a string of decimal digits, without sign, point or leading zero'],
+    ['payload.authorization.value', 1000, 'a string of decimal digits'],
+    ['payload.authorization', null, 'an object'],
+    ['payload.signature', 7, 'a string'],
+    ['payload', [], 'an object'],
+    ['accepted.maxTimeoutSeconds', '300', 'a number'],
+    ['accepted.network', 'base-sepolia', 'a CAIP-2 network id'],
+  ])('says in words that %s is not %j, without quoting it', (member, value, expected) => {
+    expect(refusalOf(() => decode(withMember(v2, member, value))).message).toBe(
+      `${member} must be ${expected}.`,
     )
-    expect(refusalOf(() => decode(withMember(v2, 'payload.authorization', null))).message).toBe(
-      'payload.authorization must be an object.',
+  })
+
+  it('says in words which limit is passed, and which network of v1 there is not', () => {
+    expect(refusalOf(() => decode(withMember(v2, 'accepted.maxTimeoutSeconds', 0))).message).toBe(
+      'accepted.maxTimeoutSeconds is too small: expected number to be >=1.',
     )
+    expect(
+      refusalOf(() => decode(withMember(v2, 'payload.authorization.value', (2n ** 256n).toString()))).message,
+    ).toBe('payload.authorization.value does not fit into 256 bits.')
+    expect(refusalOf(() => decode({ ...v1, network: 'base-mainnet' })).message).toBe(
+      'network is not a network of x402 version 1.',
+    )
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['none', {}],
+    ['both', { authorization, permit2Authorization }],
+    ['a transaction', { transaction: 'AQ==' }],
+  ])('says which signed permission a payment needs where it holds %s', (_, payload) => {
+    expect(refusalOf(() => decode({ ...v2, payload: { signature: SIGNATURE, ...payload } }))).toEqual({
+      message: 'payload must hold either authorization (EIP-3009) or permit2Authorization.',
+      pointer: '/payload',
+    })
   })
 
   it(cites('x402:wire:any', 'answers any change of a payment with a payment or payment_invalid'), () => {
@@ -344,6 +411,40 @@ describe('payments that others judge', () => {
     expect(upto({ a: { x: 1, y: [{ p: 1, q: 2 }, 1] } }).nonce).not.toBe(payment.nonce)
   })
 
+  /** The nonce is kept in the claim store, so that a payment of yesterday has to have the same one tomorrow. */
+  const digestOf = (...parts: (string | Buffer)[]) =>
+    parts.reduce((hash, part) => hash.update(part), createHash('sha256')).digest('hex')
+
+  it('digests the network and what was signed, the members in order of their names', () => {
+    const other = { ...accepted, scheme: 'upto' }
+    const payload = { signature: '0x01', b: [2, null, { d: 'text', c: true }], a: { z: 1, y: { 0: 'x' } } }
+    expect(decode({ x402Version: 2, accepted: other, payload }).nonce).toBe(
+      digestOf('eip155:84532\0', '{"a":{"y":{"0":"x"},"z":1},"b":[2,null,{"c":true,"d":"text"}]}'),
+    )
+    expect(
+      decode({ x402Version: 2, accepted: { ...other, network: 'eip155:8453' }, payload }).nonce,
+    ).not.toBe(decode({ x402Version: 2, accepted: other, payload }).nonce)
+  })
+
+  it.each([0, 1, 2, 127])('digests the message behind %i signatures of a Solana transaction', (count) => {
+    const signed = Buffer.concat([Buffer.from([count]), Buffer.alloc(64 * count, 7), Buffer.from('message')])
+    expect(solana({ transaction: signed.toString('base64') }).nonce).toBe(digestOf(`${svm}\0`, 'message'))
+  })
+
+  it('digests all of a Solana transaction that has more signatures than one byte counts', () => {
+    const signed = Buffer.concat([Buffer.from([0x80]), Buffer.from('message')])
+    expect(solana({ transaction: signed.toString('base64') }).nonce).toBe(digestOf(`${svm}\0`, signed))
+  })
+
+  it('digests every member where another family calls one of them transaction', () => {
+    const aptos = (payload: Record<string, unknown>) =>
+      decode({ x402Version: 2, accepted: { ...accepted, network: 'aptos:1' }, payload }).nonce
+    const text = transaction(0, 'message')
+    expect(aptos({ transaction: text, memo: 1 })).toBe(
+      digestOf('aptos:1\0', JSON.stringify({ memo: 1, transaction: text })),
+    )
+  })
+
   it('survives a transaction that is none', () => {
     for (const transactionText of ['', '!', 'gA==', 'AQ=='])
       expect(solana({ transaction: transactionText }).nonce).toMatch(/^[0-9a-f]{64}$/)
@@ -380,6 +481,34 @@ describe('requests to the facilitator', () => {
     expect(requirements).toEqual({ ...accepted, maxTimeoutSeconds: 60 })
   })
 
+  it.each([null, undefined])('reads v1 whose seller says nothing more (%j)', (extra) => {
+    const body = { paymentPayload: v1, paymentRequirements: withMember(requirementsV1, 'extra', extra) }
+    const { extra: _, ...bare } = accepted
+    const { requirements } = decodeFacilitatorRequest(body, networks)
+    expect(requirements).toStrictEqual({ ...bare, maxTimeoutSeconds: 60 })
+  })
+
+  it('leaves the asset of a network that is not served here as it came', () => {
+    const foreign = { ...accepted, network: 'eip155:1', asset: FROM }
+    const body = { paymentPayload: v2, paymentRequirements: foreign }
+    expect(decodeFacilitatorRequest(body, networks).requirements).toStrictEqual(foreign)
+  })
+
+  it('refuses a requirement with text that no database holds', () => {
+    const body = { ...request, paymentRequirements: { ...accepted, extra: { note: 'a\0b' } } }
+    expect(refusalOf(() => decodeFacilitatorRequest(body, networks)).pointer).toBe('')
+  })
+
+  it('says in words which version and which member of a requirement is wrong', () => {
+    expect(refusalOf(() => decodeFacilitatorRequest({ ...request, x402Version: 1 }, networks)).message).toBe(
+      'x402Version is another than that of the payment.',
+    )
+    const body = { paymentPayload: v1, paymentRequirements: { ...requirementsV1, extra: 7 } }
+    expect(refusalOf(() => decodeFacilitatorRequest(body, networks)).message).toBe(
+      'paymentRequirements.extra must be an object.',
+    )
+  })
+
   it('writes the asset as it is pinned, and leaves another alone', () => {
     const assetOf = (asset: string) =>
       decodeFacilitatorRequest({ ...request, paymentRequirements: { ...accepted, asset: asset } }, networks)
@@ -405,6 +534,14 @@ describe('requests to the facilitator', () => {
     ],
     ['/x402Version', { ...request, x402Version: 3 }],
     ['/x402Version', { ...request, x402Version: 1 }],
+    [
+      '/paymentPayload/network',
+      withMember({ ...request, x402Version: 1, paymentPayload: v1 }, 'paymentPayload.network', 'x'),
+    ],
+    [
+      '/paymentPayload/payload',
+      withMember({ ...request, x402Version: 1, paymentPayload: v1 }, 'paymentPayload.payload', {}),
+    ],
     ['/paymentRequirements/maxAmountRequired', { paymentPayload: v1, paymentRequirements: accepted }],
     [
       '/paymentRequirements/network',
