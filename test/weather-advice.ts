@@ -21,7 +21,7 @@ export const weatherAdvice = defineTool({
   errors: [],
   examples: [{ title: 'A cold and wet day', input: { celsius: 3, rain_percent: 80 } }],
 
-  async handle({ celsius, rain_percent }) {
+  handle: async function weatherAdvice({ celsius, rain_percent }) {
     return { advice: celsius < 12 ? 'Wear a coat.' : 'A shirt will do.', umbrella: rain_percent >= 50 }
   },
 })

@@ -21,7 +21,7 @@ export const actionsApprove = defineTool({
   },
   errors: ['key_required', 'permit_not_found', 'state_conflict', 'permit_expired', 'permit_revoked'],
   examples: [{ title: 'Let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
-  async handle({ permit_id }, { actions, caller }) {
+  handle: async function actionsApprove({ permit_id }, { actions, caller }) {
     const { id, accountId } = caller
     return actions.decide(accountId, permit_id, 'approve', id)
   },

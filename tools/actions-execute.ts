@@ -58,5 +58,7 @@ export const actionsExecute = defineTool({
       },
     },
   ],
-  handle: async (input, { actions, charge }) => actions.execute(input, charge),
+  handle: async function actionsExecute(input, { actions, charge }) {
+    return actions.execute(input, charge)
+  },
 })

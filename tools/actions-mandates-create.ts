@@ -22,5 +22,7 @@ export const actionsMandatesCreate = defineTool({
       input: { ...exampleMandate(now), requires_approval: true },
     },
   ],
-  handle: async (terms, { actions, caller }) => actions.storeMandate(caller.accountId, terms),
+  handle: async function actionsMandatesCreate(terms, { actions, caller }) {
+    return actions.storeMandate(caller.accountId, terms)
+  },
 })

@@ -16,7 +16,7 @@ export const actionsMandatesList = defineTool({
   rest: { method: 'GET', path: '/v1/actions/mandates', operationId: 'listActionMandates' },
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
-  async handle(page, { actions, caller }) {
+  handle: async function actionsMandatesList(page, { actions, caller }) {
     const { items, next } = await actions.listMandates(caller.accountId, page)
     return { mandates: items, next }
   },

@@ -20,5 +20,7 @@ export const actionsMandatesRevoke = defineTool({
   },
   errors: ['key_required', 'mandate_not_found'],
   examples: [{ title: 'End it', input: { mandate_id: 'mdt_0000000000000000000000000000000000' } }],
-  handle: async ({ mandate_id }, { actions, caller }) => actions.revokeMandate(caller.accountId, mandate_id),
+  handle: async function actionsMandatesRevoke({ mandate_id }, { actions, caller }) {
+    return actions.revokeMandate(caller.accountId, mandate_id)
+  },
 })

@@ -16,5 +16,7 @@ export const actionsManifest = defineTool({
   rest: { method: 'GET', path: '/v1/actions', operationId: 'actionsManifest' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.actionsManifest() as never,
+  handle: async function actionsManifest(_input, { documents }) {
+    return documents.actionsManifest() as never
+  },
 })

@@ -17,5 +17,7 @@ export const actionsPermitsGet = defineTool({
   rest: { method: 'GET', path: '/v1/actions/permits/{permit_id}', operationId: 'getActionPermit' },
   errors: ['key_required', 'permit_not_found'],
   examples: [{ title: 'One permit', input: { permit_id: 'pmt_0000000000000000000000000000000000' } }],
-  handle: async ({ permit_id }, { actions, caller }) => actions.getPermit(caller.accountId, permit_id),
+  handle: async function actionsPermitsGet({ permit_id }, { actions, caller }) {
+    return actions.getPermit(caller.accountId, permit_id)
+  },
 })

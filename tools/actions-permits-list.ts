@@ -24,7 +24,7 @@ export const actionsPermitsList = defineTool({
     { title: 'The latest', input: { limit: 20 } },
     { title: 'What waits for a decision', input: { state: 'pending_approval' } },
   ],
-  async handle({ state, limit, before }, { actions, caller }) {
+  handle: async function actionsPermitsList({ state, limit, before }, { actions, caller }) {
     const { items, next } = await actions.listPermits(caller.accountId, { state }, { limit, before })
     return { permits: items, next }
   },

@@ -67,5 +67,7 @@ export const actionsPrepare = defineTool({
       },
     },
   ],
-  handle: async (input, { actions, caller }) => actions.prepare(caller.accountId, input),
+  handle: async function actionsPrepare(input, { actions, caller }) {
+    return actions.prepare(caller.accountId, input)
+  },
 })

@@ -15,5 +15,7 @@ export const actionsPricing = defineTool({
   rest: { method: 'GET', path: '/v1/actions/pricing', operationId: 'actionsPricing' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.actionsPricing(),
+  handle: async function actionsPricing(_input, { documents }) {
+    return documents.actionsPricing()
+  },
 })

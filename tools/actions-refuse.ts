@@ -17,7 +17,7 @@ export const actionsRefuse = defineTool({
   examples: [
     { title: 'Do not let it go out', input: { permit_id: 'pmt_0000000000000000000000000000000000' } },
   ],
-  async handle({ permit_id }, { actions, caller }) {
+  handle: async function actionsRefuse({ permit_id }, { actions, caller }) {
     const { id, accountId } = caller
     return actions.decide(accountId, permit_id, 'refuse', id)
   },

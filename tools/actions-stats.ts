@@ -18,6 +18,7 @@ export const actionsStats = defineTool({
   rest: { method: 'GET', path: '/v1/actions/stats', operationId: 'actionsStats' },
   errors: [],
   examples: [{ title: 'Read them', input: {} }],
-  handle: async (_input, { actions, caller }) =>
-    actions.stats(caller.kind === 'operator' ? caller.accountId : undefined),
+  handle: async function actionsStats(_input, { actions, caller }) {
+    return actions.stats(caller.kind === 'operator' ? caller.accountId : undefined)
+  },
 })

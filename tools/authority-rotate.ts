@@ -20,5 +20,7 @@ export const authorityRotate = defineTool({
   rest: { method: 'POST', path: '/v1/authority/rotate', operationId: 'rotateAuthority' },
   errors: ['key_required', 'admin_required', 'state_conflict'],
   examples: [{ title: 'Rotate', input: {} }],
-  handle: async (_input, { egress }) => egress.rotateAuthority(),
+  handle: async function authorityRotate(_input, { egress }) {
+    return egress.rotateAuthority()
+  },
 })

@@ -25,7 +25,9 @@ export const capabilities = defineTool({
   errors: [],
   examples: [{ title: 'The whole catalogue', input: {} }],
   reply: 'message',
-  handle: async (_input, { documents }) => documents.catalogue() as Catalogue,
+  handle: async function capabilities(_input, { documents }) {
+    return documents.catalogue() as Catalogue
+  },
 })
 
 /** One entry of the catalogue. */
@@ -42,5 +44,7 @@ export const capabilitiesGet = defineTool({
   rest: { method: 'GET', path: '/v1/capabilities/{id}', operationId: 'getCapability' },
   errors: ['not_found'],
   examples: [{ title: 'The free preview', input: { id: 'extract-preview' } }],
-  handle: async ({ id }, { documents }) => documents.capability(id) as Capability,
+  handle: async function capabilitiesGet({ id }, { documents }) {
+    return documents.capability(id) as Capability
+  },
 })

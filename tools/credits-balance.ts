@@ -38,7 +38,7 @@ export const creditsBalance = defineTool({
   reply: 'message',
   errors: ['key_required'],
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
-  async handle({ limit, before }, { accounts, caller }) {
+  handle: async function creditsBalance({ limit, before }, { accounts, caller }) {
     const { accountId } = caller
     // The holder of a capability is not shown what other agents of the account did.
     const page =

@@ -24,7 +24,7 @@ export const creditsGrant = defineTool({
   rest: { method: 'POST', path: '/v1/credits/grants', operationId: 'grantCredits', status: 201 },
   errors: ['key_required', 'admin_required', 'account_not_found'],
   examples: [{ title: 'A hundred credits', input: { amount: 100, reference: 'invoice 2026-117' } }],
-  async handle({ account_id, amount, reference }, { accounts, caller }) {
+  handle: async function creditsGrant({ account_id, amount, reference }, { accounts, caller }) {
     const accountId = account_id ?? caller.accountId
     return { account_id: accountId, ...(await accounts.grant({ accountId, amount, reference })) }
   },

@@ -62,5 +62,7 @@ export const creditsPurchase = defineTool({
     'state_conflict',
   ],
   examples: [{ title: 'A hundred credits for the account of the token', input: { credits: USUAL_CREDITS } }],
-  plan: (request, { purchases, caller }) => purchases.plan(request, caller),
+  plan: function creditsPurchase(request, { purchases, caller }) {
+    return purchases.plan(request, caller)
+  },
 })

@@ -24,5 +24,7 @@ export const discoveryResources = defineTool({
   reply: 'message',
   errors: ['input_conflict'],
   examples: [{ title: 'Ten that are paid on Base', input: { network: 'eip155:8453', limit: 10 } }],
-  handle: (query, { discovery }) => discovery.list(query),
+  handle: function discoveryResources(query, { discovery }) {
+    return discovery.list(query)
+  },
 })

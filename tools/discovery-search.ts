@@ -23,5 +23,7 @@ export const discoverySearch = defineTool({
   reply: 'message',
   errors: [],
   examples: [{ title: 'Fetching web pages', input: { query: 'web fetch', limit: 5 } }],
-  handle: (query, { discovery }) => discovery.search(query),
+  handle: function discoverySearch(query, { discovery }) {
+    return discovery.search(query)
+  },
 })

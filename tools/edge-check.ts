@@ -26,5 +26,7 @@ export const edgeCheck = defineTool({
   inProduction: () => ({
     examples: [{ title: 'What to publish, and what is there', input: { host: 'shop.example.com' } }],
   }),
-  handle: ({ host }, { edge, caller }) => edge.check(caller.accountId, host),
+  handle: function edgeCheck({ host }, { edge, caller }) {
+    return edge.check(caller.accountId, host)
+  },
 })

@@ -57,7 +57,7 @@ export const edgeForward = defineTool({
     },
   ],
 
-  async handle(_input, { edge, message, charge }) {
+  handle: async function edgeForward(_input, { edge, message, charge }) {
     if (!message) throw new GatewayError('not_found', 'This is reached at /edge/{merchant-host}/{path} only.')
     const { status, headers, body } = await edge.forward(message, charge)
     return { status, headers: headers.map((pair) => [...pair]), body }

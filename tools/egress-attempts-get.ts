@@ -27,5 +27,7 @@ export const egressAttemptsGet = defineTool({
   reply: 'message',
   errors: ['key_required', 'attempt_not_found'],
   examples: [{ title: 'One attempt', input: { attempt_id: 'att_0000000000000000000000000000000000' } }],
-  handle: async ({ attempt_id }, { egress, caller }) => egress.getAttempt(caller, attempt_id),
+  handle: async function egressAttemptsGet({ attempt_id }, { egress, caller }) {
+    return egress.getAttempt(caller, attempt_id)
+  },
 })

@@ -24,7 +24,7 @@ export const egressAttemptsList = defineTool({
     { title: 'The latest', input: { limit: 10 } },
     { title: 'What needs a decision', input: { state: 'ambiguous' } },
   ],
-  async handle({ state, limit, before }, { egress, caller }) {
+  handle: async function egressAttemptsList({ state, limit, before }, { egress, caller }) {
     const { items, next } = await egress.listAttempts(caller, { state }, { limit, before })
     return { attempts: items, next }
   },

@@ -57,7 +57,10 @@ export const egressCapabilitiesIssue = defineTool({
       },
     },
   ],
-  async handle({ credential_id, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
+  handle: async function egressCapabilitiesIssue(
+    { credential_id, ttl_seconds, max_uses, label, ...wanted },
+    { egress, caller },
+  ) {
     return egress.issueCapability(caller.accountId, {
       credentialId: credential_id,
       scope: wanted,

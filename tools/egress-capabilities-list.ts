@@ -18,7 +18,7 @@ export const egressCapabilitiesList = defineTool({
   rest: { method: 'GET', path: '/v1/egress/capabilities', operationId: 'listEgressCapabilities' },
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
-  async handle({ credential_id, limit, before }, { egress, caller }) {
+  handle: async function egressCapabilitiesList({ credential_id, limit, before }, { egress, caller }) {
     const filter = { credentialId: credential_id }
     const { items, next } = await egress.listCapabilities(caller.accountId, filter, { limit, before })
     return { capabilities: items, next }

@@ -42,7 +42,10 @@ export const egressCapabilitiesNarrow = defineTool({
   reply: 'message',
   errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
-  async handle({ capability: _carried, ttl_seconds, max_uses, label, ...wanted }, { egress, caller }) {
+  handle: async function egressCapabilitiesNarrow(
+    { capability: _carried, ttl_seconds, max_uses, label, ...wanted },
+    { egress, caller },
+  ) {
     return egress.narrowCapability(caller.capability, {
       scope: wanted,
       ttlSeconds: ttl_seconds,

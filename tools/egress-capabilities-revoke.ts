@@ -21,7 +21,7 @@ export const egressCapabilitiesRevoke = defineTool({
   },
   errors: ['key_required', 'capability_not_found'],
   examples: [{ title: 'End it', input: { capability_id: 'cap_0000000000000000000000000000000000' } }],
-  async handle({ capability_id }, { egress, caller }) {
+  handle: async function egressCapabilitiesRevoke({ capability_id }, { egress, caller }) {
     const { revoked } = await egress.revokeCapability(caller.accountId, capability_id)
     return { capability_id, revoked }
   },

@@ -74,7 +74,10 @@ export const egressCredentialsCreate = defineTool({
       },
     },
   ],
-  async handle({ provider, label, secret, header, scheme, ...scope }, { egress, caller }) {
+  handle: async function egressCredentialsCreate(
+    { provider, label, secret, header, scheme, ...scope },
+    { egress, caller },
+  ) {
     return egress.createCredential(caller.accountId, {
       provider,
       label,

@@ -15,7 +15,7 @@ export const egressCredentialsList = defineTool({
   rest: { method: 'GET', path: '/v1/egress/credentials', operationId: 'listEgressCredentials' },
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
-  async handle(page, { egress, caller }) {
+  handle: async function egressCredentialsList(page, { egress, caller }) {
     const { items, next } = await egress.listCredentials(caller.accountId, page)
     return { credentials: items, next }
   },

@@ -20,6 +20,7 @@ export const egressCredentialsRevoke = defineTool({
   },
   errors: ['key_required', 'credential_not_found'],
   examples: [{ title: 'End it', input: { credential_id: 'cred_0000000000000000000000000000000000' } }],
-  handle: async ({ credential_id }, { egress, caller }) =>
-    egress.revokeCredential(caller.accountId, credential_id),
+  handle: async function egressCredentialsRevoke({ credential_id }, { egress, caller }) {
+    return egress.revokeCredential(caller.accountId, credential_id)
+  },
 })

@@ -30,6 +30,7 @@ export const egressCredentialsRotate = defineTool({
       },
     },
   ],
-  handle: async ({ credential_id, secret }, { egress, caller }) =>
-    egress.rotateCredential(caller.accountId, credential_id, new Secret(secret)),
+  handle: async function egressCredentialsRotate({ credential_id, secret }, { egress, caller }) {
+    return egress.rotateCredential(caller.accountId, credential_id, new Secret(secret))
+  },
 })

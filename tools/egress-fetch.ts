@@ -86,6 +86,7 @@ export const egressFetch = defineTool({
     },
   ],
 
-  handle: async ({ capability: _carried, ...request }, { egress, caller, charge }) =>
-    egress.fetch(request, caller.capability, charge),
+  handle: async function egressFetch({ capability: _carried, ...request }, { egress, caller, charge }) {
+    return egress.fetch(request, caller.capability, charge)
+  },
 })

@@ -15,5 +15,7 @@ export const egressManifest = defineTool({
   rest: { method: 'GET', path: '/v1/egress', operationId: 'egressManifest' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.egressManifest() as never,
+  handle: async function egressManifest(_input, { documents }) {
+    return documents.egressManifest() as never
+  },
 })

@@ -15,5 +15,7 @@ export const egressPricing = defineTool({
   rest: { method: 'GET', path: '/v1/egress/pricing', operationId: 'egressPricing' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.egressPricing(),
+  handle: async function egressPricing(_input, { documents }) {
+    return documents.egressPricing()
+  },
 })

@@ -16,5 +16,7 @@ export const egressProviders = defineTool({
   rest: { method: 'GET', path: '/v1/egress/providers', operationId: 'egressProviders' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.egressProviders(),
+  handle: async function egressProviders(_input, { documents }) {
+    return documents.egressProviders()
+  },
 })

@@ -32,7 +32,7 @@ export const emailKeysList = defineTool({
   rest: { method: 'GET', path: '/v1/email/keys', operationId: 'listEmailKeys' },
   errors: ['key_required', 'admin_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
-  async handle(page, { email }) {
+  handle: async function emailKeysList(page, { email }) {
     const { items, next } = await email.listKeys(page)
     return { keys: items.map((key) => ({ ...toEmailKeyRecord(key), used_today: key.usedToday })), next }
   },

@@ -18,5 +18,7 @@ export const emailKeysRevoke = defineTool({
   rest: { method: 'POST', path: '/v1/email/keys/{key_id}/revoke', operationId: 'revokeEmailKey' },
   errors: ['key_required', 'admin_required', 'key_not_found'],
   examples: [{ title: 'End it', input: { key_id: 'ek_0000000000000000000000000000000000' } }],
-  handle: async ({ key_id }, { email }) => toEmailKeyRecord(await email.revokeKey(key_id)),
+  handle: async function emailKeysRevoke({ key_id }, { email }) {
+    return toEmailKeyRecord(await email.revokeKey(key_id))
+  },
 })

@@ -29,7 +29,9 @@ export const emailVerifyBatch = defineTool({
   // Room for a hundred that are far too long.
   maxBodyBytes: 4 * 1024 * 1024,
   examples: [{ title: 'Two addresses', input: { emails: ['ada@example.com', 'grace@example.org'] } }],
-  handle: async ({ emails }, context) => ({
-    results: [...(await context.email.verify(emails, context))],
-  }),
+  handle: async function emailVerifyBatch({ emails }, context) {
+    return {
+      results: [...(await context.email.verify(emails, context))],
+    }
+  },
 })

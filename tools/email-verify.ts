@@ -28,7 +28,7 @@ export const emailVerify = defineTool({
   reply: 'message',
   errors: ['key_required', 'key_invalid', 'rate_limited'],
   examples: [{ title: 'One address', input: { email: 'ada@example.com' } }],
-  async handle({ email }, context) {
+  handle: async function emailVerify({ email }, context) {
     const [verification] = await context.email.verify([email], context)
     return must(verification, 'the answer for the one address that was asked about')
   },

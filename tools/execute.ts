@@ -75,5 +75,7 @@ export const execute = defineTool({
 
   repair: (input, { outcomes }) => outcomes.guide(input),
   understands: isIntentPhrase,
-  plan: (input, { outcomes }) => outcomes.plan(input),
+  plan: function execute(input, { outcomes }) {
+    return outcomes.plan(input)
+  },
 })

@@ -57,5 +57,7 @@ export const facilitatorIdentity = defineTool({
   rest: { method: 'GET', path: '/facilitator', operationId: 'getFacilitator' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { facilitator }) => (await facilitator.identity()) as z.infer<typeof Identity>,
+  handle: async function facilitatorIdentity(_input, { facilitator }) {
+    return (await facilitator.identity()) as z.infer<typeof Identity>
+  },
 })

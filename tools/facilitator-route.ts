@@ -54,6 +54,7 @@ export const facilitatorRoute = defineTool({
   reply: 'message',
   errors: ['no_route'],
   examples: [{ title: 'USDC on Base Sepolia', input: { network: 'eip155:84532', scheme: 'exact' } }],
-  handle: async (input, { facilitator }) =>
-    (await facilitator.route(input)) as z.infer<typeof RecommendedRoute>,
+  handle: async function facilitatorRoute(input, { facilitator }) {
+    return (await facilitator.route(input)) as z.infer<typeof RecommendedRoute>
+  },
 })

@@ -27,5 +27,7 @@ export const facilitatorSettle = defineTool({
     'no_route',
   ],
   examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
-  handle: async (input, { facilitator, caller, charge }) => facilitator.settle(input, caller, charge),
+  handle: async function facilitatorSettle(input, { facilitator, caller, charge }) {
+    return facilitator.settle(input, caller, charge)
+  },
 })

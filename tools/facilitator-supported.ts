@@ -15,5 +15,7 @@ export const facilitatorSupported = defineTool({
   rest: { method: 'GET', path: '/supported', operationId: 'getSupported' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: (_input, { facilitator }) => facilitator.supported(),
+  handle: function facilitatorSupported(_input, { facilitator }) {
+    return facilitator.supported()
+  },
 })

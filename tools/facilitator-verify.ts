@@ -18,5 +18,7 @@ export const facilitatorVerify = defineTool({
   maxBodyBytes: 64 * 1024,
   errors: ['payment_invalid', 'payment_blocked', 'payments_unavailable', 'no_route'],
   examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
-  handle: (input, { facilitator }) => facilitator.verify(input),
+  handle: function facilitatorVerify(input, { facilitator }) {
+    return facilitator.verify(input)
+  },
 })

@@ -23,5 +23,7 @@ export const health = defineTool({
   doors: ['rest'],
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { health }) => (await health.report()) as z.infer<typeof Health>,
+  handle: async function health(_input, { health }) {
+    return (await health.report()) as z.infer<typeof Health>
+  },
 })

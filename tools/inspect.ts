@@ -37,6 +37,7 @@ export const inspectTransaction = defineTool({
       },
     },
   ],
-  handle: (transaction, { commerce, caller }) =>
-    commerce.inspect(transaction, 'accountId' in caller ? caller.accountId : undefined),
+  handle: function inspectTransaction(transaction, { commerce, caller }) {
+    return commerce.inspect(transaction, 'accountId' in caller ? caller.accountId : undefined)
+  },
 })

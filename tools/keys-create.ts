@@ -33,7 +33,7 @@ export const keysCreate = defineTool({
     { title: 'A further key', input: { label: 'deploy pipeline' } },
     { title: 'A new account', input: { account: 'new', name: 'team-b', label: 'first key' } },
   ],
-  async handle({ account, name, label }, { accounts, caller }) {
+  handle: async function keysCreate({ account, name, label }, { accounts, caller }) {
     if (account === 'own') {
       const { key, token } = await accounts.createKey({ accountId: caller.accountId, label })
       return { ...toKeyRecord(key), key: token.use((text) => text), credits: 0 }

@@ -23,7 +23,7 @@ export const keysFree = defineTool({
   rest: { method: 'POST', path: '/v1/keys/free', operationId: 'createFreeKey', status: 201 },
   errors: ['rate_limited'],
   examples: [{ title: 'A key', input: {} }],
-  async handle(_input, { email, caller }) {
+  handle: async function keysFree(_input, { email, caller }) {
     const { id, createdAt, dailyQuota, token } = await email.createFreeKey(caller.address)
     return {
       key_id: id,

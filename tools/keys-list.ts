@@ -18,7 +18,7 @@ export const keysList = defineTool({
   rest: { method: 'GET', path: '/v1/keys', operationId: 'listKeys' },
   errors: ['key_required'],
   examples: [{ title: 'The latest', input: { limit: 20 } }],
-  async handle(page, { accounts, caller }) {
+  handle: async function keysList(page, { accounts, caller }) {
     const isAdmin = caller.kind === 'operator' && caller.admin
     const { items, next } = await accounts.listKeys(isAdmin ? undefined : caller.accountId, page)
     return { keys: items.map(toKeyRecord), next }

@@ -18,7 +18,7 @@ export const keysRevoke = defineTool({
   rest: { method: 'POST', path: '/v1/keys/{key_id}/revoke', operationId: 'revokeKey' },
   errors: ['key_required', 'key_not_found', 'state_conflict'],
   examples: [{ title: 'End it', input: { key_id: 'key_0000000000000000000000000000000000' } }],
-  async handle({ key_id }, { accounts, caller }) {
+  handle: async function keysRevoke({ key_id }, { accounts, caller }) {
     const isAdmin = caller.kind === 'operator' && caller.admin
     return toKeyRecord(await accounts.revokeKey(isAdmin ? undefined : caller.accountId, key_id))
   },

@@ -54,7 +54,7 @@ export const paymentsGet = defineTool({
   rest: { method: 'GET', path: '/v1/payments/{claim_id}', operationId: 'getPayment' },
   errors: ['payment_not_found', 'payment_invalid', 'payments_unavailable'],
   examples: [{ title: 'One payment', input: { claim_id: 'clm_00000000000000000000000000000000000' } }],
-  async handle({ claim_id }, { payments, payment }) {
+  handle: async function paymentsGet({ claim_id }, { payments, payment }) {
     const { claim, result, receipt } = await payments.claim(claim_id, payment)
     const isDecided = ['settled', 'failed', 'canceled'].includes(claim.state)
     return {

@@ -48,5 +48,7 @@ export const preflight = defineTool({
   errors: ['input_conflict', 'target_invalid'],
   examples: [{ title: 'A page', input: { url: 'https://example.com/', method: 'GET' } }],
   maxBodyBytes: 64 * 1024,
-  handle: async (input, { webFetch }) => (await webFetch.preflight(input)) as z.infer<typeof Preflight>,
+  handle: async function preflight(input, { webFetch }) {
+    return (await webFetch.preflight(input)) as z.infer<typeof Preflight>
+  },
 })

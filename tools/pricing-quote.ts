@@ -59,5 +59,7 @@ export const pricingQuote = defineTool({
     },
   ],
   maxBodyBytes: 64 * 1024,
-  handle: async (input, { webFetch }) => (await webFetch.quote(input)) as z.infer<typeof Quote>,
+  handle: async function pricingQuote(input, { webFetch }) {
+    return (await webFetch.quote(input)) as z.infer<typeof Quote>
+  },
 })

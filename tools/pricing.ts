@@ -28,5 +28,7 @@ export const pricing = defineTool({
   rest: { method: 'GET', path: '/v1/pricing', operationId: 'getPricing' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { webFetch }) => (await webFetch.pricing()) as z.infer<typeof Pricing>,
+  handle: async function pricing(_input, { webFetch }) {
+    return (await webFetch.pricing()) as z.infer<typeof Pricing>
+  },
 })

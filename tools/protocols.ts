@@ -40,5 +40,7 @@ export const protocols = defineTool({
   doors: ['rest'],
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { documents }) => documents.protocols() as z.infer<typeof Protocols>,
+  handle: async function protocols(_input, { documents }) {
+    return documents.protocols() as z.infer<typeof Protocols>
+  },
 })

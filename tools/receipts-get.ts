@@ -31,7 +31,7 @@ export const receiptsGet = defineTool({
   reply: 'message',
   errors: ['receipt_not_found'],
   examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
-  async handle({ receipt_id }, { receipts }) {
+  handle: async function receiptsGet({ receipt_id }, { receipts }) {
     const { id, jws, createdAt } = await receipts.get(receipt_id)
     const { header, payload } = decodeJws(jws)
     return {

@@ -44,5 +44,7 @@ export const testSchema = defineTool({
   rest: { method: 'GET', path: '/v1/test/schema', operationId: 'getTestSchema' },
   errors: [],
   examples: [{ title: 'Read it', input: {} }],
-  handle: async (_input, { commerce }) => commerce.testSchema() as z.infer<typeof TestSchema>,
+  handle: async function testSchema(_input, { commerce }) {
+    return commerce.testSchema() as z.infer<typeof TestSchema>
+  },
 })

@@ -63,9 +63,10 @@ export const testTransaction = defineTool({
       },
     },
   ],
-  handle: async ({ evaluate_at, tool_annotations, ...transaction }, { commerce }) =>
-    commerce.test(transaction, {
+  handle: async function testTransaction({ evaluate_at, tool_annotations, ...transaction }, { commerce }) {
+    return commerce.test(transaction, {
       evaluateAt: evaluate_at === undefined ? undefined : Date.parse(evaluate_at),
       annotations: tool_annotations,
-    }),
+    })
+  },
 })

@@ -52,5 +52,7 @@ export const webFetch = defineTool({
     { title: 'A curl command', input: { command: "curl -s 'https://example.com/?page=1'" } },
   ],
   maxBodyBytes: 64 * 1024,
-  plan: (input, { webFetch }) => webFetch.plan(input),
+  plan: function webFetch(input, { webFetch }) {
+    return webFetch.plan(input)
+  },
 })

@@ -151,11 +151,10 @@ export const toolDefiner =
 
 type Work = (input: never, context: never) => unknown
 
-/** One form for the call path; the step that runs carries the tool's name, which stack traces then show. */
+/** One form for the call path. A tool's file names its function after the tool, which stack traces and profiles then show. */
 function planOf(name: string, handle: Work | undefined, plan: Work | undefined): Work {
   const work = plan ?? handle
   if (!work) throw new Error(`${name}: write \`handle\`, or \`plan\` where the input says what a call costs`)
-  Object.defineProperty(work, 'name', { value: name })
   return plan ?? ((input: never) => ({ run: (context: never) => work(input, context) }))
 }
 
