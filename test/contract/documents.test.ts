@@ -337,9 +337,11 @@ describe('agent.txt', () => {
       '/v1/pricing',
     ])
       expect(text).toContain(word)
-    expect(text).toContain(
-      'the payer must be funded: gateway_execute, gateway.web.fetch, gateway.credits.purchase.',
+    const paid = tools.filter(({ price }) => price.kind === 'x402').map(({ name }) => name)
+    expect(paid).toEqual(
+      expect.arrayContaining(['gateway_execute', 'gateway.web.fetch', 'gateway.credits.purchase']),
     )
+    expect(text).toContain(`the payer must be funded: ${paid.join(', ')}.`)
     expect(text).toMatch(/do not pay again: first GET payment_url/)
     const jobs = ['extract-preview free', 'web-extraction 0.003000 USDC', 'product-offers 0.006000 USDC']
     expect(text).toContain(`gateway_execute capabilities: ${jobs.join(', ')}, feed-digest 0.002000 USDC`)

@@ -11,6 +11,7 @@ import { actionsPrepare } from '../../tools/actions-prepare.ts'
 import { type Body, createActionsClient } from '../support/actions.ts'
 import { encodingsOf, findSecret } from '../support/encodings.ts'
 import { type Engine, ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { READ_PATHS } from '../support/read-paths.ts'
 import { throughDoor } from '../support/three-doors.ts'
 
 const canary = () => `CANARY-${randomBytes(18).toString('hex')}`
@@ -142,13 +143,7 @@ async function gatherEvidence(
     await decide(yes.permit_id, 'approve')
     await decide(no.permit_id, 'refuse')
     await decide(waiting.permit_id, 'approve')
-    for (const path of [
-      '/v1/actions/permits',
-      '/v1/actions/mandates',
-      '/v1/actions/stats',
-      '/v1/egress/attempts',
-    ])
-      answers.push((await gw.rest('GET', path)).text)
+    for (const path of READ_PATHS) answers.push((await gw.rest('GET', path)).text)
     return {
       permits,
       answers: answers.join('\n'),

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { encodingsOf, findSecret } from '../support/encodings.ts'
 import { createClient, type Engine, ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { READ_PATHS } from '../support/read-paths.ts'
 import type { ReceivedRequest } from '../support/upstream.ts'
 import { startWiretap, type Wiretap } from '../support/wiretap.ts'
 
@@ -85,14 +86,7 @@ async function runEverything(
   await client.rest('POST', '/v1/authority/rotate', {})
   gw.upstream.respond((request, res) => res.writeHead(200).end(JSON.stringify(request.headers)))
   await get('/after')
-  for (const path of [
-    '/v1/egress/credentials',
-    '/v1/egress/capabilities',
-    '/v1/egress/attempts',
-    '/v1/credits',
-    '/healthz',
-  ])
-    await client.rest('GET', path)
+  for (const path of READ_PATHS) await client.rest('GET', path)
   await mcp('gateway.egress.credentials.list', {})
   await client.rest('POST', `/v1/egress/credentials/${credentialId}/revoke`, {})
   await get('/revoked')

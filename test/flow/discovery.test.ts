@@ -435,22 +435,23 @@ describe('the search', () => {
     cites('x402:discovery:search', 'finds by name, tags and text, page by page, and needs a query'),
     async () => {
       await setUp()
+      // Our own paid tools are found too: none of them speaks of quokkas, whatever is added.
       serve(world!.upstream, [
-        itemOf({ resource: 'https://a.example.com/', serviceName: 'Weather', description: 'Forecasts' }),
-        itemOf({ resource: 'https://b.example.com/', description: 'Prévisions météo and weather forecast' }),
-        itemOf({ resource: 'https://c.example.com/', tags: ['weather'] }),
+        itemOf({ resource: 'https://a.example.com/', serviceName: 'Quokka', description: 'Sightings' }),
+        itemOf({ resource: 'https://b.example.com/', description: 'Prévisions météo and quokka sighting' }),
+        itemOf({ resource: 'https://c.example.com/', tags: ['quokka'] }),
         itemOf({ resource: 'https://d.example.com/', description: 'Stock prices' }),
       ])
       await start([world!.url('')])
-      const all = await search('weather%20forecast')
+      const all = await search('quokka%20sighting')
       expect(all.resources.map(({ resource }) => new URL(resource).host[0])).toEqual(['a', 'b', 'c'])
-      const first = await search('weather%20forecast&limit=2')
-      const second = await search(`weather%20forecast&limit=2&cursor=${first.pagination.cursor}`)
+      const first = await search('quokka%20sighting&limit=2')
+      const second = await search(`quokka%20sighting&limit=2&cursor=${first.pagination.cursor}`)
       const inPages = [...first.resources, ...second.resources].map(({ resource }) => resource)
       expect(inPages).toEqual(all.resources.map(({ resource }) => resource))
       expect(second.pagination).toEqual({ limit: 2, cursor: null })
       expect((await search('meteo')).resources).toHaveLength(1)
-      expect((await search('weather&network=eip155:1')).resources).toEqual([])
+      expect((await search('quokka&network=eip155:1')).resources).toEqual([])
       for (const bad of [
         '',
         '?query=',
