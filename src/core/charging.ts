@@ -51,6 +51,8 @@ export interface Challenge {
   /** JSON text of `required`, and its base64 for the HTTP header. */
   readonly json: string
   readonly header: string
+  /** The header with the ways to pay and the challenge alone, for an answer whose other headers are long. */
+  readonly brief: string
   readonly quote: string | undefined
   /** `accepts` for v1 buyers. */
   readonly acceptsV1: readonly Readonly<Record<string, unknown>>[]

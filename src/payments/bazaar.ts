@@ -33,6 +33,37 @@ export function bazaarVariants({
   ]
 }
 
+/** The same where every byte counts: the fields of the example, or none; never more than a few hundred bytes of schema. */
+export function bazaarOutlines(call: Parameters<typeof bazaarVariants>[0]): Discovery[] {
+  const [shortest] = bazaarVariants(call).slice(-1)
+  const example = call.terms.shown ? call.terms.shown.example : call.tool.examples?.[0]?.input
+  const { input: shown } = (shortest?.info ?? {}) as { input?: Json }
+  if (!shown) return []
+  const place = PLACES.find((name) => name in shown)
+  if (place === undefined) return []
+  const input = isObject(example) ? example : {}
+  const typed = mapValues(input, (value) => ({ type: Array.isArray(value) ? 'array' : typeof value }))
+  const told = (body: Json, shape: Json): Discovery => ({
+    info: { input: { ...shown, [place]: body } },
+    schema: {
+      type: 'object',
+      properties: { input: { type: 'object', properties: { [place]: shape } } },
+      required: ['input'],
+    },
+  })
+  return [
+    told(input, { type: 'object', properties: typed }),
+    told({}, { type: 'object', properties: typed }),
+    told({}, { type: 'object' }),
+  ]
+}
+
+/** Members of `info.input` that hold the caller's input. */
+const PLACES = ['body', 'queryParams', 'example']
+
+const mapValues = (object: Json, change: (value: unknown) => unknown): Json =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
+
 type Describe = (schema: Json, input: Json, output?: Json) => Discovery
 
 function describerOf(tool: PaidCall['tool'], { url, method }: PaidCall['resource']): Describe | undefined {

@@ -9,18 +9,14 @@ import type {
   ResourceInfo,
   SettleResponse,
 } from '../../schemas/x402.ts'
-import { bazaarVariants } from './bazaar.ts'
-import { IDENTIFIER_EXTENSION, PAYMENT_IDENTIFIER } from './extensions.ts'
+import { barest, chooseWording, type Wording } from './wording.ts'
+import { MAX_BRIEF_QUOTE_CHARS, MAX_QUOTE_CHARS } from './head-size.ts'
 import { OFFER_RECEIPT, type Offers } from './offers.ts'
 import type { Router, UpstreamState } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import type { Challenge, PaidCall } from '../core/charging.ts'
 import { toRequirements } from './requirements.ts'
 
-/** The bound holds for the JSON before base64: a stock client sends most of it back in a header that may have 8 KiB. */
-const MAX_REQUIRED_BYTES = 4000
-/** Deepest nesting that a payment may have: the echo of an extension is as deep in it as in the challenge. */
-const MAX_DEPTH = 15
 /** Enough for every paid route and its variants; resources with a parameter in the path must not fill the memory. */
 const MAX_REMEMBERED = 256
 
@@ -53,11 +49,13 @@ const PLACEHOLDER = '~'.repeat(26)
 
 interface Remembered {
   readonly resource: ResourceInfo
-  readonly extensions: Readonly<Record<string, unknown>>
+  readonly wording: Wording
   second: number
   accepts: readonly PaymentRequirements[]
   acceptsV1: Challenge['acceptsV1']
   required: (challenge: string) => PaymentRequired
+  /** The same without what a buyer knows already, and what catalogues read; for an answer whose head holds more. */
+  brief: (challenge: string) => PaymentRequired
   /** JSON text before and after the random part, and base64 of the whole. */
   json: readonly [string, string]
   header: (challenge: string) => string
@@ -69,7 +67,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   function remember(call: Asked): Remembered {
     const { tool, terms, resource } = call
-    const job = terms.shown?.key ?? ''
+    const job = `${terms.shown?.key ?? ''}${terms.quote ? ' quoted' : ''}`
     const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${job}`
     const second = Math.floor(now() / 1000)
     const known = remembered.get(key)
@@ -90,32 +88,36 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       description: describe(call),
       mimeType: 'application/json',
     }
-    const offered = offers.advertise(resource.url, accepts, second * 1000, PLACEHOLDER)
-    const withExtensions = (extensions: object): PaymentRequired => ({
-      x402Version: 2,
-      error: UNPAID,
-      resource,
-      accepts,
-      extensions: { ...extensions, [OFFER_RECEIPT]: offered },
-    })
-    const extensions = known?.extensions ?? fitExtensions(call, withExtensions)
-    const template = withExtensions(extensions)
+    const worded = ({ extensions, isTerse, offered }: Wording): PaymentRequired => {
+      const told = { offers: accepts.slice(0, offered), isTerse, challenge: PLACEHOLDER }
+      return {
+        x402Version: 2,
+        error: UNPAID,
+        resource,
+        accepts,
+        extensions: {
+          ...extensions,
+          [OFFER_RECEIPT]: offers.advertise(resource.url, told, second * 1000),
+        },
+      }
+    }
+    // A network more or less, and what was chosen for the others may not fit.
+    const isAsBefore = known?.accepts.length === accepts.length
+    const wording = isAsBefore ? known.wording : chooseWording(call, accepts.length, worded)
+    const template = worded(wording)
     const text = JSON.stringify(template)
     // The last one: a buyer's URL could hold it too.
     const at = text.lastIndexOf(PLACEHOLDER)
-    const required = (challenge: string): PaymentRequired => {
-      const { info, ...rest } = offered as { info: object }
-      const own = { info: { ...info, challenge }, ...rest }
-      return { ...template, extensions: { ...template.extensions, [OFFER_RECEIPT]: own } }
-    }
+    const brief = worded(barest)
     const acceptsV1 = networks.flatMap((network, index) => v1Of(call, network, accepts[index]!))
     return {
       resource,
-      extensions,
+      wording,
       second,
       accepts,
       acceptsV1,
-      required,
+      required: (challenge) => withChallenge(template, challenge),
+      brief: (challenge) => withChallenge(brief, challenge),
       ...around(text.slice(0, at), text.slice(at + PLACEHOLDER.length)),
     }
   }
@@ -136,17 +138,28 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   return {
     accepts: (call) => remember(call).accepts,
-    extensions: (call) => remember(call).extensions,
+    extensions: (call) => remember(call).wording.extensions,
     challenge(call, error = UNPAID) {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
       const { acceptsV1 } = known
       const own = randomText()
+      const brief = (): string => base64(JSON.stringify({ ...known.brief(own), error }))
+      // Who sends a long quote along is not sent it again where there is no room.
+      const shown = quote !== undefined && quote.length <= MAX_BRIEF_QUOTE_CHARS ? quote : undefined
       if (error !== UNPAID) {
         const required = { ...known.required(own), error }
-        const json = JSON.stringify(required)
-        return { error, required, json, header: base64(json), quote, acceptsV1 }
+        return {
+          error,
+          required,
+          json: JSON.stringify(required),
+          header: brief(),
+          brief: brief(),
+          quote: shown,
+          acceptsV1,
+        }
       }
+      const isRoomy = shown === undefined || shown.length <= MAX_QUOTE_CHARS
       // A door tells one form of it: the others, thousands of characters, are made when they are asked for.
       return {
         error,
@@ -156,11 +169,24 @@ export function createChallenges(parts: ChallengeParts): Challenges {
         get json() {
           return known.json.join(own)
         },
-        header: known.header(own),
-        quote,
+        header: isRoomy ? known.header(own) : brief(),
+        get brief() {
+          return brief()
+        },
+        quote: shown,
         acceptsV1,
       }
     },
+  }
+}
+
+/** The same, with the random part of one challenge in its place. */
+function withChallenge(template: PaymentRequired, challenge: string): PaymentRequired {
+  const { [OFFER_RECEIPT]: offered, ...others } = template.extensions ?? {}
+  const { info, ...rest } = offered as { info: object }
+  return {
+    ...template,
+    extensions: { ...others, [OFFER_RECEIPT]: { info: { ...info, challenge }, ...rest } },
   }
 }
 
@@ -245,25 +271,5 @@ function v1Of(
 
 const describe = ({ tool: { title, summary }, terms: { shown } }: Asked) =>
   shown?.description ?? (summary.length <= 300 ? summary : title)
-
-/** The most that fits: catalogues get less of the schema before buyers get a header that is refused. */
-function fitExtensions(
-  call: Asked,
-  withExtensions: (extensions: object) => PaymentRequired,
-): Readonly<Record<string, unknown>> {
-  const identifier = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION }
-  for (const bazaar of bazaarVariants(call)) {
-    const extensions = { bazaar, ...identifier }
-    const required = withExtensions(extensions)
-    if (depthOf(required) <= MAX_DEPTH && Buffer.byteLength(JSON.stringify(required)) <= MAX_REQUIRED_BYTES)
-      return extensions
-  }
-  return identifier
-}
-
-function depthOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
-}
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')

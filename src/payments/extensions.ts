@@ -20,6 +20,9 @@ export const IDENTIFIER_EXTENSION = {
   },
 } as const
 
+/** The same where every byte counts: what an identifier looks like is the protocol's to say. */
+export const IDENTIFIER_IN_SHORT = { info: { required: false }, schema: { type: 'object' } } as const
+
 /** @throws {GatewayError} payment_invalid when there is one that is not 16 to 128 of the allowed characters */
 export function readIdentifier({ extensions }: Pick<Payment, 'extensions'>): string | null {
   const id = infoOf(valueOf(extensions, PAYMENT_IDENTIFIER))?.['id']

@@ -24,19 +24,22 @@ const OFFERS_SCHEMA = {
   properties: { offers: { type: 'array', items: SIGNED }, challenge: { type: 'string' } },
   required: ['offers'],
 }
+const ANY = { type: 'object' }
 const RECEIPT_SCHEMA = { type: 'object', properties: { receipt: SIGNED }, required: ['receipt'] }
 
+/** What a challenge says in this extension. */
+export interface Told {
+  /** The first ones of its `accepts`: those that there is room for. */
+  readonly offers: readonly PaymentRequirements[]
+  /** What tells this challenge from all others. */
+  readonly challenge: string
+  /** The schema is cut to its kind. */
+  readonly isTerse: boolean
+}
+
 export interface Offers {
-  /**
-   * One signed offer for each entry of `accepts`, in its order.
-   * @param challenge what tells this challenge from all others
-   */
-  advertise(
-    resourceUrl: string,
-    accepts: readonly PaymentRequirements[],
-    now: Millis,
-    challenge: string,
-  ): object
+  /** One signed offer for each entry of `told.offers`, in its order. */
+  advertise(resourceUrl: string, told: Told, now: Millis): { readonly info: object; readonly schema: object }
   /** How a settled claim is told to its buyer. */
   settled(claim: PaymentClaim): SettleResponse
 }
@@ -44,7 +47,7 @@ export interface Offers {
 export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: string }): Offers {
   const kid = `${didOf(baseUrl)}#${signer.kid}`
   return {
-    advertise(resourceUrl, accepts, now, challenge) {
+    advertise(resourceUrl, { offers: accepts, challenge, isTerse }, now) {
       const issuedAt = Math.floor(now / 1000)
       const offers = accepts.map(
         ({ scheme, network, asset, payTo, amount, maxTimeoutSeconds }, acceptIndex) => ({
@@ -66,7 +69,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
           ),
         }),
       )
-      return { info: { offers, challenge }, schema: OFFERS_SCHEMA }
+      return { info: { offers, challenge }, schema: isTerse ? ANY : OFFERS_SCHEMA }
     },
     settled(claim) {
       const { network, resource, payer, amount } = claim

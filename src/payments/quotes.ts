@@ -8,6 +8,7 @@ import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { must } from '../lib/must.ts'
+import { MAX_QUOTE_CHARS } from './head-size.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */
 const MAX_QUOTED_REQUEST_CHARS = 2560
@@ -88,24 +89,50 @@ export function createQuotes(parts: QuoteParts) {
     const { tool, facts } = quotable
     const terms = termsOf(payTo, quotable)
     const notice = parts.isSandbox ? { notice: SANDBOX_NOTICE } : {}
-    return { terms, document: inOrder({ ...OWN, ...terms, ...facts, ...notice, iss: baseUrl, tool }) }
+    const brief = inOrder({ ...OWN, ...terms, ...notice, iss: baseUrl, tool })
+    return { terms, brief, document: inOrder({ ...brief, ...facts }), room: roomBeside(brief, quotable) }
+  }
+
+  /** Bytes of JSON that a request may have in a brief quote. */
+  function roomBeside(brief: Document, { digest }: Quotable): number {
+    const { jws } = sign({ digest }, brief, null)
+    return Math.floor(((MAX_QUOTE_CHARS - jws.length) * 3) / 4)
   }
 
   function issue(quotable: Quotable): Quote {
+    const { request, shorter } = quotable
+    const fits = JSON.stringify(request).length <= MAX_QUOTED_REQUEST_CHARS
+    return sign(quotable, frameOf(quotable).document, fits ? request : (shorter ?? null))
+  }
+
+  /** A quote for the head of a 402, which has little room: the digest says the request where the request itself is too long. */
+  function issueBrief(quotable: Quotable): Quote {
+    const { brief, room } = frameOf(quotable)
+    const { request, shorter } = quotable
+    const told = [request, shorter].find(
+      (part) => part !== undefined && Buffer.byteLength(JSON.stringify(part)) <= room,
+    )
+    return sign(quotable, brief, told ?? null)
+  }
+
+  function sign(
+    { digest }: Pick<Quotable, 'digest'>,
+    document: Document,
+    request: Quotable['request'] | null,
+  ): Quote {
     const issuedAt = now()
     const expiresAt = issuedAt + QUOTE_SECONDS * 1000
     const id = newId('qte', issuedAt)
-    const { request, shorter } = quotable
     const jws = signer.sign(JWS_TYPES.quote, {
-      ...frameOf(quotable).document,
+      ...document,
       exp: Math.floor(expiresAt / 1000),
       expires_at: new Date(expiresAt).toISOString(),
       iat: Math.floor(issuedAt / 1000),
       issued_at: new Date(issuedAt).toISOString(),
       jti: id,
       quote_id: id,
-      request: JSON.stringify(request).length <= MAX_QUOTED_REQUEST_CHARS ? request : (shorter ?? null),
-      request_digest: quotable.digest,
+      request,
+      request_digest: digest,
     })
     return { id, jws, issuedAt, expiresAt }
   }
@@ -113,11 +140,11 @@ export function createQuotes(parts: QuoteParts) {
   return {
     issue,
     /**
-     * The quote that applies to a request: the one that was presented while it holds, else a new one.
+     * The quote that applies to a request: the one that was presented while it holds, else a new one, which fits into a head.
      * @throws {GatewayError} quote_invalid when what was presented is no quote of ours, or of another request
      */
     accept(quotable: Quotable, presented: string | undefined): Pick<Quote, 'jws' | 'expiresAt'> {
-      if (presented === undefined) return issue(quotable)
+      if (presented === undefined) return issueBrief(quotable)
       const payload =
         presented.length <= MAX_PRESENTED_CHARS ? parts.verifyOwn(presented, JWS_TYPES.quote) : undefined
       if (!payload) throw refused('X-Gateway-Quote is not a quote that this gateway signed.', 'not_a_quote')
@@ -130,11 +157,13 @@ export function createQuotes(parts: QuoteParts) {
         payload['network'] === network &&
         payload['asset'] === asset &&
         payload['pay_to'] === pay_to
-      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issue(quotable)
+      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issueBrief(quotable)
     },
   }
 }
 export type Quotes = ReturnType<typeof createQuotes>
+
+type Document = Readonly<Record<string, unknown>>
 
 /** The members of one quote alone, so that they have their places in the document. */
 const OWN = {

@@ -76,6 +76,11 @@ describe('a paid fetch', () => {
       pay_to: chain.payTo,
       revenue: true,
       notice: expect.stringMatching(/SANDBOX/),
+    })
+    // The head of a 402 has no room for the sums behind the price; a quote that is asked for has.
+    const askedFor = await gw.rest('POST', '/v1/pricing/quote', { url: gw.url('/page') })
+    expect(await payload(askedFor.body.quote, JWS_TYPES.quote)).toMatchObject({
+      request: quote.request,
       economics: expect.objectContaining({ minimum_price_usd_micros: 125 }),
     })
     expect(Date.parse(quote.expires_at) - Date.parse(quote.issued_at)).toBe(300_000)

@@ -48,7 +48,7 @@ function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
   }
   const json = JSON.stringify(required)
   const header = Buffer.from(json).toString('base64')
-  return { error, required, json, header, quote: `quote of ${resource.url}`, acceptsV1: [] }
+  return { error, required, json, header, brief: header, quote: `quote of ${resource.url}`, acceptsV1: [] }
 }
 
 export interface FakeGate extends PaymentGate {

@@ -67,13 +67,15 @@ export function sendRefusal(
   if (settlement) Object.assign(headers, settlementHeaders(req, settlement))
   if (!challenge) return sendJson(res, error.status, problem, headers)
 
-  headers['payment-required'] = challenge.header
   if (challenge.quote !== undefined) headers['x-gateway-quote'] = challenge.quote
   if (isBrowser(req))
     return sendText(res, error.status, paymentPage(parts, challenge, problem), {
       ...headers,
+      // The policy of a page is long, and what catalogues read is nothing for people.
+      'payment-required': challenge.brief,
       ...PAGE_HEADERS,
     })
+  headers['payment-required'] = challenge.header
   const body = {
     ...problem,
     x402Version: 1,

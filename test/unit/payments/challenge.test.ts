@@ -13,11 +13,14 @@ import { isPaymentRequiredV1, isPaymentRequiredV2 } from '@x402/core/schemas'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { PaymentRequired, PaymentRequirementsV1 } from '../../../schemas/x402.ts'
+import { KNOWN_NETWORKS } from '../../../src/core/networks.ts'
+import { MAX_HEAD_BYTES, MAX_QUOTE_CHARS } from '../../../src/payments/head-size.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
 import type { UpstreamState } from '../../../src/payments/ports.ts'
 import { paymentFactsOf, type Challenge, type PaidCall } from '../../../src/core/charging.ts'
 import { JWS_TYPES, decodeJws } from '../../../src/receipts/types.ts'
 import { toHeader } from '../../support/chain.ts'
+import { fromHeader } from '../../support/rest-buyer.ts'
 import {
   BASE_URL,
   callOf,
@@ -246,6 +249,103 @@ describe('bazaar', () => {
   function nested(depth: number): z.ZodType {
     return depth === 0 ? z.string() : z.object({ text: nested(depth - 1).optional() })
   }
+})
+
+describe('the room in a header', () => {
+  const NETWORKS = KNOWN_NETWORKS.map(({ network }) => network)
+  const quoteOf = (length: number) => () => ({ jws: 'q'.repeat(length), expiresAt: 0 })
+  let everywhere: OpenGate
+  beforeAll(
+    async () => (everywhere = await openGate({ chainIds: KNOWN_NETWORKS.map(({ chainId }) => chainId) })),
+  )
+  afterAll(() => everywhere.close())
+  const asked = (networks: readonly string[], quote?: ReturnType<typeof quoteOf>, url = RESOURCE.url) =>
+    challengeOf(
+      {
+        terms: { amountAtomic: 1000n, networks, requestDigest: 'digest-1', quote },
+        resource: { url, method: 'POST' },
+      },
+      everywhere,
+    )
+  const sizeOf = ({ header, quote }: Challenge) => header.length + (quote?.length ?? 0)
+
+  it.each([
+    ['without a quote', undefined, 7],
+    ['with a quote', quoteOf(MAX_QUOTE_CHARS), 4],
+  ])('holds every set of networks %s', async (_, quote, most) => {
+    for (let set = 1; set < 2 ** NETWORKS.length; set++) {
+      const networks = NETWORKS.filter((_network, at) => (set >> at) % 2 === 1)
+      if (networks.length > most) continue
+      const challenge = await asked(networks, quote)
+      expect(challenge.required.accepts.map(({ network }) => network)).toEqual(networks)
+      expect(sizeOf(challenge), networks.join()).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
+      expect(ownOf(challenge.required)).toMatch(/^[0-9a-z]{26}$/)
+    }
+  })
+
+  it('is given to as many offers as fit, the rest of it to how to call, and none of that is left out for no reason', async () => {
+    const offersIn = ({ required }: Challenge) => extractOffersFromPaymentRequired(required as never).length
+    expect(offersIn(await asked(NETWORKS.slice(0, 1)))).toBe(1)
+    expect(offersIn(await asked(NETWORKS.slice(0, 2)))).toBe(2)
+    expect(offersIn(await asked(NETWORKS.slice(0, 7)))).toBe(0)
+    expect(offersIn(await asked(NETWORKS.slice(0, 1), quoteOf(MAX_QUOTE_CHARS)))).toBe(1)
+    const { required } = await asked(NETWORKS.slice(0, 1))
+    expect(required.extensions!['bazaar']).toMatchObject({
+      schema: { properties: { input: { properties: { body: { properties: { times: { minimum: 1 } } } } } } },
+    })
+  })
+
+  it('is not taken up by what a door without headers says', async () => {
+    const { required } = await asked(
+      NETWORKS.slice(0, 2),
+      quoteOf(MAX_QUOTE_CHARS),
+      'mcp://tool/gateway.paid',
+    )
+    expect(extractOffersFromPaymentRequired(required as never)).toHaveLength(2)
+    expect(JSON.stringify(required).length).toBeGreaterThan(2000)
+  })
+
+  it.each([MAX_QUOTE_CHARS + 1, 2048])('is left to a presented quote of %i characters', async (length) => {
+    const challenge = await asked(NETWORKS.slice(0, 1), quoteOf(length))
+    expect(challenge.quote).toHaveLength(length)
+    expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
+    expect(ownOf(fromHeader(challenge.header))).toBe(ownOf(fromHeader(challenge.brief)))
+  })
+
+  it('is too little for a longer one, which its buyer has', async () => {
+    const challenge = await asked(NETWORKS.slice(0, 1), quoteOf(2049))
+    expect(challenge.quote).toBeUndefined()
+    expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
+  })
+
+  it('is shared out anew when a facilitator takes one network more', async () => {
+    const kind = (network: string) => ({ x402Version: 2, scheme: 'exact', network })
+    const state = {
+      id: 'u',
+      url: null,
+      state: 'ok',
+      detail: '',
+      age_ms: 0,
+      latency_ms: null,
+      breaker: 'closed',
+    } as const
+    let kinds = [kind(NETWORKS[0]!)]
+    const gate = await openGate({
+      chainIds: KNOWN_NETWORKS.map(({ chainId }) => chainId),
+      states: () => [{ ...state, kinds }],
+    })
+    try {
+      const call = { terms: { amountAtomic: 1000n, networks: NETWORKS, requestDigest: 'digest-1' } }
+      expect((await challengeOf(call, gate)).required.accepts).toHaveLength(1)
+      kinds = NETWORKS.map(kind)
+      gate.clock.now += 1000
+      const challenge = await challengeOf(call, gate)
+      expect(challenge.required.accepts).toHaveLength(7)
+      expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
+    } finally {
+      await gate.close()
+    }
+  })
 })
 
 describe('payment-identifier', () => {
