@@ -90,7 +90,7 @@ try {
   await rounds(server, contenders, { connections: 16, requests: WARM_REQUESTS }, WARM_ROUNDS)
 
   report(
-    `16 connections, closed loop, medians of ${BUSY_ROUNDS} interleaved rounds (targets: permit at most 1.25x, edge at most 1.30x the CPU of a fetch)`,
+    `16 connections, closed loop, medians of ${BUSY_ROUNDS} interleaved rounds (targets: permit at most 1.35x, edge at most 1.35x the CPU of a fetch)`,
     await rounds(server, contenders, { connections: 16, requests: BUSY_REQUESTS }, BUSY_ROUNDS),
   )
   report(
