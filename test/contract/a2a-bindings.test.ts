@@ -48,6 +48,38 @@ describe('JSON-RPC', () => {
       expect(answer).toHaveProperty('id')
     })
 
+  const unknown: [string, string, string][] = [
+    [
+      '1.0',
+      'Dream',
+      'A2A 1.0 has no method `Dream`. Its methods are listed in section 9.4 of https://a2a-protocol.org/v1.0.0/specification.',
+    ],
+    ['1.0', 'toString', 'A2A 1.0 has no method `toString`. Its methods are listed in'],
+    [
+      '1.0',
+      'message/send',
+      'A2A 1.0 has no method `message/send`. It is one of 0.3: send it with `A2A-Version: 0.3`.',
+    ],
+    [
+      '0.3',
+      'tasks/dream',
+      'A2A 0.3 has no method `tasks/dream`. Its methods are listed in section 7 of https://a2a-protocol.org/v0.3.0/specification.',
+    ],
+    [
+      '0.3',
+      'SendMessage',
+      'A2A 0.3 has no method `SendMessage`. It is one of 1.0: send it with `A2A-Version: 1.0`.',
+    ],
+    ['1.0', 'x'.repeat(1000), `A2A 1.0 has no method \`${'x'.repeat(64)}\`.`],
+  ]
+  for (const [version, method, words] of unknown)
+    test(`${version} names the unknown method ${method.slice(0, 16)} and says where the methods are`, async () => {
+      const body = { jsonrpc: '2.0', id: 7, method, params: {} }
+      const answer = await json(await post(door, body, { 'a2a-version': version }))
+      expect(answer).toMatchObject({ id: 7, error: { code: -32601 } })
+      expect(answer.error.message).toContain(words)
+    })
+
   for (const id of ['a', 7, null])
     verifies('JSONRPC-FMT-001', `gives the id ${JSON.stringify(id)} back`, async () => {
       const body = { jsonrpc: '2.0', id, method: 'SendMessage', params: { message: message(echo()) } }

@@ -1,7 +1,7 @@
 // JSON-RPC at /a2a: 1.0 and 0.3. SendMessage of 1.0, which is nearly all traffic, goes straight to the engine; the rest
 // through the SDK's transports.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
+import { isLegacyJsonRpcMethod, isV1JsonRpcMethod } from '@a2a-js/sdk/compat/v0_3'
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server'
 import { A2A_ERROR_CODE, VersionNotSupportedError } from '@a2a-js/sdk/errors'
 import { type A2ARequestHandler, JsonRpcTransportHandler } from '@a2a-js/sdk/server'
@@ -22,7 +22,7 @@ interface RpcRequest {
 }
 interface RpcResponse {
   readonly id: RpcId
-  readonly error?: unknown
+  readonly error?: { readonly code: number }
 }
 
 export interface JsonRpcParts {
@@ -89,6 +89,8 @@ export function createJsonRpc(parts: JsonRpcParts) {
     }
     const response = answer as RpcResponse
     if (response.error !== undefined && call.refused !== undefined) throw call.refused
+    if (response.error?.code === A2A_ERROR_CODE.METHOD_NOT_FOUND)
+      return sendFailure(res, rpc.id, unknownMethod(rpc.method, version), headers)
     sendJson(res, 200, response, headers)
   }
 }
@@ -98,6 +100,29 @@ function versionOf(asked: WireVersion | undefined | false, method: string): Wire
   if (asked === false)
     throw new VersionNotSupportedError('Set A2A-Version to 1.0 or 0.3; other versions are not spoken here.')
   return asked ?? (isV1JsonRpcMethod(method) ? '1.0' : '0.3')
+}
+
+/** Longest method name that a refusal repeats: twice the longest that either version has. */
+const SHOWN_METHOD_CHARACTERS = 64
+
+/** A name of the other version is the usual mistake, so the refusal says how that version is asked for. */
+function unknownMethod(method: string, version: WireVersion): RpcFailure {
+  const name = `\`${method.slice(0, SHOWN_METHOD_CHARACTERS)}\``
+  const [other, isOther] = OTHER_VERSION[version]
+  const advice = isOther(method)
+    ? `It is one of ${other}: send it with \`A2A-Version: ${other}\`.`
+    : `Its methods are listed in ${METHOD_LIST[version]}.`
+  return failure(A2A_ERROR_CODE.METHOD_NOT_FOUND, `A2A ${version} has no method ${name}. ${advice}`)
+}
+
+const METHOD_LIST: Readonly<Record<WireVersion, string>> = {
+  '1.0': 'section 9.4 of https://a2a-protocol.org/v1.0.0/specification',
+  '0.3': 'section 7 of https://a2a-protocol.org/v0.3.0/specification',
+}
+const OTHER_VERSION: Readonly<Record<WireVersion, readonly [WireVersion, (method: string) => boolean]>> = {
+  // The SDK looks into an object, where names such as `toString` are found too.
+  '1.0': ['0.3', (method) => method.includes('/') && isLegacyJsonRpcMethod(method)],
+  '0.3': ['1.0', isV1JsonRpcMethod],
 }
 
 function checkEnvelope(body: unknown): RpcRequest | { id: RpcId; problem: RpcFailure } {
