@@ -19,6 +19,9 @@ export type AuthenticationStore = Pick<Store, 'findKey' | 'findCapability' | 'fi
 const NO_CAPABILITY =
   'Send the capability the operator issued to you (agw_cap_…) as `Authorization: Bearer`, as `X-Gateway-Capability`, ' +
   'or as the tool argument `capability`.'
+const NOT_A_SERVICE_KEY =
+  'A service key (agw_sk_…) operates the account and is not accepted here. It issues the capability that is: ' +
+  'POST /v1/egress/capabilities. '
 const NO_KEY = 'Send a service key (agw_sk_…) as `Authorization: Bearer`.'
 const NO_EMAIL_KEY =
   'Send an email key (agw_ek_…) as `Authorization: Bearer`: POST /v1/keys/free makes one. A service key is accepted too.'
@@ -47,7 +50,11 @@ export async function authenticate(
       if (emailKey === undefined) throw new GatewayError('key_required', NO_EMAIL_KEY)
       return emailUser(emailKey, context)
     case 'capability':
-      if (capability === undefined) throw new GatewayError('capability_required', instead + NO_CAPABILITY)
+      if (capability === undefined)
+        throw new GatewayError(
+          'capability_required',
+          (key === undefined ? instead : NOT_A_SERVICE_KEY) + NO_CAPABILITY,
+        )
       return await agent(capability, context)
     case 'operator':
     case 'admin': {

@@ -152,6 +152,15 @@ describe('authenticate', () => {
       )
   })
 
+  it.each<[string, PresentedTokens]>([
+    ['a key', { bearer: OPERATOR }],
+    ['a mistyped key', { bearer: mistyped(OPERATOR) }],
+  ])('says that %s is a service key where a capability is meant, and what issues one', async (_, tokens) => {
+    await expect(authenticate('capability', tokens, context)).rejects.toThrow(
+      /^A service key \(agw_sk_…\) operates the account .* POST \/v1\/egress\/capabilities\. Send the capability /,
+    )
+  })
+
   it('never quotes a token', async () => {
     for (const bearer of [mistyped(OPERATOR), UNKNOWN_KEY, EXPIRED, REVOKED, UNKNOWN_CAP])
       await expect(authenticate('anyone', { bearer }, context)).rejects.toThrow(
