@@ -1,9 +1,16 @@
 // npx node examples/edge-merchant.ts
 // A merchant lets agents pay through the gateway: publish a DNS record, check it, and serve the first buyer.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 
 const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
-const serviceKey = (await readFile(`${process.env.GATEWAY_DATA_DIR ?? 'data'}/operator.key`, 'utf8')).trim()
+const keyFile = resolve(process.env.GATEWAY_DATA_DIR ?? 'data', 'operator.key')
+if (!existsSync(keyFile)) {
+  console.error(`There is no ${keyFile}. Run this where the gateway was started, or set GATEWAY_DATA_DIR.`)
+  process.exit(1)
+}
+const serviceKey = (await readFile(keyFile, 'utf8')).trim()
 const host = 'sandbox.agent-gateway.test' // the sample site publishes its record when it is asked for
 
 const checked = await fetch(`${gateway}/v1/edge/check`, {

@@ -1,10 +1,17 @@
 // npx node examples/permit.ts
 // An operator prepares and approves a permit for one exact request; an agent executes it once, without any other token.
 // CREDENTIAL_ID comes from store-credential.ts.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 
 const gateway = process.env.GATEWAY_BASE_URL ?? 'http://127.0.0.1:8402'
-const serviceKey = (await readFile(`${process.env.GATEWAY_DATA_DIR ?? 'data'}/operator.key`, 'utf8')).trim()
+const keyFile = resolve(process.env.GATEWAY_DATA_DIR ?? 'data', 'operator.key')
+if (!existsSync(keyFile)) {
+  console.error(`There is no ${keyFile}. Run this where the gateway was started, or set GATEWAY_DATA_DIR.`)
+  process.exit(1)
+}
+const serviceKey = (await readFile(keyFile, 'utf8')).trim()
 
 async function post(path: string, body: unknown, token?: string) {
   const answer = await fetch(gateway + path, {

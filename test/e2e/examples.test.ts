@@ -92,6 +92,23 @@ describe('examples', () => {
     expect(Object.keys(WRITES).length).toBeGreaterThanOrEqual(12)
   })
 
+  it.each(['store-credential.ts', 'permit.ts', 'edge-merchant.ts', 'x402-fetch.ts', 'x402-axios.ts'])(
+    '%s says in a sentence which file it misses where no gateway was started',
+    async (file) => {
+      const missing = join(directory, 'elsewhere')
+      const child = start(process.execPath, [`examples/${file}`], {
+        cwd: root.pathname,
+        env: { ...environment, GATEWAY_DATA_DIR: missing },
+      })
+      expect((await child.ended).code).toBe(1)
+      expect(child.stderr()).toMatch(
+        new RegExp(
+          `^There is no ${missing}/\\S+\\. Run this where .* started, or set GATEWAY_DATA_DIR\\.\\n$`,
+        ),
+      )
+    },
+  )
+
   it.each(programs)('%s runs as it stands and writes what it promises', async (file) => {
     const written = await run(file)
     expect(written).not.toContain('a-secret-the-agent-never-sees')
