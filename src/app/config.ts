@@ -195,6 +195,9 @@ const Environment = z.object({
   GATEWAY_FAULT: z.string().optional().meta({ testHook: true }),
 })
 
+/** Every name of the fixed list, hooks of tests included. */
+export const CONFIGURATION_NAMES: readonly string[] = Object.keys(Environment.shape)
+
 /** One row of docs/configuration.md, in Markdown. */
 export interface ConfigurationVariable {
   readonly name: string

@@ -1,5 +1,6 @@
 // `serve`: configuration, gateway, banner, signals. What goes wrong before the first request is said in one line.
 import { loadConfig } from '../app/config.ts'
+import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
 import { parseFault } from '../lib/fault-points.ts'
@@ -22,14 +23,17 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   // A reader of our output that goes away is no reason to stop serving.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
+  const unknown = describeUnknownVariables(env)
   let config: Config
   try {
     config = readConfig(env)
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
-    endForConfiguration(thrown)
+    // A required variable may be missing because its name was misspelled.
+    endForConfiguration(thrown, unknown)
   }
   const log = createLogger(config.logLevel)
+  for (const sentence of unknown) log.warn(sentence)
   for (const event of ['uncaughtException', 'unhandledRejection'] as const)
     process.on(event, (thrown: unknown) => {
       log.fatal({ err: thrown }, event)
@@ -67,8 +71,8 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   process.exit(Exit.ok)
 }
 
-function endForConfiguration(error: ConfigError): never {
-  process.stderr.write(`${error.message}\nNothing was started.\n`)
+function endForConfiguration(error: ConfigError, warnings: readonly string[] = []): never {
+  process.stderr.write(`${[error.message, ...warnings, 'Nothing was started.'].join('\n')}\n`)
   process.exit(Exit.config)
 }
 

@@ -34,7 +34,8 @@ export const configurationPage = (
 ${NOTE}
 
 The gateway is configured by environment variables. Without any of them it starts in sandbox mode. An empty variable counts as unset. What is wrong
-is listed whole, in words, before anything listens, and the exit code is 78.
+is listed whole, in words, before anything listens, and the exit code is 78. A variable that begins with \`GATEWAY_\` and is not in this table is not
+read: the start warns of it and names the nearest one.
 
 ${table(
   ['variable', 'default', 'meaning'],

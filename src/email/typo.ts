@@ -1,5 +1,5 @@
 // A domain that was probably meant to be another one. A suggestion only: nothing is ever corrected by itself.
-import { distanceWithin, isBeyond, lettersOf } from './distance.ts'
+import { distanceWithin, isBeyond, lettersOf } from '../lib/edit-distance.ts'
 import type { DomainName } from './domain.ts'
 import { PROVIDERS } from './providers.ts'
 

@@ -114,6 +114,14 @@ describe('doctor', () => {
     ])
   })
 
+  it('warns of a variable that nobody reads, beside a configuration that is fine and beside one that is not', async () => {
+    const warning = { level: 'warn', says: expect.stringContaining('Did you mean GATEWAY_LOG_LEVEL?') }
+    const fine = await look({ GATEWAY_LOGLEVEL: 'debug' })
+    expect(found(fine, 'configuration')).toMatchObject([{ level: 'ok' }, warning])
+    const broken = await look({ GATEWAY_LOGLEVEL: 'debug', GATEWAY_MODE: 'live' })
+    expect(found(broken, 'configuration')).toMatchObject([{ level: 'fail' }, warning])
+  })
+
   it('names a damaged database, and one of a newer release', async () => {
     await lived()
     expect(found(await look(), 'database')).toMatchObject([{ level: 'ok' }])

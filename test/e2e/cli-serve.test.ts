@@ -98,6 +98,22 @@ describe('start', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false)
   })
 
+  it('warns of a misspelled variable, names the nearest, and starts', async () => {
+    const gateway = serve({ GATEWAY_LOGLEVEL: 'a-value-of-somebody' })
+    await gateway.listening
+    expect(gateway.stderr()).toMatch(
+      /"level":40.*GATEWAY_LOGLEVEL is no variable of the gateway and is not read\. Did you mean GATEWAY_LOG_LEVEL\?/,
+    )
+    expect(gateway.stderr()).not.toContain('a-value-of-somebody')
+  })
+
+  it('says beside a missing variable which one was misspelled', async () => {
+    const gateway = serve({ GATEWAY_MODE: 'production', GATEWAY_BASEURL: 'https://gateway.example' })
+    expect((await gateway.ended).code).toBe(78)
+    expect(gateway.stderr()).toContain('- GATEWAY_BASE_URL is required in production')
+    expect(gateway.stderr()).toContain('GATEWAY_BASEURL is no variable of the gateway')
+  })
+
   it('reads the settler key before anything listens, and says what is wrong with it', async () => {
     const file = join(folder, 'settler.key')
     writeFileSync(file, `0x${'5a'.repeat(32)}`, { mode: 0o644 })

@@ -1,6 +1,7 @@
 // `doctor`: looks at everything a start or a call needs, says how it is, and what to do. Never prints a secret.
 import type { Command } from 'commander'
 import { loadConfig } from '../../app/config.ts'
+import { describeUnknownVariables } from '../../app/unknown-variables.ts'
 import { ConfigError } from '../../core/errors.ts'
 import type { Config } from '../../core/config.ts'
 import { Exit } from '../exit.ts'
@@ -10,7 +11,7 @@ import { findRunning } from '../running.ts'
 import { checkDatabase } from './database.ts'
 import { checkEdge } from './edge.ts'
 import { checkDataDirectory, checkKeyFiles } from './files.ts'
-import { type Check, errorCode, fail, type Finding, ok } from './finding.ts'
+import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 import { checkBaseUrl, checkDns, checkEgress, checkPort } from './network.ts'
 import { checkPayments } from './payments.ts'
 import { checkClock, checkExtraCertificates, checkRuntime } from './runtime.ts'
@@ -60,17 +61,21 @@ const isFailure = ({ level }: Finding) => level === 'fail'
 export async function examine(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
+  const unknown = describeUnknownVariables(env).map((sentence) =>
+    warn('configuration', sentence, 'Correct or remove it, unless it is of another program.'),
+  )
   let config: Config
   try {
     config = loadConfig(env)
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
-    return thrown.problems.map((problem) =>
+    const problems = thrown.problems.map((problem) =>
       fail('configuration', problem, 'Correct this environment variable.'),
     )
+    return [...problems, ...unknown]
   }
   const examined = { config, running: await findRunning(config.dataDir) }
-  const findings = [ok('configuration', `${config.mode} mode`)]
+  const findings = [ok('configuration', `${config.mode} mode`), ...unknown]
   for (const check of CHECKS) {
     try {
       findings.push(...(await check(examined)))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findResemblance } from '../../../src/email/confusable.ts'
-import { distanceWithin, isBeyond, lettersOf } from '../../../src/email/distance.ts'
+import { distanceWithin, isBeyond, lettersOf } from '../../../src/lib/edit-distance.ts'
 import { readDomain } from '../../../src/email/domain.ts'
 import { PROVIDERS } from '../../../src/email/providers.ts'
 import { findTypo } from '../../../src/email/typo.ts'
