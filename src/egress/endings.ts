@@ -4,6 +4,7 @@ import type { ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { digestContent, digestResponse } from './digest.ts'
@@ -13,7 +14,6 @@ import type { Completed, Paid } from './paid.ts'
 import type { OutboundResponse, SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
 import { ambiguousWords, charged, RESPONSE_WORDS, SEND_WORDS, unreachable, Unsent } from './refusals.ts'
-import { toReceipt } from './wire.ts'
 
 export interface EndingParts {
   readonly attempts: AttemptLedger

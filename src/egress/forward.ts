@@ -19,7 +19,8 @@ import { providers } from './providers.ts'
 import { egressPaused, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
 import type { Runner } from './run.ts'
-import { ATTEMPT_COST, toReceipt } from './wire.ts'
+import { toReceipt } from '../receipts/types.ts'
+import { ATTEMPT_COST } from './wire.ts'
 
 export interface ForwardParts {
   readonly store: Pick<Store, 'getCredential'>

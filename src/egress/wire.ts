@@ -6,7 +6,6 @@ import type {
   IssuedCapability,
   ProviderId,
 } from '../../schemas/egress.ts'
-import type { Receipt } from '../../schemas/receipt.ts'
 import type { Capability, Credential } from '../store/ports.ts'
 import type { Attempt } from '../store/model.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
@@ -72,12 +71,6 @@ export function toAttemptRecord(attempt: Attempt): AttemptRecord {
     receipt_id: attempt.receiptId,
   }
 }
-
-export const toReceipt = (baseUrl: string, receipt: { id: string; jws: string }): Receipt => ({
-  receipt_id: receipt.id,
-  url: `${baseUrl}/v1/receipts/${receipt.id}`,
-  jws: receipt.jws,
-})
 
 const scopeOf = ({ scope }: { readonly scope: Credential['scope'] }) => ({
   hosts: [...scope.hosts],

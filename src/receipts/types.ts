@@ -1,6 +1,7 @@
 // The kinds of signed documents and how anyone verifies one offline. A document's kind is its `typ` header: a verifier
 // that expects a receipt never accepts a quote, however valid its signature.
 import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose'
+import type { Receipt } from '../../schemas/receipt.ts'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { isObject } from '../lib/json.ts'
 
@@ -75,3 +76,10 @@ export function decodeJws(jws: string): {
   const [header, payload] = jws.split('.').map((part) => Buffer.from(part, 'base64url').toString('utf8'))
   return { header: JSON.parse(header ?? '{}'), payload: JSON.parse(payload ?? '{}') }
 }
+
+/** A stored receipt as answers show it. */
+export const toReceipt = (baseUrl: string, receipt: { id: string; jws: string }): Receipt => ({
+  receipt_id: receipt.id,
+  url: `${baseUrl}/v1/receipts/${receipt.id}`,
+  jws: receipt.jws,
+})
