@@ -1,4 +1,5 @@
 // Work that no call asks for: once at the start, and then every minute for as long as the gateway runs.
+import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Settlements } from '../payments/ports.ts'
@@ -8,6 +9,7 @@ const SWEEP_MS = 60_000
 
 export interface Housekeeping {
   readonly egress: Pick<OpenEgress, 'recover'>
+  readonly debits: Pick<Debits, 'recover'>
   readonly settlements: Pick<Settlements, 'reconcile'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
 }
@@ -15,7 +17,7 @@ export interface Housekeeping {
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { egress, settlements, email }: Housekeeping,
+  { egress, debits, settlements, email }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -31,6 +33,7 @@ export function startHousekeeping(
     try {
       await store.sweep(now())
       await egress.recover()
+      await debits.recover()
       await settlements.reconcile()
       await email.settle()
     } catch (thrown) {

@@ -1,6 +1,7 @@
 // Everything a tool's handler may reach, and the call path in front of it.
 import { hideNames } from '../commerce/secrets/places.ts'
 import { type CallPath, createCallPath } from '../core/call.ts'
+import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
@@ -8,6 +9,7 @@ import { createDocuments } from '../documents/index.ts'
 import type { EgressParts } from '../egress/index.ts'
 import { listProviders } from '../egress/providers.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
+import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createReceipts } from '../receipts/index.ts'
 import { createBroker } from './broker.ts'
 import { openEmail } from './email.ts'
@@ -38,6 +40,11 @@ export async function openServices(
   const { gate, networks, settlements } = payments
   const { egress, ...broker } = createBroker(platform, payments, options)
   await egress.recover()
+  const debits = createDebits({
+    ...platform,
+    sign: createSignCallReceipt({ ...platform, ...platform.addresses }),
+  })
+  await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
 
@@ -66,9 +73,8 @@ export async function openServices(
       findKey: store.findKey,
       findCapability: store.findCapability,
       findEmailKey,
-      debitCredits: store.debitCredits,
-      refundCredits: store.refundCredits,
     },
+    debits,
     creditsRequired: payments.purchases.creditsRequired,
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
@@ -77,5 +83,5 @@ export async function openServices(
     elapsedMs: () => performance.now(),
     ...(options.undocumented && { undocumented: options.undocumented }),
   })
-  return { services, calls, housekeeping: { egress, settlements, email } }
+  return { services, calls, housekeeping: { egress, debits, settlements, email } }
 }

@@ -6,10 +6,10 @@ import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
+import type { Debits } from './debits.ts'
 import type { Price } from './price.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
-import type { Store } from '../store/ports.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { HttpMessage } from './message.ts'
 import type { CallContext } from './context.ts'
@@ -78,7 +78,8 @@ export interface CallPathParts {
   /** The services that handlers of the registered tools may reach. */
   readonly services: object
   readonly gate: PaymentGate
-  readonly store: AuthenticationStore & Pick<Store, 'debitCredits' | 'refundCredits'>
+  readonly store: AuthenticationStore
+  readonly debits: Debits
   /** The 402 of an account whose credits do not suffice. */
   readonly creditsRequired: CreditsRequired
   readonly limiter: RateLimiter

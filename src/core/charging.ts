@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { PaymentClaim } from '../store/ports.ts'
+import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { Caller } from './caller.ts'
 import { type ErrorCode, GatewayError } from './errors.ts'
@@ -112,6 +112,27 @@ export interface PaymentGate {
    * @throws {GatewayError} payment_not_found
    */
   outcome(claimId: string): Promise<{ claim: PaymentClaim; paid: PaidResult | null }>
+}
+
+/** A call that ended well on the credits that the call path took for it. */
+export interface CreditedCall {
+  readonly accountId: string
+  /** Name of the tool. */
+  readonly tool: string
+  /** The debit in the ledger. */
+  readonly transactionId: string
+  readonly credits: number
+  /** base64url SHA-256 over tool and input, in RFC 8785 form. */
+  readonly requestDigest: string
+  /** Hex SHA-256 over the JSON text of the output without its receipt. */
+  readonly resultSha256: string
+  readonly startedAt: Millis
+}
+
+/** @returns the signed receipt as it is stored, and as the answer shows it */
+export type SignCallReceipt = (call: CreditedCall) => {
+  readonly stored: StoredReceipt
+  readonly shown: Receipt
 }
 
 /**

@@ -1,18 +1,16 @@
 // Takes the price of a call around its run: each kind of price is executed here, whatever door the call came through.
 //
 //   free                      run, check
-//   credits                   debit, run, check; given back when anything throws
+//   credits                   debit, run, check, store the receipt; given back when anything throws (debits.ts)
 //   credits within attempt    run (which takes them in its attempt's transaction), check, was it taken?
 //   x402                      claim, run, check, store, settle, release (the gate; src/payments)
+import { hash } from 'node:crypto'
 import { digestCanonical } from '../lib/canonical-json.ts'
-import { newId } from '../lib/ids.ts'
 import { isObject } from '../lib/json.ts'
-import type { Logger } from '../lib/log.ts'
-import { retryLater } from '../lib/retry.ts'
-import type { Store } from '../store/ports.ts'
 import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment, Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
 import { createCreditCharge } from './credit-charge.ts'
+import type { Debits } from './debits.ts'
 import { GatewayError, gatewayFault } from './errors.ts'
 import { checkOutput } from './output.ts'
 import type { CreditsPrice, X402Price } from './price.ts'
@@ -20,12 +18,10 @@ import type { AnyTool, Plan } from './tool.ts'
 
 export interface PricedRunParts {
   readonly gate: PaymentGate
-  readonly store: Pick<Store, 'debitCredits' | 'refundCredits'>
+  readonly debits: Debits
   readonly creditsRequired: CreditsRequired
   /** Hides the names in a JSON pointer that must not be written to the log. */
   readonly hideNames: (pointer: string) => string
-  readonly log: Logger
-  readonly now: () => number
 }
 
 export interface PricedRun {
@@ -53,6 +49,7 @@ export interface RunResult {
 export const neverGone = () => new AbortController().signal
 
 export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Promise<RunResult> {
+  const { debits } = parts
   const check = (tool: AnyTool, output: unknown, extras?: GatewayError['extras']) =>
     checkOutput(tool, output, parts.hideNames, extras)
 
@@ -76,23 +73,17 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
 
   /** A debit of its own, before anything is done; nothing done is nothing taken. */
   async function runOnCredits(run: PricedRun, { credits }: CreditsPrice): Promise<RunResult> {
-    const { tool, plan, context, accept } = run
+    const { tool, plan, context, input, accept } = run
     const { caller, requestId } = context
     if (!('accountId' in caller))
       throw new GatewayError('key_required', 'Send a service key (agw_sk_…): its account pays for this.')
-    await accept()
     const { accountId } = caller
-    const now = parts.now()
-    const transactionId = newId('txn', now)
-    const { ok, balance } = await debit({
-      accountId,
-      amount: credits,
-      transactionId,
-      reference: `${tool.name} ${requestId}`,
-      now,
-    })
+    const requestDigest = digestOf(tool, input)
+    await accept()
+    const taken = await debits.take({ accountId, credits, reference: `${tool.name} ${requestId}` })
+    const { balance } = taken
     const words = creditWords(credits)
-    if (!ok)
+    if (!taken.ok)
       throw await parts.creditsRequired({
         accountId,
         balance,
@@ -102,41 +93,18 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     try {
       // Whoever goes away pays all the same: else an account has its work begun, hangs up and is given its credits back.
       const made = await plan.run({ ...context, signal: neverGone })
-      return { output: check(tool, withMember(made, 'credits', { charged: credits, balance })), price: words }
+      const charged = withMember(made, 'credits', { charged: credits, balance })
+      const output = check(tool, withMember(charged, 'receipt', null))
+      const receipt = await debits.settle(taken.debit, {
+        tool: tool.name,
+        requestDigest,
+        resultSha256: hashResult(output),
+      })
+      return { output: withMember(output, 'receipt', receipt), price: words }
     } catch (thrown) {
-      await giveBack(transactionId)
+      await debits.giveBack(taken.debit)
       throw thrown
     }
-  }
-
-  /** A store that fails does not say whether it took the credits, and nothing is done for them: what it took goes back. */
-  async function debit(input: Parameters<Store['debitCredits']>[0]) {
-    try {
-      return await parts.store.debitCredits(input)
-    } catch (thrown) {
-      giveBackLater(input.transactionId)
-      throw thrown
-    }
-  }
-
-  async function refund(transactionId: string): Promise<void> {
-    await parts.store.refundCredits({ transactionId, now: parts.now() })
-  }
-
-  /** The caller has to hear why the call failed and not that the store is away, so the store is asked again later. */
-  async function giveBack(transactionId: string): Promise<void> {
-    try {
-      await refund(transactionId)
-    } catch (first) {
-      parts.log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
-      giveBackLater(transactionId)
-    }
-  }
-
-  function giveBackLater(transactionId: string): void {
-    void retryLater(() => refund(transactionId)).catch((err: unknown) =>
-      parts.log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
-    )
   }
 
   async function runWithinAttempt(run: PricedRun, price: CreditsPrice): Promise<RunResult> {
@@ -221,6 +189,13 @@ function digestOf({ name, invalidInput }: AnyTool, input: unknown): string {
 /** Adds the member that comes with the kind of price: the tool's own answer may leave it out. */
 const withMember = (output: unknown, name: string, value: unknown): unknown =>
   isObject(output) ? { ...output, [name]: value } : output
+
+/** Digest of what is answered, apart from the receipt that will hold it. */
+function hashResult(output: unknown): string {
+  if (!isObject(output)) throw new TypeError('the output of a priced tool is an object')
+  const { receipt: _none, ...rest } = output
+  return hash('sha256', JSON.stringify(rest), 'hex')
+}
 
 /** Plain data all the way down: a handler that changes what was priced fails instead. */
 function freezeDeep(value: unknown): void {

@@ -41,7 +41,7 @@ type Charged<P extends Price> =
 /** The member that comes with the price is filled in by the call path: a handler leaves it out. */
 type Answer<O extends z.ZodType, P extends Price> =
   P extends CreditsPrice<'call'>
-    ? Omit<z.output<O>, 'credits'>
+    ? Omit<z.output<O>, 'credits' | 'receipt'>
     : P extends X402Price
       ? Omit<z.output<O>, 'receipt'>
       : z.output<O>
@@ -158,12 +158,13 @@ function planOf(name: string, handle: Work | undefined, plan: Work | undefined):
   return plan ?? ((input: never) => ({ run: (context: never) => work(input, context) }))
 }
 
-/** `receipt` of what is paid with x402, `credits` of what the call path debits: documented without being written by hand. */
+/** `receipt` of what is paid, `credits` too of what the call path debits: documented without being written by hand. */
 function withPriceMember(output: z.ZodType, price: Price): z.ZodType {
   if (!(output instanceof z.ZodObject)) return output
   if (price.kind === 'x402' && !('receipt' in output.shape))
     return output.extend({ receipt: Receipt.nullable() })
-  if (price.kind === 'credits' && price.taken === 'call') return output.extend({ credits: CreditsCharged })
+  if (price.kind === 'credits' && price.taken === 'call')
+    return output.extend({ credits: CreditsCharged, receipt: Receipt.nullable() })
   return output
 }
 

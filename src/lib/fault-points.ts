@@ -37,7 +37,10 @@ export const PAYMENT_POINTS = [
   'before_release',
 ] as const
 
-export const FAULT_POINTS = [...EGRESS_POINTS, ...PAYMENT_POINTS] as const
+/** The points of one call that the call path takes credits for, in order. */
+export const DEBIT_POINTS = ['before_debit', 'after_debit', 'before_receipt', 'after_receipt'] as const
+
+export const FAULT_POINTS = [...EGRESS_POINTS, ...PAYMENT_POINTS, ...DEBIT_POINTS] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 
 export const noFault: Fault = { async at() {} }

@@ -210,6 +210,12 @@ const callDebits = (): readonly string[] => [
   `CREATE UNIQUE INDEX ledger_calls ON ledger_entries (transaction_id) WHERE kind = 'call' AND amount < 0`,
 ]
 
+/** A call's debit is open until it has a receipt or was given back: its row names the process that has to bring one of them. */
+const openDebits = ({ id, clustered }: Dialect): readonly string[] => [
+  `CREATE TABLE open_debits (transaction_id ${id} PRIMARY KEY, boot_id ${id} NOT NULL) ${clustered}`,
+  `CREATE INDEX open_debits_boot ON open_debits (boot_id, transaction_id)`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -354,6 +360,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   listLater,
   attemptIndexes,
   callDebits,
+  openDebits,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -8,6 +8,7 @@ import {
   nextTransaction,
   NOW,
   type Place,
+  receiptFor,
   sumOfLedger,
   times,
   unbalancedAccounts,
@@ -17,6 +18,7 @@ const debitOf = (accountId: string, amount: number) => ({
   accountId,
   amount,
   transactionId: nextTransaction(),
+  bootId: 'boot-1',
   reference: 'gateway.example.call',
   now: NOW,
 })
@@ -145,6 +147,57 @@ describe.each(ENGINES)('charges in %s', (engine) => {
     expect(await store.balance(accountId)).toBe(10)
   })
 
+  const openDebits = async () =>
+    (await place.query('SELECT transaction_id FROM open_debits')).map((row) => row['transaction_id'])
+
+  it('ends with one receipt, of twenty at once and again later, and nothing goes back then', async () => {
+    const accountId = await addAccount(store, 9)
+    const debit = debitOf(accountId, 4)
+    const { transactionId } = debit
+    await store.debitCredits(debit)
+    const receipt = receiptFor(accountId)
+    const results = await Promise.all(times(20, () => store.settleDebit({ transactionId, receipt })))
+    expect(new Set(results)).toEqual(new Set([true]))
+    expect(await store.getReceipt(receipt.id)).toEqual(receipt)
+    expect(await openDebits()).not.toContain(transactionId)
+    const other = receiptFor(accountId)
+    expect(await store.settleDebit({ transactionId, receipt: other })).toBe(false)
+    expect(await store.getReceipt(other.id)).toBeUndefined()
+    expect(await store.refundCredits({ transactionId, now: NOW })).toEqual({ ok: false, balance: 5 })
+    expect(await store.debitCredits(debit)).toEqual({ ok: true, balance: 5 })
+    expect(await openDebits()).not.toContain(transactionId)
+  })
+
+  it('has a receipt or goes back, never both, whichever comes first', async () => {
+    const accountId = await addAccount(store, 90)
+    const ends = await Promise.all(
+      times(30, async (i) => {
+        const debit = debitOf(accountId, 3)
+        const { transactionId } = debit
+        await store.debitCredits(debit)
+        const receipt = receiptFor(accountId)
+        const settle = () => store.settleDebit({ transactionId, receipt })
+        const refund = async () => (await store.refundCredits({ transactionId, now: NOW })).ok
+        const [one, two] = await Promise.all(i % 2 === 0 ? [settle(), refund()] : [refund(), settle()])
+        expect([one, two].filter(Boolean)).toHaveLength(1)
+        return (await store.getReceipt(receipt.id)) !== undefined
+      }),
+    )
+    expect(await store.balance(accountId)).toBe(90 - 3 * ends.filter(Boolean).length)
+  })
+
+  it('stores no receipt of what was given back or never taken', async () => {
+    const accountId = await addAccount(store, 9)
+    const debit = debitOf(accountId, 4)
+    await store.debitCredits(debit)
+    await store.refundCredits({ transactionId: debit.transactionId, now: NOW })
+    for (const transactionId of [debit.transactionId, 'txn_none']) {
+      const receipt = receiptFor(accountId)
+      expect(await store.settleDebit({ transactionId, receipt })).toBe(false)
+      expect(await store.getReceipt(receipt.id)).toBeUndefined()
+    }
+  })
+
   it('keeps charges and refunds over a restart', async () => {
     const accountId = await addAccount(store, 9)
     const [kept, returned] = [debitOf(accountId, 1), debitOf(accountId, 2)]
@@ -156,5 +209,74 @@ describe.each(ENGINES)('charges in %s', (engine) => {
       ok: true,
     })
     expect(await store.debitCredits(kept)).toEqual({ ok: true, balance: 8 })
+  })
+
+  it('gives back, once, what a dead process left without receipt and refund', async () => {
+    const [accountId, other] = [await addAccount(store, 20), await addAccount(store, 20)]
+    await store.close()
+    const dying = await place.open('boot-dying')
+    const [open, settled, returned, second, foreign] = [
+      debitOf(accountId, 1),
+      debitOf(accountId, 2),
+      debitOf(accountId, 4),
+      debitOf(accountId, 8),
+      debitOf(other, 16),
+    ].map((debit) => ({ ...debit, bootId: 'boot-dying' }))
+    for (const debit of [open!, settled!, returned!, second!, foreign!]) await dying.debitCredits(debit)
+    const receipt = receiptFor(accountId)
+    await dying.settleDebit({ transactionId: settled!.transactionId, receipt })
+    await dying.refundCredits({ transactionId: returned!.transactionId, now: NOW })
+    // What the tests above left open goes back here; its own stays.
+    await dying.recoverDebits({ bootId: 'boot-dying', now: NOW })
+    expect(await openDebits()).toHaveLength(3)
+    await dying.close()
+
+    store = await place.open('boot-3')
+    const alive = { ...debitOf(other, 3), bootId: 'boot-3' }
+    await store.debitCredits(alive)
+    const recover = () => store.recoverDebits({ bootId: 'boot-3', now: NOW + 9 })
+    const results = await Promise.all(times(5, recover))
+    expect(results.reduce((sum, { refunded }) => sum + refunded, 0)).toBe(3)
+    expect(await recover()).toEqual({ refunded: 0 })
+    expect(await openDebits()).toEqual([alive.transactionId])
+    expect([await store.balance(accountId), await store.balance(other)]).toEqual([18, 17])
+    expect((await entriesOf(accountId)).find(({ amount }) => amount === 8)).toEqual({
+      transactionId: `${second!.transactionId}_refund`,
+      account: accountId,
+      amount: 8,
+      kind: 'refund',
+      reference: second!.reference,
+      createdAt: NOW + 9,
+    })
+    expect(await store.getReceipt(receipt.id)).toEqual(receipt)
+    expect(
+      await store.settleDebit({ transactionId: open!.transactionId, receipt: receiptFor(accountId) }),
+    ).toBe(false)
+  })
+})
+
+describe('charges of several processes on one PostgreSQL', () => {
+  it('are left alone while their process lives, and given back by one of the others when it is gone', async () => {
+    const place = await createPlace('postgres', 'charges')
+    try {
+      const [a, b, c] = [await place.open('boot-a'), await place.open('boot-b'), await place.open('boot-c')]
+      const accountId = await addAccount(a, 9)
+      await a.debitCredits({ ...debitOf(accountId, 4), bootId: 'boot-a' })
+      expect(await b.recoverDebits({ bootId: 'boot-b', now: NOW })).toEqual({ refunded: 0 })
+      expect(await b.balance(accountId)).toBe(5)
+      await a.close()
+      // The lease of a process goes with its first recovery, whichever it is.
+      await b.recoverAttempts({ bootId: 'boot-b', now: NOW })
+      const results = await Promise.all([
+        b.recoverDebits({ bootId: 'boot-b', now: NOW }),
+        c.recoverDebits({ bootId: 'boot-c', now: NOW }),
+      ])
+      expect(results.reduce((sum, { refunded }) => sum + refunded, 0)).toBe(1)
+      expect(await b.balance(accountId)).toBe(9)
+      expect(await sumOfLedger(place)).toBe(0)
+      await Promise.all([b.close(), c.close()])
+    } finally {
+      await place.remove()
+    }
   })
 })

@@ -30,7 +30,7 @@ afterEach(() => {
 })
 
 interface Acknowledged {
-  readonly state: AttemptState | ClaimState | PermitState | 'charged' | 'returned'
+  readonly state: AttemptState | ClaimState | PermitState | 'charged' | 'receipted' | 'returned'
   readonly receiptId: string | undefined
 }
 
@@ -66,18 +66,20 @@ async function checkPermits(store: Store, known: Map<string, Acknowledged>): Pro
   }
 }
 
-/** A charge that was acknowledged is there, and one that was given back is neither taken nor given back again. */
+/** A charge stands where it has a receipt, and nowhere else: then it is neither taken nor given back again. */
 async function checkCharges(
   store: Store,
   accountId: string,
   known: Map<string, Acknowledged>,
 ): Promise<void> {
-  const debit = { accountId, amount: 2, reference: 'call', now: NOW }
+  const debit = { accountId, amount: 2, bootId: 'check', reference: 'call', now: NOW }
   const balance = await store.balance(accountId)
-  for (const [transactionId, { state }] of known) {
+  for (const [transactionId, { state, receiptId }] of known) {
     const { ok } = await store.debitCredits({ ...debit, transactionId })
+    if (state === 'receipted') expect(ok, transactionId).toBe(true)
     if (state === 'returned') expect(ok, transactionId).toBe(false)
-    if (!ok) expect((await store.refundCredits({ transactionId, now: NOW })).ok).toBe(false)
+    if (receiptId !== undefined) expect(await store.getReceipt(receiptId), transactionId).toBeDefined()
+    expect((await store.refundCredits({ transactionId, now: NOW })).ok, transactionId).toBe(false)
   }
   expect(await store.balance(accountId)).toBe(balance)
 }
@@ -117,8 +119,9 @@ describe.each([
       let charged = 0
       let executed = 0
       let paid = 0
+      let called = 0
       // Some of each kind, or the checks saw nothing. How many come in a given time is the machine's affair: it goes on longer.
-      const hasSeenAll = () => charged > 0 && executed > 0 && paid > 0
+      const hasSeenAll = () => charged > 0 && executed > 0 && paid > 0 && called > 0
       for (let kill = 0; kill < kills || (kill < kills + MORE_KILLS && !hasSeenAll()); kill++) {
         // A different moment each time, in the start-up phase of the file as well as in the middle of its life.
         const count = kill < kills ? 1 + ((kill * 37) % 211) : 500 * (kill - kills + 1)
@@ -135,9 +138,11 @@ describe.each([
             const { canceled, unknown } = await store.recoverClaims({ bootId, now: NOW })
             recovered.canceled += canceled
             recovered.unknown += unknown
+            await store.recoverDebits({ bootId, now: NOW })
             const unfinished = await place.query(
               `SELECT id FROM attempts WHERE state IN ('reserved', 'sending')
-               UNION ALL SELECT id FROM payment_claims WHERE state IN ('claimed', 'submitted')`,
+               UNION ALL SELECT id FROM payment_claims WHERE state IN ('claimed', 'submitted')
+               UNION ALL SELECT transaction_id FROM open_debits`,
             )
             return unfinished.length
           })
@@ -172,6 +177,12 @@ describe.each([
         )
         paid = Number(settled[0]!['count'])
         expect(await store.balance(buyerId)).toBe(Number(settled[0]!['credits']))
+        // Whatever was under way: one receipt, one charge.
+        const receipts = await place.query(
+          `SELECT CAST(count(*) AS INTEGER) AS count FROM receipts WHERE account_id = '${callerId}'`,
+        )
+        called = Number(receipts[0]!['count'])
+        expect(await store.balance(callerId)).toBe(1_000_000 - 2 * called)
         expect(await usesOf(store, capability)).toBeGreaterThanOrEqual(charged)
         await expectSound(place)
         expect(recovered.refunded + recovered.ambiguous).toBeLessThanOrEqual(9)
@@ -180,7 +191,9 @@ describe.each([
         if (engine === 'sqlite')
           expect(await place.query('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
       }
-      expect({ charged, executed, paid, hasSeenAll: hasSeenAll() }).toMatchObject({ hasSeenAll: true })
+      expect({ charged, executed, paid, called, hasSeenAll: hasSeenAll() }).toMatchObject({
+        hasSeenAll: true,
+      })
     } finally {
       await place.remove()
     }

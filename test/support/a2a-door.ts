@@ -210,7 +210,7 @@ export async function startA2aDoor(
     services: {} as Services,
     gate: options.gate ?? noGate,
     ...noCredits,
-    store: { ...store, ...noCredits.store },
+    store,
     limiter: createRateLimiter(options.rateLimit ?? 0),
     hideNames,
     log,

@@ -62,7 +62,7 @@ export async function startRestHarness(
     services: { documents, ...options.services } as Services,
     gate: noGate,
     ...noCredits,
-    store: { ...store, ...noCredits.store },
+    store,
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,

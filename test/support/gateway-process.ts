@@ -15,13 +15,17 @@ export interface GatewayProcess extends ReturnType<typeof createClient> {
 
 const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
-/** Resolves when the gateway listens, which is after it has settled what an earlier process left behind. */
+/**
+ * Resolves when the gateway listens, which is after it has settled what an earlier process left behind.
+ * @param program what is started in place of the product, e.g. with another tool
+ */
 export async function startGatewayProcess(
   world: World,
   env: Readonly<Record<string, string>> = {},
+  program = MAIN,
 ): Promise<GatewayProcess> {
   await fillCompileCache('gateway', startAndEnd)
-  const child = start(process.execPath, [MAIN], {
+  const child = start(process.execPath, [program], {
     env: {
       PATH: process.env['PATH'],
       ...world.env,

@@ -205,7 +205,7 @@ export async function startMcpGateway(
     services: {} as Services,
     gate: options.gate ?? noGate,
     ...noCredits,
-    store: { ...testStore, ...noCredits.store },
+    store: testStore,
     limiter: createRateLimiter(config.rateLimit),
     hideNames,
     log,

@@ -1,5 +1,5 @@
 // For doors under test with tools that are not paid.
-import type { PaymentGate } from '../../src/core/charging.ts'
+import type { PaymentGate, SignCallReceipt } from '../../src/core/charging.ts'
 import { createCreditCharge, type CreditCharge } from '../../src/core/credit-charge.ts'
 
 export const noGate: PaymentGate = {
@@ -8,13 +8,21 @@ export const noGate: PaymentGate = {
   outcome: () => Promise.reject(new Error('no tool of this test is paid')),
 }
 
+/** A receipt whose signature is what it says. */
+export const signCallReceipt: SignCallReceipt = (call) => {
+  const jws = JSON.stringify(call)
+  return {
+    stored: { id: 'rcp_1', accountId: call.accountId, jws, createdAt: 0 },
+    shown: { receipt_id: 'rcp_1', url: 'https://gateway.example/v1/receipts/rcp_1', jws },
+  }
+}
+
+const noDebit = () => Promise.reject(new Error('no tool of this test costs credits'))
+
 /** The same for credits, with the clock that a call path needs. */
 export const noCredits = {
-  store: {
-    debitCredits: () => Promise.reject(new Error('no tool of this test costs credits')),
-    refundCredits: () => Promise.reject(new Error('no tool of this test costs credits')),
-  },
-  creditsRequired: () => Promise.reject(new Error('no tool of this test costs credits')),
+  debits: { take: noDebit, settle: noDebit, giveBack: noDebit, recover: noDebit },
+  creditsRequired: noDebit,
   elapsedMs: () => performance.now(),
 }
 

@@ -10,6 +10,7 @@ import {
   newClaim,
   nextTransaction,
   NOW,
+  receiptFor,
   reservation,
   type Setting,
   settling,
@@ -83,14 +84,20 @@ async function pay(): Promise<never> {
   }
 }
 
-/** Priced calls, of which every second one is given back. */
+/** Priced calls, which end in turn with a receipt, by being given back, and not at all. */
 async function charge(): Promise<never> {
   for (let i = 0; ; i++) {
     const transactionId = nextTransaction()
-    const debit = { accountId: callerId, amount: 2, transactionId, reference: 'call', now: NOW }
+    const debit = { accountId: callerId, amount: 2, transactionId, bootId, reference: 'call', now: NOW }
     if (!(await store.debitCredits(debit)).ok) throw new Error('not charged')
     say('charged', transactionId)
-    if (i % 2 === 0) continue
+    if (i % 3 === 0) continue
+    if (i % 3 === 1) {
+      const receipt = receiptFor(callerId)
+      if (!(await store.settleDebit({ transactionId, receipt }))) throw new Error('no receipt')
+      say('receipted', transactionId, receipt.id)
+      continue
+    }
     if (!(await store.refundCredits({ transactionId, now: NOW })).ok) throw new Error('not given back')
     say('returned', transactionId)
   }

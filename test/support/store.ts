@@ -51,13 +51,19 @@ export async function createPlace(engine: EngineName, name = 'store'): Promise<P
       opened.push(store)
       return store
     },
-    query: (text) => (url === undefined ? querySqlite(folder, text) : queryPostgres(url, text)),
+    query: queryOf(config),
     async remove() {
       await Promise.all(opened.map((store) => store.close()))
       await removeFolder(folder)
     },
   }
 }
+
+/** Reads the rows of a store, beside whoever has it open. */
+export const queryOf =
+  ({ dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>): Place['query'] =>
+  (text) =>
+    databaseUrl === undefined ? querySqlite(dataDir, text) : queryPostgres(databaseUrl, text)
 
 const MAIN_LEDGER = LEDGER.replaceAll('FROM ledger_', 'FROM main.ledger_')
 
@@ -85,7 +91,7 @@ async function queryPostgres(url: string, text: string): Promise<Record<string, 
 }
 
 /** The sum of every ledger entry there is: zero, or money was made or lost. */
-export async function sumOfLedger(place: Place): Promise<number> {
+export async function sumOfLedger(place: Pick<Place, 'query'>): Promise<number> {
   const [row] = await place.query(
     'SELECT CAST(COALESCE(sum(amount), 0) AS BIGINT) AS total FROM ledger_entries',
   )
@@ -93,7 +99,7 @@ export async function sumOfLedger(place: Place): Promise<number> {
 }
 
 /** Accounts whose balance is not what their ledger adds up to. */
-export async function unbalancedAccounts(place: Place): Promise<unknown[]> {
+export async function unbalancedAccounts(place: Pick<Place, 'query'>): Promise<unknown[]> {
   return place.query(`SELECT a.id FROM accounts a WHERE a.balance < 0 OR a.balance <>
     (SELECT COALESCE(sum(amount), 0) FROM ledger_entries l WHERE l.account = a.id)`)
 }

@@ -304,7 +304,8 @@ export function* recoverAttemptsOf(owners: readonly string[], now: Millis): Comm
       )
   return { refunded: refunded.map(withoutCost), ambiguous: ambiguous.map(withoutCost) }
 }
-const inOrder = (left: readonly Left[]) =>
+/** Accounts are locked in one order, whichever transaction needs several. */
+export const inOrder = <T extends { readonly accountId: string }>(left: readonly T[]) =>
   left.toSorted((a, b) => (a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0))
 const withoutCost = ({ cost: _cost, ...attempt }: Left) => toAttempt(attempt)
 

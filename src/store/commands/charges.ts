@@ -1,8 +1,11 @@
-// Credits that a priced call takes from its account, and gives back when nothing happened.
+// Credits that a priced call takes from its account. A debit is open until it ends, in one of two ways and once: settled with a
+// receipt, or given back. Whoever takes its row out of `open_debits` ends it, so that no debit has both.
 import { GatewayError } from '../../core/errors.ts'
 import { all, type Command, command, first } from '../command.ts'
 import { recordMovement } from './accounts.ts'
+import { inOrder, insertReceipt } from './attempts.ts'
 import type { Millis } from '../model.ts'
+import type { StoredReceipt } from '../ports/attempts.ts'
 
 type Charged = { ok: boolean; balance: number }
 
@@ -12,47 +15,69 @@ const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
 const refundOf = (transactionId: string) => `${transactionId}_refund`
 const FIND_ENTRY = 'SELECT 1 FROM ledger_entries WHERE account = $1 AND transaction_id = $2'
 const ADD_TO_BALANCE = 'UPDATE accounts SET balance = balance + $1 WHERE id = $2'
+const OPEN = 'INSERT INTO open_debits (transaction_id, boot_id) VALUES ($1, $2)'
+const CLOSE = 'DELETE FROM open_debits WHERE transaction_id = $1 RETURNING transaction_id'
 
 /**
- * The account pays for a call that makes no attempt: one double-entry transaction of kind `call`. Idempotent by
- * `transactionId`. Not ok, and nothing is written, when the balance is less than `amount` or there is no such account;
- * not ok either when this very transaction was given back already.
+ * The account pays for a call that makes no attempt: one double-entry transaction of kind `call`, open until `settleDebit` or
+ * `refundCredits` ends it, or `recoverDebits` once the process of `bootId` is dead. Idempotent by `transactionId`. Not ok, and
+ * nothing is written, when the balance is less than `amount` or there is no such account; not ok either when this very
+ * transaction was given back already.
  * @throws {GatewayError} input_invalid when `amount` is no whole number of credits, at least 1
  */
-export const debitCredits = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  accountId: string
-  amount: number
+export const debitCredits = command({ kind: 'transaction', touches: 'records', startsWork: true })(
+  function* (input: {
+    accountId: string
+    amount: number
+    transactionId: string
+    bootId: string
+    reference: string
+    now: Millis
+  }): Command<Charged> {
+    const { accountId, amount, transactionId, bootId, reference, now } = input
+    if (!Number.isSafeInteger(amount) || amount <= 0)
+      throw new GatewayError('input_invalid', 'Debit a whole number of credits, at least 1.')
+    const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
+    if (!account) return { ok: false, balance: 0 }
+    const { balance } = account
+    if (yield* first(FIND_ENTRY, accountId, transactionId))
+      return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
+    if (balance < amount) return { ok: false, balance }
+    yield* all(ADD_TO_BALANCE, -amount, accountId)
+    yield* recordMovement({
+      transactionId,
+      accountId,
+      against: 'usage',
+      amount: -amount,
+      kind: 'call',
+      reference,
+      now,
+    })
+    yield* all(OPEN, transactionId, bootId)
+    return { ok: true, balance: balance - amount }
+  },
+)
+
+/**
+ * Ends the debit with its receipt. False, and nothing is stored, when it was given back, or nothing was debited. Idempotent by
+ * the receipt's id.
+ */
+export const settleDebit = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   transactionId: string
-  reference: string
-  now: Millis
-}): Command<Charged> {
-  const { accountId, amount, transactionId, reference, now } = input
-  if (!Number.isSafeInteger(amount) || amount <= 0)
-    throw new GatewayError('input_invalid', 'Debit a whole number of credits, at least 1.')
-  const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
-  if (!account) return { ok: false, balance: 0 }
-  const { balance } = account
-  if (yield* first(FIND_ENTRY, accountId, transactionId))
-    return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
-  if (balance < amount) return { ok: false, balance }
-  yield* all(ADD_TO_BALANCE, -amount, accountId)
-  yield* recordMovement({
-    transactionId,
-    accountId,
-    against: 'usage',
-    amount: -amount,
-    kind: 'call',
-    reference,
-    now,
-  })
-  return { ok: true, balance: balance - amount }
+  receipt: StoredReceipt
+}): Command<boolean> {
+  const { transactionId, receipt } = input
+  if (!(yield* first(CLOSE, transactionId)))
+    return (yield* first('SELECT 1 FROM receipts WHERE id = $1', receipt.id)) !== undefined
+  yield* insertReceipt(receipt)
+  return true
 })
 
 const FIND_DEBIT = `SELECT account AS "accountId", amount, reference FROM ledger_entries
   WHERE transaction_id = $1 AND kind = 'call' AND amount < 0`
 /**
- * Gives back what `debitCredits` took in this transaction, once (kind `refund`, the debit's reference). Not ok when it was
- * given back before, or nothing was debited: then `balance` is 0 where no debit names an account.
+ * Gives back what `debitCredits` took in this transaction, once (kind `refund`, the debit's reference). Not ok when it has its
+ * receipt or was given back before, or nothing was debited: then `balance` is 0 where no debit names an account.
  */
 export const refundCredits = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   transactionId: string
@@ -67,11 +92,10 @@ export const refundCredits = command({ kind: 'transaction', touches: 'records' }
   const { accountId, amount, reference } = debit
   const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
   const balance = account?.balance ?? 0
-  const refundId = refundOf(transactionId)
-  if (!account || (yield* first(FIND_ENTRY, accountId, refundId))) return { ok: false, balance }
+  if (!account || !(yield* first(CLOSE, transactionId))) return { ok: false, balance }
   yield* all(ADD_TO_BALANCE, -amount, accountId)
   yield* recordMovement({
-    transactionId: refundId,
+    transactionId: refundOf(transactionId),
     accountId,
     against: 'usage',
     amount: -amount,
@@ -80,4 +104,34 @@ export const refundCredits = command({ kind: 'transaction', touches: 'records' }
     now,
   })
   return { ok: true, balance: balance - amount }
+})
+
+type Recovered = { refunded: number }
+const FIND_OPEN = `SELECT o.transaction_id AS "transactionId", e.account AS "accountId"
+  FROM open_debits o JOIN ledger_entries e ON e.transaction_id = o.transaction_id AND e.kind = 'call' AND e.amount < 0
+  WHERE o.boot_id = $1`
+/** Gives back what the given process starts left open: nobody was answered for it. */
+export function* recoverDebitsOf(owners: readonly string[], now: Millis): Command<Recovered> {
+  const open: { transactionId: string; accountId: string }[] = []
+  for (const bootId of owners) open.push(...(yield* all<(typeof open)[number]>(FIND_OPEN, bootId)))
+  let refunded = 0
+  for (const { transactionId } of inOrder(open))
+    if ((yield* refundCredits({ transactionId, now })).ok) refunded++
+  return { refunded }
+}
+
+/** Names the process starts with open debits, other than $1. */
+export const OPEN_DEBIT_OWNERS = `SELECT DISTINCT boot_id AS "bootId" FROM open_debits WHERE boot_id <> $1`
+/** Debits of dead processes that have neither receipt nor refund are given back. Living processes' are not touched. */
+export const recoverDebits = command({ kind: 'transaction', touches: 'access' })(function* (input: {
+  bootId: string
+  now: Millis
+}): Command<Recovered> {
+  const { bootId, now } = input
+  const owners = yield* all<{ bootId: string }>(OPEN_DEBIT_OWNERS, bootId)
+  return yield* recoverDebitsOf(
+    // One engine has one owner at a time, so every other process start is dead; PostgreSQL asks the leases instead.
+    owners.map((owner) => owner.bootId),
+    now,
+  )
 })

@@ -5,6 +5,7 @@ import pg from 'pg'
 import type { Logger } from '../../lib/log.ts'
 import { all, type Command } from '../command.ts'
 import { recoverAttemptsOf, UNFINISHED_ATTEMPT_OWNERS } from '../commands/attempts.ts'
+import { OPEN_DEBIT_OWNERS, recoverDebitsOf } from '../commands/charges.ts'
 import { recoverClaimsOf, UNFINISHED_CLAIM_OWNERS } from '../commands/claims.ts'
 import type { Attempt, Millis } from '../model.ts'
 import { connectionConfig } from './pool.ts'
@@ -127,4 +128,10 @@ export function* recoverClaims(input: {
 }): Command<{ canceled: number; unknown: number }> {
   const { dead } = yield* findExpiredLeases(input.bootId, UNFINISHED_CLAIM_OWNERS)
   return yield* recoverClaimsOf(dead, input.now)
+}
+
+/** `recoverDebits`, for the same; the leases stay listed here too. */
+export function* recoverDebits(input: { bootId: string; now: Millis }): Command<{ refunded: number }> {
+  const { dead } = yield* findExpiredLeases(input.bootId, OPEN_DEBIT_OWNERS)
+  return yield* recoverDebitsOf(dead, input.now)
 }

@@ -9,13 +9,20 @@ import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
 import { fused } from './fused/index.ts'
-import { holdLease, type Lease, LOCK_MIGRATIONS, recoverAttempts, recoverClaims } from './leases.ts'
+import {
+  holdLease,
+  type Lease,
+  LOCK_MIGRATIONS,
+  recoverAttempts,
+  recoverClaims,
+  recoverDebits,
+} from './leases.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
 /** Many processes share the database: only what those left behind that are dead is taken over. */
-const recoveries: Partial<Commands> = { recoverAttempts, recoverClaims }
+const recoveries: Partial<Commands> = { recoverAttempts, recoverClaims, recoverDebits }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {

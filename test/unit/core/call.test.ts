@@ -15,7 +15,7 @@ import { defineTool } from '../../../tools/services.ts'
 import type { CallContext } from '../../../src/core/context.ts'
 import type { Services } from '../../../tools/services.ts'
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
-import { noGate } from '../../support/no-gate.ts'
+import { noGate, signCallReceipt } from '../../support/no-gate.ts'
 
 const KEY = newToken('sk')
 const SERVICE_KEY = {
@@ -70,15 +70,20 @@ function setUp(
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
       findCapability: async () => undefined,
       findEmailKey: async () => undefined,
-      async debitCredits({ amount }) {
-        if (ledger.balance < amount) return { ok: false, balance: ledger.balance }
-        ledger.entries.push(`-${amount}`)
-        return { ok: true, balance: (ledger.balance -= amount) }
+    },
+    debits: {
+      async take({ accountId, credits }) {
+        if (ledger.balance < credits) return { ok: false, balance: ledger.balance }
+        ledger.entries.push(`-${credits}`)
+        const debit = { accountId, credits, transactionId: 'txn_1', startedAt: 0 }
+        return { ok: true, balance: (ledger.balance -= credits), debit }
       },
-      async refundCredits() {
+      settle: async (debit, call) => signCallReceipt({ ...debit, ...call }).shown,
+      async giveBack() {
         ledger.entries.push('given back')
-        return { ok: true, balance: ++ledger.balance }
+        ledger.balance++
       },
+      async recover() {},
     },
     creditsRequired: async ({ what, balance }) =>
       new GatewayError('credits_required', `${what} and the account has ${balance}.`),

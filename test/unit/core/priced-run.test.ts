@@ -1,16 +1,20 @@
 // What is charged for a run, however it ends: each kind of price against handlers that leak, lie, throw or take what is not theirs.
+import { hash } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import type { PaidCall, PaymentGate } from '../../../src/core/charging.ts'
 import type { CallContext } from '../../../src/core/context.ts'
 import type { CreditCharge } from '../../../src/core/credit-charge.ts'
+import { createDebits } from '../../../src/core/debits.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { credits, free, type Price, x402 } from '../../../src/core/price.ts'
 import { createPricedRun, neverGone } from '../../../src/core/priced-run.ts'
 import type { AnyTool, Plan } from '../../../src/core/registry.ts'
+import { digestCanonical } from '../../../src/lib/canonical-json.ts'
+import { noFault } from '../../../src/lib/fault-points.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { defineTool } from '../../../tools/services.ts'
-import { noGate } from '../../support/no-gate.ts'
+import { noGate, signCallReceipt } from '../../support/no-gate.ts'
 
 const OUTPUT = z.strictObject({ text: z.string() })
 const GOOD = { text: 'a' }
@@ -36,8 +40,10 @@ function toolOf(price: Price): AnyTool {
 
 type Run = (context: CallContext & { readonly charge?: CreditCharge }) => Promise<unknown>
 
-/** @param options.refund what the store says to a refund, call by call */
-function setUp(options: { balance?: number; losesAnswer?: boolean } = {}) {
+/** @param options.settling what the store does when a receipt is brought, call by call; else it takes it */
+function setUp(
+  options: { balance?: number; losesAnswer?: boolean; settling?: (boolean | 'away' | 'loses answer')[] } = {},
+) {
   const ledger = { balance: options.balance ?? 10, entries: [] as string[] }
   const asked: PaidCall[] = []
   /** A gate that settles only what came back from the work. */
@@ -56,8 +62,12 @@ function setUp(options: { balance?: number; losesAnswer?: boolean } = {}) {
       }
     },
   }
-  const run = createPricedRun({
-    gate,
+  const debits = createDebits({
+    sign: signCallReceipt,
+    bootId: 'boot-1',
+    fault: noFault,
+    log: createLogger('silent'),
+    now: () => 1_800_000_000_000,
     store: {
       async debitCredits({ amount, reference }) {
         if (ledger.balance < amount) return { ok: false, balance: ledger.balance }
@@ -66,15 +76,26 @@ function setUp(options: { balance?: number; losesAnswer?: boolean } = {}) {
         if (options.losesAnswer) throw new GatewayError('store_unavailable', 'away')
         return { ok: true, balance: ledger.balance }
       },
+      async settleDebit({ receipt }) {
+        const does = options.settling?.shift() ?? true
+        if (does === 'away') throw new GatewayError('store_unavailable', 'away')
+        if (does && !ledger.entries.includes(receipt.id)) ledger.entries.push(receipt.id)
+        if (does === 'loses answer') throw new GatewayError('store_unavailable', 'away')
+        return does
+      },
       async refundCredits() {
+        if (ledger.entries.includes('rcp_1')) return { ok: false, balance: ledger.balance }
         ledger.entries.push('given back')
         return { ok: true, balance: (ledger.balance += 2) }
       },
+      recoverDebits: () => Promise.reject(new Error('no call recovers')),
     },
+  })
+  const run = createPricedRun({
+    gate,
+    debits,
     creditsRequired: async ({ what }) => new GatewayError('credits_required', what),
     hideNames: (pointer) => pointer,
-    log: createLogger('silent'),
-    now: () => 1_800_000_000_000,
   })
   async function call(
     price: Price,
@@ -174,7 +195,58 @@ describe('credits of a call', () => {
       return GOOD
     })
     expect(during).toBe(8)
-    expect(answered).toEqual({ output: { ...GOOD, credits: { charged: 2, balance: 8 } } })
+    const receipt = {
+      receipt_id: 'rcp_1',
+      url: expect.any(String) as string,
+      jws: expect.any(String) as string,
+    }
+    expect(answered).toEqual({ output: { ...GOOD, credits: { charged: 2, balance: 8 }, receipt } })
+    expect(ledger.entries).toEqual(['-2 gateway.priced req_1', 'rcp_1'])
+  })
+
+  it('leave a receipt over what was asked and what was answered', async () => {
+    const { call } = setUp()
+    const { output } = await call(credits(2), async () => GOOD, { input: { b: 1, a: 2 } })
+    const { receipt, ...rest } = output as { receipt: { jws: string } }
+    expect(JSON.parse(receipt.jws)).toEqual({
+      accountId: 'acct_1',
+      credits: 2,
+      transactionId: expect.stringMatching(/^txn_/) as string,
+      startedAt: 1_800_000_000_000,
+      tool: 'gateway.priced',
+      requestDigest: digestCanonical({ tool: 'gateway.priced', input: { a: 2, b: 1 } }),
+      resultSha256: hash('sha256', JSON.stringify(rest), 'hex'),
+    })
+  })
+
+  it('are not taken for an input that no receipt can name', async () => {
+    const { call, ledger } = setUp()
+    const refused = await call(credits(2), async () => GOOD, { input: { text: '\ud800' } })
+    expect(refused).toMatchObject({ code: 'input_invalid' })
+    expect(ledger.entries).toEqual([])
+  })
+
+  it('that somebody gave back meanwhile buy no answer', async () => {
+    const { call, ledger } = setUp({ settling: [false] })
+    const refused = await call(credits(2), async () => ({ text: 'hunter2' }))
+    expect(refused).toMatchObject({ code: 'internal' })
+    expect(JSON.stringify(refused)).not.toContain('hunter2')
+    expect(ledger.entries).not.toContain('rcp_1')
+  })
+
+  it.each([
+    ['does not take the receipt', 'away'],
+    ['does not say that it has the receipt', 'loses answer'],
+  ] as const)('are kept with a receipt and an answer when the store %s the first time', async (_, once) => {
+    const { call, ledger } = setUp({ settling: [once] })
+    expect(await call(credits(2), async () => GOOD)).toMatchObject({ output: GOOD })
+    expect(ledger).toMatchObject({ balance: 8, entries: ['-2 gateway.priced req_1', 'rcp_1'] })
+  })
+
+  it('are given back, and nothing is answered, when the store takes no receipt', async () => {
+    const { call, ledger } = setUp({ settling: ['away', 'away'] })
+    expect(await call(credits(2), async () => GOOD)).toMatchObject({ code: 'store_unavailable' })
+    expect(ledger).toMatchObject({ balance: 10, entries: ['-2 gateway.priced req_1', 'given back'] })
   })
 
   it('are given back when the run throws, and its own error is told', async () => {
@@ -213,7 +285,7 @@ describe('credits of a call', () => {
       { signal: () => hungUp },
     )
     expect(answered).toMatchObject({ output: GOOD })
-    expect(ledger.entries).toEqual(['-2 gateway.priced req_1'])
+    expect(ledger.entries).toEqual(['-2 gateway.priced req_1', 'rcp_1'])
   })
 
   it('that the account does not have run nothing', async () => {

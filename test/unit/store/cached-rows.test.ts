@@ -78,9 +78,11 @@ beforeAll(async () => {
   run('takeReference', { id: 'ref-1', claimId: canceled.id, now: NOW })
   run('cancelClaim', { id: canceled.id, bootId: BOOT, reason: 'x', now: NOW })
 
-  const debit = { accountId, amount: 2, transactionId: nextTransaction(), reference: 'call', now: NOW }
-  run('debitCredits', debit)
-  run('refundCredits', debit)
+  const priced = { accountId, amount: 2, bootId: BOOT, reference: 'call', now: NOW }
+  const [settled, returned] = [nextTransaction(), nextTransaction()]
+  for (const transactionId of [settled, returned]) run('debitCredits', { ...priced, transactionId })
+  run('settleDebit', { transactionId: settled, receipt: receiptFor(accountId) })
+  run('refundCredits', { transactionId: returned, now: NOW })
   const taking = { holder: 'h', month: '2026-06', allowance: 1, accountId, now: NOW }
   for (const claimId of ['clm_1', 'clm_2'])
     run('takeSettlement', { ...taking, claimId, transactionId: nextTransaction() })

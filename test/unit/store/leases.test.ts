@@ -1,7 +1,7 @@
 // A process that starts while another looks for dead ones is not taken for dead.
 import { describe, expect, it } from 'vitest'
 import type { Command, Row } from '../../../src/store/command.ts'
-import { recoverAttempts, recoverClaims } from '../../../src/store/postgres/leases.ts'
+import { recoverAttempts, recoverClaims, recoverDebits } from '../../../src/store/postgres/leases.ts'
 
 /** Answers every statement from a table of boots and one of unfinished work; `between` runs after the first. */
 function drive<T>(
@@ -27,6 +27,7 @@ function drive<T>(
 describe.each([
   ['attempts', recoverAttempts, { refunded: [], ambiguous: [] }],
   ['claims', recoverClaims, { canceled: 0, unknown: 0 }],
+  ['debits', recoverDebits, { refunded: 0 }],
 ] as const)('recovery of %s', (_word, recover, nothing) => {
   it('leaves alone who starts and works between its two looks', () => {
     const world = { alive: new Set<string>(), working: new Set<string>() }

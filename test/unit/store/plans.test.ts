@@ -11,7 +11,7 @@ import { toSqlite } from '../../../src/store/sqlite/database.ts'
 import type { Mandate, PermitState } from '../../../src/store/ports.ts'
 import type { AttemptState } from '../../../src/store/model.ts'
 import { newPermit } from '../../support/store-actions.ts'
-import { newClaim, NOW, settling, submission } from '../../support/store.ts'
+import { newClaim, NOW, receiptFor, settling, submission } from '../../support/store.ts'
 
 const db = new DatabaseSync(':memory:')
 const steps = migrate(sqliteDialect, NOW)
@@ -111,12 +111,36 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   [
     'debitCredits',
     () =>
-      plansOf(commands.debitCredits({ ...take, amount: 1, reference: 'r' }), [[{ balance: 1 }], [], found]),
+      plansOf(commands.debitCredits({ ...take, ...boot, amount: 1, reference: 'r' }), [
+        [{ balance: 1 }],
+        [],
+        found,
+      ]),
   ],
   [
     'refundCredits',
     () =>
-      plansOf(commands.refundCredits(take), [[{ accountId: 'acct_a', amount: -1, reference: 'r' }], found]),
+      plansOf(commands.refundCredits(take), [
+        [{ accountId: 'acct_a', amount: -1, reference: 'r' }],
+        found,
+        found,
+      ]),
+  ],
+  ...[[], found].map(
+    (open) =>
+      [
+        'settleDebit',
+        () => plansOf(commands.settleDebit({ ...take, receipt: receiptFor('acct_a') }), [open]),
+      ] as const,
+  ),
+  [
+    'recoverDebits',
+    () =>
+      plansOf(commands.recoverDebits(boot), [
+        found,
+        [{ transactionId: 'txn_1', accountId: 'acct_a' }],
+        [{ accountId: 'acct_a', amount: -1, reference: 'r' }],
+      ]),
   ],
   ['recoverAttempts', () => plansOf(commands.recoverAttempts(boot), [found, found])],
   ['listAttemptsWithoutReceipt', () => plansOf(commands.listAttemptsWithoutReceipt(9))],
@@ -126,7 +150,7 @@ const walks: readonly (readonly [string, () => string[]])[] = [
 
 /** These indexes hold unfinished work only, so they stay small whatever was done before. */
 const SMALL =
-  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned|permits_open)\b/
+  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned|permits_open|open_debits_boot)\b/
 
 const isTable = (plan: string) => /^(SCAN|SEARCH) [a-z]/.test(plan)
 

@@ -48,6 +48,7 @@ describe('rows that are cached', () => {
     'revokeEmailKey',
     'sweep',
     'recoverAttempts',
+    'recoverDebits',
   ] as const
   it.each(FORGETTING)('are forgotten when %s was answered', (name) => {
     const { rows, find } = setUp()

@@ -1,0 +1,105 @@
+// Credits that the call path takes by itself, in a debit of their own before the run. It ends once: with a signed receipt that is
+// stored before the call is answered, or by being given back. What a dead process left between the two is given back.
+import type { Receipt } from '../../schemas/receipt.ts'
+import { newId } from '../lib/ids.ts'
+import type { Fault } from '../lib/fault-points.ts'
+import type { Logger } from '../lib/log.ts'
+import { retryLater } from '../lib/retry.ts'
+import type { Store } from '../store/ports.ts'
+import type { CreditedCall, SignCallReceipt } from './charging.ts'
+import { gatewayFault } from './errors.ts'
+
+export interface DebitParts {
+  readonly store: Pick<Store, 'debitCredits' | 'settleDebit' | 'refundCredits' | 'recoverDebits'>
+  readonly sign: SignCallReceipt
+  readonly bootId: string
+  readonly fault: Fault
+  readonly log: Logger
+  readonly now: () => number
+}
+
+/** What was taken, and for what. */
+export type Debit = Pick<CreditedCall, 'accountId' | 'credits' | 'transactionId' | 'startedAt'>
+
+export interface Debits {
+  /**
+   * @param wanted.reference what the ledger says of it
+   * @throws what the store throws; whatever it took all the same goes back
+   */
+  take(wanted: {
+    readonly accountId: string
+    readonly credits: number
+    readonly reference: string
+  }): Promise<{ ok: true; debit: Debit; balance: number } | { ok: false; balance: number }>
+  /**
+   * Stores the receipt, from where on nothing is given back.
+   * @throws {GatewayError} internal when somebody took this process for dead and gave the credits back
+   */
+  settle(debit: Debit, call: Pick<CreditedCall, 'tool' | 'requestDigest' | 'resultSha256'>): Promise<Receipt>
+  /** Never throws: what cannot be given back now is tried again, and at the latest by `recover` after a restart. */
+  giveBack(debit: Debit): Promise<void>
+  /** Gives back what dead processes left open. */
+  recover(): Promise<void>
+}
+
+export function createDebits({ store, sign, bootId, fault, log, now }: DebitParts): Debits {
+  const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
+
+  function giveBackLater(transactionId: string): void {
+    void retryLater(() => refund(transactionId)).catch((err: unknown) =>
+      log.error({ transaction_id: transactionId, err }, 'credits could not be given back'),
+    )
+  }
+
+  return {
+    async take({ accountId, credits, reference }) {
+      const at = now()
+      const transactionId = newId('txn', at)
+      await fault.at('before_debit')
+      try {
+        const { ok, balance } = await store.debitCredits({
+          accountId,
+          amount: credits,
+          transactionId,
+          bootId,
+          reference,
+          now: at,
+        })
+        await fault.at('after_debit')
+        return ok
+          ? { ok, balance, debit: { accountId, credits, transactionId, startedAt: at } }
+          : { ok, balance }
+      } catch (thrown) {
+        // A store that fails does not say whether it took the credits, and nothing is done for them.
+        giveBackLater(transactionId)
+        throw thrown
+      }
+    },
+
+    async settle(debit, call) {
+      const { stored, shown } = sign({ ...debit, ...call })
+      const write = () => store.settleDebit({ transactionId: debit.transactionId, receipt: stored })
+      await fault.at('before_receipt')
+      // A store that fails does not say whether it has the receipt, and with one nothing goes back: it is asked once more.
+      if (!(await write().catch(write)))
+        throw gatewayFault('the credits of this call were given back by somebody else')
+      await fault.at('after_receipt')
+      return shown
+    },
+
+    async giveBack({ transactionId }) {
+      try {
+        await refund(transactionId)
+      } catch (first) {
+        // The caller has to hear why the call failed and not that the store is away.
+        log.error({ transaction_id: transactionId, err: first }, 'credits could not be given back yet')
+        giveBackLater(transactionId)
+      }
+    },
+
+    async recover() {
+      const { refunded } = await store.recoverDebits({ bootId, now: now() })
+      if (refunded > 0) log.warn({ refunded }, 'gave back the credits of calls that a crash left unanswered')
+    },
+  }
+}

@@ -1,0 +1,34 @@
+// A gateway that runs settles every minute what other processes left behind.
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { startHousekeeping } from '../../../src/app/housekeeping.ts'
+import { createLogger } from '../../../src/lib/log.ts'
+import type { Store } from '../../../src/store/ports.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+it('takes up the attempts, debits and payments of dead processes every minute, until it is stopped', async () => {
+  const done: string[] = []
+  const note = (what: string) => async () => void done.push(what)
+  const stop = startHousekeeping(
+    {
+      log: createLogger('silent'),
+      now: () => 0,
+      store: { sweep: async () => (done.push('sweep'), {}) } as Partial<Store> as Store,
+    },
+    {
+      egress: { recover: note('attempts') },
+      debits: { recover: note('debits') },
+      settlements: {
+        reconcile: async () => (done.push('payments'), { looked: 0, settled: 0, failed: 0, open: 0 }),
+      },
+      email: { prepare: note('email'), settle: note('quota') },
+    },
+  )
+  expect(done).toEqual(['payments', 'email'])
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(done.slice(2)).toEqual(['sweep', 'attempts', 'debits', 'payments', 'quota'])
+  stop()
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(done).toHaveLength(7)
+})
