@@ -17,7 +17,7 @@ export const PROVIDERS = [
 export const ProviderId = z.enum(PROVIDERS)
 export type ProviderId = z.infer<typeof ProviderId>
 
-/** For MCP and A2A clients that cannot set a header. Over HTTP the `Authorization` header is the place for it. */
+/** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */
 export const capabilityArgument = z
   .string()
   .max(64)

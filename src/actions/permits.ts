@@ -30,7 +30,7 @@ export interface Lifetime {
   readonly latest: number
 }
 
-/** From preparation, in milliseconds; never beyond the mandate. */
+/** Milliseconds from preparation; the end never lies beyond the mandate's. */
 export function lifetimeOf(mandate: Pick<Mandate, 'requiresApproval' | 'expiresAt'>, now: number): Lifetime {
   const until = (time: number) => Math.min(time, mandate.expiresAt)
   if (!mandate.requiresApproval) {
@@ -69,6 +69,6 @@ export function readClaims(jws: string): PermitClaims | undefined {
   }
 }
 
-/** Only the id is judged: the row under it says whether these bytes were signed here. */
+/** The id alone is judged: the row under it says whether these bytes were signed here. */
 const isClaims = (value: unknown): value is PermitClaims =>
   isObject(value) && typeof value['jti'] === 'string' && PERMIT_ID.test(value['jti'])

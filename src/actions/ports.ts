@@ -46,7 +46,7 @@ export interface ActionParts {
   readonly now: () => number
 }
 
-/** From preparation, or from approval (contract, section 7). */
+/** It runs from preparation, or from approval (contract, section 7). */
 export const PERMIT_TTL_MS = 300_000
 /** The time that a permit waits for a person; its mandate's expiry cuts it short. */
 export const APPROVAL_WINDOW_MS = 24 * 3600 * 1000

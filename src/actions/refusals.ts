@@ -163,7 +163,7 @@ export const permitMismatch = (permitId: string, differs: readonly Part[], also?
     { differs: [...differs] },
   )
 
-/** For whoever decides after somebody else did, or after the permit's time. */
+/** Answers whoever decides after somebody else did, or after the permit's time. */
 export function alreadyDecided(permit: Permit): GatewayError {
   const extras = {
     permit_id: permit.id,

@@ -43,7 +43,7 @@ const AllowedName = z
     'must be a host name in lower-case ASCII, without a port',
   )
 
-/** In a sandbox nothing needs the internet: its own site has two. */
+/** A sandbox needs nothing of the internet: its own site has two. */
 const DEFAULT_FEEDS = {
   sandbox: [
     'https://sandbox.agent-gateway.test/feeds/hardware.xml',
@@ -218,7 +218,7 @@ export function configurationVariables(): ConfigurationVariable[] {
 const defaultInWords = (value: unknown): string =>
   Array.isArray(value) ? 'none' : `\`${typeof value === 'boolean' ? Number(value) : String(value)}\``
 
-/** Not of the schema: one has any number of names, the other is read by Node itself. */
+/** The schema holds neither: one has any number of names, the other is read by Node itself. */
 const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
   {
     name: 'GATEWAY_RPC_<chain id>',

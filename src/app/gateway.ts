@@ -20,7 +20,7 @@ export interface Gateway {
   readonly port: number
   /** The first service key, when this start generated it: to be shown once. */
   readonly generatedOperatorKey: string | undefined
-  /** For a client in this process: `agent-gateway stdio` without a gateway to bridge to. */
+  /** A client in this process uses it: `agent-gateway stdio` without a gateway to bridge to. */
   readonly mcp: Pick<McpDoor, 'stdio'>
   /** Stop accepting, finish what runs (at most `deadlineMs`), close the store. */
   close(deadlineMs?: number): Promise<void>
@@ -29,7 +29,7 @@ export interface Gateway {
 const DRAIN_MS = 35_000
 const IN_FLIGHT_CHECK_MS = 20
 
-/** For tests and benchmarks; none of it is configuration. */
+/** Tests and benchmarks pass these; none of it is configuration. */
 export interface GatewayOptions {
   /** Replaces the product's tools. */
   readonly tools?: readonly AnyTool[]
@@ -41,7 +41,7 @@ export interface GatewayOptions {
   readonly undocumented?: 'log' | 'fail'
   /** Fixtures of the conformance suites, which the doors serve besides the product. */
   readonly extend?: DoorExtensions
-  /** In milliseconds. */
+  /** Every timeout is in milliseconds. */
   readonly timeouts?: ListenerTimeouts
 }
 

@@ -21,7 +21,7 @@ export type ListenerTimeouts = Partial<typeof TIMEOUTS> & { readonly silence?: n
 export interface Listener {
   readonly addresses: Addresses
   readonly port: number
-  /** From here on requests are handled; before, each is answered 503 with `Retry-After`. */
+  /** Requests are handled from here on; before, each is answered 503 with `Retry-After`. */
   serve(handle: (req: IncomingMessage, res: ServerResponse) => void): void
   /** Accepts nothing more and resolves when the last connection is gone, after `deadlineMs` by force. */
   drain(deadlineMs: number): Promise<void>

@@ -7,7 +7,7 @@ export const Exit = {
   failed: 1,
   /** Unknown option, missing argument, a secret given as an argument. */
   usage: 2,
-  /** No gateway answers at the address. */
+  /** The gateway does not answer at the address. */
   unreachable: 3,
   /** sysexits.h EX_DATAERR: what a file holds is not what the command judges. */
   data: 65,

@@ -30,7 +30,7 @@ Examples:
 async function inspect(file: string, { json }: { readonly json?: boolean }): Promise<void> {
   const transaction = await readTransaction(file)
   const commerce = createCommerce({
-    // No account is here, so none has a policy of its own.
+    // There is no account here, so none has a policy of its own.
     documents: { read: async ({ initial }) => ({ value: initial }) },
     log: createLogger('silent'),
     now: Date.now,

@@ -105,7 +105,7 @@ export const addTermOptions = (command: Command): Command =>
 const parseMethods = (text: string): readonly string[] =>
   text.split(',').map((method) => method.trim().toUpperCase())
 
-/** Only members that were given are sent. */
+/** Members that were given are sent, and no others. */
 export function termsOf(options: TermOptions): Partial<GivenTerms> {
   const { purpose, host, pathPrefix, methods, maxCalls, maxCredits, expiresIn, requiresApproval } = options
   return {

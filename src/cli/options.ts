@@ -82,7 +82,7 @@ export function addScopeOptions(command: Command): Command {
     )
 }
 
-/** Only members that were given are sent: the gateway fills the rest from the provider or the credential. */
+/** Members that were given are sent, and no others: the gateway fills the rest from the provider or the credential. */
 export const scopeOf = ({ host, path, method }: ScopeOptions) => ({
   ...(host === undefined ? {} : { hosts: [...host] }),
   ...(path === undefined ? {} : { path_prefixes: [...path] }),

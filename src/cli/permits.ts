@@ -180,7 +180,7 @@ async function chooseMandate(url: string, options: PrepareOptions): Promise<Give
   return { mandate: { ...narrowest(url, options), ...terms, purpose } }
 }
 
-/** No more than the request itself. What is wrong with its URL is the gateway's to say. */
+/** The request is read and nothing else. What is wrong with its URL is the gateway's to say. */
 function narrowest(url: string, options: PrepareOptions): Omit<z.input<typeof MandateTerms>, 'purpose'> {
   const { host = '', pathname = '/' } = URL.parse(url) ?? {}
   const isLimited = options.maxCalls !== undefined || options.maxCredits !== undefined

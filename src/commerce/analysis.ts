@@ -168,7 +168,7 @@ function findRepeatedHeaders(message: Message): Conflict[] {
   return found
 }
 
-/** Only the text tells, because what was parsed has each member once. */
+/** The text alone tells, because what was parsed has each member once. */
 const findRepeatedMembers = ({ body }: Message): Conflict[] =>
   body.kind === 'json' && body.raw !== undefined && hasRepeatedMember(body.raw, body.value)
     ? [

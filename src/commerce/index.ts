@@ -14,7 +14,7 @@ export interface CommerceParts {
   readonly now: () => number
 }
 
-/** For the parts that hold the same policy against transactions of their own. */
+/** Other parts hold the same policy against transactions of their own with it. */
 export interface PolicySource {
   readPolicy(accountId: string | undefined): Promise<Policy>
 }

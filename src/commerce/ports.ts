@@ -118,7 +118,7 @@ export interface Message {
   }
   /** Upper case; GET without a body, POST with one, where none was given. */
   readonly method: string
-  /** In order, repeated ones apart. */
+  /** They are in order, repeated ones apart. */
   readonly headers: readonly HeaderField[]
   /** The first field, of each name that is there more than MAX_FIELDS_OF_A_NAME times, that was not read. */
   readonly unreadHeaders: readonly Place[]

@@ -8,5 +8,5 @@ import type { Protocol } from './protocol.ts'
 import { ucp } from './ucp/index.ts'
 import { x402 } from './x402/index.ts'
 
-/** In the order in which documents list them; of those with one role, the first that a message speaks is its primary one. */
+/** Documents list them in this order; of those with one role, the first that a message speaks is its primary one. */
 export const PROTOCOLS: readonly Protocol[] = [x402, mpp, ap2, ucp, acp, mcp]

@@ -1,4 +1,4 @@
-// From when until when something holds, as arithmetic: whoever asks knows the time and how much of a difference it tolerates.
+// The time in which something holds, as arithmetic: whoever asks knows the time and how much of a difference it tolerates.
 
 /** Seconds since the epoch; null where it does not say. */
 export interface Window {

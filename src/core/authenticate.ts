@@ -6,11 +6,11 @@ import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
 
 /** Tokens as carried (contract, section 4). */
 export interface PresentedTokens {
-  /** From `Authorization: Bearer`. */
+  /** The token of `Authorization: Bearer`. */
   readonly bearer?: string | undefined
-  /** From `X-Gateway-Capability`. */
+  /** The value of `X-Gateway-Capability`. */
   readonly capabilityHeader?: string | undefined
-  /** From the tool argument `capability`. */
+  /** The tool argument `capability`. */
   readonly capabilityArgument?: string | undefined
 }
 

@@ -70,7 +70,7 @@ export interface CallPath {
   admit(what: string, tokens: PresentedTokens, address: string): Promise<Caller>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
-  /** From here on every call is refused with `draining`. */
+  /** Every call is refused with `draining` from here on. */
   drain(): void
 }
 

@@ -150,7 +150,7 @@ export type CreditsRequired = (refusal: {
 /** Facts in an error about money, for the doors to encode; never part of the problem document as such. */
 export interface PaymentFacts {
   readonly challenge?: Challenge | undefined
-  /** For `Payment-Response`: why a payment that was presented did not settle. */
+  /** The value of `Payment-Response`: why a payment that was presented did not settle. */
   readonly settlement?: SettleResponse | undefined
 }
 

@@ -27,6 +27,6 @@ export interface CallContext<C extends Caller = Caller> {
   readonly message?: HttpMessage | undefined
   /** Says what the caller has left of a longer quota, for the answer's head; also where it refuses. */
   readonly quota: (state: QuotaState) => void
-  /** For long work; a no-op where the door or the client has no use for it. */
+  /** Long work reports with it; it is a no-op where the door or the client has no use for it. */
   readonly progress: (progress: { done: number; total?: number; message?: string }) => void
 }

@@ -12,7 +12,7 @@ export interface CreditCharge {
    * @throws {GatewayError} internal when they were taken before, or are others than the price says
    */
   taken(credits: number, reference: string): void
-  /** For a price with an allowance: nothing is taken this time, and why. @throws {GatewayError} internal without one */
+  /** Nothing is taken this time, and why; the price has an allowance. @throws {GatewayError} internal without one */
   waived(reason: string): void
 }
 

@@ -23,7 +23,7 @@ export interface PaymentNetwork {
 export interface Networks {
   /** Those with a chain behind them (GATEWAY_RPC_<chain id>, or the sandbox). */
   readonly all: readonly PaymentNetwork[]
-  /** By CAIP-2 id or v1 name. */
+  /** The network with this CAIP-2 id or v1 name. */
   find(network: string): PaymentNetwork | undefined
 }
 

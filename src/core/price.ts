@@ -50,7 +50,7 @@ export type Amount = `${number}` | bigint
 export const free: FreePrice = Object.freeze({ kind: 'free' })
 
 /**
- * So many credits a call.
+ * A call costs so many credits.
  * @param options.within the run takes them in its attempt's own transaction, by way of `context.charge`
  * @param options.after the same, once a free allowance is used up
  */

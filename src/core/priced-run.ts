@@ -45,7 +45,7 @@ export interface RunResult {
   readonly price: string
 }
 
-/** For work that nobody can call off. */
+/** The signal of work that nobody can call off. */
 export const neverGone = () => new AbortController().signal
 
 export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Promise<RunResult> {

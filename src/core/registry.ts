@@ -190,7 +190,7 @@ export interface RegisteredTool {
 
 export interface Registry {
   readonly tools: readonly RegisteredTool[]
-  /** By either spelling. */
+  /** The tool of this name, in either spelling. */
   find(name: string): RegisteredTool | undefined
 }
 

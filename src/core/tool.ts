@@ -54,7 +54,7 @@ export interface AnyTool {
   /** Dotted name; the portable spelling with underscores is derived. */
   readonly name: string
   readonly title: string
-  /** For a model deciding whether to call it: what it does, what it needs, what it never does. */
+  /** A model decides by it whether to call the tool: what it does, what it needs, what it never does. */
   readonly summary: string
   readonly input: z.ZodType
   readonly output: z.ZodType

@@ -9,7 +9,7 @@ const MAX_URL = 2048
 /** The size of one extension or schema, in characters. */
 export const MAX_DATA = 8192
 
-/** At most 16 extensions as bounded copies; undefined when none is left. */
+/** Copies at most 16 extensions, each bounded; undefined when none is left. */
 export function readExtensions(value: unknown): Record<string, unknown> | undefined {
   if (!isObject(value)) return undefined
   const found: Record<string, unknown> = {}
@@ -62,7 +62,7 @@ export const readWord = (value: unknown) =>
 export const readLabel = (value: unknown) =>
   typeof value === 'string' && /^[ -~]{1,32}$/.test(value) && value.trim() !== '' ? value : undefined
 
-/** At most five different labels; undefined when none is left. */
+/** Keeps at most five different labels; undefined when none is left. */
 export function readTags(value: unknown): string[] | undefined {
   if (!Array.isArray(value)) return undefined
   const tags = value.slice(0, 32).flatMap((tag) => readLabel(tag) ?? [])

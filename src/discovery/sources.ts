@@ -24,7 +24,7 @@ export interface SourcesParts {
   readonly urls: readonly string[]
   /** Never throws. */
   readonly read: (url: string) => Promise<CatalogueReading>
-  /** After each source that was read, so that a slow one does not hold back the others. */
+  /** It is called after each source that was read, so that a slow one does not hold back the others. */
   readonly onRead: () => Promise<void>
   readonly now: () => number
 }

@@ -42,7 +42,7 @@ export function weighWords({ name, tags, description, url }: SearchDocument): Re
   return weights
 }
 
-/** At most 16 words of a query, without words that say nothing where others are left. */
+/** Keeps at most 16 words of a query, without words that say nothing where others are left. */
 export function queryWords(query: string): string[] {
   const words = [...new Set(wordsOf(query))].slice(0, MAX_QUERY_WORDS)
   const telling = words.filter((word) => !STOP_WORDS.has(word))

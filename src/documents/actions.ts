@@ -10,7 +10,7 @@ import { CREDITS_PER_ATTEMPT } from './egress.ts'
 
 type Json = Record<string, unknown>
 
-/** By the kind that a 409 names in `conflict`. */
+/** The key is the kind that a 409 names in `conflict`. */
 const CONFLICTS: Readonly<Record<string, readonly ErrorCode[]>> = {
   replay: ['permit_used'],
   state: ['permit_pending', 'permit_refused', 'permit_expired', 'permit_revoked'],

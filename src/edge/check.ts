@@ -32,7 +32,7 @@ export function createEdgeCheck(parts: CheckParts, consents: Pick<Consents, 'inq
     // The record is of the name: a port is nothing that DNS knows.
     const { host } = target
     const token = accountToken(parts.tokenKey, accountId, host)
-    // Before anybody is asked: a record that is there already names this token.
+    // The token is made before anybody is asked: a record that is there already names it.
     if (!isPublicSuffix(host)) await parts.store.saveEdgeHost({ token, host, accountId, now: parts.now() })
     const expected = formatRecord(parts.edgeName, token)
     const [inquiry, reachable] = await Promise.all([consents.inquire(host, expected), reach(host)])

@@ -17,7 +17,7 @@ export type ConsentDecision =
       readonly refusal: EdgeRefusal
       /** Tells whoever keeps the zone what to put right. */
       readonly detail: string
-      /** For how long the zone itself said so; null where nothing is known, which is not worth remembering. */
+      /** The time for which the zone itself said so; null where nothing is known, which is not worth remembering. */
       readonly ttlSeconds: number | null
     }
 

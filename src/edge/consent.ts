@@ -214,7 +214,7 @@ const tooMany = () =>
     'Consent of too many hosts is being looked up right now. Try again in a few seconds.',
   )
 
-/** At most `max` pieces of work at a time; what comes beyond is answered at once. */
+/** Does at most `max` pieces of work at a time; what comes beyond is answered at once. */
 function createBound(max: number) {
   let held = 0
   return async <T>(work: () => Promise<T>, whenFull: () => T): Promise<T> => {

@@ -92,7 +92,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     }
   }
 
-  /** From here on it is paid for. */
+  /** The attempt is paid for from here on. */
   async function deliver(admitted: Admitted): Promise<EdgeReply> {
     const { transaction, request, consent, accountId, inspection, startedAt, consentedAt, charge } = admitted
     await fault.at('before_reserve')

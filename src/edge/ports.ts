@@ -28,7 +28,7 @@ export type TxtAnswer =
       /** Aliases (CNAME) followed from the name to the records. */
       readonly aliases: number
     }
-  /** No such name, or no TXT record there. */
+  /** There is no such name, or no TXT record there. */
   | { readonly status: 'absent'; readonly ttlSeconds: number | null; readonly aliases: number }
   | {
       readonly status: 'failed'

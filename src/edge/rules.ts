@@ -16,7 +16,7 @@ export type Hold =
   | 'if_paying'
   /** Nothing is said without a protocol; as `always` with one. */
   | 'with_protocol'
-  /** Only where the policy demands a key. */
+  /** Holds only where the policy demands a key. */
   | 'if_demanded'
 
 export const HOLDS: Readonly<Record<ReasonCode, Hold>> = {

@@ -53,7 +53,7 @@ export type GrantOutcome =
   /** The grant itself does not hold any more. */
   | { readonly ok: false; readonly reason: 'refused'; readonly error: GatewayError }
 
-/** On whose word a request goes out with a credential: a capability's, or a permit's. */
+/** The word on which a request goes out with a credential: a capability's, or a permit's. */
 export interface Grant {
   readonly kind: Exclude<AttemptKind, 'edge'>
   readonly accountId: string

@@ -54,7 +54,7 @@ export interface OpenEgress extends Egress {
   readonly forward: Forward
   /** @throws {GatewayError} egress_paused, target_blocked */
   applyPolicy(request: PreparedRequest): Promise<void>
-  /** At start and then periodically: publishes the wrapping key, settles what crashes left behind. */
+  /** Publishes the wrapping key and settles what crashes left behind, at start and then periodically. */
   recover(): Promise<void>
   /** Asks the operator's egress policy, for every other part that goes out. */
   checkHost(host: string): Promise<PolicyVerdict>

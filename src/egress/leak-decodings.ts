@@ -42,7 +42,7 @@ export function findInEveryDecoding(
         decodings.push(child)
         children.push(child)
       }
-    // In binary bodies escapes within escapes are there by chance.
+    // Escapes within escapes are there by chance in binary bodies.
     if (children.length === 0 || depth === MAX_DEPTH || !isUtf8(received)) return undefined
     parents = children
   }
@@ -78,7 +78,7 @@ function joinLines(bytes: Uint8Array): Buffer | undefined {
   const out = Buffer.allocUnsafe(bytes.length)
   let length = 0
   let isIndent = false
-  // By index: an iterator takes twice as long, which is 20 ms for the largest body.
+  // An index is used here: an iterator takes twice as long, which is 20 ms for the largest body.
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!
     if (byte === LINE_FEED) {

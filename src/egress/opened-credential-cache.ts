@@ -7,7 +7,7 @@ import { bindingOf } from './sealing.ts'
 import type { createLeakGate, LeakGate } from './leak-gate.ts'
 import type { Vault } from './ports.ts'
 
-/** From when it was opened, however often it is used meanwhile. */
+/** It runs from when the credential was opened, however often that is used meanwhile. */
 const LIFETIME_MS = 2_000
 const MAX_KEPT = 256
 

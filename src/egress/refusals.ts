@@ -43,7 +43,7 @@ export const unreachable = (why: string) =>
     { reason: why },
   )
 
-/** For endings that were paid for: names the attempt, what was sent as Idempotency-Key and what it cost. */
+/** Names the attempt, what was sent as Idempotency-Key and what it cost, of endings that were paid for. */
 export function charged(
   attempt: Attempt,
   code: ErrorCode,

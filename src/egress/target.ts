@@ -126,7 +126,7 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
   const rest = end < 0 ? '' : behindScheme.slice(end)
   const mark = rest.indexOf('?')
   const rawPath = mark < 0 ? rest : rest.slice(0, mark)
-  // Only the bare origin may leave out its path.
+  // The bare origin alone may leave out its path.
   if (rawPath !== path && rest !== '') return invalid(whyPathIsNot(rawPath))
   const verdict = checkPath(path)
   if (!verdict.ok) return invalid(verdict.reason)

@@ -4,7 +4,7 @@
 
 /** The two buffers that `buildNameTable` makes and `openCompactSet` reads. */
 export interface NameTable {
-  /** Per name: its value, its length, its characters. Offset 0 means an empty slot. */
+  /** Each name has its value, its length, its characters. Offset 0 means an empty slot. */
   readonly block: Uint8Array
   /** The place of each name in the block, found by its hash. The length is a power of two. */
   readonly slots: Uint32Array

@@ -95,7 +95,7 @@ export function findResemblance({ ascii, unicode }: DomainName): Resemblance {
 export const mixesScripts = (label: string): boolean =>
   IMITATOR.test(label) && SCRIPTS.filter((script) => script.test(label)).length > 1
 
-/** Under a top-level domain that is not written in that script, letters that all pass for Latin ones. */
+/** Letters that all pass for Latin ones, under a top-level domain that is not written in that script. */
 const isAllImitation = (label: string) => IMITATOR.test(label) && /^[a-z0-9-]+$/.test(skeletonOf(label))
 
 /** The text as a reader takes it in: accents gone, imitations as what they imitate. */

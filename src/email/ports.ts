@@ -16,7 +16,7 @@ export type MailRoute =
     }
   /** RFC 7505: the domain says it takes no mail. */
   | { readonly status: 'null_mx'; readonly ttlSeconds: number }
-  /** No MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
+  /** There is no MX record: the domain's own address takes the mail (RFC 5321, 5.1). */
   | { readonly status: 'implicit'; readonly addresses: readonly string[]; readonly ttlSeconds: number }
   | { readonly status: 'no_domain' | 'no_route'; readonly ttlSeconds: number }
   /** There is a route on paper, and it leads nowhere: to no host, to a local name or to addresses that are not public. */

@@ -44,7 +44,7 @@ function describeError(error: unknown): Record<string, unknown> {
   }
 }
 
-/** Only what follows the message in the stack counts: a message of several lines may look like frames itself. */
+/** Lines that follow the message in the stack count: a message of several lines may look like frames itself. */
 function framesOf({ stack = '', message }: Error): string[] {
   const start = stack.indexOf(message)
   return start < 0 ? [] : stack.slice(start + message.length).split('\n')

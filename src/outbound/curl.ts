@@ -35,7 +35,7 @@ export function splitCommand(command: string): ShellWords {
       const next = command[++i]
       if (next === undefined) return { ok: false, reason: 'open_escape' }
       if (next === '\n') continue
-      // Between double quotes a backslash escapes only what is special there (POSIX 2.2.3).
+      // A backslash between double quotes escapes only what is special there (POSIX 2.2.3).
       here().text += quote === '' || '$`"\\'.includes(next) ? next : `\\${next}`
     } else if (char === quote) quote = ''
     else if (quote === '"') {

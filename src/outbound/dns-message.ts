@@ -6,7 +6,7 @@ import { type Answer, decode, encode, RECURSION_DESIRED } from 'dns-packet'
 export type DnsReply<T> =
   | {
       readonly status: 'found'
-      /** In any order. */
+      /** The addresses are in any order. */
       readonly records: readonly T[]
       /** Smallest of the answer, an alias included. */
       readonly ttlSeconds: number
@@ -90,7 +90,7 @@ export function createQuestion<T>(kind: RecordKind<T>, name: string, id: number)
 }
 
 export type Reading<T> =
-  /** Not an answer to this question: somebody else's, or a forgery that did not guess it. */
+  /** It answers another question: somebody else's, or it is a forgery that did not guess this one. */
   | { readonly is: 'other' }
   | { readonly is: 'truncated' }
   | { readonly is: 'answer'; readonly answer: DnsReply<T> }
@@ -182,7 +182,7 @@ type Chain =
   | { readonly ok: true; readonly owner: string; readonly aliases: number; readonly ttls: readonly number[] }
   | { readonly ok: false; readonly reason: 'alias_loop' | 'malformed' }
 
-/** Only what hangs together with the asked name counts; how many aliases are too many is for others to say. */
+/** Records that hang together with the asked name count; how many aliases are too many is for others to say. */
 function followAliases(resources: readonly Resource[], name: string): Chain {
   const seen = new Set<string>()
   const ttls: number[] = []

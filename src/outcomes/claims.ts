@@ -169,7 +169,7 @@ function readHttp(fields: Fields, at: string, claims: Claim[], queue: Wrapped[])
     return unwrapBody(fields['body'], `${at}/body`, queue)
   const refused = readActions(fields, at, claims) ?? checkReadOnly(fields, at)
   if (refused) return refused
-  // Not sent: it could carry a secret, and a public source needs none.
+  // The headers are not sent: they could carry a secret, and a public source needs none.
   if (Object.keys((fields['headers'] ?? {}) as object).length > 0)
     claims.push({ field: 'unused', value: null, pointer: `${at}/headers` })
   return readUrls([url], `${at}/url`, claims)

@@ -27,7 +27,7 @@ export interface CapabilityUse {
 /** A capability as it runs: adding one is adding an entry in index.ts and a descriptor. */
 export interface Capability extends CapabilityUse {
   /**
-   * From claims to the one normalised request. Pure.
+   * Turns claims into the one normalised request. Pure.
    * @throws {GatewayError} input_invalid and its kin for what can be told from the request alone; target_invalid or
    * target_blocked when no source could be reached whatever happens
    */
@@ -67,7 +67,7 @@ export interface Delivered {
 export interface SourceRequest {
   /** Canonical where it is a target, else as written. */
   readonly url: string
-  /** At most one. */
+  /** The list holds at most one. */
   readonly fallbacks: readonly string[]
 }
 
@@ -88,7 +88,7 @@ export interface SourceAnswer {
   readonly isCut: boolean
   /** Lower-case hex SHA-256 of `body`. */
   readonly sha256: string
-  /** When the source last said so: a 304 counts. Milliseconds. */
+  /** The time at which the source last said so, in milliseconds: a 304 counts. */
   readonly retrievedAt: number
 }
 

@@ -52,7 +52,7 @@ export function createNativeSign({ d, x }: OkpKey, sodium: Sodium): Sign {
 /** @returns undefined where the addon is missing or made for another machine */
 export function loadSodium(): Sodium | undefined {
   try {
-    // Not the package's entry point, which wraps two hundred functions that nobody calls here: 3 MB.
+    // The package's entry point is avoided: it wraps two hundred functions that nobody calls here, 3 MB.
     return createRequire(import.meta.url)('sodium-native/binding.js') as Sodium
   } catch {
     return undefined

@@ -15,7 +15,7 @@ export interface Anvil {
   stop(): Promise<void>
 }
 
-/** No binary for this platform, or it did not start: one line that says what to do. */
+/** There is no binary for this platform, or it did not start: one line says what to do. */
 export class AnvilError extends Error {
   /** The node was there and gave up: its state may be the reason. */
   readonly hasRun: boolean
@@ -97,7 +97,7 @@ export async function startAnvil(args: readonly string[], home: string): Promise
   // The watcher outlives a node that ended by itself; it must not kill whoever gets its pid next.
   child.once('exit', () => child.stdin.destroy())
   const address = await readAddress(child)
-  // From here on its words are read and dropped; a full pipe would stop it.
+  // Its words are read and dropped from here on; a full pipe would stop it.
   child.stdout.resume()
   child.stderr.resume()
   unref(child)

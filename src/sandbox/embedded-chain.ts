@@ -24,9 +24,9 @@ interface Running {
 }
 
 const PAYER_USDC = 1_000_000_000n
-/** After a crash of the whole machine this much is lost at most. */
+/** This much is lost at most after a crash of the whole machine. */
 const SAVE_EVERY_SECONDS = 30
-/** With their transactions these are about 40 MB of state file. Payments are decided within minutes. */
+/** These are about 40 MB of state file with their transactions. Payments are decided within minutes. */
 const KEPT_BLOCKS = 5_000
 const SETUP_MS = 20_000
 const PROBE_MS = 1_000

@@ -27,7 +27,7 @@ export async function isProcessOf(pid: number, argument: string): Promise<boolea
   try {
     return (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').includes(argument)
   } catch {
-    // No /proc on this system: leave strangers alone, whatever that costs.
+    // This system has no /proc: strangers are left alone, whatever that costs.
     return false
   }
 }

@@ -21,7 +21,7 @@ export function createSampleSite(now: () => number): SampleSite {
   let running: Promise<{ server: Server; address: string; port: number; ca: string }> | undefined
 
   async function listen() {
-    // Only the sandbox needs to issue certificates, and only when somebody calls the site.
+    // The sandbox alone issues certificates, and only when somebody calls the site.
     const { issueCertificate } = await import('./certificate.ts')
     const { ca, cert, key } = await issueCertificate(SANDBOX_HOST, now())
     const server = createServer({ cert, key }, answer)

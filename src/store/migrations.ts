@@ -7,7 +7,7 @@ import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts
 const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
   // A payment buys credits once, whatever else goes wrong.
   `CREATE UNIQUE INDEX ledger_purchases ON ledger_entries (reference) WHERE kind = 'purchase' AND amount > 0`,
-  // Not clustered: an index entry then names its row with four bytes instead of a whole id.
+  // The table is not clustered: an index entry then names its row with four bytes instead of a whole id.
   `CREATE TABLE payment_claims (
     id ${id} PRIMARY KEY,
     origin TEXT NOT NULL CHECK (origin IN ('tool', 'settle')),
@@ -124,7 +124,7 @@ const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[]
   ) ${plain}`,
   `CREATE UNIQUE INDEX mandates_digest ON mandates (account_id, digest)`,
   `CREATE INDEX mandates_account ON mandates (account_id, id)`,
-  // Not clustered: an index entry then names its row with four bytes instead of a whole id.
+  // The table is not clustered: an index entry then names its row with four bytes instead of a whole id.
   `CREATE TABLE permits (
     id ${id} PRIMARY KEY,
     account_id ${id} NOT NULL,

@@ -16,7 +16,7 @@ export interface WorkerInput {
 }
 /** Name and arguments of each command, flat: half the objects to clone. */
 export type Batch = readonly unknown[]
-/** In the order of the commands. `failures` holds the index and reason of those that failed. */
+/** Results are in the order of the commands. `failures` holds the index and reason of those that failed. */
 export interface Answers {
   readonly values: readonly unknown[]
   readonly failures: readonly (readonly [index: number, failure: Failure])[]

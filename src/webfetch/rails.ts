@@ -25,7 +25,7 @@ export type RailReadiness =
   | {
       readonly ready: false
       readonly reason: keyof typeof DETAILS
-      /** For an agent: what is missing. */
+      /** Words for an agent: what is missing. */
       readonly detail: string
     }
 

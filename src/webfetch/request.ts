@@ -1,4 +1,4 @@
-// From a request in any shape to the one that is quoted, paid for and carried out: canonical URL, defaults filled in.
+// Turns a request in any shape into the one that is quoted, paid for and carried out: canonical URL, defaults filled in.
 import type { NormalisedFetch } from '../../schemas/web-fetch.ts'
 import { parseTarget, type TargetOptions } from '../egress/target.ts'
 import { GatewayError } from '../core/errors.ts'

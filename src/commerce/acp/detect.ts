@@ -69,7 +69,7 @@ function look({ message, envelopes }: Reading): AcpSights {
   }
 }
 
-/** By path, tool or webhook signature; members of the body count beside a version. */
+/** Path, tool or webhook signature tell it; members of the body count beside a version. */
 export function detectAcp(reading: Reading): Sighting<AcpSights> | undefined {
   const { message } = reading
   const sights = look(reading)

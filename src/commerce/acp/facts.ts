@@ -11,7 +11,7 @@ export interface AcpFacts {
   readonly timestamp: Found<string> | null
   readonly timestampMs: number | null
   readonly signature: Credential | null
-  /** In the path, the arguments or the allowance. */
+  /** It stands in the path, the arguments or the allowance. */
   readonly sessionId: Found<string> | null
   readonly handlerId: Found<string> | null
   readonly currency: Found<string> | null

@@ -25,7 +25,7 @@ export const acp: Protocol<AcpFacts, AcpSights> = {
   detect: detectAcp,
   read: readAcp,
   summarise: summariseAcp,
-  /** No two statements of one message of ACP have to agree. */
+  /** A message of ACP has no two statements that have to agree. */
   bind: () => [],
   score: {
     rubrics: [acpRequest, acpWebhook],

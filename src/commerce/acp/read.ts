@@ -25,7 +25,7 @@ export function readAcp({ sights }: Sighting<AcpSights>, { message, http }: Read
     requestId: pickText(meta, 'request_id') ?? http.requestId,
     timestamp,
     timestampMs: parseInstant(timestamp?.value),
-    // With Signature-Input it belongs to RFC 9421.
+    // A signature with Signature-Input belongs to RFC 9421.
     signature: judgeCredential(
       pick(meta, 'signature') ?? (message.header('signature-input') === undefined ? signature : null),
     ),

@@ -20,7 +20,7 @@ const CHECKOUT = 'ACP rfcs/rfc.agentic_checkout.md'
 const DELEGATE = 'ACP rfcs/rfc.delegate_payment.md'
 const DAY_MS = 86_400_000
 
-/** Over MCP every operation is a POST; what matters is whether it changes anything. */
+/** Every operation is a POST over MCP; what matters is whether it changes anything. */
 const isRepeatable = (subject: Acp) =>
   subject.facts.operation === 'get' || (subject.layer.transport !== 'mcp' && isSafeMethod(subject))
 

@@ -35,7 +35,7 @@ export interface Chain {
 
 export interface Ap2Sights {
   readonly chains: readonly Chain[]
-  /** Under a name that promises a mandate, and not decodable. */
+  /** Its name promises a mandate, and it cannot be decoded. */
   readonly undecodable: readonly Place[]
   /** 0.1: `ap2.mandates.<Kind>`. */
   readonly mandates: readonly { readonly kind: MandateKind; readonly found: Found<Json> }[]
@@ -86,7 +86,7 @@ const isText = (mark: Mark): mark is TextMark => typeof mark.value === 'string'
 
 const placeOf = (mark: Mark): Place => placeOfText({ ...mark, isName: false })
 
-/** By rank, and then member by member from the top: their places would tell `/` from other characters of a name. */
+/** Rank decides, and then the members one by one from the top: their places would tell `/` from other characters of a name. */
 function sortMarks<M extends Mark>(marks: readonly M[], rankOf: (mark: M) => number): readonly M[] {
   return marks
     .map((mark) => ({ mark, rank: rankOf(mark), path: pathOf(mark) }))

@@ -24,7 +24,7 @@ export interface Ap2Token {
   readonly at: Place
   readonly isOpen: boolean
   readonly vct: Found<string> | null
-  /** With its disclosures filled in, as far as they are there. */
+  /** Its disclosures are filled in, as far as they are there. */
   readonly mandate: Found<JsonObject> | null
   readonly signature: Credential | null
   readonly alg: Found<string> | null

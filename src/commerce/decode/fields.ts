@@ -48,7 +48,7 @@ function takeQuoted(cursor: Cursor): string | undefined {
   return undefined
 }
 
-// No server offers more, and no client answers twice.
+// A server offers no more, and no client answers twice.
 const MAX_CHALLENGES = 32
 
 /** `WWW-Authenticate`, `Authorization`: the challenges up to where it stops to be readable. */

@@ -28,7 +28,7 @@ export const LARGE = 1e11
 export const SMALL = 10_000
 const CODE_MIN = 100
 
-/** No name that means something is longer. */
+/** A name that means something is no longer than this. */
 const NAME_MAX_CHARS = 64
 
 /** The end of a name that is longer than any that means something. */

@@ -67,7 +67,7 @@ export function pickNumber(from: Found<Json> | null, ...path: readonly string[])
     : null
 }
 
-/** No list of any protocol is longer; what stands further back is left unread. */
+/** Lists of all protocols are shorter; what stands further back is left unread. */
 const MAX_ITEMS = 256
 
 /** Items of the list at a path of members, at most 256; none where there is no list. */
@@ -89,7 +89,7 @@ export function pickNumeral(from: Found<Json> | null, ...path: readonly string[]
   return { value, at, isInteger: isDigits(value), isNumber: false }
 }
 
-/** At most 78 digits: what 256 bits can hold. */
+/** 78 digits at most are what 256 bits can hold. */
 const isDigits = (text: string): boolean => text.length <= 78 && /^\d+$/.test(text)
 
 /** Whole seconds since the epoch, where that is what it says. */

@@ -3,6 +3,6 @@ import type { ProtocolPolicy } from '../protocol.ts'
 import type { McpFacts } from './facts.ts'
 
 export const policy: ProtocolPolicy<McpFacts> = {
-  /** Over JSON-RPC everything is a POST; what only reads is told by its name. */
+  /** Everything is a POST over JSON-RPC; what only reads is told by its name. */
   isRisky: ({ layer }) => layer.stage === 'tools/call',
 }

@@ -27,7 +27,7 @@ export const judgeBindings: Rule = (subject) =>
     return [reason(CODES[kind], at, { severity, message, ...(isGuess && { isGuess }) })]
   })
 
-/** On another host everything is another resource: whose host that is, judgeDomains says. */
+/** Everything on another host is another resource: whose host that is, judgeDomains says. */
 const isElsewhere = ({ at }: Binding, { bindings }: Subject): boolean =>
   bindings.some((other) => other.kind === 'host' && other.verdict === 'mismatch' && other.at === at)
 

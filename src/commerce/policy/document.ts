@@ -24,7 +24,7 @@ const Rules = z.strictObject({
   halted: z.boolean().optional(),
   /** True: what has no idempotency key is denied, not only reviewed. */
   require_key: z.boolean().optional(),
-  /** In the smallest unit, each for itself: amounts of two assets are never added up. */
+  /** Each is in the smallest unit of its asset: amounts of two assets are never added up. */
   caps: z.array(Cap).max(1000).optional(),
   allowed_assets: z
     .array(z.strictObject({ asset: Address, network: Network }))

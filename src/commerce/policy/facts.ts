@@ -26,7 +26,7 @@ export function reportFacts(facts: TransactionFacts, gate: Gate): z.infer<typeof
       ? gate(found.value)
       : null
   const { amount, expiresAt } = facts
-  // So many minor units nobody pays: it is a card number in the wrong field. Of a token it may well be an amount.
+  // Nobody pays so many minor units: it is a card number in the wrong field. It may well be an amount of a token.
   const isCard = amount !== null && facts.asset === null && holdsCard(amount.value)
   return {
     amount: isCard ? null : show('amount', amount),

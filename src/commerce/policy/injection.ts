@@ -9,7 +9,7 @@ import { reason, type Reason } from './reasons.ts'
 const MAX_FOUND = 16
 const MIN_CHARS = 8
 
-/** At most 16 texts of the body and of decoded documents that speak to the agent; URLs and plain headers are not looked at. */
+/** Finds at most 16 texts of the body and of decoded documents that speak to the agent; URLs and plain headers are not looked at. */
 export const judgeInjection: Rule = ({ texts, isExpected }) => {
   const found: Reason[] = []
   const seen = new Set<string>()

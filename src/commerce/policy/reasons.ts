@@ -96,6 +96,6 @@ export function reason(
   return { code, severity, path, message, ...more }
 }
 
-/** For the schema of the test. */
+/** The schema of the test lists them. */
 export const listReasons = (): { code: string; severity: Severity; message: string }[] =>
   Object.entries(REASONS).map(([code, text]) => ({ code, ...text }))

@@ -1,4 +1,4 @@
-// From when until when a transaction holds, against the clock: what has expired is refused here, while a test never asks what
+// The time in which a transaction holds, against the clock: what has expired is refused here, while a test never asks what
 // time it is.
 import type { Place } from '../ports.ts'
 import { findWindowProblems } from '../window.ts'

@@ -141,7 +141,7 @@ function judge<F>(
   }
 }
 
-/** Only where the caller said when: this endpoint has no clock. */
+/** The note is given only where the caller said when: this endpoint has no clock. */
 function windowNote({ evaluateAt, detection: { facts } }: Sample): Note | undefined {
   if (evaluateAt === undefined) return undefined
   const seconds = Math.floor(evaluateAt / 1000)

@@ -117,7 +117,7 @@ export { DIMENSIONS }
 export const all = (at?: Place): Verdict => ({ points: 'all', at })
 /** Some of the points, and why not all. */
 export const some = (points: number, finding: string, at?: Place): Verdict => ({ points, finding, at })
-/** No points, and why. */
+/** The check gives no points, and says why. */
 export const none = (finding: string, at?: Place): Verdict => ({ points: 0, finding, at })
 /** The protocol cannot say what is missing. */
 export const limit = (points: number, finding: string, at?: Place): Verdict => ({

@@ -28,7 +28,7 @@ const CARD_NAME = /^(?:number|pan|card|ccnum)$|card_?(?:number|no|num|pan)|accou
 const LONG_NAME =
   /amount|value|price|total|nonce|deadline|timestamp|expir|valid|created|updated|chain|block|balance|supply|gas|^(?:min|max|iat|exp|nbf|t)$/i
 
-/** At most 64 numbers and codes of cards. */
+/** Finds at most 64 numbers and codes of cards. */
 export function findCards(texts: readonly Text[]): CardFound[] {
   const found: CardFound[] = []
   for (const text of texts) {

@@ -37,7 +37,7 @@ const pattern = (
 
 const ANYTHING = { chars: 0, test: /^/ }
 
-/** In order: what is told first is not told again under a wider name. */
+/** Their order counts: what is told first is not told again under a wider name. */
 export const PATTERNS: readonly SecretPattern[] = [
   pattern('gateway_token', 'agw_sk_ agw_cap_ agw_ek_', '[0-9A-Za-z]{8,64}', 72),
   // A permit: whoever has it may have its request sent.

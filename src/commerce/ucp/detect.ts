@@ -114,7 +114,7 @@ function readTool(name: string): UcpSights['tool'] {
     : { operation: operation as Operation, resource }
 }
 
-/** By header, tool, data part, version or path; a path or an extension alone is a guess. */
+/** Header, tool, data part, version or path tell it; a path or an extension alone is a guess. */
 export function detectUcp(reading: Reading): Sighting<UcpSights> | undefined {
   const { message } = reading
   const sights = look(reading)

@@ -32,7 +32,7 @@ const isRepeatable = (subject: Ucp) =>
   subject.facts.operation === 'get' || (isRest(subject) && isSafeMethod(subject))
 const hasBody = ({ message }: Ucp) => message.body.kind !== 'absent'
 
-/** Over MCP and A2A nothing is signed as an HTTP message; a signature that is there all the same counts. */
+/** Nothing is signed as an HTTP message over MCP and A2A; a signature that is there all the same counts. */
 function judgeCoverage(subject: Ucp): Verdict | null {
   const { signature } = subject.facts
   const wanted = ['@method', '@authority', '@path', ...(hasBody(subject) ? ['content-digest'] : [])]

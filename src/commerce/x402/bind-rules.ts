@@ -21,7 +21,7 @@ export interface X402Terms {
 /** The payer signed this: EIP-3009 or Permit2. */
 export interface X402Transfer {
   readonly to: string | null
-  /** In the smallest unit. */
+  /** The amount is in the smallest unit. */
   readonly amount: bigint | null
   /** Permit2 names its token; EIP-3009 is signed for the domain of the asset itself. */
   readonly asset: string | null
@@ -55,7 +55,7 @@ function compareAccounts(one: Said<string>, other: Said<string>, network: Said<s
 
 const isEvmOrUnknown = (network: Said<string>): boolean => network == null || network.startsWith('eip155:')
 
-/** In the order in which the firewall asks. */
+/** They stand in the order in which the firewall asks. */
 export const X402_RULES = {
   scheme: (paid, asked) => compareText(paid.scheme, asked.scheme),
   network: (paid, asked) => compareText(paid.network, asked.network),

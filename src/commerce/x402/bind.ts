@@ -184,7 +184,7 @@ function bindResource(resource: Found<string>, facts: X402Facts, layer: Layer, m
   if (url.protocol === 'http:')
     found.push(bind('scheme_https', 'mismatch', resource.at, '/target', 'The paid resource is plain http.'))
   const verdict = compareResources(target, url)
-  // Over MCP and A2A one endpoint serves many resources, and a facilitator serves those of others.
+  // One endpoint serves many resources over MCP and A2A, and a facilitator serves those of others.
   const isEndpoint = layer.transport === 'http' && !isFacilitatorRequest(jsonBody(message)?.value)
   if (!isEndpoint)
     return [

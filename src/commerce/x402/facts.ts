@@ -87,7 +87,7 @@ export interface X402Facts {
     readonly payer: Found<string> | null
     readonly hasReceipt: boolean
   } | null
-  /** Over MCP: name of the tool in the envelope. */
+  /** Name of the tool in the envelope, over MCP. */
   readonly toolName: Found<string> | null
   /** Over A2A. */
   readonly taskId: Found<string> | null

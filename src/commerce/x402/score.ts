@@ -54,7 +54,7 @@ function judgeResource(subject: X402): Verdict {
       { partial: 4, unverifiable: 4 },
       'The resource cannot be held against the target.',
     )
-  // Over A2A the address of the agent is not the resource: the task says what is paid for.
+  // The address of the agent is not the resource over A2A: the task says what is paid for.
   if (binding?.verdict === 'mismatch') return none(binding.message, binding.at)
   return facts.taskId ? all(facts.resource.at) : some(4, 'No task is named.', facts.resource.at)
 }
@@ -145,7 +145,7 @@ export const findEnd = (offers: readonly X402Offer[]): Numeral | undefined =>
     .map(({ terms }) => terms?.validUntil ?? null)
     .find((end): end is Numeral => secondsOf(end) !== undefined)
 
-/** At most so long, from where it begins; without a clock nothing else can be said. */
+/** The window lasts at most so long from where it begins; without a clock nothing else can be said. */
 const isOpenFor = ({ from, to }: Window, maxSeconds: number): boolean =>
   findWindowProblems(
     { notBefore: from, expiresAt: to },

@@ -47,7 +47,7 @@ function readStage(document: unknown): X402Stage | null {
   return member(document, 'success') === undefined ? null : 'settlement'
 }
 
-/** By what is there, whatever it is: what is malformed is refused as what it set out to be. */
+/** The members that are there tell it, whatever they hold: what is malformed is refused as what it set out to be. */
 function readMethod(payload: unknown): X402Method | null {
   const hasEip3009 = member(payload, 'authorization') !== undefined
   const hasPermit2 = member(payload, 'permit2Authorization') !== undefined

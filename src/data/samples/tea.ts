@@ -162,7 +162,7 @@ export const teaArabic: MakePage = (origin) =>
     'ar',
   )
 
-/** In windows-1252, and it says so in its own head only: quotes, a dash and the euro sign are where that charset has them. */
+/** The page is in windows-1252 and says so in its own head only: quotes, a dash and the euro sign are where that charset has them. */
 export const teaOldCharset: MakePage = (origin) => ({
   path: '/tea/cp1252',
   contentType: 'text/html',

@@ -47,7 +47,7 @@ export function createSkillTable(registry: Registry): SkillTable {
     }
     const first = tool.skills[0]
     if (!first) continue
-    // Under the tool's own name the input itself says which of a family is meant.
+    // The input itself says which of a family is meant where the tool's own name is used.
     const own = { id: members.length > 0 ? tool.name : first.id, card: first, entry, capability: undefined }
     for (const name of [tool.name, entry.portableName]) if (!byName.has(name)) byName.set(name, own)
   }

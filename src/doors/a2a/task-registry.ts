@@ -2,7 +2,7 @@
 import { isAtRest, isAway, nextPhase, phaseAway, type TaskEvent, type TaskPhase } from './task-state.ts'
 import type { WireArtifact, WireEvent, WireStatus, WireTask } from './wire.ts'
 
-/** By task id. */
+/** The key is the task id. */
 export type TaskRegistry = Map<string, LiveTask>
 
 export interface LiveTask {

@@ -12,7 +12,7 @@ import { agentMessage, type Json, textPart, type TaskStateName, type WireTask } 
 
 const RESULT_MS = 24 * 3_600_000
 const WAITING_MS = 5 * 60_000
-/** With replicas, the process behind a task is taken for dead when it was not heard of for this long. */
+/** The process behind a task is taken for dead, where there are replicas, when it was not heard of for this long. */
 export const HEARTBEAT_MS = 30_000
 const SILENT_MS = 4 * HEARTBEAT_MS
 /** Metadata keys that are kept in the store and never shown. */

@@ -48,7 +48,7 @@ export interface McpDoor {
 
 /** The tool's own input starts two levels down: message, params, arguments. */
 const MAX_DEPTH = MAX_JSON_DEPTH + 2
-/** Only revision 2025-03-26 knows batches. A list is a thousand times as long as the question, so few go at once. */
+/** Revision 2025-03-26 is the only one that knows batches. A list is a thousand times as long as the question, so few go at once. */
 const MAX_BATCH = 20
 
 export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDoor {

@@ -1,5 +1,5 @@
 // The official SDK behind the fast path: initialize, server/discover and ping, subscriptions, and every refusal of the 2026 ladder.
-// No other module imports it, and it is loaded with its first use: it takes a fifth of a second.
+// The SDK is imported by no other module, and this one is loaded with its first use: that takes a fifth of a second.
 import type { ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
 import {

@@ -28,7 +28,7 @@ export async function exchange(
     await fault.at('after_response')
     return await reading.answer
   } catch {
-    // Only injected faults throw here.
+    // Injected faults are all that throws here.
     return reading.abort()
   }
 }
@@ -103,7 +103,7 @@ function readAnswer(
       if (framing.isTransferEncoded || (!request.acceptsEncoded && framing.isEncoded))
         return refuse(status, 'encoded')
       const { declared } = framing
-      // No body follows: the length is that of what GET, or an unconditional one, would answer (RFC 9110, 8.6).
+      // There is no body: the length is that of what GET, or an unconditional one, would answer (RFC 9110, 8.6).
       if (request.method === 'HEAD' || status === 304) return
       if (request.overflow !== 'cut' && declared > request.maxResponseBytes)
         return refuse(status, 'too_large')

@@ -48,7 +48,7 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
         else connections.discard(connection)
         return result
       } catch {
-        // Only the injected fault before the connection comes here: nothing was sent.
+        // The injected fault before the connection is all that comes here: nothing was sent.
         return { ok: false, phase: 'before_send', reason: 'connect_failed' }
       } finally {
         deadline.clear()

@@ -16,7 +16,7 @@ const PUBLISHED: Readonly<Record<string, string>> = {
   'mailchecker 6.0.21': '2026-07-18',
   'freemail 1.7.0': '2024-12-13',
 }
-/** So many of the other lists have to agree. */
+/** This many of the other lists have to agree. */
 const VOTES = 2
 
 /** Merges the installed lists and the refreshed one, if there is one. Blocks for half a second. */
@@ -76,7 +76,7 @@ function countBits(value: number): number {
   return count
 }
 
-/** Through the package's own interface. */
+/** Takes a list through the package's own interface. */
 const take = (name: string, read: (loaded: unknown) => unknown): TakenList => ({
   label: labelOf(name),
   names: toNames(read(createRequire(import.meta.url)(name))),

@@ -51,7 +51,7 @@ function askOverUdp<T>(server: DnsServer, question: Question<T>, timeoutMs: numb
 }
 
 /**
- * Over UDP, and over TCP where the answer was cut.
+ * Asks over UDP, and over TCP where the answer was cut.
  * @param timeLeftMs asked anew before the second
  */
 export async function ask<T>(
@@ -97,7 +97,7 @@ function askOverTcp<T>(server: DnsServer, question: Question<T>, timeoutMs: numb
 function readTcpMessage<T>(message: Buffer, question: Question<T>): DnsReply<T> {
   const reading = readMessage(message, question)
   if (reading.is === 'answer') return reading.answer
-  // On this connection nothing else was asked, and there is nothing beyond TCP.
+  // Nothing else was asked on this connection, and there is nothing beyond TCP.
   return failed(reading.is === 'truncated' ? 'too_large' : 'malformed')
 }
 

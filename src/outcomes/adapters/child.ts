@@ -16,7 +16,7 @@ export interface Job {
 
 export interface Child {
   readonly isFree: () => boolean
-  /** Only while it is free. */
+  /** May be called only while the child is free. */
   run(job: Job): void
   /** Ends it now; what it was doing is refused. */
   stop(): Promise<void>
@@ -86,7 +86,7 @@ export function startChild(options: {
     bytesOut?.destroy()
     const left = take()
     if (wasStopped) left?.reject(new GatewayError('draining', 'The gateway is shutting down. Try again.'))
-    // Out of memory, or a crash: it was this input. A process that never came up is another matter.
+    // This input ended it, by memory or by a crash. A process that never came up is another matter.
     else if (isReady) left?.resolve({ ok: false, reason: 'unreadable' })
     else left?.reject(failure)
     options.onEnd()

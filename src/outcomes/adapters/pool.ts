@@ -106,7 +106,7 @@ const overloaded = () =>
   })
 
 function workerUrl(): URL {
-  // From source this file is src/outcomes/adapters/pool.ts; bundled, it is in a chunk beside outcome-worker.js.
+  // This file is src/outcomes/adapters/pool.ts when run from source; bundled, it is in a chunk beside outcome-worker.js.
   return import.meta.url.endsWith('.ts')
     ? new URL('./worker.ts', import.meta.url)
     : new URL('./outcome-worker.js', import.meta.url)

@@ -107,7 +107,7 @@ async function runDigest(job: Job, { gather, analyser, signal }: RunContext): Pr
         return text === null ? [] : [{ pointer: `/entries/${at}/${name}`, sha256: digestText(text) }]
       }),
     ),
-    // When a source was read is part of the result.
+    // The time at which a source was read is part of the result.
     deterministic: true,
   }
 }

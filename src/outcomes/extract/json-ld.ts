@@ -70,7 +70,7 @@ const typesOf = (node: Readonly<Record<string, unknown>>): string[] =>
     .map((type) => cutText(collapseSpaces(cleanText(lastSegment(type))), 80))
     .filter((type) => type !== '')
 
-/** At most 50 different types, sorted. */
+/** Lists at most 50 different types, sorted. */
 export function allTypes({ nodes }: JsonLd): string[] {
   return [...new Set(nodes.flatMap(typesOf))].sort().slice(0, MAX_TYPES)
 }
@@ -87,7 +87,7 @@ export interface Product {
   offers: { price: string | null; currency: string | null; availability: string | null }[]
 }
 
-/** At most 20 products with at most ten offers each. */
+/** Lists at most 20 products with at most ten offers each. */
 export function productsIn({ nodes }: JsonLd): Product[] {
   return nodes
     .filter((node) => typesOf(node).some((type) => type === 'Product' || type === 'ProductGroup'))

@@ -56,7 +56,7 @@ const CHANGED =
   // oxlint-disable-next-line no-control-regex, no-misleading-character-class -- see above
   /[\u0000-\u0008\u000E-\u001F\u007F-\u009F\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\u3164\uD82F\uD834\uDB40-\uDB43\uFE00-\uFE0D\uFEFF\uFFA0\uFFF0-\uFFFB]|(?:\u200C|\u200D|\uFE0E|\uFE0F){3}/
 
-/** No script puts more marks on a letter than the standard's Stream-Safe Text Format allows; sorting them is quadratic. */
+/** Scripts put no more marks on a letter than the standard's Stream-Safe Text Format allows; sorting them is quadratic. */
 const PILED_MARKS = /(\p{M}{30})\p{M}+/gu
 
 /** Lone surrogates replaced, invisible and control characters removed, NFC, line ends as \n, at most 30 marks a letter. */

@@ -24,7 +24,7 @@ export function dropDoctype(text: string): Undeclared {
   }
 }
 
-/** Only before the first element: further down it is text of an entry, or nonsense. */
+/** A doctype stands before the first element: further down it is text of an entry, or nonsense. */
 function findDoctype(text: string): number {
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0
   for (;;) {

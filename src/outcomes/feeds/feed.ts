@@ -142,7 +142,7 @@ function createAddresses(entries: readonly ParsedEntry[], home: string | null) {
   }
 }
 
-/** When it was published, or the next best thing that can be read. */
+/** The time of its publication, or the next best thing that can be read. */
 function dateOf(entry: ParsedEntry): Pick<Dated, 'date' | 'dateFrom'> {
   const stated = (['published', 'date', 'created', 'updated'] as const).filter((name) => entry[name] !== null)
   const dateFrom = stated.find((name) => entry[name]?.at != null) ?? stated[0] ?? null
@@ -165,7 +165,7 @@ function readEntry({ entry, date, dateFrom, url, urlKey }: Dated, feed: ParsedFe
   const title = lineOf(titleRead?.text, MAX_TITLE_CHARACTERS)
   const summary =
     summaryRead && cutSentences(lineOf(summaryRead.text, MAX_READ_CHARACTERS) ?? '', MAX_SUMMARY_CHARACTERS)
-  // Only there are authors of the feed authors of its entries (RFC 4287, 4.2.1; JSON Feed 1.1).
+  // Authors of the feed are authors of its entries only there (RFC 4287, 4.2.1; JSON Feed 1.1).
   const inherited = /^(?:atom|json)/.test(feed.format) ? feed.authors : []
   return {
     title,

@@ -10,7 +10,7 @@ export interface SaidUrls {
   readonly rest: string
 }
 
-// No part of a URL in a sentence: space, quotes, angle brackets, Arabic and CJK punctuation, invisible characters, emoji.
+// These are no part of a URL in a sentence: space, quotes, angle brackets, Arabic and CJK punctuation, invisible characters, emoji.
 const STOP = String.raw`\s<>"\u0060{}|\\^\u00AB\u00BB\u2018-\u201F\u2026\u060C\u061B\u061F\u3000-\u3002\u300C-\u300F\uFF0C\uFF1F\u200B-\u200F\u202A-\u202E\u2060-\u2069\u061C\uFEFF\uFFFC\uFFFD\p{Cs}\p{Cc}\p{Extended_Pictographic}` // prettier-ignore
 const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?`
 const ENDING = String.raw`(?:xn--[a-z\d-]{2,59}|[a-z]{2,24}|[\u0621-\u064A]{2,20})`

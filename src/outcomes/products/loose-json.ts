@@ -68,7 +68,7 @@ function unwrap(text: string): string {
 type Container =
   { readonly list: unknown[] } | { readonly map: Record<string, unknown>; key: string | undefined }
 
-/** No shop nests deeper; what does is not worth a repair. */
+/** Shops nest no deeper; what does is not worth a repair. */
 const MAX_DEPTH = 200
 const SPACE = /\s/
 const BARE = /[\w$+\-.@:/]/

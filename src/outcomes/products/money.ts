@@ -15,7 +15,7 @@ const MAX_TEXT_CHARACTERS = 200
 const MAX_WHOLE_DIGITS = 15
 /** A double is written with so many digits: `19.990000000000002` is what shops that calculate say. */
 const MAX_FRACTION_DIGITS = 20
-/** Between the two numbers of a range. */
+/** It stands between the two numbers of a range. */
 const RANGE = /^\s*(?:\p{Sc}|[a-z]{3})?\s*(?:[-–—]|to|bis|à|الى|إلى)\s*(?:\p{Sc}|[a-z]{3})?\s*(?=[\d.,])/iu
 
 /** One number: digits with separators; a space belongs to it only where three digits follow. */
@@ -55,7 +55,7 @@ export function readAmount(
   return { amount, isAmbiguous: split.isAmbiguous, isRange: isBelow(amount, after, options) }
 }
 
-/** Not `19.99 - 20 %`, and not `2-1`. */
+/** The second number is an amount and the greater one: `19.99 - 20 %` is no range, and neither is `2-1`. */
 function isBelow(amount: string, after: string, options: Parameters<typeof readAmount>[1]): boolean {
   const between = RANGE.exec(after)
   const upper = between && readAmount(after.slice(between[0].length), options)

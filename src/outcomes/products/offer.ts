@@ -97,7 +97,7 @@ const isListPrice = (node: Node) =>
   NOT_A_PRICE.test(textAt(node, ['priceType'], 100) ?? '') || valuesOf(node, 'priceType').some(isStruck)
 const isStruck = (value: unknown) => NOT_A_PRICE.test(scalarOf(value) ?? '')
 
-/** Not a price per kilogram, for members, from ten pieces on, or for the delivery. */
+/** A price per kilogram, for members, from ten pieces on, or for the delivery is not the price. */
 function isForOne(node: Node): boolean {
   const types = listOf(own(node, '@type')).join(' ')
   if (/Delivery|PaymentCharge/.test(types)) return false

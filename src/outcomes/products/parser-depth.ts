@@ -6,7 +6,7 @@ import type { Parser } from 'htmlparser2'
 const MAX_OPEN = 512
 
 /**
- * To be called for every opened element. The outermost ones are forgotten: they are closed at the end of the document
+ * Has to be called for every opened element. The outermost ones are forgotten: they are closed at the end of the document
  * instead of by their end tags. Relies on how htmlparser2 keeps them; a test notices when that changes.
  */
 export function boundDepth(parser: Parser): void {

@@ -73,7 +73,7 @@ const opaque = (etag: string) => etag.trim().replace(/^W\//, '')
 /** The conditions that the source is asked under, so that it need not send again what is kept. */
 export function conditionsOf(kept: CachedAnswer | undefined): (readonly [string, string])[] {
   const conditions: [string, string][] = []
-  // Only a text that is certain to be a header value is sent.
+  // A text that is certain to be a header value is sent, and no other.
   if (kept?.etag && /^(?:W\/)?"[ !#-~]*"$/.test(kept.etag)) conditions.push(['if-none-match', kept.etag])
   if (kept?.lastModified && /^[ -~]+$/.test(kept.lastModified))
     conditions.push(['if-modified-since', kept.lastModified])

@@ -44,7 +44,7 @@ function lifetimeOf(head: Head, directives: ReadonlyMap<string, string>): number
 
 const isPragmaNoCache = (head: Head) => /(?:^|[\s,])no-cache(?:$|[\s,])/i.test(listOf(head, 'pragma'))
 
-/** Only the form that is sent today: what is older, or not a date, is in the past. */
+/** The form that is sent today is the only one: what is older, or not a date, is in the past. */
 function readHttpDate(text: string): number | undefined {
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text.trim())) return undefined
   const at = Date.parse(text)

@@ -12,7 +12,7 @@ export const MAX_SEGMENT = 700
 /** Shorter neighbours are read together. */
 const ENOUGH = 250
 const MAX_HEADING = 300
-/** No shorter piece is cut off for the sake of a whole sentence. */
+/** A shorter piece is never cut off for the sake of a whole sentence. */
 const MIN_PIECE = 200
 
 /** @param headings texts that are headings where they stand as a block of their own */
@@ -68,7 +68,7 @@ function headingAt(text: string, start: number, end: number, known: ReadonlySet<
   return known.has(line) ? line : undefined
 }
 
-/** Between blank lines. */
+/** A paragraph stands between blank lines. */
 function* blocksOf(text: string): Generator<{ start: number; end: number }> {
   for (let at = 0; at < text.length;) {
     const blank = text.indexOf('\n\n', at)

@@ -329,7 +329,7 @@ export const recoverAttempts = command({ kind: 'transaction', touches: 'access' 
   )
 })
 
-/** For attempts that recovery made ambiguous: attaches the receipt once. */
+/** Attaches the receipt once to an attempt that recovery made ambiguous. */
 export const attachReceipt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   attemptId: string
   receipt: StoredReceipt

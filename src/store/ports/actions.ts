@@ -16,7 +16,7 @@ export interface Mandate {
   readonly host: string
   readonly pathPrefix: string
   readonly methods: readonly string[]
-  /** At least one of the two is set. */
+  /** One of the two is set at least. */
   readonly maxCalls: number | null
   readonly maxCredits: number | null
   readonly requiresApproval: boolean
@@ -78,7 +78,7 @@ export type ActionResult =
   | { readonly ok: true; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credential_gone' | 'credential_changed' | 'mandate_gone' }
-  /** Not `ready`, or past its time: as it stands. Undefined when there is no such permit. */
+  /** The permit as it stands, when it is not `ready` or past its time. Undefined when there is no such permit. */
   | { readonly ok: false; readonly reason: 'permit'; readonly permit: Permit | undefined }
 
 /** Counted in the transactions that they count; they agree with the ledger at every moment. */

@@ -9,7 +9,7 @@ export interface EmailKey {
   readonly lastSeenDay: string
 }
 
-/** So many keys at most in a period for one holder of them, both as the caller names them. */
+/** One holder gets so many keys at most in a period, both as the caller names them. */
 export interface KeyLimit {
   readonly holder: string
   /** Begins with its day, and sorts like it: `2026-11-21` or `2026-11-21T13`. */

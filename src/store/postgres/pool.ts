@@ -78,7 +78,7 @@ export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>):
   return repeat(async () => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // Between statements a lost connection is an event; the statement that follows reports it.
+    // A connection that is lost between statements is an event; the statement that follows reports it.
     const onError = (thrown: Error) => (broken = thrown)
     client.on('error', onError)
     try {

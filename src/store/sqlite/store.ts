@@ -152,7 +152,7 @@ export async function openSqliteStore(parts: {
 }
 
 function workerUrl(): URL {
-  // From source this file is src/store/sqlite/store.ts; bundled, it is a chunk beside store-worker.js.
+  // This file is src/store/sqlite/store.ts when run from source; bundled, it is a chunk beside store-worker.js.
   return import.meta.url.endsWith('.ts')
     ? new URL('../worker.ts', import.meta.url)
     : new URL('./store-worker.js', import.meta.url)
