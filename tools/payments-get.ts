@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Timestamp } from '../schemas/http.ts'
 import { formatAtomic } from '../schemas/money.ts'
 import { free } from '../src/core/price.ts'
+import { SignInChallenge } from '../schemas/sign-in.ts'
 import { Receipt } from '../schemas/receipt.ts'
 import { defineTool } from './services.ts'
 
@@ -14,8 +15,9 @@ export const paymentsGet = defineTool({
   title: 'Read a payment',
   summary:
     'State, receipt and stored result of an x402 payment. Show the payment that made it, unchanged: as ' +
-    '`Payment-Signature` (or `X-PAYMENT`), or as `_meta["x402/payment"]` over MCP. Charges nothing and settles nothing; ' +
-    'a payment whose outcome is not known yet is looked up on its chain.',
+    '`Payment-Signature` (or `X-PAYMENT`), or as `_meta["x402/payment"]` over MCP. Where nothing in it is secret (clients that ' +
+    'do not echo the challenge, all of v1) it shows the state alone, and `sign_in` says what the payer signs to see the rest. ' +
+    'Charges nothing and settles nothing; a payment whose outcome is not known yet is looked up on its chain.',
   input: z.strictObject({
     claim_id: z.string().min(1).max(64).describe('From the answer that named it: `claim_id`'),
   }),
@@ -35,9 +37,9 @@ export const paymentsGet = defineTool({
     pay_to: z.string(),
     transaction: z.string().nullable(),
     reason: z.string().nullable().describe('Stable word for why it failed, was canceled or is not known'),
-    tool: z.string(),
-    method: z.string(),
-    resource: z.string(),
+    tool: z.string().nullable().describe('Null, as the three below, until `sign_in` is answered'),
+    method: z.string().nullable(),
+    resource: z.string().nullable(),
     created_at: Timestamp,
     submitted_at: Timestamp.nullable(),
     finished_at: Timestamp.nullable(),
@@ -46,16 +48,20 @@ export const paymentsGet = defineTool({
       .looseObject({})
       .nullable()
       .describe('What the payment bought, with its receipt: once settled, and for 24 hours'),
+    sign_in: SignInChallenge.nullable().describe(
+      'What the payer signs to see more than the state; null where the buyer is known',
+    ),
     retry_after_seconds: z.int().nullable().describe('When to ask again; null when nothing will change'),
   }),
   price: free,
   caller: 'anyone',
   effects: { readOnly: true, idempotent: true, openWorld: false },
   rest: { method: 'GET', path: '/v1/payments/{claim_id}', operationId: 'getPayment' },
-  errors: ['payment_not_found', 'payment_invalid', 'payments_unavailable'],
+  errors: ['payment_not_found', 'payment_invalid', 'sign_in_refused', 'payments_unavailable'],
   examples: [{ title: 'One payment', input: { claim_id: 'clm_00000000000000000000000000000000000' } }],
-  handle: async function paymentsGet({ claim_id }, { payments, payment }) {
-    const { claim, result, receipt } = await payments.claim(claim_id, payment)
+  handle: async function paymentsGet({ claim_id }, { payments, payment, signIn }) {
+    const { claim, signIn: challenge, result, receipt } = await payments.claim(claim_id, { payment, signIn })
+    const isBuyer = challenge === null
     const isDecided = ['settled', 'failed', 'canceled'].includes(claim.state)
     return {
       claim_id: claim.id,
@@ -68,14 +74,15 @@ export const paymentsGet = defineTool({
       pay_to: claim.payTo,
       transaction: claim.transaction,
       reason: claim.reason,
-      tool: claim.tool,
-      method: claim.method,
-      resource: claim.resource,
+      tool: isBuyer ? claim.tool : null,
+      method: isBuyer ? claim.method : null,
+      resource: isBuyer ? claim.resource : null,
       created_at: new Date(claim.createdAt).toISOString(),
       submitted_at: moment(claim.submittedAt),
       finished_at: moment(claim.finishedAt),
       receipt,
       result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
+      sign_in: challenge,
       retry_after_seconds: isDecided ? null : RETRY_SECONDS,
     }
   },

@@ -12,7 +12,9 @@ import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
 import { createPresentations } from '../payments/presentation.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
+import { createSecrets } from '../payments/secrets.ts'
 import { createSettlements } from '../payments/settlements.ts'
+import { createSignIns } from '../payments/sign-in.ts'
 import { createVerifier } from '../payments/verify.ts'
 import { openSandboxChains } from '../sandbox/chains.ts'
 import type { Platform } from './platform.ts'
@@ -83,7 +85,9 @@ export async function openPayments(
   lifetime.onClose(() => settlements.close())
   const purchases = createPurchases(shared)
   const presentations = createPresentations(signer.deriveKey('payment-presentation'))
-  const taking = { ...shared, verifier, settlements, presentations }
+  const secrets = createSecrets(signer.deriveKey('payment-challenge'))
+  const signIns = createSignIns({ ...shared, key: signer.deriveKey('payment-sign-in') })
+  const taking = { ...shared, verifier, settlements, presentations, secrets, signIns }
   return {
     networks,
     payTo,

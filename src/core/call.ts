@@ -5,7 +5,13 @@ import { parseInput, underOwnCode } from './input.ts'
 import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import type { CreditsRequired, PaidResult, PaymentGate, PresentedPayment } from './charging.ts'
+import type {
+  CreditsRequired,
+  PaidResult,
+  PaymentGate,
+  PresentedPayment,
+  PresentedSignIn,
+} from './charging.ts'
 import type { Debits } from './debits.ts'
 import type { Price } from './price.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
@@ -31,6 +37,7 @@ export interface CallRequest {
   /** How this door names the tool to a buyer: a URL, and the HTTP method where there is one. */
   readonly resource?: { readonly url: string; readonly method: string } | undefined
   readonly payment?: PresentedPayment | undefined
+  readonly signIn?: PresentedSignIn | undefined
   /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
   /** `X-Gateway-Quote` as sent. */
@@ -160,6 +167,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       signal: request.signal,
       requestId: request.requestId,
       payment: request.payment,
+      signIn: request.signIn,
       message: request.message,
       progress: request.progress ?? noProgress,
       quota: (state) => void (seen.quota = state),

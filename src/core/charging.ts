@@ -3,6 +3,7 @@
 import type { z } from 'zod'
 import type { Receipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
+import type { SignInChallenge } from '../../schemas/sign-in.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
@@ -17,6 +18,11 @@ export type PresentedPayment =
       readonly value: Secret<string>
     }
   | { readonly form: 'object'; readonly value: Secret<unknown> }
+
+/** Somebody's proof of who they are, of x402's extension sign-in-with-x, as a door found it: still text, or already JSON. */
+export interface PresentedSignIn {
+  readonly value: Secret<unknown>
+}
 
 /** The price of this very call, and the request that it is bound to. From the tool's `terms`. */
 export interface Terms {
@@ -89,6 +95,19 @@ export interface PaidResult {
   readonly replayed: boolean
 }
 
+/** What is told of a claim. */
+export interface ShownClaim {
+  readonly claim: PaymentClaim
+  /**
+   * Null where the buyer is known: by a secret in the payment, or by a signature. Else only the state is to be told, which is no
+   * more than the chain tells, and this is what the payer signs to see the rest.
+   */
+  readonly signIn: SignInChallenge | null
+  /** Exactly what was, or would have been, released for a settled claim. */
+  readonly result: string | null
+  readonly receipt: Receipt | null
+}
+
 export interface PaymentGate {
   /**
    * @throws {GatewayError} payment_required (extras.challenge holds the Challenge), payment_invalid, payment_rejected,
@@ -96,16 +115,17 @@ export interface PaymentGate {
    * and whatever the work throws (then nothing is charged)
    */
   run(call: PaidCall): Promise<PaidResult>
-  /** Claim by id for whoever shows the payment that made it. @throws {GatewayError} payment_not_found */
+  /**
+   * Claim by id for whoever shows the payment that made it, or signs in as its payer.
+   * @throws {GatewayError} payment_not_found, payment_invalid, sign_in_refused, payments_unavailable
+   */
   claim(
     claimId: string,
-    payment: PresentedPayment | undefined,
-  ): Promise<{
-    claim: PaymentClaim
-    /** Exactly what was, or would have been, released for a settled claim. */
-    result: string | null
-    receipt: Receipt | null
-  }>
+    shown: {
+      readonly payment?: PresentedPayment | undefined
+      readonly signIn?: PresentedSignIn | undefined
+    },
+  ): Promise<ShownClaim>
   /**
    * Finds out how a call ended that reported `settlement_unknown`, for the door that answers for it: looks at the chain while
    * that is in doubt. `paid`: of a settled claim, as long as its result is kept.

@@ -2,7 +2,7 @@
 // tools.
 import type { Caller } from './caller.ts'
 import type { IdPrefix } from '../lib/ids.ts'
-import type { PresentedPayment } from './charging.ts'
+import type { PresentedPayment, PresentedSignIn } from './charging.ts'
 import type { HttpMessage } from './message.ts'
 import type { QuotaState } from './rate-limit.ts'
 
@@ -21,6 +21,8 @@ export interface CallContext<C extends Caller = Caller> {
   readonly newId: (prefix: IdPrefix) => string
   /** The payment as the door found it, unjudged: for reading the claim it made, never for paying. */
   readonly payment?: PresentedPayment | undefined
+  /** Proof of who the payer is, as the door found it, unjudged. */
+  readonly signIn?: PresentedSignIn | undefined
   /** The claim that pays for this call; undefined where nothing was paid with x402. */
   readonly claimId?: string | undefined
   /** The message itself, for a tool that passes HTTP messages on. */

@@ -34,6 +34,7 @@ export const ERRORS = {
   // 403
   scope_denied: { status: 403, title: 'Not within the scope' },
   admin_required: { status: 403, title: 'An administrator key is required' },
+  sign_in_refused: { status: 403, title: 'The signature does not show who paid' },
   target_blocked: { status: 403, title: 'The target may not be reached' },
   edge_not_authorized: { status: 403, title: 'The merchant has not authorized this gateway' },
   transaction_blocked: { status: 403, title: 'The transaction was blocked by policy' },

@@ -23,6 +23,14 @@ export const PAYMENT_SCHEMES = {
     name: 'X-PAYMENT',
     description: 'x402 v1: base64 of the signed payment, made of `accepts` in the body of a 402',
   },
+  signIn: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Sign-In-With-X',
+    description:
+      'x402 extension sign-in-with-x: base64 of `sign_in.info` with address, chainId, type and the EIP-191 (or ERC-1271) ' +
+      'signature of the wallet that paid, over it as an EIP-4361 message',
+  },
 }
 
 /** Reading a payment back is free, but it has to be shown. */
@@ -35,7 +43,11 @@ const takesQuote = (tool: AnyTool) => tool.errors.includes('quote_invalid')
  */
 export function securityOf(tool: AnyTool, byCaller: readonly Json[]): readonly Json[] {
   if (!showsPayment(tool)) return byCaller
-  const payments: readonly Json[] = [{ payment: [] }, { paymentV1: [] }]
+  const payments: readonly Json[] = [
+    { payment: [] },
+    { paymentV1: [] },
+    ...(tool.errors.includes('sign_in_refused') ? [{ signIn: [] }] : []),
+  ]
   if (byCaller.length > 0)
     return payments.flatMap((payment) => byCaller.map((caller) => ({ ...caller, ...payment })))
   const isOptional = isPaid(tool) && !isAlwaysPaid(tool)
@@ -99,7 +111,14 @@ export const PAYMENT_MEMBERS: Json = {
   check: string('The check of the payment firewall that failed'),
   invalid_reason: string('Stable x402 reason why the payment was not taken'),
   claim_id: string('The claim on the payment'),
-  payment_url: string('Where its state and result are read, with the same payment'),
+  payment_url: string(
+    'Where its state and result are read, with the same payment or after signing `sign_in`',
+  ),
+  sign_in: {
+    type: 'object',
+    description:
+      'What the payer signs to be shown the result, where the payment holds no secret: the info of x402 extension sign-in-with-x',
+  },
   receipt_id: string('Receipt of the settlement that was made before'),
   balance: { type: 'integer', minimum: 0, description: 'Credits left, in a 402 for credits' },
   offer: {

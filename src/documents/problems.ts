@@ -29,9 +29,15 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   payment_rejected:
     'Look at `invalid_reason`, and pay again with a new signature for the requirement in this answer.',
   settlement_failed: 'Nothing was charged. Look at `invalid_reason`, and pay again with a new signature.',
-  payment_not_found: 'Send the Payment-Signature that made the claim, and check the claim id.',
+  payment_not_found:
+    'Send the Payment-Signature that made the claim, and check the claim id. Or sign `sign_in` with the wallet that paid, and ' +
+    'send it as Sign-In-With-X.',
   payment_claimed:
-    'Nothing was charged again. Read the state and the result at `payment_url` with the same Payment-Signature.',
+    'Nothing was charged again. Read the state and the result at `payment_url` with the same Payment-Signature. Where the answer ' +
+    'has a `sign_in`, that shows the state alone: sign it with the wallet that paid, and send it there as Sign-In-With-X.',
+  sign_in_refused:
+    '`invalid_reason` says what is wrong. Sign the new `sign_in` as it stands, with the wallet that paid, within five minutes; ' +
+    'each is good once.',
   payment_identifier_conflict: 'Use a new payment identifier for another request.',
   settlement_unknown:
     'Do not pay again: the chain is being asked. Read `payment_url` with the same Payment-Signature.',

@@ -52,7 +52,7 @@ let letters = ''
 let used = 0
 
 /** @returns 26 characters of 5 bits: 130 bits, of which 128 were asked for */
-export function randomText(): string {
+function randomText(): string {
   if (used === letters.length) {
     letters = ''
     for (const byte of randomFillSync(random)) letters += ALPHABET.charAt(byte & 31)

@@ -1,8 +1,7 @@
 // The 402: what must be paid, in the words of v2 and of v1. What does not change from call to call is put together once for
-// each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that. Only 128 random
-// bits are of one challenge alone: who pays sends them back, and nobody else can say them.
+// each (tool, resource, price, networks), and signed once a second: an offer says nothing finer than that. Only a secret is
+// of one challenge alone: who pays sends it back, and nobody else can say it.
 import { GatewayError } from '../core/errors.ts'
-import { randomText } from '../lib/ids.ts'
 import type {
   PaymentRequired,
   PaymentRequirements,
@@ -16,6 +15,7 @@ import type { Router, UpstreamState } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import type { Challenge, PaidCall } from '../core/charging.ts'
 import { toRequirements } from './requirements.ts'
+import { CHALLENGE_CHARACTERS, type Secrets } from './secrets.ts'
 
 /** Enough for every paid route and its variants; resources with a parameter in the path must not fill the memory. */
 const MAX_REMEMBERED = 256
@@ -24,6 +24,7 @@ export interface ChallengeParts {
   readonly networks: Networks
   readonly payTo: string | undefined
   readonly offers: Offers
+  readonly secrets: Pick<Secrets, 'mint'>
   /** The router, where one is given: a network that no live facilitator takes is not asked for. */
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly now: () => number
@@ -45,7 +46,7 @@ export interface Challenges {
 
 const UNPAID = 'Payment required'
 /** Filler that is as long as the random part that takes its place. */
-const PLACEHOLDER = '~'.repeat(26)
+const PLACEHOLDER = '~'.repeat(CHALLENGE_CHARACTERS)
 
 interface Remembered {
   readonly resource: ResourceInfo
@@ -62,7 +63,7 @@ interface Remembered {
 }
 
 export function createChallenges(parts: ChallengeParts): Challenges {
-  const { payTo, offers, now } = parts
+  const { payTo, offers, secrets, now } = parts
   const remembered = new Map<string, Remembered>()
 
   function remember(call: Asked): Remembered {
@@ -143,7 +144,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
       const { acceptsV1 } = known
-      const own = randomText()
+      const own = secrets.mint()
       const brief = (): string => base64(JSON.stringify({ ...known.brief(own), error }))
       // Who sends a long quote along is not sent it again where there is no room.
       const shown = quote !== undefined && quote.length <= MAX_BRIEF_QUOTE_CHARS ? quote : undefined

@@ -73,7 +73,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   async function claim(asked: Asked, caller: Caller) {
     const { payment, requirements } = asked
     const at = now()
-    const resource = asked.resourceUrl ?? payment.resourceUrl ?? ''
+    const resource = resourceOf(asked)
     return store.claimPayment({
       bootId,
       claim: {
@@ -89,9 +89,11 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         tool: 'settle',
         method: 'POST',
         resource,
-        requestDigest: digestCanonical({ resource, requirements }),
+        requestDigest: digestOf(asked),
         requirementDigest: digestCanonical(requirements),
         presentationDigest: presentations.digest(payment),
+        // A challenge of another seller's is not ours to judge, and nothing is kept here that it could release.
+        secret: null,
         identifier: null,
         purchase: null,
         accountId: caller.kind === 'operator' ? caller.accountId : null,
@@ -214,7 +216,8 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
    * to have the payer's signature: a nonce is public once it is used.
    * @returns when the claim was canceled and the payment is free again
    */
-  async function refuseCopy(held: PaymentClaim, { payment, requirements }: Asked): Promise<void> {
+  async function refuseCopy(held: PaymentClaim, asked: Asked): Promise<void> {
+    const { payment, requirements } = asked
     const isSame = presentations.isSame(payment, held)
     // The very payment was judged before; what others judge (contract wallets, Permit2) is not judged here again.
     if (!isSame) {
@@ -227,7 +230,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       case 'canceled':
         return
       case 'settled':
-        throw replayed(current, payment, isSame ? baseUrl : undefined)
+        throw replayed(current, payment, isSame && knowsPurchase(current, asked) ? baseUrl : undefined)
       case 'failed':
         throw failedSettle({ claim: current }, payment)
       default:
@@ -301,6 +304,17 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
     ...createFacilitatorCard(parts),
   }
 }
+
+const resourceOf = ({ payment, resourceUrl }: Asked) => resourceUrl ?? payment.resourceUrl ?? ''
+const digestOf = (asked: Asked) =>
+  digestCanonical({ resource: resourceOf(asked), requirements: asked.requirements })
+
+/**
+ * The receipt says what was bought, so it is named to who knows that already: the seller, who says it again, or the buyer, by
+ * the secret in the payment.
+ */
+const knowsPurchase = ({ origin, secret, requestDigest }: PaymentClaim, asked: Asked) =>
+  origin === 'settle' ? requestDigest === digestOf(asked) : secret !== null
 
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
 

@@ -16,10 +16,12 @@ import { isMadeByCopies, toPaid } from './firewall.ts'
 import { createOffers } from './offers.ts'
 import type { Payment, Router, Settlement, Settlements, StoredResult, Verdict, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
-import type { PaidCall, PaidResult, PaymentGate } from '../core/charging.ts'
+import type { PaidCall, PaidResult, PaymentGate, ShownClaim } from '../core/charging.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
+import { isUnguessable, type Secrets } from './secrets.ts'
+import type { SignIns } from './sign-in.ts'
 import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
 import { retryLater } from '../lib/retry.ts'
 import { decodePayment } from './wire.ts'
@@ -34,6 +36,8 @@ export interface GateParts {
   readonly router?: Pick<Router, 'states' | 'routes'> | undefined
   readonly signer: Signer
   readonly presentations: Presentations
+  readonly secrets: Secrets
+  readonly signIns: SignIns
   /** Address that is paid; undefined until the operator says (production): then paid tools are not available. */
   readonly payTo: string | undefined
   readonly baseUrl: string
@@ -56,10 +60,11 @@ interface Offered {
 }
 
 export function createPaymentGate(parts: GateParts): PaymentGate {
-  const { store, verifier, settlements, presentations, bootId, now, log, fault } = parts
+  const { store, verifier, settlements, presentations, secrets, signIns, bootId, now, log, fault } = parts
   const offers = createOffers(parts)
   const challenges = createChallenges({ ...parts, offers })
-  const refuse = createRefusals({ challenges, baseUrl: parts.baseUrl })
+  const refuse = createRefusals({ challenges, signIns, baseUrl: parts.baseUrl })
+  const allNetworks = parts.networks.all.map(({ network }) => network)
   /** Claims of this process, from the claim to the release. */
   const running = new Map<string, Promise<PaidResult>>()
 
@@ -193,8 +198,12 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     const identifier = readIdentifier(payment)
     // The rest of it can be read on the chain, so a copy that differs anywhere may be anyone's.
     const isCopy = claim.nonce === payment.nonce && !isSame
-    if (identifier === null || claim.identifier !== identifier || isCopy)
-      throw claim.state === 'failed' ? refuse.settlementFailed(call, claim) : refuse.claimed(claim)
+    const isBuyers = isCopy ? false : isSame ? claim.secret !== null : isUnguessable(identifier ?? '')
+    // Not even whether the request is the same one is told before that: a stranger could guess it, word by word.
+    if (identifier === null || claim.identifier !== identifier || !isBuyers)
+      throw claim.state === 'failed'
+        ? refuse.settlementFailed(call, claim)
+        : refuse.claimed(claim, isSame && claim.secret !== null)
     if (claim.tool !== call.tool.name || claim.requestDigest !== call.terms.requestDigest)
       throw refuse.identifierConflict(claim)
 
@@ -204,7 +213,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     if (ended.state === 'failed') throw refuse.settlementFailed(call, ended)
     // A canceled payment may be paid with again; once is enough for one request.
     if (ended.state === 'canceled' && !isRetry) return run(call, true)
-    throw ended.state === 'canceled' ? refuse.claimed(ended) : refuse.pendingSettlement(ended)
+    throw ended.state === 'canceled' ? refuse.claimed(ended, true) : refuse.pendingSettlement(ended)
   }
 
   /** @returns the result itself where this process makes it, else the claim as it stands in the end */
@@ -230,7 +239,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
   async function replay(claim: PaymentClaim): Promise<PaidResult> {
     const paid = await findPaid(claim)
-    if (!paid) throw refuse.claimed(claim)
+    if (!paid) throw refuse.claimed(claim, true)
     return paid
   }
 
@@ -262,24 +271,39 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   return {
     run: (call) => run(call),
 
-    async claim(claimId, presented) {
-      const payment = presented && decodePayment(presented)
+    async claim(claimId, { payment, signIn }) {
       const found = await store.getClaim(claimId)
+      if (signIn) {
+        const verdict = await signIns.verify(signIn, found)
+        if (!verdict.ok && verdict.reason === 'malformed') throw refuse.signIn(claimId, allNetworks, verdict)
+        if (!found || (!verdict.ok && verdict.reason === 'other_payer'))
+          throw refuse.notFound(claimId, allNetworks)
+        if (!verdict.ok) throw refuse.signIn(claimId, [found.network], verdict)
+        if (!(await store.acceptSignIn({ id: found.id, issuedAt: verdict.issuedAt })))
+          throw refuse.signIn(claimId, [found.network], USED)
+        return show(found, true)
+      }
+      const shown = payment && decodePayment(payment)
       // Not the payer, nonce and signature alone: of a settled payment the chain tells those to everybody.
-      if (!payment || !found || !presentations.isSame(payment, found)) throw refuse.notFound()
-      const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
-      if (claim.state !== 'settled') return { claim, result: null, receipt: null }
-      const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
-      const shown = receipt ? receiptOf(receipt) : null
-      return { claim, result: stored && shown ? withReceipt(stored.json, shown) : null, receipt: shown }
+      if (!shown || !found || !presentations.isSame(shown, found)) throw refuse.notFound(claimId, allNetworks)
+      return show(found, found.secret !== null)
     },
 
     async outcome(claimId) {
       const found = await store.getClaim(claimId)
-      if (!found) throw refuse.notFound()
+      if (!found) throw new GatewayError('payment_not_found', 'There is no such claim.')
       const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
       return { claim, paid: claim.state === 'settled' ? await findPaid(claim) : null }
     },
+  }
+
+  async function show(found: PaymentClaim, isBuyer: boolean): Promise<ShownClaim> {
+    const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
+    const signIn = isBuyer ? null : signIns.challenge(claim.id, [claim.network])
+    if (!isBuyer || claim.state !== 'settled') return { claim, signIn, result: null, receipt: null }
+    const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
+    const shown = receipt ? receiptOf(receipt) : null
+    return { claim, signIn, result: stored && shown ? withReceipt(stored.json, shown) : null, receipt: shown }
   }
 
   function newClaim({ call, payment, requirements, identifier }: Offered): NewPaymentClaim {
@@ -301,6 +325,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       requestDigest: terms.requestDigest,
       requirementDigest: digestCanonical(requirements),
       presentationDigest: presentations.digest(payment),
+      secret: secrets.of(payment),
       identifier,
       purchase: terms.purchase ?? null,
       accountId: null,
@@ -328,6 +353,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   }
 }
 
+const USED = { reason: 'used', message: 'This signature was used before.' } as const
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
 const isDoubtful = ({ state }: PaymentClaim) => state === 'pending' || state === 'unknown'
 const names = (accepts: readonly PaymentRequirements[]) => accepts.map(({ network }) => network).join(' or ')

@@ -180,6 +180,16 @@ export interface Chain {
     /** A transaction that is said to hold it: looked at first, believed only when it does. */
     transaction?: string | undefined
   }): Promise<AuthorizationStatus>
+  /**
+   * ERC-1271: whether the contract at this address takes the signature of its owner. False where there is no contract.
+   * @param question.digest 32 bytes
+   * @throws {ChainError}
+   */
+  acceptsSignature(question: {
+    readonly account: string
+    readonly digest: Uint8Array
+    readonly signature: Uint8Array
+  }): Promise<boolean>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>
   state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }

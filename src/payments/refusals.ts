@@ -3,10 +3,15 @@
 import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { type Challenges, unsettled } from './challenge.ts'
+import type { SignIns } from './sign-in.ts'
 import type { Check, Verdict } from './ports.ts'
 import { type Challenge, type PaidCall, PaymentError } from '../core/charging.ts'
 
 const ASK_AGAIN_SECONDS = 5
+
+const SIGN =
+  'after showing that you paid: sign `sign_in` with the wallet that did (x402 extension sign-in-with-x), and send it there as ' +
+  'the header Sign-In-With-X. The payment alone shows the state, because the chain tells everybody what is in it'
 
 const UNPAID = 'Pay one of the offers in `accepts` and repeat the identical request with its payment.'
 
@@ -14,7 +19,15 @@ const uncharged = (message: string) =>
   `${/[.!?]$/.test(message) ? message : `${message}.`} Nothing was charged.`
 
 /** @param parts.baseUrl in front of the addresses that a refusal names */
-export function createRefusals({ challenges, baseUrl }: { challenges: Challenges; baseUrl: string }) {
+export function createRefusals({
+  challenges,
+  signIns,
+  baseUrl,
+}: {
+  challenges: Challenges
+  signIns: Pick<SignIns, 'challenge'>
+  baseUrl: string
+}) {
   const urlOf = ({ id }: PaymentClaim) => `${baseUrl}/v1/payments/${id}`
 
   function rejected(call: PaidCall, reason: string, check: Check, message: string): GatewayError {
@@ -65,12 +78,20 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
       return rejected(call, reason, check, message)
     },
 
-    claimed(claim: PaymentClaim): GatewayError {
+    /** @param isBuyer a secret in the payment shows whose it is; anybody else learns nothing but the state, and what to sign */
+    claimed(claim: PaymentClaim, isBuyer: boolean): GatewayError {
+      const how = isBuyer ? 'with the same payment' : SIGN
       return new GatewayError(
         'payment_claimed',
-        'This payment was used before, and nothing was charged again. Read its state and its result at `payment_url` ' +
-          'with the same payment.',
-        { extras: { claim_id: claim.id, state: claim.state, payment_url: urlOf(claim) } },
+        `This payment, or its identifier, was used before, and nothing was charged again. Read its state and its result at \`payment_url\` ${how}.`,
+        {
+          extras: {
+            claim_id: claim.id,
+            state: claim.state,
+            payment_url: urlOf(claim),
+            ...(!isBuyer && { sign_in: signIns.challenge(claim.id, [claim.network]) }),
+          },
+        },
       )
     },
 
@@ -110,7 +131,7 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
       return new PaymentError(
         'settlement_unknown',
         'It is not known yet whether this payment was settled. Do not pay again: read `payment_url` with the same ' +
-          'payment until it is.',
+          'payment until it is; where the payment is not enough for the result, the answer says what to sign.',
         {
           reason: claim.reason ?? claim.state,
           extras: {
@@ -124,10 +145,34 @@ export function createRefusals({ challenges, baseUrl }: { challenges: Challenges
       )
     },
 
-    notFound(): GatewayError {
+    /** @param networks all of ours: the answer is the same whether or not there is such a claim */
+    notFound(claimId: string, networks: readonly string[]): GatewayError {
       return new GatewayError(
         'payment_not_found',
-        'Check the claim id, and send the very payment that made the claim (Payment-Signature).',
+        'Check the claim id, and send the very payment that made the claim (Payment-Signature), or show that you paid: ' +
+          'sign `sign_in` with the wallet that did, and send it as the header Sign-In-With-X.',
+        { extras: { sign_in: signIns.challenge(claimId, networks) } },
+      )
+    },
+
+    signIn(
+      claimId: string,
+      networks: readonly string[],
+      { reason, message }: { readonly reason: string; readonly message: string },
+    ): GatewayError {
+      const extras = { invalid_reason: reason, sign_in: signIns.challenge(claimId, networks) }
+      if (reason === 'chain')
+        return new GatewayError('payments_unavailable', `${message} Try again with the same signature.`, {
+          reason,
+          extras: { retry_after_seconds: ASK_AGAIN_SECONDS },
+        })
+      return new GatewayError(
+        'sign_in_refused',
+        `${message} Sign the new \`sign_in\` with the wallet that paid.`,
+        {
+          reason,
+          extras,
+        },
       )
     },
   }

@@ -196,6 +196,12 @@ const attemptIndexes = (): readonly string[] => [
   `CREATE INDEX attempts_refunded ON attempts (account_id, id) WHERE state = 'refunded'`,
 ]
 
+/** The claims that are there release nothing by themselves any more: who paid signs for what is kept of them, a day at most. */
+const claimSecrets = ({ int }: Dialect): readonly string[] => [
+  `ALTER TABLE payment_claims ADD COLUMN secret TEXT CHECK (secret IN ('challenge', 'identifier'))`,
+  `ALTER TABLE payment_claims ADD COLUMN signed_in_at ${int}`,
+]
+
 /** Nobody wrote down when the keys that are there were used last: it counts from now. */
 const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
   `ALTER TABLE email_keys ADD COLUMN last_seen_day ${id} NOT NULL DEFAULT ''`,
@@ -361,6 +367,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   attemptIndexes,
   callDebits,
   openDebits,
+  claimSecrets,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

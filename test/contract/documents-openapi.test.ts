@@ -220,6 +220,7 @@ describe('payment', () => {
     expect(operation('/v1/payments/{claim_id}', 'get')['security']).toEqual([
       { payment: [] },
       { paymentV1: [] },
+      { signIn: [] },
     ])
     expect(operation('/v1/pricing', 'get')['security']).toEqual([])
   })

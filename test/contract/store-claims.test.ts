@@ -186,6 +186,25 @@ describe.each(ENGINES)('claims in %s', (engine) => {
     }
   })
 
+  it('keeps which part of a payment is the secret', async () => {
+    for (const secret of ['challenge', 'identifier', null] as const) {
+      const input = await claimIn('settled', { secret })
+      expect((await store.getClaim(input.id))!.secret).toBe(secret)
+    }
+  })
+
+  it('takes a signature of its payer once, of sixteen at once, and none that is as old or older', async () => {
+    const { id } = await claimIn('settled')
+    const other = await claimIn('settled')
+    const taken = await Promise.all(times(16, () => store.acceptSignIn({ id, issuedAt: 1000 })))
+    expect(taken.filter(Boolean)).toHaveLength(1)
+    expect(await store.acceptSignIn({ id, issuedAt: 1000 })).toBe(false)
+    expect(await store.acceptSignIn({ id, issuedAt: 999 })).toBe(false)
+    expect(await store.acceptSignIn({ id, issuedAt: 1001 })).toBe(true)
+    expect(await store.acceptSignIn({ id: other.id, issuedAt: 999 })).toBe(true)
+    expect(await store.acceptSignIn({ id: newId('clm', NOW), issuedAt: 999 })).toBe(false)
+  })
+
   it('gives an identifier to one claim of twenty different payments of one payer', async () => {
     const { payer } = newClaim()
     const inputs = times(20, () => newClaim({ payer, identifier: 'identifier-0001' }))

@@ -7,7 +7,7 @@ import { ClientFactory } from '@a2a-js/sdk/client'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { wrapAxiosWithPayment, x402Client as axiosClient } from '@x402/axios'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
-import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from '@x402/extensions/payment-identifier'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import axios from 'axios'
 import canonicalize from 'canonicalize'
@@ -356,11 +356,12 @@ describe('copies', () => {
   it('one identifier, two payments: the same bytes, charged once', async () => {
     const payer = chain.payers[6]!
     const client = new x402Client().register('eip155:*', new ExactEvmScheme(payer))
+    const id = generatePaymentId()
     client.registerExtension({
       key: 'payment-identifier',
       enrichPaymentPayload: async (payload) => {
         const extensions = structuredClone(payload.extensions ?? {})
-        appendPaymentIdentifierToExtensions(extensions, 'outcome_bought_once')
+        appendPaymentIdentifierToExtensions(extensions, id)
         return { ...payload, extensions }
       },
     })

@@ -42,6 +42,11 @@ const sign = (over: Partial<SignOptions> = {}) =>
   signPayment({ account: chain.payers[0]!, requirements: requirementsOf(chain), ...over })
 const pay = (payload: unknown, body: unknown = { text: 'hello' }, path = PAID) =>
   post(gw.baseUrl + path, body, { 'payment-signature': toHeader(payload) })
+/** As stock clients of v2 do: resource and extensions go back as they came, and the challenge with them. */
+const signEchoing = async () => {
+  const { required } = await unpaid()
+  return sign({ resource: required!.resource, extensions: required!.extensions! })
+}
 const unpaid = (path = PAID, headers: Record<string, string> = {}) =>
   post(gw.baseUrl + path, { text: 'hello' }, headers)
 const nonceOf = (payload: { payload: Record<string, unknown> }) =>
@@ -211,7 +216,7 @@ describe('a payment', () => {
   })
 
   it(cites('x402:http:owner', 'is read back by its owner, with the result, and by nobody else'), async () => {
-    const payload = await sign()
+    const payload = await signEchoing()
     const bought = await pay(payload)
     const copy = await pay(payload)
     expect([copy.status, copy.body.code]).toEqual([409, 'payment_claimed'])
@@ -258,7 +263,7 @@ describe('a payment', () => {
   it(
     cites('x402:http:disconnect', 'buys on when its buyer goes away, and the result waits for it'),
     async () => {
-      const payload = await sign()
+      const payload = await signEchoing()
       let go = () => {}
       const gone = new Promise<void>((resolve) => (go = resolve))
       paid.before = () => gone
@@ -293,7 +298,7 @@ describe('a payment identifier', () => {
       'gets the stored bytes again, from a new payment of the same payer too, and charges nothing',
     ),
     async () => {
-      const extensions = identified('flow_identifier_1')
+      const extensions = identified('flow_identifier_9c1e7b3f5a0d2e84')
       const payload = await sign({ extensions })
       const first = await pay(payload, { text: 'twice' })
       const transfers = await chain.transfersTo(chain.payTo)

@@ -6,7 +6,7 @@ import { wrapAxiosWithPayment, x402Client as axiosClient } from '@x402/axios'
 import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { ExactEvmSchemeV1 } from '@x402/evm/v1'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
-import { appendPaymentIdentifierToExtensions } from '@x402/extensions/payment-identifier'
+import { appendPaymentIdentifierToExtensions, generatePaymentId } from '@x402/extensions/payment-identifier'
 import axios from 'axios'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestChain, type TestChain } from '../support/chain.ts'
@@ -68,11 +68,12 @@ describe.each([8453, 84532])('stock clients on chain %i', (chainId) => {
   it('@x402/fetch with a payment identifier: the same bytes for a second payment, charged once', async () => {
     const account = chain.payers[1]!
     const client = new x402Client().register('eip155:*', new ExactEvmScheme(account))
+    const id = generatePaymentId()
     client.registerExtension({
       key: 'payment-identifier',
       enrichPaymentPayload: async (payload) => {
         const extensions = structuredClone(payload.extensions ?? {})
-        appendPaymentIdentifierToExtensions(extensions, `stock_client_${chainId}`)
+        appendPaymentIdentifierToExtensions(extensions, id)
         return { ...payload, extensions }
       },
     })

@@ -46,7 +46,10 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
         account: chain.payers[at]!,
         requirements: requirementsOf(chain),
         extensions: {
-          'payment-identifier': { info: { required: false, id: `crash_at_${point}_${engine}` }, schema: {} },
+          'payment-identifier': {
+            info: { required: false, id: `crash_at_${point}_${engine}_${crypto.randomUUID()}` },
+            schema: {},
+          },
         },
       })
       payments.set(point, payload)

@@ -42,9 +42,12 @@ describe.each(ENGINES)('copies of one payment (%s)', (engine) => {
   it.each([8, 64])(
     '%i without identifier: one gets the result, the rest a refusal that names the claim',
     async (count) => {
+      const { required } = await post(gw.baseUrl + PAID, { text: 'unpaid' })
       const payload = await signPayment({
         account: chain.payers[count % 8]!,
         requirements: requirementsOf(chain),
+        // The secret that shows whose the result is; the rest of what clients echo is of one address alone.
+        extensions: { 'offer-receipt': required!.extensions!['offer-receipt'] },
       })
       const header = { 'payment-signature': toHeader(payload) }
       const before = await measure()
@@ -83,7 +86,10 @@ describe.each(ENGINES)('copies of one payment (%s)', (engine) => {
         account: chain.payers[count % 8]!,
         requirements: requirementsOf(chain),
         extensions: {
-          'payment-identifier': { info: { required: false, id: `parallel_${engine}_${count}` }, schema: {} },
+          'payment-identifier': {
+            info: { required: false, id: `parallel_${engine}_${crypto.randomUUID()}` },
+            schema: {},
+          },
         },
       })
       const header = { 'payment-signature': toHeader(payload) }

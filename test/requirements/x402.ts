@@ -57,6 +57,19 @@ export const X402_REQUIREMENTS = {
     'a payment that is not good is a 402 with the exact reason',
   ),
   'x402:http:owner': must('security', 'what was bought is read back by its owner alone'),
+  'x402:release:rebuilt': must(
+    'security',
+    'a payment rebuilt from the chain gets neither the result nor what was asked for, at no door',
+  ),
+  'x402:release:payer': must(
+    'extensions/sign-in-with-x.md',
+    'the payer gets the result by signing a fresh challenge, with a key or with a contract wallet',
+  ),
+  'x402:release:once': must(
+    'extensions/sign-in-with-x.md',
+    'a signature that is stale, used, or of another domain, payment or wallet gets nothing',
+  ),
+  'x402:release:facilitator': must('security', 'no facilitator is told what releases a result'),
   'x402:http:disconnect': should('security', 'a buyer that goes away finds its result'),
   'x402:http:secret': must('security', 'no payment over HTTP is logged'),
   'x402:chain:canceled': must(

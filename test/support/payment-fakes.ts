@@ -104,6 +104,7 @@ export async function claimFor(
       requestDigest: 'request-digest',
       requirementDigest: 'requirement-digest',
       presentationDigest: 'presentation-digest',
+      secret: null,
       identifier: null,
       purchase: null,
       accountId: null,
@@ -131,6 +132,7 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
     looks: 0,
     time: now(),
     probe: async () => ({ nonceUsed: false, balance: 1_000_000n, payerHasCode: false, revert: null }),
+    acceptsSignature: async () => false,
     async authorizationStatus({ nonce }) {
       chain.looks++
       const status = statuses.get(nonce) ?? { state: 'unused' }

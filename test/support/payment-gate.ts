@@ -13,6 +13,8 @@ import { createNetworks } from '../../src/core/networks.ts'
 import type { Chain, ChainProbe, Settlements, UpstreamState } from '../../src/payments/ports.ts'
 import type { PaidCall, PaidResult, PaymentGate, PresentedPayment } from '../../src/core/charging.ts'
 import { createPresentations } from '../../src/payments/presentation.ts'
+import { createSecrets } from '../../src/payments/secrets.ts'
+import { createSignIns } from '../../src/payments/sign-in.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
 import { createVerifier } from '../../src/payments/verify.ts'
 import { openSigner } from '../../src/receipts/adapters/signer.ts'
@@ -75,15 +77,22 @@ export async function openGate(options: GateOptions = {}) {
     prepared: 0,
     routesAsked: 0,
     reconciled: [] as string[],
+    /** What contract wallets were asked, and what they say. */
+    asked: [] as Parameters<Chain['acceptsSignature']>[0][],
+    wallet: (): boolean => false,
   })
   const world = fresh()
-  const chain = {
+  const chain: Pick<Chain, 'probe' | 'acceptsSignature'> = {
     async probe() {
       world.probes++
       return world.probe
     },
-  } as unknown as Chain
-  const chains = new Map(networks.all.map(({ network }) => [network, chain]))
+    async acceptsSignature(question) {
+      world.asked.push(question)
+      return world.wallet()
+    },
+  }
+  const chains = new Map(networks.all.map(({ network }) => [network, chain as Chain]))
   const bootId = randomUUID()
 
   const receiptOf = (claim: PaymentClaim) => {
@@ -137,7 +146,10 @@ export async function openGate(options: GateOptions = {}) {
     },
   }
   const presentations = createPresentations(signer.deriveKey('payment-presentation'))
+  const secrets = createSecrets(signer.deriveKey('payment-challenge'))
   const parts = {
+    secrets,
+    signIns: createSignIns({ key: signer.deriveKey('payment-sign-in'), baseUrl, chains, now }),
     store,
     networks,
     settlements,
@@ -178,6 +190,11 @@ export async function openGate(options: GateOptions = {}) {
     store,
     signer,
     presentations,
+    secrets,
+    /** Extensions of a buyer that echoes the challenge of its 402. */
+    echoed: () => ({
+      'offer-receipt': { info: { offers: [], challenge: secrets.mint() }, schema: {} },
+    }),
     networks,
     clock,
     world,

@@ -43,6 +43,8 @@ export function createRestBuyer(baseUrl: string, account: PrivateKeyAccount) {
       account,
       requirements: required.accepts[0]!,
       resource: required.resource,
+      // Stock clients of v2 send them back, and with them the secret that shows whose payment it is.
+      ...(required.extensions && { extensions: required.extensions }),
     })
     return { 'payment-signature': toHeader(payment) }
   }

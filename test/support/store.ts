@@ -280,6 +280,7 @@ export function newClaim(over: Partial<NewPaymentClaim> = {}): NewPaymentClaim {
     requestDigest: 'cmVxdWVzdA',
     requirementDigest: 'cmVxdWlyZW1lbnQ',
     presentationDigest: 'cHJlc2VudGF0aW9u',
+    secret: null,
     identifier: null,
     purchase: null,
     accountId: null,

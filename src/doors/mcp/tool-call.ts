@@ -4,11 +4,12 @@ import { toProblem } from '../../core/errors.ts'
 import type { CallResult } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
 import type { CallContext } from '../../core/context.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { DoorParts } from '../parts.ts'
 import { readTraceparent } from '../http/request.ts'
 import { readPayment } from '../message-payment.ts'
 import type { Spelling } from './names.ts'
-import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META } from './result.ts'
+import { type Encoded, encodeCall, PAYMENT_META, QUOTE_META, SIGN_IN_META } from './result.ts'
 import { isRpcId, type JsonObject, META, RPC, type RpcError } from './wire.ts'
 
 /** A connection brings this along with its messages. */
@@ -45,10 +46,12 @@ export async function callTool(
 
   const meta = isObject(params['_meta']) ? params['_meta'] : undefined
   const quote = meta?.[QUOTE_META]
+  const proof = meta?.[SIGN_IN_META]
   const result: CallResult = await parts.calls.call({
     tool: entry.tool,
     input: input ?? {},
     ...readPayment(meta?.[PAYMENT_META], `_meta["${PAYMENT_META}"]`),
+    signIn: proof === undefined ? undefined : { value: new Secret(proof) },
     quote: typeof quote === 'string' ? quote : undefined,
     resource: { url: `mcp://tool/${entry.tool.name}`, method: 'POST' },
     door: 'mcp',

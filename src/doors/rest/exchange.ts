@@ -31,7 +31,7 @@ const EXPOSED =
 const ACCEPTED =
   'accept, content-type, payment-signature, x-payment, x-gateway-quote, idempotency-key, traceparent, access-control-expose-headers'
 /** A buyer shows the payment again to read what became of it. */
-const ACCEPTED_TO_READ = 'accept, payment-signature, x-payment, traceparent'
+const ACCEPTED_TO_READ = 'accept, payment-signature, x-payment, sign-in-with-x, traceparent'
 
 const NOTHING: Readonly<Record<string, string>> = {}
 const READABLE = { 'access-control-allow-origin': '*' }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
-import { paymentFactsOf, type PresentedPayment } from '../../core/charging.ts'
+import { paymentFactsOf, type PresentedPayment, type PresentedSignIn } from '../../core/charging.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
 import type { Exchange } from './exchange.ts'
@@ -30,6 +30,12 @@ export function presentedPayment(req: IncomingMessage): PresentedPayment | undef
       'Send one payment, in one header: Payment-Signature (v2) or X-PAYMENT (v1).',
     )
   return { form: 'header', name: first.name, value: new Secret(first.value) }
+}
+
+/** Proof of who the payer is: x402's extension sign-in-with-x. HEAD has no body to release. */
+export function presentedSignIn(req: IncomingMessage): PresentedSignIn | undefined {
+  const proof = req.headers['sign-in-with-x']
+  return typeof proof === 'string' && req.method !== 'HEAD' ? { value: new Secret(proof) } : undefined
 }
 
 export function presentedQuote(req: IncomingMessage): string | undefined {

@@ -9,7 +9,13 @@ import { rateHeaders, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
-import { paidHeaders, presentedPayment, presentedQuote, sendRefusal } from './payment-headers.ts'
+import {
+  paidHeaders,
+  presentedPayment,
+  presentedQuote,
+  presentedSignIn,
+  sendRefusal,
+} from './payment-headers.ts'
 
 type ToolParts = Pick<DoorParts, 'registry' | 'calls' | 'addresses' | 'config'>
 
@@ -58,6 +64,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       input,
       inputError,
       payment,
+      signIn: presentedSignIn(req),
       door: 'rest',
       tokens: presentedTokens(req),
       address,

@@ -4,14 +4,19 @@ import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
+  isMagicValue,
   packAuthorizationState,
   packBalanceOf,
+  packIsValidSignature,
   packTransfer,
   readFlag,
   readQuantity,
   readRevert,
   readWord,
 } from './usdc-abi.ts'
+
+/** The most that a stranger's contract may have a node compute for one question; passkey wallets need up to 400,000. */
+const ERC1271_GAS = '0xf4240'
 
 /** @param options.rpcUrl is asked at first use and after a failure; its errors become {@link ChainError} */
 export function createChain(options: ChainRpcOptions): Chain {
@@ -69,6 +74,15 @@ export function createChain(options: ChainRpcOptions): Chain {
         if (!(thrown instanceof ChainError) || thrown.reason !== 'refused') throw thrown
         return probe(authorization, signature)
       }
+    },
+    async acceptsSignature({ account, digest, signature }) {
+      const data = packIsValidSignature(digest, signature)
+      const call = { method: 'eth_call', params: [{ to: account, data, gas: ERC1271_GAS }, 'latest'] }
+      const [reply] = await decisive.ask([call])
+      if (reply?.ok) return isMagicValue(reply.result)
+      // A contract that reverts says no; a node that did not run it says nothing.
+      if (reply && readRevert(reply) !== undefined) return false
+      throw new ChainError('refused', network.network)
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
     async head() {

@@ -8,6 +8,8 @@ import {
   type SupportedResponse,
 } from '../../../schemas/x402.ts'
 import { findV1Network } from '../../core/networks.ts'
+import { PAYMENT_IDENTIFIER } from '../extensions.ts'
+import { OFFER_RECEIPT } from '../offers.ts'
 import type { Payment, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
 import type { ExchangeResult } from './facilitator-exchange.ts'
 
@@ -36,7 +38,9 @@ export function toRequestBody(
   const { version, quirks } = target
   if (version === 2) {
     const payload: PaymentPayloadV2 =
-      wire.x402Version === 2 ? wire : { x402Version: 2, accepted: requirements, payload: wire.payload }
+      wire.x402Version === 2
+        ? withoutSecrets(wire)
+        : { x402Version: 2, accepted: requirements, payload: wire.payload }
     const members = quirks.payloadMembers
     const paymentPayload = members
       ? Object.fromEntries(members.map((member) => [member, payload[member]]))
@@ -62,6 +66,16 @@ export function toRequestBody(
       ...(extra && { extra }),
     },
   })
+}
+
+/**
+ * What releases a result is between the buyer and us: a facilitator has no use for it, and some publish the extensions of
+ * what they settle in their catalogues.
+ */
+function withoutSecrets({ extensions, ...payload }: PaymentPayloadV2): PaymentPayloadV2 {
+  if (!extensions) return payload
+  const { [OFFER_RECEIPT]: _offers, [PAYMENT_IDENTIFIER]: _identifier, ...others } = extensions
+  return { ...payload, extensions: others }
 }
 
 const text = z.string().max(4096).nullish()

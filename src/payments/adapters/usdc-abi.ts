@@ -18,6 +18,17 @@ export const packBalanceOf = (account: string) => `0x70a08231${word(account)}`
 /** Call data of `authorizationState(address,bytes32)`. */
 export const packAuthorizationState = (from: string, nonce: string) => `0xe94a0102${word(from)}${word(nonce)}`
 
+/** Call data of ERC-1271's `isValidSignature(bytes32,bytes)`. */
+export function packIsValidSignature(digest: Uint8Array, signature: Uint8Array): string {
+  const hex = Buffer.from(signature).toString('hex')
+  const padded = hex.padEnd(Math.ceil(signature.length / 32) * 64, '0')
+  return `0x1626ba7e${Buffer.from(digest).toString('hex')}${uint(64n)}${uint(BigInt(signature.length))}${padded}`
+}
+
+/** Whether a contract answered ERC-1271's yes: its own selector, in a word of its own. */
+export const isMagicValue = (result: unknown): boolean =>
+  typeof result === 'string' && /^0x1626ba7e0{56}$/.test(result)
+
 /** `transferWithAuthorization`: by v, r, s for 65 bytes, else (wallets that are contracts) by bytes. */
 export function packTransfer(authorization: Eip3009Authorization, signature: Secret<string>): string {
   const { from, to, value, validAfter, validBefore, nonce } = authorization

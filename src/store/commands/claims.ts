@@ -59,6 +59,7 @@ const beginning = [
   'requestDigest',
   'requirementDigest',
   'presentationDigest',
+  'secret',
   'identifier',
   'purchaseAccountId',
   'purchaseCredits',
@@ -201,6 +202,19 @@ export const getClaimResult = command({ kind: 'lookup' })(function* (
 ): Command<Result | undefined> {
   const row = yield* first<Result>(GET_RESULT, id)
   return row && { ...row }
+})
+
+const SIGN_IN = `UPDATE payment_claims SET signed_in_at = $1
+  WHERE id = $2 AND (signed_in_at IS NULL OR signed_in_at < $1) RETURNING id`
+/**
+ * Takes the payer's signature under the challenge of this moment, once for all replicas. False when it, or one of a later
+ * challenge, was taken before: earlier signatures are used up with it, so one number remembers them all.
+ */
+export const acceptSignIn = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  issuedAt: Millis
+}): Command<boolean> {
+  return (yield* first(SIGN_IN, input.issuedAt, input.id)) !== undefined
 })
 
 export const DAY_MS = 24 * 3600 * 1000

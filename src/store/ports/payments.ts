@@ -34,6 +34,11 @@ export interface PaymentClaim {
   readonly requirementDigest: string
   /** Keyed digest of the whole payment as presented: who shows it again is its buyer. Says nothing without the key. */
   readonly presentationDigest: string
+  /**
+   * The part of the payment that only its buyer can know: the challenge of a 402 of ours, or a random identifier. Null where
+   * everything in it can be read on the chain or guessed; then the payment alone releases nothing.
+   */
+  readonly secret: 'challenge' | 'identifier' | null
   /** `payment-identifier` of the buyer, unique per (tool, payer) while not canceled. */
   readonly identifier: string | null
   /** Credits that settling grants. */

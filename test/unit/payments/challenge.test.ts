@@ -141,7 +141,7 @@ describe('a challenge', () => {
       own.add(ownOf(required))
     }
     expect(own.size).toBe(20)
-    for (const one of own) expect(one).toMatch(/^[0-9a-z]{26}$/)
+    for (const one of own) expect(one).toMatch(/^[\w-]{32}$/)
   })
 
   it('is put together and signed once a second', async () => {
@@ -279,7 +279,7 @@ describe('the room in a header', () => {
       const challenge = await asked(networks, quote)
       expect(challenge.required.accepts.map(({ network }) => network)).toEqual(networks)
       expect(sizeOf(challenge), networks.join()).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
-      expect(ownOf(challenge.required)).toMatch(/^[0-9a-z]{26}$/)
+      expect(ownOf(challenge.required)).toMatch(/^[\w-]{32}$/)
     }
   })
 
@@ -387,7 +387,7 @@ describe('offer-receipt', () => {
   it('signs a receipt that a replay carries unchanged, told apart from an offer by its type', async () => {
     const payment = present(
       await open.sign({
-        extensions: { 'payment-identifier': { info: { required: false, id: 'receipt_0123456789' } } },
+        extensions: { 'payment-identifier': { info: { required: false, id: 'receipt_4e0b9f7c21d84a6f' } } },
       }),
     )
     const work = async () => {
@@ -472,7 +472,9 @@ describe('payments that cannot be taken', () => {
     try {
       const payment = present(
         await gate.sign({
-          extensions: { 'payment-identifier': { info: { required: false, id: 'was_alive_0123456' } } },
+          extensions: {
+            'payment-identifier': { info: { required: false, id: 'was_alive_4e0b9f7c21d84a6f' } },
+          },
         }),
       )
       const first = await gate.gate.run(callOf({ payment }))

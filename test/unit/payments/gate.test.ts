@@ -19,7 +19,7 @@ import {
 } from '../../support/payment-gate.ts'
 
 let tests = 0
-const identified = (id = `pay_0123456789abcdef_${tests}`) => ({
+const identified = (id = `pay_7f3a9c2e1b8d4f6a_${tests}`) => ({
   'payment-identifier': { info: { required: false, id }, schema: {} },
 })
 
@@ -240,6 +240,7 @@ describe('a copy of a used payment', () => {
         claim_id: claimId,
         state: 'settled',
         payment_url: `${BASE_URL}/v1/payments/${claimId}`,
+        sign_in: expect.objectContaining({ info: expect.anything() as unknown }) as unknown,
       })
     }
     expect(work).not.toHaveBeenCalled()
@@ -541,10 +542,10 @@ describe('a quote', () => {
 
 describe('reading a claim', () => {
   it('shows state, receipt and released bytes to whoever shows the payment, also long after it expired', async () => {
-    const payment = present(await open.sign())
+    const payment = present(await open.sign({ extensions: open.echoed() }))
     const { claimId, json } = await open.gate.run(callOf({ payment }))
     open.clock.now += 3_600_000
-    const found = await open.gate.claim(claimId, payment)
+    const found = await open.gate.claim(claimId, { payment })
     expect(found.claim.state).toBe('settled')
     expect(found.result).toBe(json)
     expect(found.receipt).toEqual(JSON.parse(json).receipt)
@@ -565,7 +566,9 @@ describe('reading a claim', () => {
       [claimId, present(await open.sign())],
       ['clm_00000000000000000000000000000000000', present(payload)],
     ] as const)
-      await expect(open.gate.claim(id, presented)).rejects.toMatchObject({ code: 'payment_not_found' })
+      await expect(open.gate.claim(id, { payment: presented })).rejects.toMatchObject({
+        code: 'payment_not_found',
+      })
   })
 
   it('needs every member of the payment: payer, nonce and signature can be read on the chain', async () => {
@@ -588,7 +591,7 @@ describe('reading a claim', () => {
     }
     for (const [how, copy] of Object.entries(copies)) {
       const rebuilt = present(copy)
-      await expect(open.gate.claim(claimId, rebuilt), how).rejects.toMatchObject({
+      await expect(open.gate.claim(claimId, { payment: rebuilt }), how).rejects.toMatchObject({
         code: 'payment_not_found',
       })
       const error = await refusalOf(open.gate.run(callOf({ payment: rebuilt })))
@@ -601,13 +604,13 @@ describe('reading a claim', () => {
       present(reversed),
       { form: 'object', value: new Secret(payload) } as const,
     ]) {
-      expect((await open.gate.claim(claimId, same)).result).toBe(json)
+      expect((await open.gate.claim(claimId, { payment: same })).result).toBe(json)
       expect((await open.gate.run(callOf({ payment: same }))).json).toBe(json)
     }
   })
 
   it('of a contract wallet is read and refused like any other: its signature is not recovered here again', async () => {
-    const payload = await open.sign()
+    const payload = await open.sign({ extensions: open.echoed() })
     const { claimId, json } = await open.gate.run(callOf({ payment: present(payload) }))
     const made = (await open.store.getClaim(claimId))!
     const signature = `0x${'5a'.repeat(97)}`
@@ -616,7 +619,7 @@ describe('reading a claim', () => {
     // As it would stand had the wallet paid.
     vi.spyOn(open.store, 'getClaim').mockResolvedValue({ ...made, presentationDigest })
     vi.spyOn(open.store, 'findClaim').mockResolvedValue({ ...made, presentationDigest })
-    expect((await open.gate.claim(claimId, present(wallet))).result).toBe(json)
+    expect((await open.gate.claim(claimId, { payment: present(wallet) })).result).toBe(json)
     const error = await refusalOf(open.gate.run(callOf({ payment: present(wallet) })))
     expect([error.code, error.extras['claim_id']]).toEqual(['payment_claimed', claimId])
   })
@@ -637,23 +640,25 @@ describe('reading a claim', () => {
     const payload = await open.sign({ extensions: identified() })
     const { claimId } = await open.gate.run(callOf({ payment: present(payload) }))
     const { extensions: _, ...bare } = payload
-    await expect(open.gate.claim(claimId, present(bare))).rejects.toMatchObject({ code: 'payment_not_found' })
-    expect((await open.gate.claim(claimId, present(payload))).claim.id).toBe(claimId)
+    await expect(open.gate.claim(claimId, { payment: present(bare) })).rejects.toMatchObject({
+      code: 'payment_not_found',
+    })
+    expect((await open.gate.claim(claimId, { payment: present(payload) })).claim.id).toBe(claimId)
   })
 
   it('releases nothing that is not settled, and looks at the chain when in doubt', async () => {
     open.world.ending = 'unknown'
-    const payment = present(await open.sign())
+    const payment = present(await open.sign({ extensions: open.echoed() }))
     const error = await refusalOf(open.gate.run(callOf({ payment })))
     const claimId = error.extras['claim_id'] as string
-    expect(await open.gate.claim(claimId, payment)).toMatchObject({
+    expect(await open.gate.claim(claimId, { payment })).toMatchObject({
       claim: { state: 'unknown' },
       result: null,
       receipt: null,
     })
     expect(open.world.reconciled).toEqual([claimId])
     await open.finish((await open.store.getClaim(claimId))!)
-    expect((await open.gate.claim(claimId, payment)).result).toContain('"text":"hello"')
+    expect((await open.gate.claim(claimId, { payment })).result).toContain('"text":"hello"')
   })
 })
 

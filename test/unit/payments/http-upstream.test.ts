@@ -6,6 +6,7 @@ import { toRequestBody } from '../../../src/payments/adapters/facilitator-wire.t
 import { createHttpUpstream } from '../../../src/payments/adapters/http-upstream.ts'
 import type { Payment, Upstream, UpstreamSettlement } from '../../../src/payments/ports.ts'
 import { Secret } from '../../../src/lib/secret.ts'
+import { cites } from '../../requirements.ts'
 import { createTestCa } from '../../support/ca.ts'
 import {
   type FacilitatorBehaviour,
@@ -273,6 +274,23 @@ describe('what is said', () => {
     })
     expect(Object.keys(JSON.parse(body).paymentPayload)).toEqual(['x402Version', 'accepted', 'payload'])
   })
+
+  it(
+    cites('x402:release:facilitator', 'keeps what releases the result to itself, and passes the rest on'),
+    () => {
+      const wire = makePayment(Date.now()).wire.use((value) => value)
+      const bazaar = { info: { input: { type: 'http' } } }
+      const extensions = {
+        bazaar,
+        'offer-receipt': { info: { offers: [], challenge: 'known-to-the-buyer' } },
+        'payment-identifier': { info: { required: false, id: 'known-to-the-buyer' } },
+      }
+      const target = { version: 2, v1Name: undefined, resourceUrl: null, quirks: {} } as const
+      const body = toRequestBody({ ...wire, extensions } as never, requirements, target)
+      expect(body).not.toContain('known-to-the-buyer')
+      expect(JSON.parse(body).paymentPayload).toEqual({ ...wire, extensions: { bazaar } })
+    },
+  )
 
   it('goes to the path of the given address, and the address is the name', async () => {
     const below = createHttpUpstream({ url: `${facilitator.url}/x402/v2/`, networks, now: Date.now })
