@@ -120,6 +120,9 @@ const Environment = z.object({
   GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000)
     .default(1000)
     .meta({ description: 'Free settlements a month, per account or payee. Each further one costs 1 credit' }),
+  GATEWAY_PAYER_MAX_OPEN: integer(1, 10_000).default(128).meta({
+    description: 'Payments of one payer, asset and network that may be open (not settled yet) at once',
+  }),
   GATEWAY_DISCOVERY_SOURCES: list.meta({
     description: 'Comma-separated x402 catalogues that `/discovery` reads',
   }),
@@ -327,6 +330,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rpcUrls: rpc.urls,
     settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
     settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
+    payerMaxOpen: e.GATEWAY_PAYER_MAX_OPEN,
     feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
     discoverySources: e.GATEWAY_DISCOVERY_SOURCES,
     dnsServers: e.GATEWAY_DNS_SERVERS,

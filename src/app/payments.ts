@@ -76,7 +76,8 @@ export async function openPayments(
   }
 
   const payTo = config.payTo ?? embedded?.payTo
-  const shared = { ...platform, networks, chains, router, payTo, baseUrl, verifyOwn }
+  const maxOpen = config.payerMaxOpen
+  const shared = { ...platform, networks, chains, router, payTo, baseUrl, verifyOwn, maxOpen }
   const verifier = createVerifier({
     ...shared,
     rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,

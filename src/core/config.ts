@@ -25,6 +25,8 @@ export interface Config {
   /** Private key file (0x and 64 hex digits, 0600) of the account that submits settlements. */
   readonly settlerKeyFile: string | undefined
   readonly settleFreeAllowance: number
+  /** Payments of one payer, asset and network that may be open at once. */
+  readonly payerMaxOpen: number
   /** x402 catalogues that discovery reads. */
   readonly discoverySources: readonly string[]
   /** Feeds of a feed-digest that names none. */

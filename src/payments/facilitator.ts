@@ -10,7 +10,7 @@ import { must } from '../lib/must.ts'
 import type { Facilitator, Purchases } from './ports.ts'
 import type { Caller } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
-import type { PaymentClaim, Store } from '../store/ports.ts'
+import type { ClaimLimits, PaymentClaim, Store } from '../store/ports.ts'
 import { createFacilitatorCard } from './facilitator-card.ts'
 import {
   asSettleRefusal,
@@ -25,6 +25,7 @@ import { isMadeByCopies } from './firewall.ts'
 import type { Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { Presentations } from './presentation.ts'
+import { claimVerified } from './reserve.ts'
 import { retryLater } from '../lib/retry.ts'
 import { noRoute } from './settlements.ts'
 import { decodeFacilitatorRequest } from './wire.ts'
@@ -40,6 +41,8 @@ export interface FacilitatorParts {
   readonly creditsRequired: Purchases['creditsRequired']
   readonly baseUrl: string
   readonly bootId: string
+  /** Payments of one payer, asset and network that may be open at once. */
+  readonly maxOpen?: number | undefined
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
@@ -67,15 +70,16 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   // Copies of a payment wait for its settlement in this process; the key is the id of the claim.
   const running = new Map<string, Promise<unknown>>()
 
-  const verifyPayment = ({ payment, requirements, resourceUrl }: Asked) =>
-    verifier.verify(payment, requirements, resourceUrl === null ? {} : { resourceUrl })
+  const verifyPayment = ({ payment, requirements, resourceUrl }: Asked, withBalance = false) =>
+    verifier.verify(payment, requirements, { withBalance, ...(resourceUrl !== null && { resourceUrl }) })
 
-  async function claim(asked: Asked, caller: Caller) {
+  async function claim(asked: Asked, caller: Caller, limits: ClaimLimits) {
     const { payment, requirements } = asked
     const at = now()
     const resource = resourceOf(asked)
     return store.claimPayment({
       bootId,
+      ...limits,
       claim: {
         id: newId('clm', at),
         origin: 'settle',
@@ -253,27 +257,36 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         continue
       }
       const verdict = await verifyPayment(asked)
-      if (!verdict.ok) {
+      const reserved = verdict.ok
+        ? await claimVerified(verdict, {
+            verify: () => verifyPayment(asked, true),
+            async claim(limits) {
+              if ((await router.routes(payment)).length === 0) throw noRoute(payment)
+              await fault.at('before_claim')
+              return claim(asked, caller, limits)
+            },
+            maxOpen: parts.maxOpen,
+          })
+        : { state: 'refused' as const, verdict }
+      if (reserved.state === 'refused') {
         // Claimed, or even settled, while it was looked at: what became of that claim is the better answer.
-        if (isMadeByCopies(verdict.check) && (await store.findClaim(key))) continue
-        throw blockedSettle(verdict, payment)
+        if (isMadeByCopies(reserved.verdict.check) && (await store.findClaim(key))) continue
+        throw blockedSettle(reserved.verdict, payment)
       }
-      if ((await router.routes(payment)).length === 0) throw noRoute(payment)
-      await fault.at('before_claim')
-      const claimed = await claim(asked, caller)
-      if (!claimed.ok) {
-        await refuseCopy(claimed.claim, asked)
+      if (reserved.state === 'taken') {
+        await refuseCopy(reserved.claim, asked)
         continue
       }
-      const work = settleClaimed(claimed.claim, asked, caller, charge)
+      const { claim: held } = reserved
+      const work = settleClaimed(held, asked, caller, charge)
       running.set(
-        claimed.claim.id,
+        held.id,
         work.catch(() => {}),
       )
       try {
         return await work
       } finally {
-        running.delete(claimed.claim.id)
+        running.delete(held.id)
       }
     }
   }

@@ -19,6 +19,7 @@ import type { Networks } from '../core/networks.ts'
 import type { PaidCall, PaidResult, PaymentGate, ShownClaim } from '../core/charging.ts'
 import type { Presentations } from './presentation.ts'
 import { createRefusals } from './refusals.ts'
+import { claimVerified } from './reserve.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { isUnguessable, type Secrets } from './secrets.ts'
 import type { SignIns } from './sign-in.ts'
@@ -42,6 +43,8 @@ export interface GateParts {
   readonly payTo: string | undefined
   readonly baseUrl: string
   readonly bootId: string
+  /** Payments of one payer, asset and network that may be open at once. */
+  readonly maxOpen?: number | undefined
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
@@ -88,21 +91,30 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       // For an answer that is paid already it is enough that the same payer asks.
       skipChain: earlier !== undefined,
     })
-    if (!verdict.ok) {
+    if (verdict.ok && earlier) return repeat(call, payment, earlier, isRetry)
+
+    const offered = { call, payment, requirements, identifier }
+    const reserved = verdict.ok
+      ? await claimVerified(verdict, {
+          verify: () => verifier.verify(payment, requirements, { ...options, withBalance: true }),
+          async claim(limits) {
+            await fault.at('before_claim')
+            return store.claimPayment({ claim: newClaim(offered), bootId, ...limits })
+          },
+          maxOpen: parts.maxOpen,
+        })
+      : { state: 'refused' as const, verdict }
+    if (reserved.state === 'taken') return repeat(call, payment, reserved.claim, isRetry)
+    if (reserved.state === 'refused') {
+      const { verdict: refusal } = reserved
       // A copy may have been claimed, or even settled, since we looked.
-      const taken = isMadeByCopies(verdict.check) ? await findOwn(payment) : undefined
+      const taken = isMadeByCopies(refusal.check) ? await findOwn(payment) : undefined
       if (taken) return repeat(call, payment, taken, isRetry)
       // The claim in the way was given back in between.
-      if (verdict.check === 'claim' && !isRetry) return run(call, true)
-      throw refuse.verdict(call, verdict)
+      if (refusal.check === 'claim' && !isRetry) return run(call, true)
+      throw refuse.verdict(call, refusal)
     }
-    if (earlier) return repeat(call, payment, earlier, isRetry)
-
-    await fault.at('before_claim')
-    const offered = { call, payment, requirements, identifier }
-    const claimed = await store.claimPayment({ claim: newClaim(offered), bootId })
-    if (!claimed.ok) return repeat(call, payment, claimed.claim, isRetry)
-    const { claim } = claimed
+    const { claim } = reserved
     const result = perform(offered, claim).finally(() => running.delete(claim.id))
     running.set(claim.id, result)
     return result

@@ -16,7 +16,7 @@ import type {
 } from '../../schemas/x402.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
+import type { Funds, PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { SettleResponse, VerifyResponse } from '../../schemas/x402.ts'
 import type { Caller } from '../core/caller.ts'
@@ -111,7 +111,12 @@ export const CHECKS = [
 export type Check = (typeof CHECKS)[number]
 
 export type Verdict =
-  | { readonly ok: true; readonly payer: string }
+  | {
+      readonly ok: true
+      readonly payer: string
+      /** What the payer was seen to hold; whoever claims the payment has the store check it. */
+      readonly funds?: Funds | undefined
+    }
   | {
       readonly ok: false
       readonly check: Check
@@ -130,6 +135,7 @@ export interface Verifier {
    * @param requirements what must be paid, ours or another seller's
    * @param options.claimId a claim that holds this payment and may (settling re-verifies)
    * @param options.isOurs our own tool's requirement: payTo and amount were set by us, so policy about them is moot
+   * @param options.withBalance asks the chain what the payer holds, also where none of its other payments is open
    * @param options.skipChain signature and shape only: proof of who paid, for a payment already used
    */
   verify(
@@ -139,6 +145,7 @@ export interface Verifier {
       claimId?: string | undefined
       resourceUrl?: string | undefined
       isOurs?: boolean | undefined
+      withBalance?: boolean | undefined
       skipChain?: boolean | undefined
     },
   ): Promise<Verdict>
@@ -163,9 +170,16 @@ export interface Chain {
   readonly network: PaymentNetwork
   /**
    * Code at the payer and a simulated transfer; where that fails also the state of the nonce and the balance.
+   * @param options.withBalance also where the transfer would succeed: other payments of the payer are open
    * @throws {ChainError} when the chain does not answer, or answers for another chain id
    */
-  probe(authorization: Eip3009Authorization, signature: Secret<string>): Promise<ChainProbe>
+  probe(
+    authorization: Eip3009Authorization,
+    signature: Secret<string>,
+    options?: { readonly withBalance: boolean },
+  ): Promise<ChainProbe>
+  /** Atomic units of the asset that an account holds. @throws {ChainError} */
+  balanceOf(address: string): Promise<bigint>
   /**
    * By event log, never by authorizationState alone: a canceled nonce is not a paid one.
    * @throws {ChainError}
@@ -199,7 +213,7 @@ export interface Chain {
 /** A transfer that would succeed says the rest: its nonce is unused and its payer can pay. */
 export interface ChainProbe {
   readonly nonceUsed: boolean
-  /** Atomic units; null when the transfer would succeed, because then nobody asked. */
+  /** Atomic units; null when the transfer would succeed and nobody asked. */
   readonly balance: bigint | null
   /** A contract wallet: an ERC-1271 check decides, not the recovered address. */
   readonly payerHasCode: boolean

@@ -5,6 +5,7 @@ import type { PaymentClaim } from '../store/ports.ts'
 import { type Challenges, unsettled } from './challenge.ts'
 import type { SignIns } from './sign-in.ts'
 import type { Check, Verdict } from './ports.ts'
+import { TOO_MANY_OPEN } from './verify.ts'
 import { type Challenge, type PaidCall, PaymentError } from '../core/charging.ts'
 
 const ASK_AGAIN_SECONDS = 5
@@ -68,7 +69,7 @@ export function createRefusals({
       if (check === 'rate')
         return new GatewayError('rate_limited', uncharged(message), {
           reason,
-          extras: { retry_after_seconds: 60 },
+          extras: { retry_after_seconds: reason === TOO_MANY_OPEN ? ASK_AGAIN_SECONDS : 60 },
         })
       if (isRetryable)
         return new GatewayError('payments_unavailable', uncharged(message), {

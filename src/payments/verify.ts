@@ -2,7 +2,7 @@
 // have passed. The checks that need no world are firewall.ts's.
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
-import type { DocumentStore, PaymentClaim, Store } from '../store/ports.ts'
+import type { DocumentStore, PayerStanding, PaymentClaim, Store } from '../store/ports.ts'
 import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
 import { checkPayment, type Refusal } from './firewall.ts'
 import { createPaymentPolicyReader, type PaymentPolicy } from './policy.ts'
@@ -24,21 +24,36 @@ export interface VerifierParts {
   readonly networks: Networks
   /** The key is a CAIP-2 id. */
   readonly chains: ReadonlyMap<string, Chain>
-  readonly store: Pick<Store, 'findClaim'>
+  readonly store: Pick<Store, 'findClaim' | 'findStanding'>
   /** Kinds that are not verified here are put to its upstreams. */
   readonly router: Pick<Router, 'routes' | 'report'>
   readonly documents: Pick<DocumentStore, 'read'>
   /** Verifications a minute; 0 switches both limits off. */
   readonly rateLimit?: { readonly perPayer: number; readonly perPayee: number } | undefined
+  /** Payments of one payer, asset and network that may be open at once. */
+  readonly maxOpen?: number | undefined
+  /** For tests: waits before it looks at a payer again. */
+  readonly wait?: ((ms: number) => Promise<void>) | undefined
   readonly now: () => number
   readonly log: Logger
 }
 
 const RATE_LIMIT = { perPayer: 300, perPayee: 6000 }
+export const MAX_OPEN = 128
+/** Pauses before a payer is looked at again whose payments are being settled: between its block and its row each counts twice. */
+const SETTLING_PAUSES_MS = [100, 300] as const
 const UPSTREAM_VERIFY_MS = 5000
 const MAX_UPSTREAMS = 2
 const EOA_SIGNATURE_CHARACTERS = 2 + 2 * 65
 
+/** The reason of a payer whose balance is enough, but bound by payments of its own. */
+const BOUND = 'insufficient_funds'
+
+interface Remembered {
+  readonly ok: true
+  readonly standing: PayerStanding | undefined
+  readonly withBalance: boolean
+}
 type Eip3009Payment = Payment & { readonly kind: Extract<Payment['kind'], { type: 'eip3009' }> }
 type Options = NonNullable<Parameters<Verifier['verify']>[2]>
 
@@ -57,7 +72,8 @@ export function claimKeyOf(
 
 /** @param parts.rateLimit verifications a minute for each address */
 export function createVerifier(parts: VerifierParts): Verifier {
-  const { networks, chains, store, router, now, log } = parts
+  const { networks, chains, store, router, now, log, maxOpen = MAX_OPEN } = parts
+  const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const { perPayer, perPayee } = parts.rateLimit ?? RATE_LIMIT
   const payerRate = createRate(perPayer, now)
   const payeeRate = createRate(perPayee, now)
@@ -80,12 +96,15 @@ export function createVerifier(parts: VerifierParts): Verifier {
     )
   }
 
-  /** Asks our own memory and no chain: deny lists, rate and claim. */
+  /**
+   * Asks our own memory and no chain: deny lists, rate, claim, and what the payer has bound.
+   * @returns what the payer has bound, where it is known who that is
+   */
   async function checkMemory(
     payment: Payment,
     requirements: PaymentRequirements,
     options: Options,
-  ): Promise<Refusal | undefined> {
+  ): Promise<Refusal | Remembered> {
     const denied = checkPolicy(await readPolicy(), payment.payer, requirements.payTo)
     if (denied) return denied
     if (options.claimId === undefined) {
@@ -94,14 +113,24 @@ export function createVerifier(parts: VerifierParts): Verifier {
       if (!options.isOurs && !payeeRate.allows(requirements.payTo.toLowerCase()))
         return tooMany(`Payee ${requirements.payTo} has had its ${perPayee} verifications of this minute.`)
     }
-    const claim = await store.findClaim(claimKeyOf(payment, requirements))
+    const key = claimKeyOf(payment, requirements)
+    const [claim, standing] = await Promise.all([
+      store.findClaim(key),
+      payment.payer === '' ? undefined : store.findStanding(key),
+    ])
     if (claim && claim.id !== options.claimId)
       return refuse(
         'claim',
         'invalid_exact_evm_nonce_already_used',
         `This payment was used before, under claim ${claim.id}. Sign a payment with a fresh nonce.`,
       )
-    return undefined
+    if (standing && standing.open.count >= maxOpen) return tooManyOpen(payment.payer, standing.open.count)
+    // A payment without company is good when its transfer would succeed: the balance is one question more for the others.
+    return {
+      ok: true,
+      standing,
+      withBalance: options.withBalance === true || (standing?.open.count ?? 0) > 0,
+    }
   }
 
   function countVerification(payment: Payment, requirements: PaymentRequirements, options: Options): void {
@@ -114,24 +143,24 @@ export function createVerifier(parts: VerifierParts): Verifier {
     payment: Eip3009Payment,
     requirements: PaymentRequirements,
     isSigner: boolean,
+    { standing, withBalance }: Remembered,
   ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
     const chain = chains.get(payment.network)
     if (!chain) return unavailable('route', `No chain answers for ${payment.network}. Try again later.`)
     let probe: ChainProbe
     try {
-      probe = await chain.probe(authorization, signature)
+      probe = await chain.probe(authorization, signature, { withBalance })
     } catch (thrown) {
-      if (!(thrown instanceof ChainError)) throw thrown
-      return unavailable(
-        'authorization_state',
-        `${payment.network} could not be asked (${thrown.reason}). The payment is not at fault; try again.`,
-      )
+      return notAnswered(payment.network, thrown)
     }
     const refusal = judgeProbe(probe, authorization.value, isSigner)
     if (refusal) return refusal
+    const verdict = withFunds(payment.payer, standing, probe.balance, authorization.value)
     // The token took the signature of a contract wallet, in the simulation. Whoever will submit it has to agree.
-    return isSigner ? { ok: true, payer: payment.payer } : askUpstreams(payment, requirements)
+    if (isSigner || !verdict.ok) return verdict
+    const agreed = await askUpstreams(payment, requirements)
+    return agreed.ok ? { ...agreed, funds: verdict.funds } : agreed
   }
 
   /** Contract wallets, Permit2, other schemes and other families of chains are judged by whoever will settle them. */
@@ -155,11 +184,47 @@ export function createVerifier(parts: VerifierParts): Verifier {
     )
   }
 
-  async function judgeElsewhere(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
+  async function judgeElsewhere(
+    payment: Payment,
+    requirements: PaymentRequirements,
+    { standing, withBalance }: Remembered,
+  ): Promise<Verdict> {
+    const { network, payer } = payment
     const verdict = await askUpstreams(payment, requirements)
-    if (!verdict.ok || payment.payer === verdict.payer.toLowerCase()) return verdict
-    // The payer of a foreign payment is known only now.
-    return checkPolicy(await readPolicy(), verdict.payer, requirements.payTo) ?? verdict
+    if (!verdict.ok) return verdict
+    if (payer !== verdict.payer.toLowerCase())
+      // The payer of a foreign payment is known only now.
+      return checkPolicy(await readPolicy(), verdict.payer, requirements.payTo) ?? verdict
+    const chain = chains.get(network)
+    if (!chain || payment.kind.type === 'foreign') return verdict
+    let balance: bigint | null = null
+    try {
+      if (withBalance) balance = await chain.balanceOf(payer)
+    } catch (thrown) {
+      return notAnswered(network, thrown)
+    }
+    return withFunds(payer, standing, balance, BigInt(requirements.amount))
+  }
+
+  /** Asks memory, then the chain; a payer whose payments are being settled at this moment is looked at again. */
+  async function checkWorld(
+    payment: Payment,
+    requirements: PaymentRequirements,
+    options: Options,
+    isSigner: () => boolean,
+  ): Promise<Verdict> {
+    for (const pause of [...SETTLING_PAUSES_MS, undefined]) {
+      const remembered = await checkMemory(payment, requirements, options)
+      if (!remembered.ok) return remembered
+      const { standing } = remembered
+      const verdict = isEip3009(payment)
+        ? await checkOnChain(payment, requirements, isSigner(), remembered)
+        : await judgeElsewhere(payment, requirements, remembered)
+      const isSettling = standing !== undefined && standing.open.submitted > 0
+      if (verdict.ok || verdict.reason !== BOUND || !isSettling || pause === undefined) return verdict
+      await wait(pause)
+    }
+    throw new Error('the last look has no pause after it')
   }
 
   async function judge(
@@ -182,16 +247,13 @@ export function createVerifier(parts: VerifierParts): Verifier {
       isUsed,
     )
     if (!shape.ok) return shape
-    const refusal = isUsed ? undefined : await checkMemory(payment, requirements, options)
-    if (refusal) return refusal
-
-    const isSigner = isEip3009(payment) && recoverSigner(secp256k1, payment) === payment.payer
-    if (isUsed) return isSigner ? { ok: true, payer: payment.payer } : wrongSignature()
-    const verdict = isEip3009(payment)
-      ? await checkOnChain(payment, requirements, isSigner)
-      : await judgeElsewhere(payment, requirements)
+    let signed: boolean | undefined
+    const isSigner = () =>
+      (signed ??= isEip3009(payment) && recoverSigner(secp256k1, payment) === payment.payer)
+    if (isUsed) return isSigner() ? { ok: true, payer: payment.payer } : wrongSignature()
+    const verdict = await checkWorld(payment, requirements, options, isSigner)
     // Only a payment that its payer signed counts: otherwise anyone could use up the allowance of anyone.
-    if (isSigner || verdict.ok) countVerification(payment, requirements, options)
+    if (signed || verdict.ok) countVerification(payment, requirements, options)
     return verdict
   }
 
@@ -257,6 +319,50 @@ const unavailable = (check: Check, message: string): Refusal => ({
 })
 const tooMany = (message: string): Refusal => ({
   ...refuse('rate', 'rate_limited', `${message} Wait a minute.`),
+  isRetryable: true,
+})
+/** @throws whatever is not the chain's own failure */
+function notAnswered(network: string, thrown: unknown): Refusal {
+  if (!(thrown instanceof ChainError)) throw thrown
+  return unavailable(
+    'authorization_state',
+    `${network} could not be asked (${thrown.reason}). The payment is not at fault; try again.`,
+  )
+}
+
+/**
+ * Judges what the payer's open payments leave of its balance.
+ * @param balance null where nobody asked: the transfer would succeed, so it is at least `amount`
+ */
+function withFunds(
+  payer: string,
+  standing: PayerStanding | undefined,
+  balance: bigint | null,
+  amount: bigint,
+): Verdict {
+  if (!standing) return { ok: true, payer }
+  const { open, settled } = standing
+  const holds = balance ?? amount
+  const bound = BigInt(open.amount)
+  if (holds < bound + amount)
+    return refuse(
+      'balance',
+      BOUND,
+      `The payer holds ${holds} atomic units, of which ${bound} are bound by ${open.count} of its payments that are not ` +
+        `settled yet; this one needs ${amount}. Send it again when they are settled, or fund the payer.`,
+    )
+  return { ok: true, payer, funds: { balance: holds.toString(), settled } }
+}
+
+/** The reason of a payer with more open payments than one may have. */
+export const TOO_MANY_OPEN = 'too_many_open_payments'
+const tooManyOpen = (payer: string, count: number): Refusal => ({
+  ...refuse(
+    'rate',
+    TOO_MANY_OPEN,
+    `Payer ${payer} has ${count} payments that are not settled yet, the most that may be open at once. Nothing is wrong ` +
+      'with this one: send it again when some of them are settled.',
+  ),
   isRetryable: true,
 })
 const wrongSignature = () =>

@@ -222,6 +222,22 @@ const openDebits = ({ id, clustered }: Dialect): readonly string[] => [
   `CREATE INDEX open_debits_boot ON open_debits (boot_id, transaction_id)`,
 ]
 
+/**
+ * What a payer has bound, and what it has paid: read before every claim, so an index of its own holds the claims that are open
+ * and no others. Amounts are decimal text, since an asset with 18 decimals outgrows 64 bits.
+ */
+const payerStandings = ({ id, clustered }: Dialect): readonly string[] => [
+  `CREATE INDEX claims_open ON payment_claims (payer, network, asset)
+    WHERE state IN ('claimed', 'submitted', 'pending', 'unknown')`,
+  `CREATE TABLE payer_totals (
+    payer ${id} NOT NULL,
+    network ${id} NOT NULL,
+    asset ${id} NOT NULL,
+    settled TEXT NOT NULL,
+    PRIMARY KEY (payer, network, asset)
+  ) ${clustered}`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -368,6 +384,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   callDebits,
   openDebits,
   claimSecrets,
+  payerStandings,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -286,7 +286,7 @@ describe.each(ENGINES)('claims in %s', (engine) => {
           const input = { ...payment, id: newId('clm', NOW) }
           const result = await store.claimPayment({ claim: input, bootId: BOOT })
           if (!result.ok) {
-            expect(result.claim.id).not.toBe(input.id)
+            expect(result.claim?.id).not.toBe(input.id)
             continue
           }
           held.add(input.id)
@@ -556,7 +556,7 @@ describe('claims of living processes in postgres', () => {
         ),
       )
       expect(results.filter((result) => result.ok)).toHaveLength(1)
-      expect(new Set(results.map((result) => result.claim.id)).size).toBe(1)
+      expect(new Set(results.map((result) => result.claim!.id)).size).toBe(1)
       for (const [i, store] of stores.entries())
         expect(await store.recoverClaims({ bootId: boots[i]!, now: NOW })).toEqual({
           canceled: 0,

@@ -36,18 +36,22 @@ export function createChain(options: ChainRpcOptions): Chain {
     return value
   }
 
-  const probe: Chain['probe'] = async (authorization, signature): Promise<ChainProbe> => {
+  const probe: Chain['probe'] = async (authorization, signature, options): Promise<ChainProbe> => {
     const { from, nonce } = authorization
-    const [code, transfer] = await rpc.ask([
+    const calls = [
       { method: 'eth_getCode', params: [from, 'latest'] },
       readToken(packTransfer(authorization, signature)),
-    ])
+    ]
+    const asksBalance = options?.withBalance === true
+    if (asksBalance) calls.push(readToken(packBalanceOf(from)))
+    const [code, transfer, held] = await rpc.ask(calls)
     const payerHasCode = demand(code, readCode) !== '0x'
     if (!transfer) throw malformed()
     if (transfer.ok) {
       // The function returns nothing, so a contract that returns anything is not the token.
       if (transfer.result !== '0x') throw malformed()
-      return { nonceUsed: false, balance: null, payerHasCode, revert: null }
+      const balance = asksBalance ? demand(held, readWord) : null
+      return { nonceUsed: false, balance, payerHasCode, revert: null }
     }
     const revert = readRevert(transfer)
     // The node did not run the transfer: that says nothing about the payment.
@@ -66,13 +70,13 @@ export function createChain(options: ChainRpcOptions): Chain {
 
   return {
     network,
-    async probe(authorization, signature) {
+    async probe(authorization, signature, asked) {
       try {
-        return await probe(authorization, signature)
+        return await probe(authorization, signature, asked)
       } catch (thrown) {
         // A node that takes its next block meanwhile has no answer for the one before, so it is asked once more.
         if (!(thrown instanceof ChainError) || thrown.reason !== 'refused') throw thrown
-        return probe(authorization, signature)
+        return probe(authorization, signature, asked)
       }
     },
     async acceptsSignature({ account, digest, signature }) {
@@ -83,6 +87,10 @@ export function createChain(options: ChainRpcOptions): Chain {
       // A contract that reverts says no; a node that did not run it says nothing.
       if (reply && readRevert(reply) !== undefined) return false
       throw new ChainError('refused', network.network)
+    },
+    async balanceOf(address) {
+      const [balance] = await rpc.ask([readToken(packBalanceOf(address))])
+      return demand(balance, readWord)
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
     async head() {

@@ -1,5 +1,6 @@
 // One payment claim is one row: claimed -> submitted -> settled | pending | unknown | failed, or claimed -> canceled.
-// Every step compares the state before it sets, so that a payment is submitted once and settled once.
+// Every step compares the state before it sets, so that a payment is submitted once and settled once. What a payer may claim
+// is standings.ts's.
 import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
@@ -8,9 +9,10 @@ import { MAX_BALANCE } from '../migrations.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { returnSettlement } from './settlements.ts'
+import { addSettled, findRefusal } from './standings.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
-import type { PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
+import type { ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
 
 export interface FindClaimInput {
   network: string
@@ -105,39 +107,53 @@ const identifierKeyOf = (c: FindIdentifiedClaimInput) => digest(c.tool, c.payer,
 const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bootId', 'paymentKey', 'identifierKey'])}
   ON CONFLICT DO NOTHING RETURNING id`
 
-type Claimed =
-  { ok: true; claim: PaymentClaim } | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
-/** Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier). */
-export const claimPayment = command({ kind: 'statement', touches: 'records', startsWork: true })(
-  function* (input: { claim: NewPaymentClaim; bootId: string }): Command<Claimed> {
-    const { claim, bootId } = input
-    const { purchase, identifier } = claim
-    if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
-      throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
-    const identified = identifier === null ? undefined : { ...claim, identifier }
-    const values: SqlValue[] = beginning.map((name) => {
-      if (name === 'purchaseAccountId') return purchase?.accountId ?? null
-      return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
-    })
-    // Addresses of other networks come as the buyer spells them; PostgreSQL holds every text but this.
-    if (values.some((value) => typeof value === 'string' && value.includes('\0')))
-      throw new GatewayError(
-        'input_invalid',
-        'The payment holds the character U+0000, which nothing in it may.',
-      )
-    values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
-    // The claim that was in the way may be canceled by the time it is looked for: then the payment is free, so try again.
-    for (;;) {
-      if (yield* first(INSERT_CLAIM, ...values)) return { ok: true, claim: begun(claim) }
-      const sameNonce = yield* findClaim(claim)
-      if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
-      const sameIdentifier = identified && (yield* findIdentifiedClaim(identified))
-      if (sameIdentifier) return { ok: false, reason: 'identifier', claim: sameIdentifier }
-      if (yield* getClaim(claim.id))
-        throw new GatewayError('state_conflict', 'A claim with this id exists already. Read it.')
-    }
-  },
-)
+export interface ClaimPaymentInput extends ClaimLimits {
+  claim: NewPaymentClaim
+  bootId: string
+}
+
+export type Claimed =
+  | { ok: true; claim: PaymentClaim }
+  | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
+  | { ok: false; reason: 'funds' | 'open_claims'; claim?: never }
+
+/**
+ * Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier); or says that
+ * the payer's other claims leave no room for it (`fits` in standings.ts says why no interleaving makes room that is not there).
+ */
+export const claimPayment = command({ kind: 'transaction', touches: 'records', startsWork: true })(function* (
+  input: ClaimPaymentInput,
+): Command<Claimed> {
+  const { claim, bootId } = input
+  const { purchase, identifier } = claim
+  if (purchase && !(Number.isSafeInteger(purchase.credits) && purchase.credits > 0))
+    throw new GatewayError('input_invalid', 'Buy a whole number of credits, at least 1.')
+  const identified = identifier === null ? undefined : { ...claim, identifier }
+  const values: SqlValue[] = beginning.map((name) => {
+    if (name === 'purchaseAccountId') return purchase?.accountId ?? null
+    return name === 'purchaseCredits' ? (purchase?.credits ?? null) : claim[name]
+  })
+  // Addresses of other networks come as the buyer spells them; PostgreSQL holds every text but this.
+  if (values.some((value) => typeof value === 'string' && value.includes('\0')))
+    throw new GatewayError(
+      'input_invalid',
+      'The payment holds the character U+0000, which nothing in it may.',
+    )
+  values.push('claimed', bootId, paymentKeyOf(claim), identified ? identifierKeyOf(identified) : null)
+  // The claim that was in the way may be canceled by the time it is looked for: then the payment is free, so try again.
+  for (;;) {
+    const refusal = yield* findRefusal(claim, input)
+    if (!refusal && (yield* first(INSERT_CLAIM, ...values))) return { ok: true, claim: begun(claim) }
+    // A copy of what is claimed is no other payment of the same payer.
+    const sameNonce = yield* findClaim(claim)
+    if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
+    const sameIdentifier = identified && (yield* findIdentifiedClaim(identified))
+    if (sameIdentifier) return { ok: false, reason: 'identifier', claim: sameIdentifier }
+    if (refusal) return { ok: false, reason: refusal }
+    if (yield* getClaim(claim.id))
+      throw new GatewayError('state_conflict', 'A claim with this id exists already. Read it.')
+  }
+})
 
 const begun = (claim: NewPaymentClaim): PaymentClaim => ({
   ...claim,
@@ -235,6 +251,7 @@ export const settleClaim = command({ kind: 'transaction', touches: 'records' })(
   const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
   if (!row) return undefined
   const claim = toClaim(row)
+  yield* addSettled(claim)
   yield* insertReceipt(receipt)
   // A buyer whose payment settles late has its day from now on.
   if (claim.submittedAt !== null && claim.submittedAt <= now - HOUR_MS)

@@ -14,6 +14,7 @@ import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as settlements from './settlements.ts'
+import * as standings from './standings.ts'
 
 type DefinitionsOf<M> = {
   readonly [K in keyof M as M[K] extends Definition<never, unknown> ? K : never]: M[K]
@@ -42,6 +43,7 @@ export const commands = definitionsOf({
   ...permits,
   ...records,
   ...settlements,
+  ...standings,
 })
 
 export type Definitions = typeof commands

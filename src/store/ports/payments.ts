@@ -57,6 +57,37 @@ export interface PaymentClaim {
   readonly finishedAt: Millis | null
 }
 
+/** What a payer has bound and what it has paid, of one asset on one network. Amounts are atomic units as decimal text. */
+export interface PayerStanding {
+  readonly open: OpenClaims
+  /** The sum of all its settled claims; it never falls. What it rose by in between was settled in between. */
+  readonly settled: string
+}
+
+/** Claims that are not decided: the amount of each may still leave the payer. */
+export interface OpenClaims {
+  readonly count: number
+  readonly amount: string
+  /** Those that were sent and not answered: their transfers may be in a block already. */
+  readonly submitted: number
+}
+
+/** What a payer was found to hold, and what it had paid before anybody asked. */
+export interface Funds {
+  /** Atomic units, or a lower bound of them. */
+  readonly balance: string
+  /** `PayerStanding.settled`, read before the balance was. */
+  readonly settled: string
+}
+
+/** What a claim has to fit into; without them, anything does. */
+export interface ClaimLimits {
+  /** Where it is given, the payer's open claims and this one fit into it, or nothing is claimed. */
+  readonly funds?: Funds | undefined
+  /** The most claims of this payer, asset and network that may be open at once. */
+  readonly maxOpen?: number | undefined
+}
+
 /** How a claim begins: what is not known yet is left out. */
 export type NewPaymentClaim = Omit<
   PaymentClaim,

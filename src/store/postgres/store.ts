@@ -8,6 +8,7 @@ import { storeOf } from '../engine-store.ts'
 import { postgresDialect } from '../dialects.ts'
 import { migrate } from '../migrations.ts'
 import type { Store } from '../ports.ts'
+import { claimPayment } from './claim-lock.ts'
 import { fused } from './fused/index.ts'
 import {
   holdLease,
@@ -21,8 +22,8 @@ import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
-/** Many processes share the database: only what those left behind that are dead is taken over. */
-const recoveries: Partial<Commands> = { recoverAttempts, recoverClaims, recoverDebits }
+/** Many processes share the database: only what dead ones left behind is taken over, and a payer's claims queue up. */
+const shared: Partial<Commands> = { recoverAttempts, recoverClaims, recoverDebits, claimPayment }
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {
@@ -61,7 +62,7 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       const answer = await runDirect(pool, () => atOnce(...args))
       if (answer !== undefined) return answer
     }
-    const start = (recoveries[name] ?? commands[name]) as Start
+    const start = (shared[name] ?? commands[name]) as Start
     const overtakes = 'overtakes' in traits ? traits.overtakes : undefined
     if (overtakes === undefined && isSingle(name)) return runDirect(pool, () => start(...args))
     return runTransaction(pool, function* () {

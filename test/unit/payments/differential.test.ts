@@ -71,7 +71,10 @@ beforeAll(async () => {
   verifier = createVerifier({
     networks,
     chains: new Map([[testChain.network.network, chain]]),
-    store: { findClaim: async () => undefined },
+    store: {
+      findClaim: async () => undefined,
+      findStanding: async () => ({ open: { count: 0, amount: '0', submitted: 0 }, settled: '0' }),
+    },
     router: {
       routes: async ({ scheme }) =>
         scheme === 'exact'

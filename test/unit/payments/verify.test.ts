@@ -34,8 +34,19 @@ const presented = (value: unknown) => decodePayment({ form: 'object', value: new
 const sign = async (overrides: Overrides = {}, required: PaymentRequirements = requirements) =>
   presented(await signPayment({ account: payer, requirements: required, overrides }))
 
+/** A transfer that would succeed shows that the payer holds what it takes, at least. */
+const PASSED = { ok: true, payer: PAYER, funds: { balance: '1000', settled: '0' } }
+
+type Standing = Awaited<ReturnType<VerifierParts['store']['findStanding']>>
+const ALONE: Standing = { open: { count: 0, amount: '0', submitted: 0 }, settled: '0' }
+
 interface World {
+  /** What the payer has bound, look after look; the last one stays. */
+  standings?: readonly Standing[]
+  maxOpen?: number
   probe?: Partial<ChainProbe> | Error
+  /** As a chain says it of a payer whose payment others judge. */
+  balance?: bigint
   claim?: { id: string }
   storeFails?: boolean
   policy?: Partial<PaymentPolicyDocument> | Error
@@ -48,14 +59,20 @@ interface World {
 function arrange(world: World = {}) {
   const asked: string[] = []
   const time = { now: Date.now() }
+  const waits: number[] = []
+  let looks = 0
   const chain = {
     network,
-    async probe() {
-      asked.push('chain')
+    async probe(_authorization, _signature, options) {
+      asked.push(options?.withBalance ? 'chain and balance' : 'chain')
       if (world.probe instanceof Error) throw world.probe
-      return { ...GOOD, ...world.probe }
+      return { ...GOOD, ...(options?.withBalance ? {} : { balance: null }), ...world.probe }
     },
-  } as unknown as Chain
+    async balanceOf() {
+      asked.push('balance')
+      return world.balance ?? 1000n
+    },
+  } as Partial<Chain> as Chain
   const routeTo = (answer: Verdict | Error, i: number) =>
     ({
       upstream: {
@@ -77,6 +94,11 @@ function arrange(world: World = {}) {
         expect(key).toMatchObject({ network: network.network, asset: network.asset.address.toLowerCase() })
         return world.claim as PaymentClaim | undefined
       },
+      async findStanding(key) {
+        expect(key).toMatchObject({ payer: PAYER, asset: network.asset.address.toLowerCase() })
+        const standings = world.standings ?? [ALONE]
+        return standings[Math.min(looks++, standings.length - 1)] ?? ALONE
+      },
     },
     router: {
       routes: async () => (world.upstreams ?? []).map(routeTo),
@@ -91,22 +113,24 @@ function arrange(world: World = {}) {
       },
     },
     rateLimit: world.rateLimit,
+    maxOpen: world.maxOpen,
+    wait: async (ms) => void waits.push(ms),
     now: () => time.now,
     log: createLogger('silent'),
   })
-  return { verify: verifier.verify, asked, time }
+  return { verify: verifier.verify, asked, time, waits }
 }
 
 describe('the verifier', () => {
   it('takes a good payment after one look at policy, store and chain', async () => {
     const { verify, asked } = arrange()
-    expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
+    expect(await verify(await sign(), requirements)).toEqual(PASSED)
     expect(asked).toEqual(['policy', 'store', 'chain'])
   })
 
   it('takes a good payment of v1', async () => {
     const payment = presented(await signPaymentV1({ account: payer, requirements }))
-    expect(await arrange().verify(payment, requirements)).toEqual({ ok: true, payer: PAYER })
+    expect(await arrange().verify(payment, requirements)).toEqual(PASSED)
   })
 
   it.each<[string, string, string, Overrides, World, readonly string[]]>([
@@ -294,7 +318,7 @@ describe('contract wallets', () => {
     cites('x402:verify:erc1271', 'are judged by their code, with signatures of %s'),
     async (_, overrides) => {
       const { verify, asked } = arrange(wallet)
-      expect(await verify(await sign(overrides), requirements)).toEqual({ ok: true, payer: PAYER })
+      expect(await verify(await sign(overrides), requirements)).toEqual(PASSED)
       expect(asked).toEqual(['policy', 'store', 'chain', 'up0', 'up0 good'])
     },
   )
@@ -318,10 +342,91 @@ describe('contract wallets', () => {
     cites('x402:verify:eip7702', 'need no second opinion when the account itself signed (EIP-7702)'),
     async () => {
       const { verify, asked } = arrange({ probe: { payerHasCode: true } })
-      expect(await verify(await sign(), requirements)).toEqual({ ok: true, payer: PAYER })
+      expect(await verify(await sign(), requirements)).toEqual(PASSED)
       expect(asked).toEqual(['policy', 'store', 'chain'])
     },
   )
+})
+
+describe('the open payments of a payer', () => {
+  const open = (amount: string, over: Partial<Standing['open']> = {}): Standing => ({
+    open: { count: 2, amount, submitted: 0, ...over },
+    settled: '70',
+  })
+  const bound = { ok: false, check: 'balance', reason: 'insufficient_funds', isRetryable: false }
+
+  it('count against its balance, which is asked in the same batch and only then', async () => {
+    const world = { standings: [open('3000')], probe: { balance: 4000n } }
+    const { verify, asked } = arrange(world)
+    expect(await verify(await sign(), requirements)).toEqual({
+      ok: true,
+      payer: PAYER,
+      funds: { balance: '4000', settled: '70' },
+    })
+    expect(asked).toEqual(['policy', 'store', 'chain and balance'])
+    const { verify: again } = arrange({ ...world, probe: { balance: 3999n } })
+    const refused = await again(await sign(), requirements)
+    expect(refused).toMatchObject(bound)
+    expect(refused).toMatchObject({
+      message: expect.stringMatching(/holds 3999 .* 3000 are bound by 2 of its payments .* needs 1000/),
+    })
+  })
+
+  it('are looked at again while they are being settled: mined, and not written yet, they count twice', async () => {
+    const settling = open('1000', { count: 1, submitted: 1 })
+    const { verify, waits } = arrange({
+      standings: [settling, settling, ALONE],
+      probe: { balance: 1000n },
+    })
+    expect(await verify(await sign(), requirements)).toMatchObject({ ok: true })
+    expect(waits).toEqual([100, 300])
+    const stuck = arrange({ standings: [settling], probe: { balance: 1000n } })
+    expect(await stuck.verify(await sign(), requirements)).toMatchObject(bound)
+    expect(stuck.waits).toEqual([100, 300])
+    const idle = arrange({ standings: [open('1000')], probe: { balance: 1000n } })
+    expect(await idle.verify(await sign(), requirements)).toMatchObject(bound)
+    expect(idle.waits).toEqual([])
+  })
+
+  it('may have come in between: whoever claims asks for the balance in any case', async () => {
+    const { verify, asked } = arrange({ probe: { balance: 9000n } })
+    expect(await verify(await sign(), requirements, { withBalance: true })).toMatchObject({
+      funds: { balance: '9000' },
+    })
+    expect(asked).toEqual(['policy', 'store', 'chain and balance'])
+  })
+
+  it('end at a number of them, before any chain is asked', async () => {
+    const { verify, asked } = arrange({ standings: [open('2')], maxOpen: 2 })
+    expect(await verify(await sign(), requirements)).toMatchObject({
+      check: 'rate',
+      reason: 'too_many_open_payments',
+      isRetryable: true,
+      message: expect.stringMatching(/2 payments that are not settled yet.*send it again when/i),
+    })
+    expect(asked).toEqual(['policy', 'store'])
+    const one = arrange({ standings: [open('2')], maxOpen: 3, probe: { balance: 9000n } })
+    expect(await one.verify(await sign(), requirements)).toMatchObject({ ok: true })
+  })
+
+  it('do not matter for a payment that is used already', async () => {
+    const { verify } = arrange({ standings: [open('9999')], maxOpen: 1 })
+    expect(await verify(await sign(), requirements, { skipChain: true })).toEqual({ ok: true, payer: PAYER })
+  })
+
+  it.each<[string, bigint, object]>([
+    ['enough', 2000n, { ok: true, funds: { balance: '2000', settled: '70' } }],
+    ['bound', 1999n, { ok: false, check: 'balance', reason: 'insufficient_funds' }],
+  ])('count also where others judge the payment: what is left is %s', async (_, balance, expected) => {
+    const { verify, asked } = arrange({
+      standings: [open('1000')],
+      probe: { payerHasCode: true, balance },
+      upstreams: [{ ok: true, payer: PAYER }],
+    })
+    const wallet = await sign({ signature: () => `0x${'11'.repeat(200)}` })
+    expect(await verify(wallet, requirements)).toMatchObject(expected)
+    expect(asked.slice(0, 3)).toEqual(['policy', 'store', 'chain and balance'])
+  })
 })
 
 describe('payments that others judge', () => {

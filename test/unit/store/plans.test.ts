@@ -62,7 +62,7 @@ const take = {
   transactionId: 'txn_1',
   now: NOW,
 }
-const found = [{ id: claim.id, bootId: 'boot-0' }]
+const found = [{ id: claim.id, bootId: 'boot-0', amount: '1', settled: '0' }]
 
 const permit = newPermit({
   accountId: 'acct_a',
@@ -89,6 +89,7 @@ const walks: readonly (readonly [string, () => string[]])[] = [
     'claimPayment',
     () => plansOf(commands.claimPayment({ claim, bootId: 'boot-1' }), [[], [], [], [], found]),
   ],
+  ['findStanding', () => plansOf(commands.findStanding(claim))],
   ['getClaim', () => plansOf(commands.getClaim(claim.id))],
   ['findClaim', () => plansOf(commands.findClaim(claim))],
   ['findIdentifiedClaim', () => plansOf(commands.findIdentifiedClaim({ ...claim, identifier: 'i' }))],
@@ -158,6 +159,13 @@ describe('plans of SQLite', () => {
   it.each(walks)('%s looks rows up', (_name, plans) => {
     const scans = plans().filter((plan) => /^SCAN [a-z]/.test(plan) && !SMALL.test(plan))
     expect(scans).toEqual([])
+  })
+
+  it('counts the open claims of a payer in an index that holds no others', () => {
+    expect(plansOf(commands.findStanding(claim)).filter(isTable)).toEqual([
+      expect.stringContaining('USING INDEX claims_open (payer=? AND network=? AND asset=?)'),
+      expect.stringContaining('SEARCH payer_totals USING PRIMARY KEY (payer=? AND network=? AND asset=?)'),
+    ])
   })
 
   it('count permits that wait without reading what would be sent', () => {

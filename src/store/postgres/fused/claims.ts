@@ -1,4 +1,4 @@
-// The steps of every payment as one statement each. `claimPayment` is one already.
+// The steps of every payment as one statement each. `claimPayment` is not among them: see claim-lock.ts.
 import { type Command, first } from '../../command.ts'
 import {
   CLAIM,
@@ -34,6 +34,11 @@ const SETTLE = `WITH done AS (
     RETURNING ${CLAIM}
   ), kept AS (
     INSERT INTO receipts (id, account_id, jws, created_at) SELECT $3, $7, $8, $9::bigint FROM done
+  ), counted AS (
+    INSERT INTO payer_totals (payer, network, asset, settled)
+    SELECT payer, network, asset, amount FROM done WHERE payer <> ''
+    ON CONFLICT (payer, network, asset)
+    DO UPDATE SET settled = (payer_totals.settled::numeric + excluded.settled::numeric)::text
   )
   SELECT * FROM done`
 
