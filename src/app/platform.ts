@@ -64,7 +64,12 @@ export async function openPlatform(
     sealedTo: await listSealingKeys(store),
     now,
   })
-  const signer = await openSigner({ file: join(config.dataDir, 'signing.jwk'), store, now })
+  const signer = await openSigner({
+    file: join(config.dataDir, 'signing.jwk'),
+    store,
+    now,
+    environment: config.mode,
+  })
 
   const outside = createSender({ fault, ...(extraCa && { ca: extraCa }) })
   const sender = isSandbox

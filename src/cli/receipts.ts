@@ -21,6 +21,9 @@ const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
   not_canonical: 'the payload is not in RFC 8785 form: no gateway signs that',
 }
 
+const SANDBOX_WARNING =
+  'SANDBOX RECEIPT: test money and test keys only. It proves that a sandbox answered, and nothing about real money.'
+
 type VerifyOptions = ConnectionOptions & { keys?: string }
 
 export function addReceiptCommands(program: Command): void {
@@ -69,9 +72,17 @@ async function verifyReceipt(file: string, options: VerifyOptions): Promise<void
       reason: verdict.reason,
       detail: WHY[verdict.reason],
     })
+  const warning = verdict.payload['environment'] === 'sandbox' ? { warning: SANDBOX_WARNING } : {}
   if (options.json)
-    printJson({ verified: true, typ: JWS_TYPES.receipt, kid: verdict.kid, receipt: verdict.payload })
+    printJson({
+      verified: true,
+      ...warning,
+      typ: JWS_TYPES.receipt,
+      kid: verdict.kid,
+      receipt: verdict.payload,
+    })
   else {
+    if (warning.warning !== undefined) printLine(`${warning.warning}\n`)
     printLine(`This receipt verifies: signed by key ${verdict.kid}, unaltered. It attests:\n`)
     printLine(formatRecord(verdict.payload))
   }

@@ -40,7 +40,7 @@ export function actionsManifest(registry: Registry, { baseUrl }: Addresses): Jso
     permit: {
       form: 'Compact JWS (EdDSA), `typ` gw-permit+jws, over the RFC 8785 form of its claims.',
       claims:
-        'iss aud jti iat exp mandate_id mandate_digest request credential_id credential_version max_cost single_use approval'.split(
+        'iss aud jti iat exp environment mandate_id mandate_digest request credential_id credential_version max_cost single_use approval'.split(
           ' ',
         ),
       bound_to:

@@ -167,7 +167,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       capability: resolution.capability,
       result: delivered.result,
       verification: await verificationOf(prepared, delivered, digests),
-      cost: costOf(job, claimId, parts.baseUrl),
+      cost: costOf(job, claimId, parts),
       receipt: null,
     }
   }
@@ -190,7 +190,11 @@ const verificationOf = async (
   deterministic: delivered.deterministic,
 })
 
-function costOf({ amountAtomic, network }: Job, claimId: string | undefined, baseUrl: string): Cost {
+function costOf(
+  { amountAtomic, network }: Job,
+  claimId: string | undefined,
+  { baseUrl, rules }: Pick<OutcomeParts, 'baseUrl' | 'rules'>,
+): Cost {
   return {
     amount_atomic: amountAtomic.toString(),
     amount: formatAtomic(amountAtomic),
@@ -198,7 +202,8 @@ function costOf({ amountAtomic, network }: Job, claimId: string | undefined, bas
     decimals: 6,
     paid: amountAtomic > 0n,
     network,
-    revenue: network === MAINNET,
+    // Where the sample site may be a source, money is a sample, too.
+    revenue: network === MAINNET && !rules.allowSandboxName,
     settlement:
       claimId === undefined
         ? null

@@ -54,7 +54,7 @@ export function createFacilitatorCard(
           network,
           v1_name: v1Name ?? null,
           name,
-          revenue,
+          revenue: revenue && config.mode === 'production',
           asset,
         })),
         kinds,

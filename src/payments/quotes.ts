@@ -51,7 +51,7 @@ const pinned = createNetworks(KNOWN_CHAIN_IDS)
 
 /** Terms that say what is paid where: the same members in quotes, quote answers, preflights and costs. */
 export function termsOf(
-  payTo: string | undefined,
+  { payTo, isSandbox }: Pick<QuoteParts, 'payTo' | 'isSandbox'>,
   { network, amountAtomic }: Pick<Quotable, 'network' | 'amountAtomic'>,
 ) {
   const { asset, revenue } = must(
@@ -67,14 +67,15 @@ export function termsOf(
     currency: 'USDC',
     decimals: asset.decimals,
     pay_to: payTo ?? null,
-    environment: revenue ? 'production' : 'test',
+    environment: isSandbox ? 'sandbox' : revenue ? 'production' : 'test',
     testnet: !revenue,
-    revenue,
+    // A sandbox asks for what looks like real money, and earns nothing.
+    revenue: revenue && !isSandbox,
   } as const
 }
 
 export function createQuotes(parts: QuoteParts) {
-  const { signer, baseUrl, payTo, now } = parts
+  const { signer, baseUrl, now } = parts
   const frames = new Map<string, ReturnType<typeof buildFrame>>()
 
   /** Part that does not change from quote to quote: a quote is made for every unpaid call. */
@@ -87,7 +88,7 @@ export function createQuotes(parts: QuoteParts) {
 
   function buildFrame(quotable: Quotable) {
     const { tool, facts } = quotable
-    const terms = termsOf(payTo, quotable)
+    const terms = termsOf(parts, quotable)
     const notice = parts.isSandbox ? { notice: SANDBOX_NOTICE } : {}
     const brief = inOrder({ ...OWN, ...terms, ...notice, iss: baseUrl, tool })
     return { terms, brief, document: inOrder({ ...brief, ...facts }), room: roomBeside(brief, quotable) }

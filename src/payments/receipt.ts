@@ -39,8 +39,9 @@ export function signPaymentReceipt(
     pay_to: claim.payTo,
     transaction: settled.transaction,
     upstream: settled.upstream,
-    // A network that we know nothing of is not one where our money is.
-    revenue: parts.networks.find(claim.network)?.revenue ?? false,
+    // A network that we know nothing of is not one where our money is, and in a sandbox there is none.
+    revenue:
+      parts.signer.environment === 'production' && parts.networks.find(claim.network)?.revenue === true,
     issued_at: new Date(at).toISOString(),
   })
   return { id, accountId: claim.purchase?.accountId ?? claim.accountId ?? '', jws, createdAt: at }

@@ -18,6 +18,16 @@ export const JWS_TYPES = {
 } as const
 export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
 
+/** Documents that others are handed: each says in `environment` whether it was made in a sandbox. */
+export const ATTESTATIONS: ReadonlySet<string> = new Set<JwsType>([
+  JWS_TYPES.receipt,
+  JWS_TYPES.permit,
+  JWS_TYPES.quote,
+  JWS_TYPES.offer,
+  JWS_TYPES.evidence,
+  JWS_TYPES.x402Receipt,
+])
+
 export type JwsVerdict =
   | { readonly ok: true; readonly kid: string; readonly payload: Readonly<Record<string, unknown>> }
   | {

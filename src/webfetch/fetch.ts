@@ -85,7 +85,7 @@ export function createFetch(parts: FetchParts) {
         decimals: 6,
         paid: true,
         network: request.network,
-        revenue,
+        revenue: revenue && parts.signer.environment === 'production',
       },
       receipt: null,
     }

@@ -114,7 +114,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
         tool: WEB_FETCH,
         request: prepared.request,
         request_digest: prepared.digest,
-        terms: termsOf(parts.payTo, quotable),
+        terms: termsOf(parts, quotable),
         economics: parts.economics,
         how_to_pay: {
           method: 'POST',

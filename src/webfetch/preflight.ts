@@ -13,6 +13,7 @@ export interface PreflightParts extends RailParts {
   readonly economics: Economics
   readonly amountAtomic: bigint
   readonly baseUrl: string
+  readonly isSandbox: boolean
 }
 
 export async function preflight(parts: PreflightParts, prepared: PreparedFetch) {
@@ -44,7 +45,7 @@ export async function preflight(parts: PreflightParts, prepared: PreparedFetch) 
       contacted: false as const,
     },
     payment: {
-      ...termsOf(parts.payTo, { network: request.network, amountAtomic: parts.amountAtomic }),
+      ...termsOf(parts, { network: request.network, amountAtomic: parts.amountAtomic }),
       rail: railId(request.network),
       ready: rail.ready,
     },

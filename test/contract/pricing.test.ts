@@ -142,7 +142,7 @@ describe('POST /v1/pricing/quote', () => {
         amount: '0.001000',
         currency: 'USDC',
         decimals: 6,
-        environment: 'test',
+        environment: 'sandbox',
         testnet: true,
         revenue: false,
       },

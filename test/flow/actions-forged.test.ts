@@ -132,6 +132,7 @@ describe('a permit of ours whose row is gone', () => {
       file: join(gw.env['GATEWAY_DATA_DIR']!, 'signing.jwk'),
       store: { listPublishedKeys: async () => [], publishKey: async () => undefined },
       now: Date.now,
+      environment: 'sandbox',
     })
     return signer.sign(typ, { ...decodeJws(permit).payload, jti: newId('pmt') })
   }

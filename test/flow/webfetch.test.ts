@@ -74,7 +74,8 @@ describe('a paid fetch', () => {
       network: 'eip155:8453',
       asset: chain.network.asset.address,
       pay_to: chain.payTo,
-      revenue: true,
+      environment: 'sandbox',
+      revenue: false,
       notice: expect.stringMatching(/SANDBOX/),
     })
     // The head of a 402 has no room for the sums behind the price; a quote that is asked for has.
@@ -122,7 +123,7 @@ describe('a paid fetch', () => {
         decimals: 6,
         paid: true,
         network: 'eip155:8453',
-        revenue: true,
+        revenue: false,
       },
     })
     const evidence = await payload(body.evidence.jws, JWS_TYPES.evidence)
@@ -136,7 +137,9 @@ describe('a paid fetch', () => {
       response_bytes: 16,
       timings_ms: { total: expect.any(Number) },
     })
+    for (const signed of [evidence, receipt]) expect(signed.environment).toBe('sandbox')
     expect(receipt).toMatchObject({
+      revenue: false,
       tool: 'gateway.web.fetch',
       amount: '1000',
       transaction: settled.transaction,
@@ -156,6 +159,7 @@ describe('a paid fetch', () => {
       code: 0,
       out: expect.stringContaining(body.receipt.receipt_id),
     })
+    expect(verified.stdout).toMatch(/^SANDBOX RECEIPT: test money and test keys only/)
   })
 
   it('sends nothing but what a stranger would send', async () => {

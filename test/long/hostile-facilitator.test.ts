@@ -220,7 +220,7 @@ describe('a settlement of which nothing is heard in time', () => {
       router,
       networks,
       chains: new Map([[NETWORK, onChain]]),
-      signer: { kid: 'k', sign: (_typ, payload) => JSON.stringify(payload) },
+      signer: { kid: 'k', environment: 'production', sign: (_typ, payload) => JSON.stringify(payload) },
       baseUrl: 'https://gateway.test',
       bootId: 'boot_test',
       now,

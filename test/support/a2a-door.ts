@@ -260,6 +260,7 @@ function testSigner(jwk: Record<string, unknown>): Signer {
   const encode = (value: unknown) => Buffer.from(canonicalize(value)!).toString('base64url')
   return {
     kid: 'test-key',
+    environment: 'sandbox',
     sign(typ, payload) {
       const signed = `${encode({ alg: 'EdDSA', kid: 'test-key', typ })}.${encode(payload)}`
       return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`

@@ -68,7 +68,7 @@ export async function startRestHarness(
     log,
     now: Date.now,
   })
-  const signer: Signer = { kid: 'none', sign: () => '' }
+  const signer: Signer = { kid: 'none', environment: 'sandbox', sign: () => '' }
   const door = createRestDoor({
     registry,
     calls,

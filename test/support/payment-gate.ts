@@ -65,7 +65,8 @@ export async function openGate(options: GateOptions = {}) {
   const networks = createNetworks(options.chainIds ?? [84532])
   const clock = { now: Date.UTC(2026, 10, 21, 12) }
   const now = () => clock.now
-  const signer = await openSigner({ file: join(temp.directory, 'signing.jwk'), store, now })
+  const file = join(temp.directory, 'signing.jwk')
+  const signer = await openSigner({ file, store, now, environment: 'production' })
   const baseUrl = options.baseUrl ?? BASE_URL
   const fresh = () => ({
     ending: 'settled' as Ending,

@@ -12,7 +12,8 @@ import {
 import { link, open, readFile, stat, unlink } from 'node:fs/promises'
 import { ConfigError } from '../../core/errors.ts'
 import { digestCanonical, toCanonicalJson } from '../../lib/canonical-json.ts'
-import type { Signer } from '../ports.ts'
+import type { Environment, Signer } from '../ports.ts'
+import { ATTESTATIONS } from '../types.ts'
 import type { Store } from '../../store/ports.ts'
 import { createSign, type OkpKey } from '../ed25519.ts'
 
@@ -29,8 +30,9 @@ export async function openSigner(options: {
   file: string
   store: Pick<Store, 'publishKey' | 'listPublishedKeys'>
   now: () => number
+  environment: Environment
 }): Promise<InstallationSigner> {
-  const { file, store, now } = options
+  const { file, store, now, environment } = options
   const jwk = (await readKey(file)) ?? (await generateKey(file))
   const { kty, crv, x } = jwk
   // RFC 7638 thumbprint: its JSON is canonical.
@@ -44,14 +46,15 @@ export async function openSigner(options: {
       notBefore: now(),
       retiredAt: null,
     })
-  return createSigner(jwk, kid)
+  return createSigner(jwk, kid, environment)
 }
 
-function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
+function createSigner(jwk: OkpKey, kid: string, environment: Environment): InstallationSigner {
   const sign = createSign(jwk)
   const publicKey = createPublicKey(createPrivateKey({ key: { ...jwk }, format: 'jwk' }))
   return {
     kid,
+    environment,
     verifyOwn(jws, typ) {
       const [head, body, signature, ...rest] = jws.split('.')
       if (head !== encode({ alg: 'EdDSA', kid, typ }) || !body || !signature || rest.length > 0)
@@ -61,7 +64,8 @@ function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
       return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>
     },
     sign(typ, payload, as = kid) {
-      const signed = `${encode({ alg: 'EdDSA', kid: as, typ })}.${encode(payload)}`
+      const told = ATTESTATIONS.has(typ) ? withEnvironment(payload, environment) : payload
+      const signed = `${encode({ alg: 'EdDSA', kid: as, typ })}.${encode(told)}`
       return `${signed}.${sign(signed)}`
     },
     deriveKey(purpose) {
@@ -70,6 +74,10 @@ function createSigner(jwk: OkpKey, kid: string): InstallationSigner {
     },
   }
 }
+
+/** A production gateway may say `test` of a test network; of what a sandbox makes there is nothing else to say. */
+const withEnvironment = (payload: Readonly<Record<string, unknown>>, environment: Environment) =>
+  environment === 'sandbox' || payload['environment'] === undefined ? { ...payload, environment } : payload
 
 const encode = (document: unknown) => Buffer.from(toCanonicalJson(document)).toString('base64url')
 

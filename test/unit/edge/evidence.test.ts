@@ -8,7 +8,7 @@ function attest(host: string, addresses: readonly string[]): Readonly<Record<str
   let signed: unknown
   signEvidence(
     {
-      signer: { kid: 'k', sign: (_typ, payload) => ((signed = payload), 'jws') },
+      signer: { kid: 'k', environment: 'production', sign: (_typ, payload) => ((signed = payload), 'jws') },
       baseUrl: 'https://gw.example.net',
       edgeName: 'gw.example.net',
       now: () => NOW,

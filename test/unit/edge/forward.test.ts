@@ -82,7 +82,7 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
       steps.push('inspect')
       return { protocols: [], findings: [] }
     },
-    signer: { kid: 'k', sign: () => 'evidence' },
+    signer: { kid: 'k', environment: 'production', sign: () => 'evidence' },
     idempotencyKey: createSecretKey(Buffer.alloc(32)),
     edgeName: 'gw.example.net',
     egressPorts: [443, 8443],
@@ -358,7 +358,11 @@ describe('who is asked', () => {
 describe('evidence', () => {
   it('names each rule once, and what the consent was', async () => {
     const signed: object[] = []
-    const signer = { kid: 'k', sign: (_typ: string, payload: object) => String(signed.push(payload)) }
+    const signer = {
+      kid: 'k',
+      environment: 'production' as const,
+      sign: (_typ: string, payload: object) => String(signed.push(payload)),
+    }
     const rules = ['b_rule', 'a_rule', 'b_rule']
     const inspect = () => ({ protocols: ['x402'], findings: rules.map((rule) => note(rule, 'x')) })
     expect(await createWorld({ parts: { signer, inspect } }).forward()).toBe('200')

@@ -65,7 +65,11 @@ afterEach(() => temp.close())
 const ledger = (given = store) =>
   createAttemptLedger({
     store: given,
-    signer: { kid: 'k', sign: (typ, payload) => `${typ} ${JSON.stringify(payload)}` },
+    signer: {
+      kid: 'k',
+      environment: 'production',
+      sign: (typ, payload) => `${typ} ${JSON.stringify(payload)}`,
+    },
     baseUrl: 'https://gateway.example',
     bootId: 'boot',
     now: Date.now,

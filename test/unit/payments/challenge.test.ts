@@ -406,6 +406,7 @@ describe('offer-receipt', () => {
       payer: settlement.payer,
       issuedAt: Math.floor((open.clock.now - 60_000) / 1000),
       transaction: settlement.transaction,
+      environment: 'production',
     })
     expect(decodeJws((receipt as { signature: string }).signature).header['typ']).toBe(JWS_TYPES.x402Receipt)
   })

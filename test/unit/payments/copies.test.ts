@@ -65,7 +65,11 @@ function arrange(answer: 'settled' | 'unknown', failing: Partial<Store> = {}) {
       chains,
       documents: { read: async ({ initial }) => ({ value: initial }) },
     }),
-    settlements: createSettlements({ ...common, chains, signer: { kid: 'k', sign } }),
+    settlements: createSettlements({
+      ...common,
+      chains,
+      signer: { kid: 'k', environment: 'production', sign },
+    }),
     presentations: createPresentations(createSecretKey(Buffer.alloc(32, 7))),
     creditsRequired: () => Promise.reject(new Error('not asked for')),
   })

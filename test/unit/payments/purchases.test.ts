@@ -16,6 +16,7 @@ const encode = (typ: string, payload: object) =>
   `${typ}.${Buffer.from(toCanonicalJson(payload)).toString('base64url')}.sig`
 const fakeSigner = {
   kid: 'k1',
+  environment: 'production' as const,
   sign: encode,
   verifyOwn(jws: string, typ: string) {
     const [head, body, signature] = jws.split('.')

@@ -70,7 +70,7 @@ function scene(options: {
     router: createRouter({ upstreams, networks, now, log }),
     networks,
     chains: new Map([[sepolia.network, chain]]),
-    signer: { kid: 'k', sign: (typ, payload) => fakeJws(typ, payload) },
+    signer: { kid: 'k', environment: 'production', sign: (typ, payload) => fakeJws(typ, payload) },
     baseUrl: 'https://gateway.test',
     bootId: BOOT,
     now,

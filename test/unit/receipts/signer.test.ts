@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { compactVerify, importJWK } from 'jose'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
-import { JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
+import type { Environment } from '../../../src/receipts/ports.ts'
+import { decodeJws, JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
 import type { PublishedKey } from '../../../src/store/ports.ts'
 
 let directory: string
@@ -21,7 +22,8 @@ const store = {
   publishKey: async (key: PublishedKey) => void published.push(key),
   listPublishedKeys: async () => published,
 }
-const open = () => openSigner({ file, store, now: () => 1_000 })
+const open = (environment: Environment = 'production') =>
+  openSigner({ file, store, now: () => 1_000, environment })
 const jwks = () => ({ keys: published.map(({ jwk }) => JSON.parse(jwk) as object) })
 
 it('generates a key that only its owner may read, publishes it once and keeps it', async () => {
@@ -38,7 +40,28 @@ it('signs what an independent JOSE library verifies', async () => {
   const key = await importJWK(jwks().keys[0]!, 'EdDSA')
   const { payload, protectedHeader } = await compactVerify(jws, key)
   expect(protectedHeader).toEqual({ alg: 'EdDSA', kid: signer.kid, typ: 'gw-receipt+jws' })
-  expect(new TextDecoder().decode(payload)).toBe('{"a":[1,{"y":true,"z":null}],"b":"ü"}')
+  expect(new TextDecoder().decode(payload)).toBe(
+    '{"a":[1,{"y":true,"z":null}],"b":"ü","environment":"production"}',
+  )
+})
+
+it.each(['receipt', 'permit', 'quote', 'offer', 'evidence', 'x402Receipt'] as const)(
+  'says in every %s where it is worth something',
+  async (kind) => {
+    const said = async (environment: Environment, payload: object) =>
+      decodeJws((await open(environment)).sign(JWS_TYPES[kind], { ...payload })).payload['environment']
+    expect(await said('production', {})).toBe('production')
+    expect(await said('sandbox', {})).toBe('sandbox')
+    // A test network of a production gateway; in a sandbox no network is more than that.
+    expect(await said('production', { environment: 'test' })).toBe('test')
+    expect(await said('sandbox', { environment: 'production' })).toBe('sandbox')
+  },
+)
+
+it('adds nothing to what only the gateway itself or a protocol reads', async () => {
+  const signer = await open('sandbox')
+  for (const typ of [JWS_TYPES.topUp, JWS_TYPES.mcpSession, 'JOSE'])
+    expect(decodeJws(signer.sign(typ, { n: 1 })).payload).toEqual({ n: 1 })
 })
 
 it('agrees on one key when two processes start in an empty directory', async () => {

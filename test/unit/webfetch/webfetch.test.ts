@@ -25,7 +25,12 @@ const clock = { now: Date.UTC(2026, 10, 21, 12) }
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'webfetch-'))
   const store = { publishKey: async () => {}, listPublishedKeys: async () => [] }
-  signer = await openSigner({ file: join(directory, 'signing.jwk'), store, now: () => clock.now })
+  signer = await openSigner({
+    file: join(directory, 'signing.jwk'),
+    store,
+    now: () => clock.now,
+    environment: 'sandbox',
+  })
 })
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
