@@ -10,6 +10,7 @@ import { hashToken, newToken } from '../lib/tokens.ts'
 /** The ledger reference of the credits that every account is given once. */
 export const FREE_CREDITS = 'free credits'
 
+/** Accounts, their service keys and credits over the store. The last administrator's key is never revoked. */
 export function createAccounts(parts: { store: Store; freeCredits: number; now: () => number }): Accounts {
   const { store, freeCredits, now } = parts
   // One revocation at a time: two that each see the other's key would leave no administrator.

@@ -21,6 +21,7 @@ export interface BoundRequest {
 
 export type Part = 'method' | 'url' | 'headers' | 'body'
 
+/** The request as its permit names it: method, host, digest of the whole and digests of its parts. */
 export function bindRequest(
   { method, target, headers, body }: Pick<PreparedRequest, 'method' | 'target' | 'headers' | 'body'>,
   digest: string,

@@ -22,6 +22,7 @@ import {
 } from './refusals.ts'
 import { toActionStats, toMandateRecord, toPermitRecord } from './wire.ts'
 
+/** Mandates and permits of an account, and their one execution (contract, section 7). */
 export function createActions(parts: ActionParts): Actions {
   const { store, now } = parts
   const preparedPermits = createPreparedPermits()

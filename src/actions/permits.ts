@@ -41,11 +41,13 @@ export function lifetimeOf(mandate: Pick<Mandate, 'requiresApproval' | 'expiresA
   return { expiresAt, latest: until(expiresAt + PERMIT_TTL_MS) }
 }
 
+/** Milliseconds to the whole seconds of a JWT (RFC 7519, NumericDate), rounded down. */
 export const toSeconds = (time: number) => Math.floor(time / 1000)
 
 /** hex SHA-256 of the compact JWS. */
 export const hashPermit = (jws: string): string => hash('sha256', jws, 'hex')
 
+/** Compares two hashes as text in a time that does not tell where they differ. */
 export function isSameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)

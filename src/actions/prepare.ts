@@ -24,6 +24,7 @@ type PrepareInput = Parameters<Actions['prepare']>[1]
 
 const MAX_TRIES = 4
 
+/** The tool `gateway.actions.prepare`: one request is judged under a mandate and signed; nothing is sent. */
 export function createPrepare(
   parts: ActionParts & { readonly preparedPermits: Pick<PreparedPermits, 'keep'> },
 ): Actions['prepare'] {
@@ -170,5 +171,6 @@ export function createPrepare(
   }
 }
 
+/** @returns 400 input_invalid for one member of the terms; `pointer` is a JSON pointer into the input */
 export const invalidTerms = ({ pointer, message }: { pointer: string; message: string }) =>
   new GatewayError('input_invalid', `${pointer}: ${message}.`, { extras: { fields: [{ pointer, message }] } })

@@ -19,6 +19,7 @@ export interface PreparedPermits {
 /** Permits last five minutes and most are shown within one: those beyond are the oldest. */
 const MAX_KEPT = 5_000
 
+/** @param max permits that are kept at most; the oldest are forgotten first, and the store is asked for them */
 export function createPreparedPermits(max: number = MAX_KEPT): PreparedPermits {
   const kept = new Map<string, PreparedPermit>()
   return {

@@ -9,15 +9,18 @@ import type { Terms } from './mandates.ts'
 
 const RETRY_PENDING_SECONDS = 5
 
+/** @returns 409 state_conflict; the mandate names a credential that was revoked */
 export const credentialRevoked = () =>
   new GatewayError(
     'state_conflict',
     'This credential was revoked. Store a new one, then write a mandate for it.',
   )
 
+/** @returns 409 state_conflict; the credential is being replaced, and the same call works again in a moment */
 export const credentialBusy = () =>
   new GatewayError('state_conflict', 'The credential is being replaced right now. Try again.')
 
+/** @returns 409 state_conflict; `max` permits of the account wait for a person already */
 export const tooManyPending = (max: number) =>
   new GatewayError(
     'state_conflict',
@@ -25,6 +28,7 @@ export const tooManyPending = (max: number) =>
     { reason: 'too_many_pending' },
   )
 
+/** @returns 404, the same for a mandate of another account as for none */
 export const mandateNotFound = () =>
   new GatewayError(
     'mandate_not_found',
@@ -39,6 +43,7 @@ export const mandateRevoked = (mandateId: string) =>
     { reason: 'mandate_revoked', extras: { mandate_id: mandateId } },
   )
 
+/** @returns 404, the same for a permit of another account as for none */
 export const permitNotFound = () =>
   new GatewayError(
     'permit_not_found',
@@ -78,6 +83,7 @@ const coverageOf = (terms: Terms) => ({
   expires_at: toTimestamp(terms.expiresAt),
 })
 
+/** @returns 401 permit_invalid; the text was not signed here, or was cut or changed */
 export const permitInvalid = () =>
   new GatewayError(
     'permit_invalid',
@@ -110,6 +116,7 @@ export const permitUsed = (permit: Pick<Permit, 'id' | 'attemptId'>) =>
     permit.attemptId === null ? {} : { attempt_id: permit.attemptId },
   )
 
+/** @returns 409 permit_pending with `retry_after_seconds`; the permit is not used up */
 export const permitPending = (permitId: string) =>
   conflict(
     'permit_pending',
@@ -119,6 +126,7 @@ export const permitPending = (permitId: string) =>
     { retry_after_seconds: RETRY_PENDING_SECONDS },
   )
 
+/** @returns 409 permit_refused; a person said no, which is for good */
 export const permitRefused = (permitId: string) =>
   conflict(
     'permit_refused',
@@ -127,6 +135,7 @@ export const permitRefused = (permitId: string) =>
     'The operator refused this action. Ask them why before you ask for another permit.',
   )
 
+/** @returns 409 permit_expired; nothing was sent */
 export const permitExpired = (permitId: string) =>
   conflict(
     'permit_expired',
@@ -143,6 +152,7 @@ const REVOKED_WORDS: Readonly<Record<RevokedBy, string>> = {
   credential_rotated: 'the secret of its credential was replaced',
 }
 
+/** @returns 409 permit_revoked with `why`: what was revoked or replaced under the permit */
 export const permitRevoked = (permitId: string, why: RevokedBy) =>
   conflict(
     'permit_revoked',

@@ -2,8 +2,10 @@
 import type { Credential, Mandate, Permit, Store } from '../store/ports.ts'
 import type { RevokedBy } from './refusals.ts'
 
+/** Whether the permit can still come to be executed, its time aside. */
 export const isOpen = ({ state }: Pick<Permit, 'state'>) => state === 'ready' || state === 'pending_approval'
 
+/** Whether the permit's time is over; `now` and `expiresAt` are milliseconds. */
 export const isPast = (permit: Pick<Permit, 'state' | 'expiresAt'>, now: number) =>
   permit.state === 'expired' || (isOpen(permit) && permit.expiresAt <= now)
 

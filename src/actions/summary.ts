@@ -19,6 +19,7 @@ interface Facts {
   readonly mandate: PermitSummary['mandate']
 }
 
+/** The facts of a request as they are stored for whoever approves: text as it is, the body in base64. Reading makes them safe to show. */
 export function writeSummary(
   { request, credential }: Pick<CheckedRequest, 'request' | 'credential'>,
   mandate: Pick<Mandate, 'id' | 'purpose'>,

@@ -8,6 +8,7 @@ import type { z } from 'zod'
 import { findRevocation, type PermitDependencies, isOpen, isPast } from './revocation-check.ts'
 import { readSummary } from './summary.ts'
 
+/** A mandate as callers see it: times in ISO 8601, what is used beside what is allowed. */
 export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   mandate_id: mandate.id,
   digest: mandate.digest,
@@ -26,12 +27,14 @@ export const toMandateRecord = (mandate: Mandate): MandateRecord => ({
   revoked_at: toTimestampOrNull(mandate.revokedAt),
 })
 
+/** The state that callers are shown: an open permit whose time is over is expired, one whose grounds are gone is revoked. */
 export function stateOf(permit: Permit, dependencies: PermitDependencies, now: number): PermitState {
   if (!isOpen(permit)) return permit.state
   if (isPast(permit, now)) return 'expired'
   return findRevocation(permit, dependencies) === undefined ? permit.state : 'revoked'
 }
 
+/** @param as `listed` leaves longer bodies out of the summary, since a page holds many of them */
 export function toPermitRecord(
   permit: Permit,
   dependencies: PermitDependencies,
@@ -57,6 +60,7 @@ export function toPermitRecord(
   }
 }
 
+/** @param scope `account` or `installation`: the counts are of that one */
 export const toActionStats = (counts: ActionCounts, scope: ActionStats['scope']): ActionStats => ({
   scope,
   permits: {

@@ -13,6 +13,7 @@ import type { Payments } from './payments.ts'
 
 export type Broker = ReturnType<typeof createBroker>
 
+/** Composes accounts, egress, permits, inspection and the edge, which share one policy and one ledger of attempts. */
 export function createBroker(
   platform: Platform,
   { purchases }: Pick<Payments, 'purchases'>,

@@ -23,6 +23,10 @@ export interface DoorExtensions {
   readonly a2a?: A2aExtension
 }
 
+/**
+ * Opens all doors and sends each path to its own.
+ * @param extend fixtures of conformance suites
+ */
 export async function openDoors(parts: DoorParts, extend: DoorExtensions = {}): Promise<Doors> {
   const { config, addresses, log } = parts
   const mcp = createMcpDoor(parts, extend.mcp)

@@ -15,6 +15,7 @@ export interface OpenEmail {
   readonly findKey: KnownKeys['find']
 }
 
+/** Composes email verification: lists from disk, DNS, and the verifier of mailboxes where one is configured. */
 export function openEmail(
   platform: Platform,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,

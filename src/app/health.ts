@@ -53,6 +53,7 @@ export function observeResolver(
   }
 }
 
+/** The report of `GET /healthz`: the store is asked anew, the other parts say what they saw last. */
 export function createHealth(parts: {
   config: Pick<Config, 'mode'>
   store: Pick<Store, 'engine' | 'health' | 'countOpenClaims'>

@@ -7,6 +7,7 @@ export interface Lifetime {
   close(): Promise<void>
 }
 
+/** Closes what was opened, last first. Every closer runs, whatever the others throw. */
 export function createLifetime(): Lifetime {
   const closers: (() => void | Promise<void>)[] = []
   let closing: Promise<void> | undefined

@@ -27,6 +27,10 @@ export interface Listener {
   drain(deadlineMs: number): Promise<void>
 }
 
+/**
+ * Listens before anything else opens; until `serve` is called every request is answered 503.
+ * @throws where the port cannot be had
+ */
 export async function openListener(
   config: Config,
   lifetime: Lifetime,

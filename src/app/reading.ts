@@ -14,6 +14,7 @@ import type { Payments } from './payments.ts'
 
 export type Reading = ReturnType<typeof openReading>
 
+/** Composes what reads public pages: outcomes, paid web fetch and discovery. */
 export function openReading(
   platform: Platform,
   payments: Pick<Payments, 'networks' | 'payTo' | 'router'>,

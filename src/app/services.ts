@@ -26,6 +26,7 @@ export interface OpenServices {
   readonly housekeeping: Housekeeping
 }
 
+/** Composes the services of handlers and the call path, and settles first what a crash left behind. */
 export async function openServices(
   platform: Platform,
   payments: Payments,

@@ -31,6 +31,7 @@ const COLUMNS = [
   'credits_charged',
 ]
 
+/** `attempts show|list`: how outbound requests ended. Needs a service key. */
 export function addAttemptCommands(program: Command): void {
   const attempts = program.command('attempts').description('outbound requests and how they ended')
 

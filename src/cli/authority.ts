@@ -5,6 +5,7 @@ import { connect } from './client.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { printRecord } from './output.ts'
 
+/** `authority rotate`: a new wrapping key for every stored credential. Needs an administrator's key. */
 export function addAuthorityCommands(program: Command): void {
   const authority = program.command('authority').description('the key that wraps every stored credential')
 

@@ -36,6 +36,7 @@ const COLUMNS = [
 type MakeOptions = ConnectionOptions &
   ScopeOptions & { ttl?: number; maxUses?: number; label?: string; out?: string }
 
+/** `capabilities issue|list|narrow|revoke`; a token is printed once, or put into a new file with `--out`. */
 export function addCapabilityCommands(program: Command): void {
   const capabilities = program
     .command('capabilities')

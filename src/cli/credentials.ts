@@ -40,6 +40,7 @@ type AddOptions = ConnectionOptions &
     secretFile?: string
   }
 
+/** `credentials add|list|rotate|revoke`; a secret is read from stdin or a file, never from an argument. */
 export function addCredentialCommands(program: Command): void {
   const credentials = program
     .command('credentials')

@@ -14,6 +14,7 @@ import {
 } from './options.ts'
 import { printJson, printLine, printPage, printRecord } from './output.ts'
 
+/** `credits balance|grant`: what an account has left, and what moved it. */
 export function addCreditCommands(program: Command): void {
   const credits = program.command('credits').description('usage credits: one pays for one outbound attempt')
 

@@ -8,6 +8,7 @@ import { Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { formatValue, printJson, printLine } from './output.ts'
 
+/** `edge check`: what a host's TXT records say of this gateway, resolver by resolver. */
 export function addEdgeCommands(program: Command): void {
   const edge = program.command('edge').description('transactions forwarded to merchants who consent in DNS')
 

@@ -22,6 +22,7 @@ import { formatValue, printJson, printLine, printPage, printRecord, showText } f
 const MAX_ADDRESSES = 100
 const KEY_COLUMNS = ['key_id', 'created_at', 'last_seen_on', 'used_today', 'revoked_at']
 
+/** `email verify|keys|lists`: decisions, the free keys behind them, and the lists of disposable domains. */
 export function addEmailCommands(program: Command): void {
   const email = program
     .command('email')
@@ -88,6 +89,7 @@ async function verify(emails: string[], options: ConnectionOptions): Promise<voi
   if (answer.results.some(({ decision }) => decision === 'reject')) process.exitCode = Exit.failed
 }
 
+/** Lines for a terminal: the decision, its reasons, and what could be typed instead. */
 export function formatVerification(result: EmailVerification): string {
   const { checks } = result
   const lines = [

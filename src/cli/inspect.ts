@@ -7,6 +7,7 @@ import { jsonOption } from './options.ts'
 import { formatRecord, printJson, printLine, showText } from './output.ts'
 import { readTransaction } from './transactions.ts'
 
+/** `inspect FILE`: judges a transaction in this process under the default policy; nothing is sent. */
 export function addInspectCommand(program: Command): void {
   program
     .command('inspect <file>')
@@ -40,6 +41,7 @@ async function inspect(file: string, { json }: { readonly json?: boolean }): Pro
   else printLine(showText(formatInspection(result)))
 }
 
+/** Lines for a terminal: the decision, each reason with its place, the facts, and what told the protocol. */
 export function formatInspection(result: InspectResult): string {
   const { policy, transaction } = result
   const kind = [result.protocol, result.version, result.stage, result.transport && `over ${result.transport}`]

@@ -16,6 +16,7 @@ import { addOutOption, deliverToken } from './token-file.ts'
 
 const COLUMNS = ['key_id', 'account_id', 'label', 'admin', 'created_at', 'revoked_at']
 
+/** `keys create|list|revoke`; a key is printed once, or put into a new file with `--out`. */
 export function addKeyCommands(program: Command): void {
   const keys = program
     .command('keys')

@@ -53,6 +53,7 @@ export interface TermOptions {
 
 type CreateOptions = ConnectionOptions & TermOptions & { credential?: string; mandateFile?: string }
 
+/** `mandates create|list|revoke`: what permits may be asked for, how often and until when. */
 export function addMandateCommands(program: Command): void {
   const mandates = program
     .command('mandates')
@@ -91,6 +92,7 @@ Example:
     })
 }
 
+/** Adds the options that name a mandate's terms; `termsOf` reads them. */
 export const addTermOptions = (command: Command): Command =>
   command
     .option('--purpose <text>', 'what it is for; whoever approves a permit reads it')

@@ -13,9 +13,11 @@ export interface ConnectionOptions {
   readonly allowPlainHttp?: boolean
 }
 
+/** `--json`, for scripts: the answer on stdout, and the problem on stderr. */
 export const jsonOption = () =>
   new Option('--json', 'print JSON: on stdout the answer, on stderr the problem')
 
+/** Adds which gateway is asked and with which key; `connect` reads them. */
 export function addConnectionOptions(command: Command): Command {
   return command
     .addOption(jsonOption())
@@ -32,12 +34,14 @@ export interface PageOptions {
   readonly before?: string
 }
 
+/** Adds `--limit`, 50 unless said and 100 at most, and `--before`, the cursor of the page before. */
 export function addPageOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'rows, at most 100', parseInteger(1, 100), 50)
     .option('--before <cursor>', 'read on: the cursor that the previous page ended with')
 }
 
+/** The page options as list tools take them. */
 export const pageOf = ({ limit, before }: PageOptions) => ({ limit, before })
 
 /** Repeatable option: `--host a --host b`. */
@@ -46,6 +50,10 @@ export const collect = (value: string, previous: readonly string[] | undefined):
   value,
 ]
 
+/**
+ * @returns a parser of whole numbers in the range, ends included
+ * @throws {InvalidArgumentError} by that parser, exit code 2
+ */
 export const parseInteger =
   (min: number, max: number) =>
   (text: string): number => {
@@ -71,6 +79,7 @@ export interface ScopeOptions {
   readonly method?: readonly string[]
 }
 
+/** Adds `--host`, `--path` and `--method`, each repeatable; `scopeOf` reads them. */
 export function addScopeOptions(command: Command): Command {
   return command
     .option('--host <name>', 'exact host that may be called; repeatable', collect)

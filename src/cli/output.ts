@@ -3,7 +3,9 @@ import type { CommandFailure } from './exit.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
+/** Writes to stdout, where answers go; whatever a person alone needs goes to stderr. */
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`)
+/** Writes JSON with an indent of two to stdout. */
 export const printJson = (value: unknown): void => printLine(JSON.stringify(value, null, 2))
 
 /** Labels come from strangers: nothing in them may move the cursor, recolour the terminal or reverse the text. */

@@ -53,6 +53,7 @@ type PrepareOptions = ConnectionOptions &
     out?: string
   }
 
+/** `permits prepare|list|show|approve|refuse`: one exact request each, signed before it is sent. */
 export function addPermitCommands(program: Command): void {
   const permits = program
     .command('permits')

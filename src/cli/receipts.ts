@@ -26,6 +26,7 @@ const SANDBOX_WARNING =
 
 type VerifyOptions = ConnectionOptions & { keys?: string }
 
+/** `receipts show|verify`; verifying works offline with saved keys. Exit code 1 where a receipt does not verify. */
 export function addReceiptCommands(program: Command): void {
   const receipts = program.command('receipts').description('signed receipts of charged actions')
 

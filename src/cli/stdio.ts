@@ -15,6 +15,7 @@ import { startEmbeddedSandbox } from './embedded.ts'
 /** The output is dropped for a client that reads no more. */
 const FLUSH_MS = 5000
 
+/** `stdio`: MCP for a desktop assistant. stdout carries the protocol and nothing else. */
 export function addStdioCommand(program: Command): void {
   program
     .command('stdio')

@@ -15,6 +15,7 @@ interface TestOptions {
   readonly evaluateAt?: number
 }
 
+/** `test FILE`: scores a transaction against the rubric of its protocol, in this process. */
 export function addTestCommand(program: Command): void {
   program
     .command('test <file>')

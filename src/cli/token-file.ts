@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { CommandFailure, Exit } from './exit.ts'
 import { printJson, printLine, printRecord, type Row } from './output.ts'
 
+/** Adds `--out`, which `deliverToken` obeys. */
 export const addOutOption = (command: Command): Command =>
   command.option('--out <file>', 'put the token into this new file (0600) instead of printing it')
 

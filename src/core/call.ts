@@ -105,6 +105,7 @@ export interface CallPathParts {
 const PER_MINUTE = { anonymous: 300, known: 3000 } as const
 const noProgress = () => {}
 
+/** The one path of every call: who, how often, input, price, work, output, log. Whatever fails is a GatewayError before a door sees it. */
 export function createCallPath(parts: CallPathParts): CallPath {
   const maxInFlight = parts.maxInFlight ?? 512
   const runPriced = createPricedRun(parts)

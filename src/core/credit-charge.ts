@@ -22,6 +22,7 @@ export interface WatchedCharge extends CreditCharge {
   findMissing(): string | undefined
 }
 
+/** Watches that a run takes exactly the credits of its price, once, or says why it took none. */
 export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCharge {
   let reference: string | undefined
   let waiver: string | undefined

@@ -139,6 +139,7 @@ export interface Problem extends ProblemExtras {
   request_id: string
 }
 
+/** The problem document of a refusal (RFC 9457) with `code`, `detail` and `request_id`; `cause` is never in it. */
 export function toProblem(
   error: GatewayError,
   context: { requestId: string; baseUrl: string; instance?: string },

@@ -48,6 +48,7 @@ export interface RunResult {
 /** The signal of work that nobody can call off. */
 export const neverGone = () => new AbortController().signal
 
+/** Runs a planned call under its price: what was paid or debited is kept, taken or given back as the run ends. */
 export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Promise<RunResult> {
   const { debits } = parts
   const check = (tool: AnyTool, output: unknown, extras?: GatewayError['extras']) =>

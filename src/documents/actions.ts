@@ -26,6 +26,7 @@ const STATE_WORDS: Readonly<Record<PermitState, string>> = {
   revoked: 'Its mandate or its credential was revoked, or the secret was replaced.',
 }
 
+/** `GET /v1/actions`: what permits promise, their tools with input schemas, and every conflict that an execution can meet. */
 export function actionsManifest(registry: Registry, { baseUrl }: Addresses): Json {
   const input = (name: string) => registry.find(name)?.inputSchema
   return {
@@ -81,6 +82,7 @@ export function actionsManifest(registry: Registry, { baseUrl }: Addresses): Jso
   }
 }
 
+/** `GET /v1/actions/pricing`: credits of each step; free credits are those of the configuration. */
 export function actionsPricing({ baseUrl }: Addresses, config: Pick<Config, 'serviceKeyCredits'>): Json {
   return {
     version: EGRESS_VERSION,

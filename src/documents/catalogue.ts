@@ -21,6 +21,7 @@ export interface CatalogueParts {
   readonly addresses: Addresses
 }
 
+/** `GET /v1/capabilities`: what can be bought, at which price, and whether it is available now. */
 export function catalogueOf(parts: CatalogueParts): Json {
   const { webFetch, addresses } = parts
   const { baseUrl, mcpUrl } = addresses

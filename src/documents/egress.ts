@@ -7,6 +7,7 @@ type Json = Record<string, unknown>
 
 export const CREDITS_PER_ATTEMPT = 1
 
+/** `GET /v1/egress`: what the broker guarantees, where its routes are, and its providers. */
 export function egressManifest({ baseUrl }: Addresses, providers: readonly Provider[]): Json {
   return {
     name: 'Agent Gateway egress',
@@ -40,6 +41,7 @@ export function egressManifest({ baseUrl }: Addresses, providers: readonly Provi
   }
 }
 
+/** `GET /v1/egress/pricing`: one credit an attempt, when it is charged and when it is given back. */
 export function egressPricing({ baseUrl }: Addresses, config: Pick<Config, 'serviceKeyCredits'>): Json {
   return {
     version: EGRESS_VERSION,
@@ -63,6 +65,7 @@ export function egressPricing({ baseUrl }: Addresses, config: Pick<Config, 'serv
   }
 }
 
+/** `GET /v1/egress/providers`: hosts, paths and methods that a credential of each provider has from the start. */
 export function egressProviders({ baseUrl }: Addresses, providers: readonly Provider[]): Json {
   return {
     version: EGRESS_VERSION,

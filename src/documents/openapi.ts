@@ -26,6 +26,7 @@ import { sampleOf } from './sample.ts'
 
 type Json = Record<string, unknown>
 
+/** `GET /openapi.json`: OpenAPI 3.1.0 of every route of the registry, with the errors that its tool documents. */
 export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
   const paths: Record<string, Json> = {}
   const schemas: Json = { Problem: PROBLEM }

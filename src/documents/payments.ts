@@ -56,6 +56,7 @@ export function securityOf(tool: AnyTool, byCaller: readonly Json[]): readonly J
 
 const header = (description: string): Json => ({ schema: { type: 'string' }, description })
 
+/** The header parameter of a tool that takes quotes; empty for any other. */
 export const quoteParameters = (tool: AnyTool): readonly Json[] =>
   takesQuote(tool)
     ? [

@@ -7,6 +7,7 @@ import type { AnyTool, RegisteredTool, Registry } from '../core/registry.ts'
 
 type Json = Record<string, unknown>
 
+/** `GET /v1/protocols`: the doors with their addresses, and every tool as each of them calls it. */
 export function protocolManifest(registry: Registry, addresses: Addresses): Json {
   const { baseUrl, mcpUrl } = addresses
   return {

@@ -3,6 +3,7 @@ import type { Addresses } from '../core/config.ts'
 import type { RegisteredTool } from '../core/registry.ts'
 import { priceOf } from './price.ts'
 
+/** The catalogue's entry of paid web fetch, in the shape of the outcomes beside it. */
 export const describeWebFetch = (
   { tool, inputSchema, outputSchema }: RegisteredTool,
   { baseUrl, siteUrl, mcpUrl }: Addresses,

@@ -16,6 +16,7 @@ export const MERCHANT_PER_MINUTE = 3000
 /** A quarter of what the gateway handles at once: a merchant that answers nobody must not hold all of it. */
 export const MERCHANT_IN_FLIGHT = 128
 
+/** Bounds what strangers take in one merchant's name: 3,000 calls a minute and 128 at once. */
 export function createAdmission(limiter: RateLimiter): Admission {
   const inFlight = new Map<string, number>()
 

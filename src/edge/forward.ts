@@ -61,6 +61,7 @@ interface Admitted {
   readonly charge: CreditCharge
 }
 
+/** The tool `gateway.edge.forward`: inspection, consent, charge, one request, receipt. */
 export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
   const { runner, now, fault } = parts
   const inspect = parts.inspect ?? inspectTransaction

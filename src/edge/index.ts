@@ -6,6 +6,7 @@ import { createConsentSource } from './consent.ts'
 import { createEdgeForward } from './forward.ts'
 import type { EdgeParts } from './ports.ts'
 
+/** Consent and forwarding of the edge proxy. */
 export function createEdge(parts: EdgeParts): Edge {
   const consents = createConsentSource(parts)
   return {

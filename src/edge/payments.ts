@@ -18,6 +18,7 @@ export type JsonObject = Readonly<Record<string, unknown>>
 /** More than any payment needs. */
 const MAX_PAYMENT_DEPTH = 16
 
+/** Every payment that the request carries, in headers and body, of whatever protocol. */
 export function findPayments(request: {
   readonly headers: HeaderPairs
   /** The body, where it is JSON. */
@@ -74,5 +75,6 @@ export function decodeDocument(text: string): JsonObject | undefined {
   }
 }
 
+/** An own member of an object; undefined of anything else. */
 export const member = (value: unknown, name: string): unknown =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined

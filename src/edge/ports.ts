@@ -73,7 +73,9 @@ export interface Finding {
   readonly detail: string
 }
 
+/** A finding that refuses the transaction. */
 export const block = (rule: string, detail: string): Finding => ({ rule, blocks: true, detail })
+/** A finding that is told in the receipt and refuses nothing. */
 export const note = (rule: string, detail: string): Finding => ({ rule, blocks: false, detail })
 
 export interface Inspection {

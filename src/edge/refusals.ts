@@ -5,9 +5,11 @@ import { must } from '../lib/must.ts'
 import type { ConsentVerdict, Finding } from './ports.ts'
 import type { EdgeRefusal } from '../../schemas/edge.ts'
 
+/** @returns 403 edge_not_authorized, saying to the merchant which record would authorize */
 export const notAuthorized = ({ refusal, detail }: Extract<ConsentVerdict, { ok: false }>) =>
   edgeRefused(refusal, detail)
 
+/** @returns 403 edge_not_authorized, naming the paths or methods that the consent covers */
 export const notCovered = (
   refusal: 'path_not_covered' | 'method_not_covered',
   covered: readonly string[],

@@ -23,6 +23,7 @@ export interface TransactionCheck {
 /** Those that money is asked for or paid with. */
 const PAYING = new Set(['x402', 'mpp', 'ucp', 'acp', 'ap2'])
 
+/** Judges a transaction for the edge: findings that block, and those that are noted. */
 export function checkTransaction(message: Message, { policy, now }: InspectionRules): TransactionCheck {
   const judged = judgeMessage(analyse(message), policy, now)
   return {

@@ -51,6 +51,7 @@ export interface AttemptLedger {
 
 const BATCH = 100
 
+/** Attempts as rows: reserved before the first packet, ended once, read by their account. */
 export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
   const { store, bootId, now, log } = parts
   // Endings that the store would not take. This process is alive, so nobody else's recovery will write them.

@@ -14,6 +14,7 @@ export type Capabilities = Pick<
   'issueCapability' | 'narrowCapability' | 'listCapabilities' | 'revokeCapability'
 >
 
+/** Issues, narrows, lists and revokes capabilities. A token is returned once; its hash alone is stored. */
 export function createCapabilities(parts: { store: Store; now: () => number }): Capabilities {
   const { store, now } = parts
 

@@ -4,6 +4,7 @@ import type { Grant } from './forward.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
+/** The word of a capability: its own uses are counted in the transaction that reserves the attempt. */
 export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability: HeldCapability): Grant => ({
   kind: 'fetch',
   accountId: capability.accountId,

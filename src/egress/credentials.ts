@@ -38,6 +38,7 @@ const NOT_FOR_SECRETS = new Set(
   ).split(' '),
 )
 
+/** Stores, rotates and revokes credentials of an account. Secrets go in sealed, and no method returns one. */
 export function createCredentials(parts: CredentialParts): Credentials {
   const { store, vault, seals, now } = parts
 

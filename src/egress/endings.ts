@@ -42,6 +42,7 @@ export interface Endings {
   fail(paid: Paid, failure: SendFailure): Promise<never>
 }
 
+/** Ends an attempt in the store and gives its credit back where nothing was sent. */
 export function createEndings(parts: EndingParts): Endings {
   return {
     async refundOnFailure({ attempt }, step) {

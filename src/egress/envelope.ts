@@ -9,6 +9,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const KEY_BYTES = 32
 
+/** Seals and opens secrets: a record key for each, wrapped by the authority and bound to its row. */
 export function createVault(authority: UnwrapAuthority): Vault {
   return {
     async seal(secret, binding) {

@@ -90,6 +90,7 @@ export interface Forward {
   prepare(asked: EgressRequest, credentialId: string, accountId: string): Promise<CheckedRequest | undefined>
 }
 
+/** The story of one request with a credential: check, resolve, pin, reserve, open, send once, search for the secret, record. */
 export function createForward(parts: ForwardParts): Forward {
   const { store, runner, ports, allowSandboxName, fault } = parts
 

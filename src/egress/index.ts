@@ -60,6 +60,7 @@ export interface OpenEgress extends Egress {
   checkHost(host: string): Promise<PolicyVerdict>
 }
 
+/** The broker: credentials, capabilities, attempts and requests with a credential. */
 export function createEgress(parts: EgressParts): OpenEgress {
   const { store, log, now, authority } = parts
   const baseUrl = parts.addresses.baseUrl

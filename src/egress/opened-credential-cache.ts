@@ -30,6 +30,7 @@ export interface OpenedCredentials {
   open(credential: SealedCredential): Promise<OpenedCredential>
 }
 
+/** Keeps opened credentials for two seconds at most; the row is compared each time before one is used. */
 export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
   const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
 

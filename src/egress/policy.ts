@@ -20,6 +20,7 @@ export const egressPolicyDocument: DocumentKind<EgressPolicy> = {
 export type PolicyVerdict =
   { readonly ok: true } | { readonly ok: false; readonly reason: 'paused' | 'denied_host' }
 
+/** @param host canonical; an entry denies its subdomains too */
 export function checkPolicy(policy: EgressPolicy, host: string): PolicyVerdict {
   if (policy.paused) return { ok: false, reason: 'paused' }
   const denied = policy.denied_hosts.some((entry) => host === entry || host.endsWith(`.${entry}`))

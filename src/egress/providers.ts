@@ -210,6 +210,7 @@ export const providers: Readonly<Record<ProviderId, Provider>> = {
   },
 }
 
+/** Every provider with its hosts, paths and methods, in the order in which documents show them. */
 export const listProviders = (): readonly Provider[] => PROVIDERS.map((id) => providers[id])
 
 /** The rule that denies the request, when the provider answers it with another secret. */

@@ -14,6 +14,7 @@ export class Unsent extends Error {
   }
 }
 
+/** @param reason for the log: the word of the rule that refused */
 export const targetBlocked = (reason: string) =>
   new GatewayError(
     'target_blocked',
@@ -21,6 +22,7 @@ export const targetBlocked = (reason: string) =>
     { reason },
   )
 
+/** @returns 503 egress_paused with `retry_after_seconds`; nothing was sent or charged */
 export const egressPaused = () =>
   new GatewayError(
     'egress_paused',
@@ -28,6 +30,7 @@ export const egressPaused = () =>
     { extras: { retry_after_seconds: 60 } },
   )
 
+/** @returns 503; the stored secret could not be opened, and the credit was given back */
 export const credentialUnavailable = (cause: unknown) =>
   new GatewayError(
     'credential_unavailable',
@@ -36,6 +39,7 @@ export const credentialUnavailable = (cause: unknown) =>
     { cause },
   )
 
+/** @returns 503 upstream_unreachable; nothing was sent, so that trying again is safe */
 export const unreachable = (why: string) =>
   new GatewayError(
     'upstream_unreachable',
@@ -61,12 +65,14 @@ export function charged(
   })
 }
 
+/** @returns 404, the same for a credential of another account as for none */
 export const credentialNotFound = () =>
   new GatewayError(
     'credential_not_found',
     'There is no credential of this id on your account. GET /v1/egress/credentials (gateway.egress.credentials.list) lists yours.',
   )
 
+/** @returns 403 scope_denied; the credential behind the capability was revoked meanwhile */
 export const credentialGone = () =>
   new GatewayError(
     'scope_denied',
@@ -77,6 +83,7 @@ export const credentialGone = () =>
     },
   )
 
+/** @returns 401 for one that was revoked or has expired, 403 for one that is used up */
 export const capabilityGone = (reason: 'capability_gone' | 'capability_used_up') =>
   new GatewayError(
     reason === 'capability_gone' ? 'capability_invalid' : 'scope_denied',
@@ -86,6 +93,7 @@ export const capabilityGone = (reason: 'capability_gone' | 'capability_used_up')
     { reason, extras: { refused_by: 'capability' } },
   )
 
+/** The sentence of an attempt that went out and has no answer: charged, and not to be resent unseen. */
 export const ambiguousWords = (reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete') =>
   `The request went out, but ${AFTER_WORDS[reason]}. It may or may not have been carried out: check with the upstream ` +
   'before you send again. It was charged and will not be resent.'

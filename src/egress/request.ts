@@ -13,6 +13,7 @@ export const MAX_RESPONSE_BYTES = 1024 * 1024
 export const TIMEOUT_MS = 30_000
 
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
+/** Whether the method promises to change nothing (RFC 9110, 9.2.1). */
 export const isSafeMethod = (method: string) => SAFE_METHODS.has(method)
 
 export interface PreparedRequest {

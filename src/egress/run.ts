@@ -43,6 +43,7 @@ export interface Runner {
   run(paid: Paid): Promise<Completed>
 }
 
+/** Sends a request that was checked: vetted addresses, one attempt on the wire, the leak gate over the answer. */
 export function createRunner(parts: RunnerParts): Runner {
   const endings = createEndings(parts)
 

@@ -22,6 +22,7 @@ export interface SealGate {
   settled(): Promise<void>
 }
 
+/** Lets the rotation of the authority's key wait for secrets that are being sealed with the old one. */
 export function createSealGate(): SealGate {
   const running = new Set<Promise<unknown>>()
   return {

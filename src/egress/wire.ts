@@ -13,6 +13,7 @@ import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 /** The price of one attempt, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1
 
+/** A credential as callers see it: everything but the secret. */
 export function toCredentialMetadata(credential: Credential): CredentialMetadata {
   return {
     credential_id: credential.id,
@@ -28,6 +29,7 @@ export function toCredentialMetadata(credential: Credential): CredentialMetadata
   }
 }
 
+/** A capability as lists show it: scope, uses and times, without its token. */
 export function toCapabilityRecord(capability: Capability): CapabilityRecord {
   return {
     capability_id: capability.id,
@@ -43,11 +45,13 @@ export function toCapabilityRecord(capability: Capability): CapabilityRecord {
   }
 }
 
+/** The record with its token, which is shown this once. */
 export const toIssuedCapability = (capability: Capability, token: string): IssuedCapability => ({
   ...toCapabilityRecord(capability),
   capability: token,
 })
 
+/** An attempt as its account reads it: state, outcome, charge and receipt; times in ISO 8601. */
 export function toAttemptRecord(attempt: Attempt): AttemptRecord {
   return {
     attempt_id: attempt.id,

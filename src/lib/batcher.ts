@@ -6,6 +6,7 @@ export interface Batcher {
   add(): void
 }
 
+/** Waits for company while more keeps coming, up to `maxMs`, and then flushes once for all. */
 export function createBatcher(parts: {
   /** @returns how many items have come since `flush` was called last */
   count: () => number

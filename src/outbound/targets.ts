@@ -38,6 +38,7 @@ export type Resolution =
 
 const strict = createAddressPolicy([])
 
+/** Judges where a part may read: the URL, the operator's policy, and the addresses that its name has now. */
 export function createTargets(parts: TargetParts) {
   /** Judges what can be told without DNS. */
   async function findObstacle({ blocked, host }: Target): Promise<Obstacle | undefined> {

@@ -110,4 +110,5 @@ function readOptions(capability: string, words: readonly string[]): CommandReadi
 export const isExecuteAddress = (url: string) =>
   /(?:^|[^/])\/v1\/execute\/?$/.test(url.replace(/[?#].*$/s, ''))
 
+/** Whether the method, in either case, is one that only reads. */
 export const isReadOnly = (method: string) => METHODS_READ.has(method.toUpperCase())

@@ -58,6 +58,7 @@ interface Job {
   readonly network: string | null
 }
 
+/** Results that are bought as such: claims are understood, priced, fetched, analysed and evidenced. */
 export function createOutcomes(parts: OutcomeParts): Outcomes {
   const { analyser, now } = parts
   const capabilities: readonly Capability[] = [

@@ -3,6 +3,10 @@ import { GatewayError } from '../core/errors.ts'
 import type { Receipts } from './ports.ts'
 import type { Store } from '../store/ports.ts'
 
+/**
+ * Reads receipts by their id, which is all that a reader needs.
+ * @throws {GatewayError} receipt_not_found
+ */
 export function createReceipts({ store }: { store: Pick<Store, 'getReceipt'> }): Receipts {
   return {
     async get(receiptId) {

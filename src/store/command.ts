@@ -105,6 +105,7 @@ export function columns(names: readonly string[]): string {
     .join(', ')
 }
 
+/** `creditPrice` -> `credit_price`: a member as its column. */
 export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** `INSERT INTO table (a, b) VALUES ($1, $2)`; names as in the ports. */

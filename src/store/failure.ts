@@ -71,6 +71,7 @@ export function toStoreError(failure: Failure, cause?: unknown): GatewayError {
   })
 }
 
+/** @returns 503 store_unavailable; the gateway is shutting down */
 export const storeClosed = () =>
   new GatewayError('store_unavailable', 'The gateway is shutting down. Try again in a moment.', {
     reason: 'closed',

@@ -28,6 +28,7 @@ export interface Content {
 /** Doors and stored results carry a document on; what is deeper than this stays text. */
 const MAX_JSON_DEPTH = 64
 
+/** The body as the caller asked for it: text, JSON or base64; what cannot be read so says why in `parse_error`. */
 export function readContent(request: ContentRequest): Content {
   const { body, mode, isOpaque } = request
   if (body.length === 0) return { content_kind: 'none', content: null, charset: null }

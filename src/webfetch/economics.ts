@@ -54,6 +54,7 @@ export interface Economics {
 
 const FULL_BPS = 10_000n
 
+/** Costs, margin and whether the price carries them; all amounts are millionths of a US dollar. */
 export function computeEconomics(config: EconomicsConfig): Economics {
   const price = config.customerPriceUsdMicros
   const cost =

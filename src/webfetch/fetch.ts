@@ -38,6 +38,7 @@ const ACCEPT: Readonly<Record<NormalisedFetch['mode'], string>> = {
   json: 'application/json,*/*;q=0.5',
 }
 
+/** @returns the work of a paid fetch: one request without credentials, and its content read */
 export function createFetch(parts: FetchParts) {
   const { now } = parts
 

@@ -39,6 +39,7 @@ export interface WebFetchParts {
   readonly economics?: EconomicsConfig
 }
 
+/** Paid web fetch: plan and price of a request, preflight, quote, and the pricing document. */
 export function createWebFetch(given: WebFetchParts): WebFetch {
   const config = given.economics ?? DEFAULT_ECONOMICS
   const isSandbox = given.config.mode === 'sandbox'

@@ -16,6 +16,7 @@ export interface PreflightParts extends RailParts {
   readonly isSandbox: boolean
 }
 
+/** Says before anybody pays whether the target may be read and the rail is ready. Nothing is sent to the target. */
 export async function preflight(parts: PreflightParts, prepared: PreparedFetch) {
   const { request } = prepared
   const [target, rail] = await Promise.all([

@@ -32,6 +32,7 @@ export const TESTNET_FETCH_PATH = '/v1/tools/web.fetch/testnet'
 export const QUOTE_PATH = '/v1/pricing/quote'
 export const PREFLIGHT_PATH = '/v1/preflight'
 
+/** The route that sells on this network: the test network has one of its own. */
 export const pathOf = (network: FetchNetworkId) => (network === TESTNET ? TESTNET_FETCH_PATH : FETCH_PATH)
 
 /** Asks the router what is alive: `configured` says what is true now. */

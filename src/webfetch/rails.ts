@@ -9,9 +9,11 @@ export type FetchNetworkId = typeof PRODUCTION | typeof TESTNET
 
 /** The pinned assets, also of networks that this gateway has no chain for. */
 const pinned = createNetworks([8453, 84532])
+/** The network with its asset, which is pinned for every network of the schema. */
 export const pinnedNetwork = (network: FetchNetworkId): PaymentNetwork =>
   must(pinned.find(network), 'a network of the schema among the pinned ones')
 
+/** `x402:eip155:8453:exact`: a way to pay, as documents name it. */
 export const railId = (network: FetchNetworkId) => `x402:${network}:exact`
 
 export interface RailParts {

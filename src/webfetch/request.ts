@@ -48,4 +48,5 @@ export function prepareFetch(input: unknown, rules: TargetOptions): PreparedFetc
   }
 }
 
+/** Lower-case hex SHA-256 of the canonical JSON (RFC 8785): what a quote and a payment are bound to. */
 export const digestOf = (request: NormalisedFetch): string => digestCanonical(request)

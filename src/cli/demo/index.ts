@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions } from '../options.ts'
 
+/** `demo`: buys one of each thing that is sold, with test money, and checks every receipt. */
 export function addDemoCommand(program: Command): void {
   addConnectionOptions(program.command('demo'))
     .description('pay for every paid tool of the sandbox once, with test money')

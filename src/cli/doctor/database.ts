@@ -13,6 +13,7 @@ const TOLERATED_SKEW_MS = 2000
 /** A whole check reads every page: beyond this size it would keep the operator waiting. */
 const CHECKED_BYTES = 512 * 1024 * 1024
 
+/** Looks at SQLite's file or PostgreSQL: whether it opens, at which version, and whether it holds this authority's key. */
 export const checkDatabase: Check = (examined) =>
   examined.config.databaseUrl === undefined
     ? checkSqlite(examined)

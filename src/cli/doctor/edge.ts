@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { isLoopbackHost } from '../../app/config.ts'
 import { type Check, ok, warn } from './finding.ts'
 
+/** Says which name consent records carry and how many resolvers have to agree. */
 export const checkEdge: Check = async ({ config, running }) => {
   const address = config.baseUrl ?? running?.url
   const name = config.edgeName ?? (address === undefined ? undefined : new URL(address).hostname)

@@ -11,6 +11,7 @@ import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.t
 const LOW_SPACE_BYTES = 256 * 1024 * 1024
 const NEW_DIRECTORY = 'It is made at the first start; nothing to do.'
 
+/** Looks whether the data directory is there, is a directory, and can be written by this user. */
 export const checkDataDirectory: Check = async ({ config: { dataDir } }) => {
   const check = 'data directory'
   const info = await statOrUndefined(dataDir)
@@ -41,6 +42,7 @@ export const checkDataDirectory: Check = async ({ config: { dataDir } }) => {
 const otherDirectory = (dataDir: string) =>
   `Give it to the user that runs the gateway (chown), or set GATEWAY_DATA_DIR to another place than ${dataDir}.`
 
+/** Looks whether operator, authority and signing keys are whole and readable by their owner alone. */
 export const checkKeyFiles: Check = async ({ config }) => {
   const operator = operatorKeyFile(config.dataDir)
   const findings: Finding[] = []

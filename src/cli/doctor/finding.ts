@@ -10,13 +10,16 @@ export interface Finding {
   readonly todo?: string
 }
 
+/** A finding that needs nothing done. */
 export const ok = (check: string, says: string): Finding => ({ level: 'ok', check, says })
+/** A finding to look at: the gateway works, and `todo` says what would be better. The exit code stays 0. */
 export const warn = (check: string, says: string, todo: string): Finding => ({
   level: 'warn',
   check,
   says,
   todo,
 })
+/** A finding that has to be mended, as `todo` says. The exit code becomes 1. */
 export const fail = (check: string, says: string, todo: string): Finding => ({
   level: 'fail',
   check,

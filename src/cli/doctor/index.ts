@@ -31,6 +31,7 @@ const CHECKS: readonly Check[] = [
   checkPayments,
 ]
 
+/** `doctor`: prints a line for each finding; exit code 1 when one fails. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')

@@ -17,6 +17,7 @@ const NO_ANSWER = new Set([
   'EDESTRUCTION',
 ])
 
+/** Asks every resolver of the configuration, or of the system; without DNS production fails and a sandbox is warned. */
 export const checkDns: Check = async ({ config }) => {
   const servers = config.dnsServers.length > 0 ? config.dnsServers : getServers()
   const source = config.dnsServers.length > 0 ? 'GATEWAY_DNS_SERVERS' : 'the system'
@@ -52,6 +53,7 @@ async function probeDns(server: string): Promise<string | undefined> {
   }
 }
 
+/** Tries to listen where the gateway would, and says who is there already. */
 export const checkPort: Check = async ({ config: { host, port }, running }) => {
   const check = 'port'
   if (port === 0) return [ok(check, 'PORT=0: a free port is picked at every start')]
@@ -76,6 +78,7 @@ function tryListening(port: number, host: string): Promise<string | undefined> {
   })
 }
 
+/** Asks the running gateway, and the public address where one is configured, whether they answer. */
 export const checkBaseUrl: Check = async ({ config, running }) => {
   const findings: Finding[] = []
   if (running === undefined)
@@ -115,6 +118,7 @@ async function probeGateway(check: string, url: string, todo: string): Promise<F
   }
 }
 
+/** Says which ports outbound requests may use, and warns of any but 443. */
 export const checkEgress: Check = async ({ config }) => {
   const ports = config.egressPorts.join(', ')
   const findings = [

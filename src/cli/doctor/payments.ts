@@ -20,6 +20,7 @@ const SETTLEMENT_GAS = 120_000n
 const FEW_SETTLEMENTS = 100n
 const DEVELOPMENT_NODE = /^(anvil|hardhat|ganache|ethereumjs)/i
 
+/** Looks at address, settler key, chains and facilitators: whether anybody can pay, and who settles. */
 export const checkPayments: Check = async ({ config }) => {
   const findings = listWarnings(config).map((says) =>
     warn('payments', says, 'Until then paid tools answer 503; free tools and credentials work.'),

@@ -9,6 +9,7 @@ const OLDEST = [22, 19] as const
 const NOT_BEFORE = Date.parse('2026-01-01T00:00:00Z')
 const TOLERATED_MS = 5000
 
+/** Looks whether Node is new enough: 22.19 or later. */
 export const checkRuntime: Check = async () => {
   const version = process.versions.node
   const [major = 0, minor = 0] = version.split('.').map(Number)

@@ -63,6 +63,7 @@ const rssItem = ({ id, title, link, date, author, category, summary }: Item) => 
       <description><![CDATA[<p>${summary}</p>]]></description>
     </item>`
 
+/** RSS 2.0 about hardware; it shares one story with the other feed. */
 export const hardwareFeed: MakePage = (origin) =>
   rss(
     '/feeds/hardware.xml',
@@ -142,6 +143,7 @@ const atomEntry = ({ id, title, link, published, updated, author, summary }: Ent
     <summary>${escape(summary)}</summary>
   </entry>`
 
+/** Atom (RFC 4287) with entries about software. */
 export const softwareFeed: MakePage = (origin) =>
   atom(
     '/feeds/software.xml',

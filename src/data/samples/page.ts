@@ -18,12 +18,17 @@ const text = (path: string, contentType: string, body: string, contentLanguage?:
   body: Buffer.from(body),
 })
 
+/** A page of HTML in UTF-8 at a path of the sample site. */
 export const html = (path: string, body: string, contentLanguage?: string) =>
   text(path, 'text/html; charset=utf-8', body, contentLanguage)
+/** A page of JSON with an indent of two. */
 export const json = (path: string, body: unknown) =>
   text(path, 'application/json', `${JSON.stringify(body, undefined, 2)}\n`)
+/** A page of plain text in UTF-8. */
 export const plain = (path: string, body: string) => text(path, 'text/plain; charset=utf-8', body)
+/** A page that is a feed in RSS. */
 export const rss = (path: string, body: string) => text(path, 'application/rss+xml; charset=utf-8', body)
+/** A page that is a feed in Atom. */
 export const atom = (path: string, body: string) => text(path, 'application/atom+xml; charset=utf-8', body)
 
 /** The site around a page: what an extraction leaves out. */

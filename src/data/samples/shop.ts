@@ -61,6 +61,7 @@ function productPage(tin: Tin, origin: string): string {
   })
 }
 
+/** The first of two offers of one tea, in a shop of its own. */
 export const senchaA: MakePage = (origin) =>
   html(
     '/shop/sencha-a',
@@ -80,6 +81,7 @@ export const senchaA: MakePage = (origin) =>
     ),
   )
 
+/** The same tea in another shop and in other words, so that offers can be compared. */
 export const senchaB: MakePage = (origin) =>
   html(
     '/shop/sencha-b',
@@ -154,6 +156,7 @@ export const aboutShop: MakePage = (origin) =>
     }),
   )
 
+/** JSON that is no feed and no product: a list to extract. */
 export const teaList: MakePage = (origin) =>
   json('/data/teas.json', {
     title: 'Teas in the sample shop',

@@ -55,6 +55,7 @@ ${body}
   })
 }
 
+/** An article in English that an extraction should read whole. */
 export const teaOne: MakePage = (origin) =>
   html(
     '/tea/one',
@@ -110,6 +111,7 @@ ${TIME}`,
     'en',
   )
 
+/** Another article of the same site. */
 export const teaThree: MakePage = (origin) =>
   html(
     '/tea/three',
@@ -136,6 +138,7 @@ the front as a habit rather than as a fact.</p>`,
     'en',
   )
 
+/** An article in Arabic, right to left. */
 export const teaArabic: MakePage = (origin) =>
   html(
     '/tea/ar',
@@ -191,6 +194,7 @@ au lieu de les compter \xe0 la cuill\xe8re.</p>
   ),
 })
 
+/** Plain text, without a title or a paragraph that HTML would mark. */
 export const teaNotes: MakePage = () =>
   plain(
     '/tea/notes.txt',

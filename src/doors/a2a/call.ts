@@ -15,6 +15,7 @@ export interface A2aCall {
   refused?: unknown
 }
 
+/** The call of one HTTP request: tokens, address, request id and the signal of its disconnect. */
 export function callFrom(req: IncomingMessage, res: ServerResponse, context: HttpContext): A2aCall {
   return {
     tokens: presentedTokens(req),

@@ -30,6 +30,7 @@ export interface AgentCards {
   readonly extensionUri: string
 }
 
+/** Writes and signs the card in its three forms and the operators' extended one, once at start (A2A 1.0, section 8). */
 export function createAgentCards(table: SkillTable, addresses: Addresses, signer: Signer): AgentCards {
   const { baseUrl } = addresses
   const extensionUri = baseUrl + SKILLS_EXTENSION_PATH

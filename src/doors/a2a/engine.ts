@@ -61,6 +61,7 @@ export interface Engine {
   close(deadlineMs: number): Promise<void>
 }
 
+/** The operations of A2A on tasks, behind both bindings and both versions. */
 export function createEngine(parts: EngineParts): Engine {
   const { store, now, log } = parts
   const registry: TaskRegistry = new Map()

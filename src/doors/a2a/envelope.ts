@@ -91,6 +91,7 @@ export function parseSendRequest(params: unknown): SendRequest {
   }
 }
 
+/** @returns 400 input_invalid that names the first field; `pointer` is a JSON pointer into the params */
 export function invalidFields(fields: { pointer: string; message: string }[]): GatewayError {
   const first = fields[0]
   return new GatewayError(

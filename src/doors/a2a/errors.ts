@@ -20,6 +20,7 @@ export interface ErrorContext {
   readonly baseUrl: string
 }
 
+/** Whatever was thrown as a JSON-RPC error with its HTTP status. An unknown throw becomes `internal` and says nothing of its cause. */
 export function toRpcFailure(thrown: unknown, context: ErrorContext): RpcFailure {
   if (thrown instanceof A2AError) {
     const { code, message, data } = toJsonRpcError(thrown)

@@ -19,6 +19,7 @@ import type { WireEvent } from './wire.ts'
 
 const CALL = 'gateway.call'
 
+/** The SDK's context with our call in it. */
 export function contextOf(call: A2aCall, version: WireVersion): ServerCallContext {
   return new ServerCallContext({ requestedVersion: version, state: new Map([[CALL, call]]) })
 }
@@ -32,6 +33,7 @@ export interface Cards {
   extended(call: A2aCall): Promise<unknown>
 }
 
+/** The engine in the interface that the SDK's transports call. Push notifications are refused: the card does not offer them. */
 export function createRequestHandler(engine: Engine, cards: Cards): A2ARequestHandler {
   /** The SDK's codec keeps only a message and a code: what was thrown is kept beside it, for its details. */
   async function kept<T>(context: ServerCallContext, work: (call: A2aCall) => Promise<T>): Promise<T> {

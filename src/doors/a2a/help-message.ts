@@ -7,6 +7,7 @@ import { agentMessage, dataPart, textPart, type WireMessage, type WirePart } fro
 /** @param contextId of the conversation, so that the next message can go on with it */
 export type WriteHelp = (contextId: string | undefined) => WireMessage
 
+/** @returns a writer of the message that answers words which name no skill: what there is, and how it is called */
 export function createHelpMessage(table: SkillTable, extensionUri: string): WriteHelp {
   const offered = table.skills.filter(isForAgents)
   const calls = offered.map((skill) => ({

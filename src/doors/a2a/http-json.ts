@@ -38,6 +38,7 @@ interface Operation {
   }) => Promise<unknown> | AsyncGenerator<WireEvent, void, undefined>
 }
 
+/** The HTTP+JSON binding of A2A 1.0 (section 11). */
 export function createRest(parts: RestParts) {
   const { engine, cards } = parts
 

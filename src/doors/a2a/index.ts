@@ -34,6 +34,7 @@ export interface A2aDoor {
 
 const DRAIN_MS = 30_000
 
+/** Opens the door: both bindings, the cards, and tasks that outlive this process in the store. */
 export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension): Promise<A2aDoor> {
   const { registry, calls, addresses, store, signer, log, now } = parts
   const { baseUrl } = addresses

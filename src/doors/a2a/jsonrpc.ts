@@ -34,6 +34,7 @@ export interface JsonRpcParts {
   readonly logFailure: (thrown: unknown, requestId: string) => void
 }
 
+/** @returns a handler of POST /a2a; whatever is thrown becomes a JSON-RPC error with the request's id */
 export function createJsonRpc(parts: JsonRpcParts) {
   const { engine, handler, baseUrl } = parts
   const current = new JsonRpcTransportHandler(handler)

@@ -31,6 +31,7 @@ export interface Decision {
 /** Undefined as long as it is not known. */
 export type DecidePending = (task: WireTask, pending: PendingSettlement) => Promise<Decision | undefined>
 
+/** @returns a look at the claim of a paused task: paid for, refused, or not decided yet */
 export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log: Logger): DecidePending {
   /** One look at a chain at a time, however many readers. */
   const looking = new Map<string, ReturnType<typeof lookOnce>>()

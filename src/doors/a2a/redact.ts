@@ -48,6 +48,7 @@ function redactText(text: string): string {
   }
 }
 
+/** A copy with every token of the gateway in it replaced by `[redacted]`, at any depth. */
 export function redactValue(value: unknown): unknown {
   if (typeof value === 'string') return redactTokens(value)
   if (Array.isArray(value)) return value.map(redactValue)

@@ -63,6 +63,7 @@ export interface Runner {
   ): WireStatus
 }
 
+/** Runs the work of tasks in this process and writes how each ended. */
 export function createRunner(parts: {
   tasks: TaskStore
   registry: TaskRegistry

@@ -33,6 +33,7 @@ export interface SkillTable {
 export type Choice =
   { readonly kind: 'skill'; readonly skill: Skill; readonly input: unknown } | { readonly kind: 'none' }
 
+/** Skills by their id, and by either spelling of their tool's name. */
 export function createSkillTable(registry: Registry): SkillTable {
   const skills: Skill[] = []
   const byName = new Map<string, Skill>()

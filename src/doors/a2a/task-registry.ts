@@ -22,6 +22,10 @@ export interface LiveTask {
   writing: Promise<unknown>
 }
 
+/**
+ * A task that this process works on.
+ * @param owner whose task it is; null where whoever knows its id may read it
+ */
 export function createLiveTask(
   task: WireTask,
   owner: string | null,
@@ -57,15 +61,18 @@ export function leave(registry: TaskRegistry, live: LiveTask, isPending = false)
   live.settle()
 }
 
+/** Tells every listener of the task. */
 export function publish(live: LiveTask, event: WireEvent): void {
   for (const listener of live.listeners) listener(event)
 }
 
+/** Gives the task a new status and tells it to whoever listens. */
 export function publishStatus(live: LiveTask, status: WireStatus): void {
   live.task = { ...live.task, status }
   publish(live, { statusUpdate: { taskId: live.task.id, contextId: live.task.contextId, status } })
 }
 
+/** Adds an artifact, or a chunk to the one with its id, and tells whoever listens. */
 export function publishArtifact(
   live: LiveTask,
   artifact: WireArtifact,

@@ -16,6 +16,7 @@ export interface UnpaidCall {
   readonly asText: boolean
 }
 
+/** The call that waits for its payment, as it may be stored: `isRedacted` says that the input has to come again. */
 export function unpaidCall(skill: Skill, input: unknown, asText: boolean): UnpaidCall {
   const kept = redactInput(skill, input)
   return { skill: skill.id, input: kept, isRedacted: !isDeepStrictEqual(kept, input), asText }

@@ -77,9 +77,12 @@ export type WireEvent =
 export type Reply = { readonly message: WireMessage } | { readonly task: WireTask; readonly json?: string }
 
 export const JSON_MEDIA = 'application/json'
+/** A part of JSON (A2A 1.0, 4.1.6). */
 export const dataPart = (data: unknown): WirePart => ({ data, mediaType: JSON_MEDIA })
+/** A part of plain text (A2A 1.0, 4.1.6). */
 export const textPart = (text: string): WirePart => ({ text, mediaType: 'text/plain' })
 
+/** A message of the agent with a new id, in the task and context given. */
 export function agentMessage(
   parts: readonly WirePart[],
   task?: { readonly contextId?: string | undefined; readonly taskId?: string | undefined },

@@ -60,8 +60,10 @@ export interface ToolWorkParts {
   readonly toProblem: (error: GatewayError) => Problem
 }
 
+/** The resource that a payment over A2A names: the skill, since the address of the agent is that of all. */
 export const resourceOf = (skill: Skill) => ({ url: `a2a://skill/${skill.id}`, method: 'POST' })
 
+/** A call of the skill's tool as the work of a task. */
 export function toolWork(parts: ToolWorkParts): Work {
   const { calls, skill } = parts
   const { tool } = skill.entry
@@ -109,6 +111,7 @@ export const outputPart = (
   json = () => JSON.stringify(output),
 ): WirePart => (asText ? { text: json(), mediaType: 'text/plain' } : dataPart(output))
 
+/** The end of work that went well: one artifact with the output, named after the skill. */
 export const completed = (skill: Skill, output: WirePart): Outcome & { kind: 'ended' } => ({
   kind: 'ended',
   state: 'TASK_STATE_COMPLETED',
@@ -127,6 +130,7 @@ export const wantsText = (modes: readonly string[]) =>
   !modes.some((mode) => mode === '*/*' || mode === 'application/*' || mode.startsWith(JSON_MEDIA)) &&
   modes.some((mode) => mode.startsWith('text/'))
 
+/** `fetched (2 of 3)`: progress as a status message says it. */
 export function progressText(report: { done: number; total?: number; message?: string }): string {
   const count = report.total === undefined ? `${report.done}` : `${report.done} of ${report.total}`
   return report.message === undefined ? count : `${report.message} (${count})`

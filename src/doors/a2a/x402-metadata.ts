@@ -37,6 +37,7 @@ export interface Submission extends ReadPayment {
   readonly quote: string | undefined
 }
 
+/** Payment, quote and status of a message's metadata, else of the request's. What is wrong with a payment is in `inputError`. */
 export function readSubmission({ message, metadata }: Pick<SendRequest, 'message' | 'metadata'>): Submission {
   const find = (key: string) => message.metadata?.[key] ?? metadata?.[key]
   const quote = find(KEY.quote)
@@ -63,6 +64,7 @@ export function receiptsOf(task: WireTask | undefined): readonly SettleResponse[
   return Array.isArray(receipts) ? (receipts as SettleResponse[]) : []
 }
 
+/** The challenge that the task's last status message carries; undefined where it waits for no payment. */
 export const requiredOf = (task: WireTask | undefined): Json | undefined =>
   task?.status.message?.metadata?.[KEY.required] as Json | undefined
 
@@ -115,6 +117,7 @@ const CODES: readonly (readonly [RegExp, string])[] = [
   [/value|amount/, 'INVALID_AMOUNT'],
 ]
 
+/** The word for `x402.payment.error` (x402 over A2A, section 9.1); our own code in capitals where the list has none. */
 export function paymentErrorCode(error: GatewayError): string {
   if (error.code === 'settlement_failed') return 'SETTLEMENT_FAILED'
   if (error.code === 'payment_claimed') return 'DUPLICATE_NONCE'

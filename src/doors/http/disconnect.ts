@@ -8,6 +8,7 @@ export interface Disconnect {
   readonly cancel: () => void
 }
 
+/** Tells when the client goes away before its answer was written. */
 export function watchDisconnect(res: ServerResponse): Disconnect {
   let controller: AbortController | undefined
   let isCancelled = false

@@ -28,12 +28,14 @@ export function sendText(res: ServerResponse, status: number, text: string, head
   res.end(text, length === text.length ? 'latin1' : 'utf8')
 }
 
+/** Answers with a body as it is; nothing where an answer began or the client is gone. */
 export function sendBytes(res: ServerResponse, status: number, body: Buffer, headers: Headers): void {
   if (res.headersSent || res.destroyed) return
   res.writeHead(status, { 'content-length': body.length, ...headers })
   res.end(body)
 }
 
+/** Answers without a body; nothing where an answer began or the client is gone. */
 export function sendEmpty(res: ServerResponse, status: number, headers: Headers): void {
   if (res.headersSent || res.destroyed) return
   res.writeHead(status, { 'content-length': 0, ...headers })
@@ -85,6 +87,7 @@ export function sendProblem(
   })
 }
 
+/** The problem document of a request, with its path as `instance`. */
 export const problemOf = (
   error: GatewayError,
   context: Pick<HttpContext, 'requestId' | 'path'>,

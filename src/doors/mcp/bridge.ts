@@ -9,6 +9,7 @@ export interface Bridge {
   run(stdin: Readable): Promise<void>
 }
 
+/** Carries lines of stdio to a gateway over HTTP, with one token for all of them. */
 export function createBridge(to: {
   readonly url: URL
   readonly token: string | undefined

@@ -45,6 +45,7 @@ export interface Catalogue {
   readonly modernMeta: JsonObject
 }
 
+/** The tools, texts and capabilities that MCP lists, for each audience its own. */
 export function createCatalogue(registry: Registry, addresses: Addresses, additions: Additions): Catalogue {
   const served = registry.tools.filter(({ tool }) => tool.doors.includes('mcp'))
   const serverInfo = {

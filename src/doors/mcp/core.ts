@@ -16,6 +16,7 @@ export interface McpCore {
   audienceOf(link: Link): Promise<Audience>
 }
 
+/** What the fast path, the SDK and stdio share. */
 export function createCore(parts: DoorParts, extension: McpExtension | undefined): McpCore {
   return {
     parts,

@@ -16,6 +16,7 @@ export interface Exchange {
   abort(): void
 }
 
+/** One request and its answer: JSON, or a stream of events once something has to be said before the end. */
 export function createExchange(req: IncomingMessage, res: ServerResponse, headers: Headers): Exchange {
   const disconnect = watchDisconnect(res)
   const takesEvents = () => req.headers.accept?.includes('text/event-stream') ?? false

@@ -51,6 +51,7 @@ const MAX_DEPTH = MAX_JSON_DEPTH + 2
 /** Revision 2025-03-26 is the only one that knows batches. A list is a thousand times as long as the question, so few go at once. */
 const MAX_BATCH = 20
 
+/** Opens `/mcp` for both eras of the protocol, and the same door over stdio. */
 export function createMcpDoor(parts: DoorParts, extension?: McpExtension): McpDoor {
   const core = createCore(parts, extension)
   const guard = createGuard(parts.addresses, parts.config.host)

@@ -60,6 +60,7 @@ const LINES: readonly { readonly needs: readonly string[]; readonly text: string
   },
 ]
 
+/** The text that a client is told at the start: a line counts only where its tools are served. */
 export function instructions(registry: Registry, spelling: Spelling): string {
   return LINES.filter((line) => line.needs.every((name) => registry.find(name)))
     .map((line) =>

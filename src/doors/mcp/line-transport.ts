@@ -6,6 +6,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server'
 import { isObject } from '../../lib/json.ts'
 import { errorText, isRpcId, RPC, type RpcId } from './wire.ts'
 
+/** @param closed is called once, when the transport has closed */
 export function createLineTransport(
   streams: { readonly stdin: Readable; readonly stdout: Writable },
   parse: (value: unknown) => JSONRPCMessage,

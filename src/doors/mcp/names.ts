@@ -31,9 +31,11 @@ function refusesDots(client: string | undefined): boolean {
   return DOT_REFUSING_CLIENTS.some(({ match }) => name.includes(match))
 }
 
+/** The value of `?names=` in a raw query; undefined where it is not there. */
 export const namesQuery = (query: string): string | undefined =>
   query === '' ? undefined : (new URLSearchParams(query).get('names') ?? undefined)
 
+/** Whether `?names=` may have this value: none, `auto` or a spelling. */
 export const isNamesQuery = (value: string | undefined): boolean =>
   value === undefined || value === 'auto' || isSpelling(value)
 
@@ -46,6 +48,7 @@ export interface SessionIds {
 
 const MAX_REMEMBERED = 2048
 
+/** @param key of the signature; replicas share it, so that any of them knows an id */
 export function createSessionIds(key: Buffer): SessionIds {
   // Checking a signature costs more than all the rest of a small call, and a client repeats its id in every one.
   const known = new Map<string, Spelling>()

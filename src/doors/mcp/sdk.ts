@@ -37,6 +37,7 @@ export interface SdkFallback {
   close(): Promise<void>
 }
 
+/** The SDK behind the fast path: a server of its own for each request. */
 export function createSdkFallback(core: McpCore): SdkFallback {
   const links = new WeakMap<Request, Link>()
   const handler = createMcpHandler(

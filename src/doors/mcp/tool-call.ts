@@ -30,6 +30,7 @@ export type ToolOutcome =
 
 export type Notify = (method: string, params: JsonObject) => void
 
+/** `tools/call` under either spelling of a name. What the tool refuses is a result with `isError`; an unknown tool is a JSON-RPC error. */
 export async function callTool(
   parts: DoorParts,
   link: Link,

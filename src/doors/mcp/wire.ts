@@ -43,13 +43,17 @@ export const RPC = {
   unsupportedVersion: -32022,
 } as const
 
+/** Whether a value may be the id of a request: text or a whole number (JSON-RPC 2.0; MCP forbids null). */
 export const isRpcId = (value: unknown): value is RpcId =>
   typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value))
 
+/** @param resultJson JSON as text already */
 export const resultText = (id: RpcId, resultJson: string) =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`
 
+/** @param id null where the request could not be read (JSON-RPC 2.0, section 5) */
 export const errorText = (id: RpcId | null, error: RpcError) => JSON.stringify({ jsonrpc: '2.0', id, error })
 
+/** A message that is answered by nothing. */
 export const notificationText = (method: string, params: JsonObject) =>
   JSON.stringify({ jsonrpc: '2.0', method, params })

@@ -24,6 +24,7 @@ import {
 const MAX_AGE = 'public, max-age=300'
 const TEXT = 'text/plain; charset=utf-8'
 
+/** The documents at fixed paths: texts, manifests, schemas, published keys, pages. */
 export function documentResources(parts: DoorParts): Resource[] {
   const { registry, addresses, documents, store } = parts
   const capabilities = documents.catalogue()['tools'] as readonly Readonly<Record<string, unknown>>[]

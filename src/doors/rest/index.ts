@@ -16,6 +16,7 @@ export interface RestDoor {
   readonly http: HttpHandler
 }
 
+/** Opens the routes of every tool and the documents. A path without a route is 404, a method without one 405 with `Allow`. */
 export function createRestDoor(parts: DoorParts): RestDoor {
   const { addresses } = parts
   const resources = [...toolResources(parts), ...documentResources(parts)]

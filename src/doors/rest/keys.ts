@@ -4,6 +4,7 @@ import type { PublishedKey } from '../../store/ports.ts'
 /** Public members only, whatever a row may hold. */
 const PUBLIC_MEMBERS = ['kty', 'crv', 'x', 'y'] as const
 
+/** @returns a JWKS (RFC 7517, section 5) with purpose and validity; public members alone, whatever a row holds */
 export function publishedKeys(keys: readonly PublishedKey[]): { keys: Record<string, unknown>[] } {
   return { keys: keys.map(describeKey) }
 }

@@ -14,6 +14,7 @@ type Json = Readonly<Record<string, unknown>>
 const prefixOf = ({ addresses }: Pick<PageParts, 'addresses'>) =>
   new URL(addresses.baseUrl).pathname.replace(/\/$/, '')
 
+/** @param body markup that was escaped where it was made */
 export function layout(parts: Pick<PageParts, 'addresses' | 'config'>, title: string, body: Markup): string {
   const root = prefixOf(parts)
   return html`<!doctype html>
@@ -36,6 +37,7 @@ export function layout(parts: Pick<PageParts, 'addresses' | 'config'>, title: st
     </html> `.markup
 }
 
+/** The page at `/`: what this is and how to connect. */
 export function homePage(parts: PageParts): string {
   const { addresses, documents, registry } = parts
   const root = prefixOf(parts)
@@ -160,6 +162,7 @@ const priceSentence = ({ amount_atomic, amount, currency, unit }: Json) =>
     ? 'Free: no payment and no account.'
     : `${String(amount)} ${String(currency)} for one ${String(unit)}.`
 
+/** The page that `type` of a problem document leads to: its status, its meaning, the tools that answer it. */
 export function problemPage(parts: PageParts, code: ErrorCode): string {
   const { status, title } = ERRORS[code]
   const root = prefixOf(parts)
@@ -211,6 +214,7 @@ export function docsPage(parts: PageParts): string {
     </html> `.markup
 }
 
+/** The script that starts the page of `/docs` with this gateway's own description. */
 export function docsScript(parts: PageParts): string {
   const settings = {
     url: `${prefixOf(parts)}/openapi.json`,

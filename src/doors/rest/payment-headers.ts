@@ -38,6 +38,7 @@ export function presentedSignIn(req: IncomingMessage): PresentedSignIn | undefin
   return typeof proof === 'string' && req.method !== 'HEAD' ? { value: new Secret(proof) } : undefined
 }
 
+/** The value of `X-Gateway-Quote`; undefined where there is none. */
 export function presentedQuote(req: IncomingMessage): string | undefined {
   const quote = req.headers['x-gateway-quote']
   return typeof quote === 'string' && quote !== '' ? quote : undefined

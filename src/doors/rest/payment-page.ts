@@ -19,6 +19,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
+/** The 402 as a page for people: what is sold, for how much, and how a program pays. */
 export function paymentPage(parts: PaymentPageParts, { required }: Challenge, problem: Problem): string {
   const { resource, accepts } = required
   return layout(

@@ -39,6 +39,7 @@ export function coerceText(text: string, schema: JsonSchema | undefined): unknow
   return text
 }
 
+/** The schema of a property that the schema itself lists; undefined where it lists none. */
 export function propertyOf(schema: JsonSchema, key: string): JsonSchema | undefined {
   const properties = schema['properties']
   if (!isSchema(properties) || !Object.hasOwn(properties, key)) return undefined

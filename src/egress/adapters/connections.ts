@@ -26,6 +26,7 @@ const MAX_IDLE_PER_KEY = 16
 const KEEP_ALIVE_MS = 4_000
 const MAX_HEADER_BYTES = 16 * 1024
 
+/** Idle connections by partition, host and port; one is handed out only while its peer is among the vetted addresses. */
 export function createConnections(): Connections {
   const idle = new Map<string, Connection[]>()
   const all = new Set<Connection>()

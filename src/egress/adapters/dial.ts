@@ -23,6 +23,10 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** A handshake costs this thread one or two milliseconds. */
 const handshakes = createScheduler(2)
 
+/**
+ * Connects to the vetted addresses in turn, and to no other.
+ * @returns the connection, or why there is none
+ */
 export async function dial(request: DialRequest): Promise<DialResult> {
   for (const address of request.addresses) {
     if (request.signal.aborted) break

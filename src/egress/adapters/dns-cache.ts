@@ -19,6 +19,7 @@ export interface AnswerCache {
   recall(host: string): readonly string[] | undefined
 }
 
+/** @param ask the resolver; an answer is kept for its TTL, 30 s at most, and a failure is not */
 export function cacheAnswers(ask: (host: string) => Promise<Answer>, now: () => number): AnswerCache {
   const kept = new Map<string, { addresses: readonly string[]; until: number }>()
   const asking = new Map<string, Promise<readonly string[]>>()

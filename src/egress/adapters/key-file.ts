@@ -21,6 +21,7 @@ export async function createFile(file: string, content: string): Promise<void> {
   await syncDirectory(file)
 }
 
+/** Writes beside the file and renames over it, so that a crash leaves the old one or the new one whole. */
 export async function replaceFile(file: string, content: string): Promise<void> {
   await rename(await writeDraft(file, content), file)
   await syncDirectory(file)

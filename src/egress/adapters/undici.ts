@@ -14,6 +14,7 @@ export interface SenderOptions {
   readonly ca?: readonly string[]
 }
 
+/** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
 export function createSender({ fault, ca }: SenderOptions): Sender {
   const connections = createConnections()
   const secureContext = createSecureContext({

@@ -116,5 +116,6 @@ function parseServer(text: string): DnsServer {
   return address === undefined ? { address: text, port: DNS_PORT } : { address, port: Number(port) }
 }
 
+/** `192.0.2.1:53`, `[2001:db8::1]:53`. */
 export const nameOf = ({ address, port }: DnsServer) =>
   `${isIPv6(address) ? `[${address}]` : address}:${port}`

@@ -8,10 +8,12 @@ export type Node = Readonly<Record<string, unknown>>
 
 export const isNode: (value: unknown) => value is Node = isObject
 
+/** An own member: what a page calls `constructor` is never that of the language. */
 export const own = (node: Node, key: string): unknown => (Object.hasOwn(node, key) ? node[key] : undefined)
 
 /** A value of text that readers see, in microdata and RDFa: `1.299` in it is a matter of the language. */
 export const shownText = (text: string): Node => ({ '@value': text, '@shown': true })
+/** Whether the value is text that readers see, as `shownText` marks it. */
 export const isShown = (value: unknown): boolean => isNode(value) && own(value, '@shown') === true
 
 const MAX_LIST = 200
@@ -30,6 +32,7 @@ export function listOf(value: unknown): readonly unknown[] {
 
 const isNothing = (value: unknown) => value === undefined || value === null
 
+/** The values of the first key that has any, as a flat list. */
 export const valuesOf = (node: Node, ...keys: readonly string[]): readonly unknown[] => {
   for (const key of keys) {
     const values = listOf(own(node, key))
@@ -105,6 +108,7 @@ export function typesOf(node: Node): readonly string[] {
   return types
 }
 
+/** The node's `@id`, or its `id`; undefined where neither is text. */
 export const idOf = (node: Node): string | undefined => {
   const id = own(node, '@id') ?? own(node, 'id')
   return typeof id === 'string' && id !== '' ? id : undefined

@@ -133,6 +133,10 @@ function pick(node: Node, keys: readonly string[], money: (value: unknown) => Mo
   return null
 }
 
+/**
+ * @param issues gains a word for everything that was guessed
+ * @returns null where there is no amount
+ */
 export function readMoney(
   value: unknown,
   hints: { currency: string | null; region: string | null },

@@ -13,6 +13,7 @@ export interface SingleFlight<T> {
 
 const MOMENT_MS = 250
 
+/** Shares a read with whoever asks for the same and has at most 250 ms more time. */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const running = new Map<string, { readonly deadline: number; readonly result: Promise<T | undefined> }>()
   return {

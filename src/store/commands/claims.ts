@@ -84,6 +84,7 @@ export type ClaimRow = Omit<PaymentClaim, 'purchase'> & {
   purchaseAccountId: string | null
   purchaseCredits: number | null
 }
+/** A row as the ports know it: the purchase is one member, or null. */
 export function toClaim(row: ClaimRow): PaymentClaim {
   const { purchaseAccountId, purchaseCredits, ...claim } = row
   const purchase =
@@ -101,6 +102,7 @@ export function toClaim(row: ClaimRow): PaymentClaim {
 const digest = (...parts: readonly string[]): Buffer =>
   // The encoding `'buffer'` costs Node four times as much.
   Buffer.from(hash('sha256', JSON.stringify(parts), 'binary').slice(0, 16), 'binary')
+/** 16 bytes that are the same for the same authorization, whatever it pays for. */
 export const paymentKeyOf = (c: FindClaimInput) => digest(c.network, c.asset, c.payer, c.nonce)
 const identifierKeyOf = (c: FindIdentifiedClaimInput) => digest(c.tool, c.payer, c.identifier)
 

@@ -25,6 +25,7 @@ export function connectionConfig(url: string): pg.ClientConfig {
   }
 }
 
+/** @param size connections at most; a lost one is replaced and logged */
 export function createPool(url: string, log: Logger, size: number = POOL_SIZE): pg.Pool {
   const pool = new pg.Pool({ ...connectionConfig(url), max: size })
   // An idle connection that breaks is only replaced; without a listener it would end the process.

@@ -11,6 +11,7 @@ export interface RowCache {
   after(name: CommandName): void
 }
 
+/** Keeps at most 5,000 rows; a command that touches access forgets all of them. */
 export function createRowCache(): RowCache {
   const rows = new Map<string, unknown>()
   return {

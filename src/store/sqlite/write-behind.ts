@@ -36,6 +36,7 @@ export const listAttempts = (filter: AttemptFilter, page: PageRequest): Command<
 
 const MERGE_ENTRIES = `INSERT INTO ledger_entries (${ENTRY})
   SELECT ${ENTRY} FROM ledger_arrivals ORDER BY account, transaction_id`
+/** Moves staged entries of the ledger into its table, in the order of its index. */
 export function* mergeEntries(): Command<void> {
   yield statement(MERGE_ENTRIES)
   yield statement('DELETE FROM ledger_arrivals')
@@ -55,6 +56,7 @@ export function* mergeEntriesThatFit(): Command<void> {
   )
 }
 
+/** Lists attempts that were written without their index entries. */
 export function* mergeAttempts(): Command<void> {
   yield statement('UPDATE attempts SET listed = 1 WHERE listed = 0')
 }
