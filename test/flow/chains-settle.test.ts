@@ -84,6 +84,8 @@ async function pay(payer: number, overrides: SignOptions['overrides'] = {}) {
   }
 }
 
+/** How a node answers a transfer that it says would succeed. */
+const SUCCEEDS = () => ({ result: '0x' })
 const hash = expect.stringMatching(/^0x[0-9a-f]{64}$/)
 
 describe('supported', () => {
@@ -132,6 +134,7 @@ describe('settle', () => {
     const settled = await open({ rpcUrl: chain.rpcUrl }).settle(request)
     const { transaction } = settled as { transaction: string }
     const receipt = await chain.rpc('eth_getTransactionReceipt', [transaction])
+    proxy.on('eth_call', SUCCEEDS)
     proxy.on('eth_sendRawTransaction', () => ({ result: transaction }))
     proxy.on('eth_getTransactionReceipt', () => ({ result: receipt }))
     expect(await open({ keys: 1 }).settle(request)).toEqual({ state: 'settled', transaction })
@@ -198,33 +201,58 @@ describe('settle', () => {
     expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', ...pick(pending) })
   })
 
-  it('fails when somebody else was first, and the chain says that the money came', async () => {
+  it('costs nothing when somebody else was first, and the chain says that the money came', async () => {
     const { request, question, payload } = await pay(2)
     await chain.preempt(payload)
     expect(await open().settle(request)).toEqual({
-      state: 'failed',
-      reason: 'invalid_exact_evm_transaction_failed',
+      state: 'refused',
+      reason: 'invalid_exact_evm_transaction_simulation_failed',
     })
+    expect(proxy.seen).not.toContain('eth_sendRawTransaction')
     expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
   })
 
-  it('fails when the payer took it back or has nothing left, and nothing moves', async () => {
+  it('costs nothing when the payer took it back or has nothing left since it was verified, and nothing moves', async () => {
     const upstream = open()
     const [canceled, drained] = [await pay(6), await pay(7)]
+    for (const { request } of [canceled, drained])
+      expect(await upstream.verify(request)).toMatchObject({ ok: true })
     await chain.cancelAuthorization(canceled.account, canceled.question.nonce)
     await chain.drain(drained.account)
     const before = await chain.transfersTo(chain.payTo)
-    expect(await upstream.settle(canceled.request)).toMatchObject({ state: 'failed' })
-    expect(await upstream.settle(drained.request)).toMatchObject({ state: 'failed' })
+    expect(await upstream.settle(canceled.request)).toEqual({
+      state: 'refused',
+      reason: 'invalid_exact_evm_transaction_simulation_failed',
+    })
+    expect(await upstream.settle(drained.request)).toEqual({
+      state: 'refused',
+      reason: 'invalid_exact_evm_insufficient_balance',
+    })
+    expect(proxy.seen).not.toContain('eth_sendRawTransaction')
     expect(await chain.transfersTo(chain.payTo)).toBe(before)
     expect(await port.authorizationStatus(canceled.question)).toMatchObject({ state: 'canceled' })
     expect(await port.authorizationStatus(drained.question)).toEqual({ state: 'unused' })
+  })
+
+  it('fails where the node did not see it coming, and where it does not say', async () => {
+    const upstream = open()
+    for (const answer of [SUCCEEDS, () => ({ error: { code: -32000, message: 'no state' } })]) {
+      const { request, payload } = await pay(2)
+      await chain.preempt(payload)
+      proxy.on('eth_call', answer)
+      expect(await upstream.settle(request)).toEqual({
+        state: 'failed',
+        reason: 'invalid_exact_evm_transaction_failed',
+      })
+    }
   })
 
   it('pays for no more gas than a transfer needs, whatever the wallet of the payer does', async () => {
     const { request, account } = await pay(8)
     // JUMPDEST PUSH1 0 JUMP: asked whether the signature is its own, the wallet never ends.
     await chain.rpc('anvil_setCode', [account.address, '0x5b600056'])
+    // It may know whether it is asked in earnest.
+    proxy.on('eth_call', SUCCEEDS)
     expect(await open().settle(request)).toMatchObject({ state: 'failed' })
     const block = (await chain.rpc('eth_getBlockByNumber', ['latest', true])) as {
       transactions: { gas: string }[]

@@ -132,6 +132,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
   ): Promise<UpstreamSettlement> {
     if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
     const deadline = performance.now() + request.deadlineMs
+    const doomed = findDoom(chain, request.payment)
     // The first question may have been asked while the work was done, and a node that was away then may be back: ask again.
     const fees = await chain
       .fees()
@@ -139,6 +140,8 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       .catch(() => null)
     if (fees === null) return refuse('chain_unreachable')
     if (fees === undefined) return refuse('gas_price_above_cap')
+    const doom = await doomed
+    if (doom !== undefined) return refuse(doom)
     try {
       await fault.at('before_broadcast')
     } catch {
@@ -290,6 +293,19 @@ function hasMoved(
   return countTransfers(logs, address, wanted) === 1
 }
 
+/**
+ * Why the transfer would be reverted by now, at the operator's cost: since it was verified the payer may have emptied its account
+ * or used the authorization. Undefined where it would succeed, and where the node does not say: then the broadcast decides.
+ */
+async function findDoom(chain: LocalChain, payment: Payment): Promise<string | undefined> {
+  if (payment.kind.type !== 'eip3009') return undefined
+  const verdict = await simulate(chain, payment)
+  return verdict.ok || verdict.isRetryable ? undefined : verdict.reason
+}
+
+/** The words of the token where the payer does not hold what it signed for. */
+const EXCEEDS_BALANCE = /exceeds balance/i
+
 /** Asks the token itself, which checks the signature (also of a wallet that is a contract), the nonce and the balance. */
 async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Verdict> {
   if (kind.type !== 'eip3009') return UNSUPPORTED
@@ -310,7 +326,9 @@ async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Ve
     : {
         ok: false,
         check: 'simulation',
-        reason: 'invalid_exact_evm_transaction_simulation_failed',
+        reason: EXCEEDS_BALANCE.test(revert)
+          ? 'invalid_exact_evm_insufficient_balance'
+          : 'invalid_exact_evm_transaction_simulation_failed',
         message: `The token refuses the transfer: ${revert}.`,
         payer,
         isRetryable: false,
