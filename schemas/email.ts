@@ -98,7 +98,7 @@ export const EmailVerification = z.strictObject({
 })
 export type EmailVerification = z.infer<typeof EmailVerification>
 
-// No longest spelling: one that is too long gets its answer like any other, instead of refusing a whole batch.
+// The schema knows no longest spelling: one that is too long gets its answer like any other, instead of refusing a whole batch.
 export const emailField = z
   .string()
   .describe('One address, as a person typed it; at most 320 characters can ever be valid')

@@ -7,7 +7,7 @@ export const SOURCE_REASONS = [
   'target_invalid',
   'target_blocked',
   'egress_paused',
-  // On the way
+  // These happen on the way.
   'name_not_found',
   'name_unresolved',
   'connect_failed',

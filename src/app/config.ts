@@ -89,7 +89,7 @@ const Environment = z.object({
     }),
   GATEWAY_OPERATOR_KEY: z
     .string()
-    // With its checksum: a mistyped key would be stored, and then refused on every call.
+    // The checksum is judged too: a mistyped key would be stored, and then refused on every call.
     .refine(
       (text) => parseToken(text)?.kind === 'sk',
       'must be a service key (agw_sk_…), as `keys create` prints it',

@@ -46,7 +46,7 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ErrorCode {
 const isMissing = (issue: z.core.$ZodIssue, value: unknown) =>
   issue.path.length > 0 && valueAt(value, issue.path) === undefined
 
-/** Also where the validator speaks of a value or a union: a number where only words are listed has the wrong type. */
+/** A validator may speak of a value or a union where the type is wrong: a number where only words are listed has the wrong type. */
 function isWrongType(issue: z.core.$ZodIssue, value: unknown): boolean {
   if (issue.code === 'invalid_type') return true
   if (issue.code === 'invalid_value') return issue.values.every((allowed) => typeof allowed !== typeof value)

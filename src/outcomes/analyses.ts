@@ -9,7 +9,7 @@ import { relate } from './text/relate.ts'
 
 export const analyses = {
   /** A page, text or JSON document as a normalised document. */
-  page: (input: PageInput & { /** Of the reading as JSON. */ readonly maxBytes?: number }) =>
+  page: (input: PageInput & { /** The reading as JSON has at most so many. */ readonly maxBytes?: number }) =>
     fitPage(readPage(input), input.maxBytes ?? Number.POSITIVE_INFINITY),
   /** Products and offers that a page states in a structured form. */
   products: readProducts,

@@ -5,7 +5,7 @@ export interface Receipts {
   get(receiptId: string): Promise<StoredReceipt>
 }
 
-/** What a gateway's word is worth: nothing that a sandbox signs speaks of real money. */
+/** The worth of a gateway's word: nothing that a sandbox signs speaks of real money. */
 export type Environment = 'production' | 'sandbox'
 
 /** Signed documents: compact JWS (EdDSA) over RFC 8785 JSON, told apart by `typ`. */

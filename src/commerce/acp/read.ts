@@ -83,7 +83,7 @@ function readCredentials(document: Found<JsonObject> | null): Place[] {
   ]
 }
 
-/** What policy asks of any transaction, out of ACP: the allowance's maximum, else the total of the checkout. */
+/** The facts that policy asks of any transaction, out of ACP: the allowance's maximum, else the total of the checkout. */
 export function summariseAcp({ facts, layer }: Stated<AcpFacts>): TransactionFacts {
   const { allowance } = facts
   const total = readTotal(layer.document ?? null)

@@ -214,7 +214,7 @@ function claimInstant(
   return { value: new Date(Math.floor(seconds) * 1000).toISOString(), at: pointer(found.at, name) }
 }
 
-/** What policy asks of any transaction, out of AP2. Version 0.1 writes major units as decimals. */
+/** The facts that policy asks of any transaction, out of AP2. Version 0.1 writes major units as decimals. */
 export function summariseAp2({ facts }: Stated<Ap2Facts>): TransactionFacts {
   const { closed, open, amount, currency, payee, v01, sights } = facts
   return {

@@ -72,7 +72,7 @@ function readProof(payload: Found<Json> | null): Credential | null {
   return null
 }
 
-/** What policy asks of any transaction, out of MPP. Its currency is a code of letters or the address of a token. */
+/** The facts that policy asks of any transaction, out of MPP. Its currency is a code of letters or the address of a token. */
 export function summariseMpp({ facts }: Stated<MppFacts>): TransactionFacts {
   const { challenge } = facts
   const currency = challenge?.currency ?? null

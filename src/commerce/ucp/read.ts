@@ -57,7 +57,7 @@ function hasAp2Member(from: Found<JsonObject> | null): boolean {
   )
 }
 
-/** What policy asks of any transaction, out of UCP: the total of the checkout. */
+/** The facts that policy asks of any transaction, out of UCP: the total of the checkout. */
 export function summariseUcp({ facts }: Stated<UcpFacts>): TransactionFacts {
   const { currency, total, signature } = facts
   return {

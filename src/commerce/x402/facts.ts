@@ -89,6 +89,6 @@ export interface X402Facts {
   } | null
   /** Name of the tool in the envelope, over MCP. */
   readonly toolName: Found<string> | null
-  /** Over A2A. */
+  /** Id of the task, over A2A. */
   readonly taskId: Found<string> | null
 }

@@ -16,7 +16,7 @@ export interface McpCore {
   audienceOf(link: Link): Promise<Audience>
 }
 
-/** What the fast path, the SDK and stdio share. */
+/** The catalogue, the sessions and the audience that the fast path, the SDK and stdio share. */
 export function createCore(parts: DoorParts, extension: McpExtension | undefined): McpCore {
   return {
     parts,

@@ -25,7 +25,7 @@ interface Link {
 }
 
 /**
- * For each kind the documents that are linked by it or by a stronger one, directly or through others; a group that says
+ * Groups, for each kind, the documents that are linked by it or by a stronger one, directly or through others; a group that says
  * no more than a stronger one did is left out. `similarity` is that of its weakest link of that kind.
  */
 export function findDuplicates(

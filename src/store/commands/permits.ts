@@ -36,7 +36,7 @@ const OPEN = `state IN ('pending_approval', 'ready')`
 const INSERT = insertInto('permits', beginning)
 
 /**
- * In one transaction: the mandate is the account's, unrevoked, unexpired and has `cost` and one call left (after what
+ * One transaction holds that the mandate is the account's, unrevoked, unexpired and has `cost` and one call left (after what
  * expired permits still held is given back, a hundred at a time); the credential is unrevoked and at
  * `credentialVersion`; the account has at least `needsBalance`; then mandate counters and the permit, which never
  * outlives its mandate. Nothing changes when any of it does not hold, but that expiry is written down.
