@@ -1,7 +1,7 @@
 // Decides what became of a payment from the events of its chain, the only witness that is believed. It sends nothing; how a
 // chain is asked is the adapters' business.
 import type { PaymentClaim } from '../store/ports.ts'
-import type { AuthorizationStatus, Chain } from './ports.ts'
+import type { AuthorizationStatus, Chain, ChainProbe, Eip3009Authorization, Payment } from './ports.ts'
 
 export type Evidence =
   /** The money moved, whoever submitted it. */
@@ -10,6 +10,14 @@ export type Evidence =
   | {
       readonly state: 'void'
       readonly reason: 'authorization_canceled' | 'authorization_used_otherwise' | 'authorization_expired'
+    }
+  /** The money moved in a block that is not as deep yet as the operator wants it. */
+  | { readonly state: 'shallow'; readonly transaction: string }
+  /** It is not used, and the token refuses this very transfer as things stand. Said of a payment that was declined. */
+  | {
+      readonly state: 'barred'
+      readonly reason:
+        'insufficient_funds' | 'authorization_expired' | 'invalid_exact_evm_transaction_simulation_failed'
     }
   /** It could still be used. */
   | { readonly state: 'unused' }
@@ -31,6 +39,11 @@ export interface EvidenceReader {
    * @param transaction where somebody says the payment is: one question instead of five when that is true
    */
   read(claim: PaymentClaim, transaction?: string): Promise<Evidence>
+  /**
+   * The same about a payment that an upstream declined: where it is not used, the token is asked whether it would take the
+   * transfer now. Needs the signature, so that only who has the payment at hand can ask.
+   */
+  readDeclined(claim: PaymentClaim, payment: Payment): Promise<Evidence>
   /** Whether a chain can say anything about the claim at all. */
   canRead(claim: PaymentClaim): boolean
 }
@@ -54,7 +67,20 @@ export function createEvidenceReader(parts: {
     return time > validBefore + REORG_MARGIN_MS || now() > validBefore + IDLE_CHAIN_MS
   }
 
-  return {
+  /** @throws {ChainError} */
+  async function readToken(chain: Chain, { kind }: Payment): Promise<Evidence> {
+    // Nothing but the transfer itself says whether the token takes it, and only EIP-3009 transfers are ours to simulate.
+    if (kind.type !== 'eip3009') return { state: 'unused' }
+    const probe = await chain.probe(kind.authorization, kind.signature, { isDecisive: true })
+    // It was used since the chain was asked, or the node contradicts itself.
+    if (probe.nonceUsed) return { state: 'unanswered' }
+    if (probe.revert === null) return { state: 'unused' }
+    const { time } = await chain.head()
+    const reason = whyBarred(kind.authorization, probe, time)
+    return reason === undefined ? { state: 'unused' } : { state: 'barred', reason }
+  }
+
+  const reader: EvidenceReader = {
     canRead: (claim) => chainOf(claim) !== undefined,
 
     async read(claim, transaction) {
@@ -82,7 +108,34 @@ export function createEvidenceReader(parts: {
         return { state: 'unanswered' }
       }
     },
+
+    async readDeclined(claim, payment) {
+      const found = await reader.read(claim)
+      const chain = chainOf(claim)
+      if (found.state !== 'unused' || !chain) return found
+      const asked = await readToken(chain, payment).catch((): Evidence => ({ state: 'unanswered' }))
+      // A transfer that happened between the two questions is read like any other.
+      return asked.state === 'unanswered' ? afterwards(await reader.read(claim)) : asked
+    },
   }
+  return reader
+}
+
+/** The chain has shown before that it cannot say whether the token would take it. */
+const afterwards = (found: Evidence): Evidence => (found.state === 'unused' ? { state: 'unanswered' } : found)
+
+/** @returns why the token refuses it now; undefined where it only waits for its time */
+function whyBarred(
+  { value, validAfter, validBefore }: Eip3009Authorization,
+  { balance }: ChainProbe,
+  time: number,
+): Extract<Evidence, { state: 'barred' }>['reason'] | undefined {
+  const seconds = BigInt(Math.floor(time / 1000))
+  if (seconds <= validAfter) return undefined
+  if (seconds >= validBefore) return 'authorization_expired'
+  return balance !== null && balance < value
+    ? 'insufficient_funds'
+    : 'invalid_exact_evm_transaction_simulation_failed'
 }
 
 function toEvidence(status: AuthorizationStatus): Evidence {

@@ -16,6 +16,10 @@ export interface ClaimStore {
   settled(claim: PaymentClaim, by: { transaction: string; upstream: string }): Promise<Settlement>
   /** Writes the final failure; the price that /settle took is given back first. */
   failed(claim: PaymentClaim, reason: string, upstream?: string): Promise<Settlement>
+  /** Writes a failure that somebody who has the authorization could still turn into a settlement: it stays watched. */
+  failedForNow(claim: PaymentClaim, reason: string, upstream: string): Promise<Settlement>
+  /** Makes the failure of a watched claim final. */
+  endWatch(claim: PaymentClaim): Promise<Settlement>
   /** Writes an ending that is not known yet: the transaction waits for its block, or nobody answered. */
   doubtful(
     claim: PaymentClaim,
@@ -62,6 +66,19 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     return { state: state === 'pending' ? 'pending' : 'unknown', claim: current }
   }
 
+  async function fail(
+    claim: PaymentClaim,
+    why: { reason: string; upstream: string | undefined; isWatched: boolean },
+  ): Promise<Settlement> {
+    const at = now()
+    // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
+    // reconciler gives back once.
+    if (claim.origin === 'settle')
+      await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
+    const failed = await store.moveClaim({ id: claim.id, to: 'failed', ...why, transaction: null, now: at })
+    return failed ? failure(failed) : standingOf(claim)
+  }
+
   return {
     settled(claim, by) {
       return write(claim, 'settled', async () => {
@@ -78,24 +95,15 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
       })
     },
 
-    failed(claim, reason, upstream) {
-      return write(claim, 'failed', async () => {
-        const at = now()
-        // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
-        // reconciler gives back once.
-        if (claim.origin === 'settle')
-          await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
-        const failed = await store.moveClaim({
-          id: claim.id,
-          to: 'failed',
-          reason,
-          transaction: null,
-          upstream,
-          now: at,
-        })
-        return failed ? failure(failed) : standingOf(claim)
-      })
-    },
+    failed: (claim, reason, upstream) =>
+      write(claim, 'failed', () => fail(claim, { reason, upstream, isWatched: false })),
+    failedForNow: (claim, reason, upstream) =>
+      write(claim, 'failed', () => fail(claim, { reason, upstream, isWatched: true })),
+    endWatch: (claim) =>
+      write(claim, 'failed', async () => {
+        const ended = await store.endWatch(claim.id, now())
+        return ended ? failure(ended) : standingOf(claim)
+      }),
 
     doubtful(claim, to, { reason, transaction, upstream }) {
       return write(claim, to, async () => {
@@ -111,6 +119,11 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
   }
 }
 
+/** For payers of a watched claim. */
+const LATE =
+  'Should this one be settled after all before it expires, its claim shows that and holds what it bought; ' +
+  'cancelAuthorization rules that out.'
+
 /** Sentences for people, by stable reason; a reason of an upstream that is not here is shown as it is. */
 const WORDS = new Map(
   Object.entries({
@@ -118,10 +131,17 @@ const WORDS = new Map(
     authorization_used_otherwise: 'The nonce of the authorization was used for another transfer.',
     authorization_expired: 'The authorization expired before it was settled.',
     insufficient_funds: 'The payer does not have enough of the asset.',
+    invalid_exact_evm_transaction_simulation_failed: 'The token refuses the transfer.',
     invalid_exact_evm_insufficient_balance: 'The payer does not have enough of the asset.',
     invalid_exact_evm_nonce_already_used: 'The nonce of the authorization is used up.',
   }),
 )
+
+/**
+ * Whether a failed claim may still settle: whoever has its authorization could use it. Its payer may pay again; the money is
+ * not lost if this one moves too.
+ */
+export const isWatched = ({ state, finishedAt }: PaymentClaim) => state === 'failed' && finishedAt === null
 
 /** A failed claim as a settlement: its reason, and the sentence for whoever paid. */
 export function failure(claim: PaymentClaim): Settlement & { state: 'failed' } {
@@ -131,6 +151,6 @@ export function failure(claim: PaymentClaim): Settlement & { state: 'failed' } {
     state: 'failed',
     claim,
     reason,
-    message: `${why} Nothing was charged. Sign a new payment and try again.`,
+    message: `${why} Nothing was charged. Sign a new payment and try again.${isWatched(claim) ? ` ${LATE}` : ''}`,
   }
 }

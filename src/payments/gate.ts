@@ -18,6 +18,7 @@ import type { Payment, Router, Settlement, Settlements, StoredResult, Verdict, V
 import type { Networks } from '../core/networks.ts'
 import type { PaidCall, PaidResult, PaymentGate, ShownClaim } from '../core/charging.ts'
 import type { Presentations } from './presentation.ts'
+import { isUndecided } from './reconcile.ts'
 import { createRefusals } from './refusals.ts'
 import { claimVerified } from './reserve.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
@@ -236,7 +237,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       if (result) return result
     }
     const current = own ? claim : await pollUntilEnded(claim)
-    return isDoubtful(current) ? settlements.reconcileOne(current) : current
+    return isUndecided(current) ? settlements.reconcileOne(current) : current
   }
 
   /** Waits for a claim of another process: nobody tells us, so the store is asked. */
@@ -304,13 +305,13 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     async outcome(claimId) {
       const found = await store.getClaim(claimId)
       if (!found) throw new GatewayError('payment_not_found', 'There is no such claim.')
-      const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
+      const claim = isUndecided(found) ? await settlements.reconcileOne(found) : found
       return { claim, paid: claim.state === 'settled' ? await findPaid(claim) : null }
     },
   }
 
   async function show(found: PaymentClaim, isBuyer: boolean): Promise<ShownClaim> {
-    const claim = isDoubtful(found) ? await settlements.reconcileOne(found) : found
+    const claim = isUndecided(found) ? await settlements.reconcileOne(found) : found
     const signIn = isBuyer ? null : signIns.challenge(claim.id, [claim.network])
     if (!isBuyer || claim.state !== 'settled') return { claim, signIn, result: null, receipt: null }
     const [stored, receipt] = await Promise.all([store.getClaimResult(claim.id), receiptFor(claim)])
@@ -367,7 +368,6 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
 
 const USED = { reason: 'used', message: 'This signature was used before.' } as const
 const isInFlight = ({ state }: PaymentClaim) => state === 'claimed' || state === 'submitted'
-const isDoubtful = ({ state }: PaymentClaim) => state === 'pending' || state === 'unknown'
 const names = (accepts: readonly PaymentRequirements[]) => accepts.map(({ network }) => network).join(' or ')
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {

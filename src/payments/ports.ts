@@ -171,12 +171,13 @@ export interface Chain {
   /**
    * Code at the payer and a simulated transfer; where that fails also the state of the nonce and the balance.
    * @param options.withBalance also where the transfer would succeed: other payments of the payer are open
+   * @param options.isDecisive the node must say with the answer which chain it is of: somebody is told to pay again
    * @throws {ChainError} when the chain does not answer, or answers for another chain id
    */
   probe(
     authorization: Eip3009Authorization,
     signature: Secret<string>,
-    options?: { readonly withBalance: boolean },
+    options?: { readonly withBalance?: boolean; readonly isDecisive?: boolean },
   ): Promise<ChainProbe>
   /** Atomic units of the asset that an account holds. @throws {ChainError} */
   balanceOf(address: string): Promise<bigint>

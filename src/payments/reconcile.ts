@@ -1,7 +1,8 @@
-// Decides claims whose ending nobody answered, by the evidence of their chain. Nothing is ever sent from here.
+// Decides claims whose ending nobody answered, and those that failed while they could still be used, by the evidence of their
+// chain. Nothing is ever sent from here.
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import type { ClaimStore } from './claim-store.ts'
+import { type ClaimStore, isWatched } from './claim-store.ts'
 import type { Settlement } from './ports.ts'
 import type { EvidenceReader } from './chain-evidence.ts'
 
@@ -17,7 +18,7 @@ export interface ReconcileParts {
 export interface Reconciler {
   /** One round over every claim whose ending nobody knows; a round that is under way is joined. Counts are claims. */
   reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
-  /** @returns the claim as it stands after its chain was asked; one that is not doubtful is returned as it is */
+  /** @returns the claim as it stands after its chain was asked; one that nothing can change is returned as it is */
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
   /** Asks about a claim a few times soon, instead of in the next round. */
   watch(claimId: string): void
@@ -47,15 +48,25 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     const upstream = claim.upstream ?? 'unknown'
     switch (found.state) {
       case 'paid':
+        if (isWatched(claim))
+          log.warn({ [LogField.claim]: claim.id, upstream }, 'a payment was settled after it was declined')
         return claims.settled(claim, { transaction: found.transaction, upstream })
       case 'void':
-        return claims.failed(claim, found.reason)
+        return isWatched(claim) ? claims.endWatch(claim) : claims.failed(claim, found.reason)
+      case 'shallow':
+        // A watched claim waits for its depth as what it is.
+        if (isWatched(claim) || claim.state === 'pending') break
+        return claims.doubtful(claim, 'pending', {
+          reason: 'awaiting_confirmations',
+          transaction: found.transaction,
+        })
       case 'unused':
         if (claim.reason === NOT_BROADCAST) return claims.failed(claim, 'settlement_refused')
         break
       case 'unanswered':
         silent.add(claim.network)
         break
+      case 'barred':
       case 'unprovable':
     }
     // A claim that is still `submitted` was sent by this process, which could not write its ending.
@@ -79,6 +90,15 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     return found
   }
 
+  async function decideAll(claimed: readonly PaymentClaim[], silent: Set<string>): Promise<Settlement[]> {
+    const endings: Settlement[] = []
+    for (let i = 0; i < claimed.length; i += PARALLEL) {
+      const group = claimed.slice(i, i + PARALLEL)
+      endings.push(...(await Promise.all(group.map((claim) => decide(claim, silent)))))
+    }
+    return endings
+  }
+
   async function round() {
     const at = now()
     const silent = new Set<string>()
@@ -86,26 +106,31 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     const recovered = await store.recoverClaims({ bootId, now: at })
     if (recovered.canceled + recovered.unknown > 0)
       log.warn(recovered, 'payments that a crash left behind: canceled what was not submitted')
+    const take = { limit: BATCH, now: at }
     for (let doubtful: readonly PaymentClaim[] = await takeUnwritten(); ;) {
-      for (let i = 0; i < doubtful.length; i += PARALLEL) {
-        const group = doubtful.slice(i, i + PARALLEL)
-        for (const settlement of await Promise.all(group.map((claim) => decide(claim, silent)))) {
-          result.looked++
-          if (settlement.state === 'settled') result.settled++
-          else if (settlement.state === 'failed') result.failed++
-          else result.open++
-        }
+      for (const settlement of await decideAll(doubtful, silent)) {
+        result.looked++
+        if (settlement.state === 'settled') result.settled++
+        else if (settlement.state === 'failed') result.failed++
+        else result.open++
       }
       if (isClosed) break
-      doubtful = await store.takeDoubtfulClaims({ limit: BATCH, now: at })
+      doubtful = await store.takeDoubtfulClaims(take)
       if (doubtful.length === 0) break
+    }
+    // Those were told to pay again already, so nobody waits for them.
+    for (let watched = isClosed ? [] : await store.takeWatchedClaims(take); watched.length > 0;) {
+      const endings = await decideAll(watched, silent)
+      result.looked += endings.length
+      result.settled += endings.filter(({ state }) => state === 'settled').length
+      watched = isClosed ? [] : await store.takeWatchedClaims(take)
     }
     if (result.settled + result.failed > 0) log.info(result, 'payments reconciled')
     return result
   }
 
   async function reconcileOne(claim: PaymentClaim): Promise<PaymentClaim> {
-    if (claim.state !== 'pending' && claim.state !== 'unknown') return claim
+    if (!isUndecided(claim)) return claim
     return (await decide(claim, new Set())).claim
   }
 
@@ -143,3 +168,7 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     },
   }
 }
+
+/** Whether the chain may still say something new about a claim that is not being worked on. */
+export const isUndecided = (claim: PaymentClaim) =>
+  claim.state === 'pending' || claim.state === 'unknown' || isWatched(claim)

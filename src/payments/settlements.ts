@@ -1,7 +1,6 @@
 // Settles each claim once: it is written as submitted, sent to one upstream, and believed when its chain says so. Decides
 // which ending is written; how endings are written is claim-store.ts's, and what a chain says is chain-evidence.ts's
 // business.
-import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { GatewayError } from '../core/errors.ts'
 import { keepNewest } from '../lib/keep-newest.ts'
 import type { Fault } from '../lib/fault-points.ts'
@@ -9,10 +8,19 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { createClaimStore } from './claim-store.ts'
-import type { Chain, Payment, Route, Router, Settlement, Settlements, UpstreamSettlement } from './ports.ts'
+import type { Chain, Payment, Router, Settlement, Settlements, UpstreamSettlement } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
+import { must } from '../lib/must.ts'
 import { createEvidenceReader, type Evidence } from './chain-evidence.ts'
-import { createReconciler, NOT_BROADCAST } from './reconcile.ts'
+import { decide, decideFinally, type Ending, kindOf } from './decision-table.ts'
+import { createReconciler, isUndecided, NOT_BROADCAST } from './reconcile.ts'
+import {
+  type Answered,
+  createSubmitter,
+  type Routes,
+  type SubmissionParts,
+  type Submitted,
+} from './submission.ts'
 
 export interface SettlementParts {
   readonly store: Store
@@ -25,13 +33,14 @@ export interface SettlementParts {
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
-  /** For tests: waits between two questions to a chain, and how long an upstream has for its answer. */
+  /** For tests: waits between two questions to a chain. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined
-  readonly upstreamMs?: number | undefined
+  /** For tests: how long an upstream has for its answer, and the pauses in which the chain is asked meanwhile. */
+  readonly upstreamMs?: SubmissionParts['upstreamMs']
+  readonly pause?: SubmissionParts['pause']
 }
 
-/** The upstream's answer may take this long; what is left of SETTLE_MS is for the chain. */
-const UPSTREAM_MS = 20_000
+/** Of all of it: an upstream has twenty seconds, what is left is for the chain. */
 const SETTLE_MS = 25_000
 /** Pauses between questions to a chain that should know by now: its nodes are not all equally fast. */
 const RETRY_PAUSES_MS = [100, 200, 400, 800, 1_500] as const
@@ -40,21 +49,13 @@ const POLL_MS = 500
 const RESULT_KEPT_MS = 24 * 3600_000
 
 type Input = Parameters<Settlements['settle']>[0]
-/** Best first. */
-type Routes = readonly [Route, ...Route[]]
-
-interface Answered {
-  readonly upstream: string
-  readonly answer: UpstreamSettlement
-  readonly ms: number
-}
-
 /** @param parts.chains by CAIP-2 id; payments on other networks rest on the upstream's word */
 export function createSettlements(parts: SettlementParts): Settlements & { close(): Promise<void> } {
   const { store, router, chains, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const claims = createClaimStore(parts)
   const evidence = createEvidenceReader({ chains, now })
+  const submitter = createSubmitter({ ...parts, evidence })
   const reconciler = createReconciler({ store, claims, evidence, bootId, now, log })
 
   /** @throws {GatewayError} no_route: nothing was submitted and the payment is free again */
@@ -82,38 +83,6 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     }
   }
 
-  /** Tries one upstream after the other, until one has got the payment. */
-  async function send(
-    [first, ...others]: Routes,
-    payment: Payment,
-    requirements: PaymentRequirements,
-  ): Promise<Answered> {
-    const { scheme, network } = payment
-    const sentAt = now()
-
-    async function settleWith({ upstream }: Route): Promise<Answered> {
-      const startedAt = now()
-      const deadlineMs = (parts.upstreamMs ?? UPSTREAM_MS) - (startedAt - sentAt)
-      const answer = await upstream
-        .settle({ payment, requirements, deadlineMs })
-        .catch((): UpstreamSettlement => ({ state: 'unknown', reason: 'upstream_failed' }))
-      const ms = now() - startedAt
-      if (answer.state !== 'settled')
-        router.report(upstream.id, { ok: !isUpstreamsFault(answer), ms, kind: { scheme, network } })
-      if (answer.state === 'refused')
-        log.warn({ upstream: upstream.id, reason: answer.reason }, 'a facilitator did not take a settlement')
-      return { upstream: upstream.id, answer, ms }
-    }
-
-    let last = await settleWith(first)
-    for (const route of others) {
-      // After a byte of the payment left, sending it to another upstream would be a second submission.
-      if (last.answer.state !== 'refused' || now() - sentAt >= (parts.upstreamMs ?? UPSTREAM_MS)) break
-      last = await settleWith(route)
-    }
-    return last
-  }
-
   /** Asks the chain until it knows, or until there is no more time. */
   async function readRepeatedly(
     claim: PaymentClaim,
@@ -135,78 +104,99 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   }
 
   async function gatherEvidence(
-    claim: PaymentClaim,
-    answer: UpstreamSettlement,
+    { claim, payment }: Submitted,
+    { answer, found }: Answered,
+    wasSent: boolean,
     end: number,
   ): Promise<Evidence> {
+    if (found) return found
     // An upstream of this process has read the receipt already: the evidence reader would ask the same again.
     if (answer.state === 'settled' && answer.isWitnessed && evidence.canRead(claim))
       return { state: 'paid', transaction: answer.transaction }
-    const isAnswerFinal = answer.state === 'refused' || answer.state === 'failed'
-    const pauses = answer.state === 'pending' ? poll() : isAnswerFinal ? [] : RETRY_PAUSES_MS
+    const kind = kindOf(answer, wasSent)
+    if (kind === 'declined') return evidence.readDeclined(claim, payment)
+    const pauses = kind === 'pending' ? poll() : kind === 'refused' ? [] : RETRY_PAUSES_MS
     return readRepeatedly(claim, pauses, end, 'transaction' in answer ? answer.transaction : undefined)
   }
 
-  async function conclude(
-    claim: PaymentClaim,
-    answered: Answered,
-    end: number,
-    { scheme, network }: Payment,
-  ): Promise<Settlement> {
-    const { upstream, answer, ms } = answered
-    const found = await gatherEvidence(claim, answer, end)
-    if (answer.state === 'settled') {
-      // An upstream that says settled is believed when the chain has been asked.
-      router.report(upstream, { ok: found.state !== 'unused', ms, kind: { scheme, network } })
-      if (found.state === 'paid' && !isSame(answer.transaction, found.transaction))
-        log.warn(
-          { [LogField.claim]: claim.id, upstream, claimed: answer.transaction, found: found.transaction },
-          'a facilitator named another transaction than the chain',
-        )
+  /** Sends, looks at the chain, and where both leave it open sends once more; then writes what became of it. */
+  async function conclude(submitted: Submitted, routes: Routes, end: number): Promise<Settlement> {
+    let answered = await submitter.first(routes, submitted)
+    let found = await gatherEvidence(submitted, answered, false, end)
+    let ending = decide(answered.answer, found)
+    if (ending === 'again') {
+      const second = await submitter.again(answered.upstream, submitted)
+      answered = second ?? answered
+      if (second) found = await gatherEvidence(submitted, second, true, end)
+      ending = decideFinally(answered.answer, found)
     }
-    return writeEnding(claim, answered, found)
+    tellRouter(submitted, answered, found)
+    return writeEnding(submitted.claim, answered, found, ending)
   }
 
-  /** The chain's evidence counts before the upstream's answer; nothing but the two together makes a payment final. */
+  function tellRouter({ claim, payment }: Submitted, { upstream, answer, ms }: Answered, found: Evidence) {
+    if (answer.state !== 'settled') return
+    const { scheme, network } = payment
+    // An upstream that says settled is believed when the chain has been asked.
+    router.report(upstream.id, { ok: found.state !== 'unused', ms, kind: { scheme, network } })
+    if (found.state === 'paid' && !isSame(answer.transaction, found.transaction))
+      log.warn(
+        {
+          [LogField.claim]: claim.id,
+          upstream: upstream.id,
+          claimed: answer.transaction,
+          found: found.transaction,
+        },
+        'a facilitator named another transaction than the chain',
+      )
+  }
+
   function writeEnding(
     claim: PaymentClaim,
-    { upstream, answer }: Answered,
+    { upstream: { id: upstream }, answer }: Answered,
     found: Evidence,
+    ending: Exclude<Ending, 'again'>,
   ): Promise<Settlement> {
-    switch (found.state) {
-      case 'paid':
-        return claims.settled(claim, { transaction: found.transaction, upstream })
-      case 'void':
-        return claims.failed(claim, found.reason, upstream)
-      case 'unprovable':
+    const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
+    const reason = 'reason' in answer ? answer.reason : null
+    const doubt = (why: string | null) =>
+      claims.doubtful(claim, 'unknown', { reason: why, transaction: null, upstream })
+    switch (ending) {
+      case 'settled':
+        return claims.settled(claim, { transaction: transactionOf(found), upstream })
+      case 'trusted':
         return trust(claim, upstream, answer)
-      case 'unused':
-        if (answer.state === 'refused') return claims.failed(claim, answer.reason, upstream)
-        break
-      case 'unanswered':
-        if (answer.state === 'refused')
-          return claims.doubtful(claim, 'unknown', { reason: NOT_BROADCAST, transaction: null, upstream })
-    }
-    switch (answer.state) {
-      case 'pending':
+      case 'failed':
+        return claims.failed(claim, 'reason' in found ? found.reason : reasonOf(answer), upstream)
+      case 'watched':
+        log.info(
+          { [LogField.claim]: claim.id, upstream, reason },
+          'a payment was declined, as its chain confirms, and stays watched until it cannot be used',
+        )
+        return claims.failedForNow(claim, 'reason' in found ? found.reason : reasonOf(answer), upstream)
+      case 'shallow':
         return claims.doubtful(claim, 'pending', {
-          reason: 'settlement_pending',
-          transaction: answer.transaction,
+          reason: 'awaiting_confirmations',
+          transaction: transactionOf(found),
           upstream,
         })
-      case 'settled':
+      case 'pending':
+        return claims.doubtful(claim, 'pending', { reason: 'settlement_pending', transaction, upstream })
+      case 'unsent':
+        return doubt(NOT_BROADCAST)
+      case 'unproven':
         log.warn(
-          { [LogField.claim]: claim.id, upstream, claimed: answer.transaction, chain: found.state },
+          { [LogField.claim]: claim.id, upstream, claimed: transaction, chain: found.state },
           'a facilitator says settled and the chain does not',
         )
+        return doubt('settlement_unproven')
+      case 'unknown':
         return claims.doubtful(claim, 'unknown', {
-          reason: 'settlement_unproven',
-          transaction: null,
+          reason,
+          // What an upstream names is kept only where nobody can ask a chain for a better one.
+          transaction: found.state === 'unprovable' ? transaction : null,
           upstream,
         })
-      default:
-        // A refusal after the payment was sent is no evidence: who has the payment can submit it until it expires.
-        return claims.doubtful(claim, 'unknown', { reason: answer.reason, transaction: null, upstream })
     }
   }
 
@@ -214,36 +204,16 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   // so the claim of each is kept, by network and transaction.
   const trusted = new Map<string, string>()
   function trust(claim: PaymentClaim, upstream: string, answer: UpstreamSettlement): Promise<Settlement> {
-    switch (answer.state) {
-      case 'settled': {
-        const key = `${claim.network} ${answer.transaction}`
-        if ((trusted.get(key) ?? claim.id) !== claim.id)
-          return claims.doubtful(claim, 'unknown', {
-            reason: 'settlement_unproven',
-            transaction: null,
-            upstream,
-          })
-        trusted.set(key, claim.id)
-        keepNewest(trusted, MAX_TRUSTED)
-        const payer = claim.payer === '' && answer.payer ? answer.payer : claim.payer
-        return claims.settled({ ...claim, payer }, { transaction: answer.transaction, upstream })
-      }
-      case 'refused':
-      case 'failed':
-        return claims.failed(claim, answer.reason, upstream)
-      case 'pending':
-        return claims.doubtful(claim, 'pending', {
-          reason: 'settlement_pending',
-          transaction: answer.transaction,
-          upstream,
-        })
-      case 'unknown':
-        return claims.doubtful(claim, 'unknown', {
-          reason: answer.reason,
-          transaction: answer.transaction ?? null,
-          upstream,
-        })
+    const transaction = transactionOf(answer)
+    const key = `${claim.network} ${transaction}`
+    if ((trusted.get(key) ?? claim.id) !== claim.id) {
+      const reason = 'settlement_unproven'
+      return claims.doubtful(claim, 'unknown', { reason, transaction: null, upstream })
     }
+    trusted.set(key, claim.id)
+    keepNewest(trusted, MAX_TRUSTED)
+    const payer = claim.payer === '' && 'payer' in answer && answer.payer ? answer.payer : claim.payer
+    return claims.settled({ ...claim, payer }, { transaction, upstream })
   }
 
   return {
@@ -268,13 +238,14 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       let settlement: Settlement
       try {
         await fault.at('after_submitted')
-        settlement = await conclude(submitted, await send(routes, payment, requirements), end, payment)
+        const sent = { claim: submitted, payment, requirements, startedAt: now() }
+        settlement = await conclude(sent, routes, end)
         await fault.at('after_settled')
       } catch (thrown) {
         log.error({ [LogField.claim]: claim.id, err: thrown }, 'settling failed in the middle')
         settlement = await claims.doubtful(submitted, 'unknown', { reason: 'interrupted', transaction: null })
       }
-      if (settlement.state === 'unknown' || settlement.state === 'pending') reconciler.watch(claim.id)
+      if (isUndecided(settlement.claim)) reconciler.watch(claim.id)
       return settlement
     },
     reconcile: reconciler.reconcile,
@@ -293,10 +264,12 @@ export const noRoute = ({ scheme, network }: { scheme: string; network: string }
     { extras: { retry_after_seconds: 5 } },
   )
 
-/** Whether the upstream did not do its work: it was not reached, is broken, or fails at what it claims to take. */
-const isUpstreamsFault = (answer: UpstreamSettlement) =>
-  (answer.state === 'unknown' && answer.reason.startsWith('upstream_')) ||
-  (answer.state === 'refused' && answer.reason.startsWith('upstream_')) ||
-  (answer.state === 'failed' && answer.reason.startsWith('unexpected_'))
+/** @throws never, of what is `settled` in the table */
+const transactionOf = (one: Evidence | UpstreamSettlement): string =>
+  must('transaction' in one ? one.transaction : undefined, 'the transaction of a settlement')
+
+/** The reason of an upstream for its no. */
+const reasonOf = (answer: UpstreamSettlement): string =>
+  'reason' in answer ? answer.reason : 'unexpected_settle_error'
 
 const isSame = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

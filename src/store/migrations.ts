@@ -238,6 +238,11 @@ const payerStandings = ({ id, clustered }: Dialect): readonly string[] => [
   ) ${clustered}`,
 ]
 
+/** Payments that were refused while they could still be used are looked at until they cannot; there are never many. */
+const watchedClaims = (): readonly string[] => [
+  `CREATE INDEX claims_watched ON payment_claims (looked_at, id) WHERE state = 'failed' AND finished_at IS NULL`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -385,6 +390,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   openDebits,
   claimSecrets,
   payerStandings,
+  watchedClaims,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

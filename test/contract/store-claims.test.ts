@@ -513,6 +513,41 @@ describe.each(ENGINES)('claims of several processes in %s', (engine) => {
     await store.close()
   })
 
+  it('watches a claim that failed while it could still be used, until it settles or cannot', async () => {
+    const store = await place.open('boot-watcher')
+    const watched = async () => {
+      const claim = newClaim()
+      await store.claimPayment({ claim, bootId: 'boot-watcher' })
+      await store.submitClaim({ ...submission(claim.id, 'boot-watcher'), result: resultOf() })
+      const failed = await store.moveClaim({ ...moving(claim.id, 'failed'), isWatched: true })
+      expect(failed).toMatchObject({ state: 'failed', reason: 'timeout', finishedAt: null })
+      return claim
+    }
+    const [late, over] = [await watched(), await watched()]
+    const take = async (now: number, limit = 9) =>
+      (await store.takeWatchedClaims({ limit, now })).map(({ id }) => id)
+    expect(await take(NOW + 20, 1)).toHaveLength(1)
+    expect(await take(NOW + 20)).toHaveLength(1)
+    expect(await take(NOW + 20)).toEqual([])
+    expect((await take(NOW + 21)).toSorted()).toEqual([late.id, over.id].toSorted())
+    // It is decided as far as anybody waits for it, and nothing but a settlement moves it.
+    expect(await store.moveClaim(moving(late.id, 'unknown'))).toBeUndefined()
+    await store.sweep(NOW + 2 * DAY_MS)
+    expect(await store.getClaimResult(late.id)).toBeDefined()
+
+    expect(await store.settleClaim(settling(late.id))).toMatchObject({
+      state: 'settled',
+      finishedAt: NOW + 2,
+    })
+    expect(await store.getClaimResult(late.id)).toBeDefined()
+    expect(await store.endWatch(late.id, NOW + 30)).toBeUndefined()
+    expect(await store.endWatch(over.id, NOW + 30)).toMatchObject({ state: 'failed', finishedAt: NOW + 30 })
+    expect(await store.getClaimResult(over.id)).toBeUndefined()
+    expect(await store.settleClaim(settling(over.id))).toBeUndefined()
+    expect(await take(NOW + 40)).toEqual([])
+    await store.close()
+  })
+
   it('hands out doubtful claims, the longest without a look first, each once for a time', async () => {
     const store = await place.open('boot-looker')
     const before = await store.takeDoubtfulClaims({ limit: 100, now: NOW })

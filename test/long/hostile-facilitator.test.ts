@@ -147,7 +147,7 @@ describe('a settlement that did not happen', () => {
     ['status 503', reply({ success: false, errorReason: 'unexpected_settle_error' }, 503)],
     ['nothing', drop],
     ['status 402', reply({ x402Version: 1, accepts: [] }, 402)],
-    ['a refusal', declined('insufficient_funds')],
+    ['a word that it was used', declined('invalid_exact_evm_nonce_already_used')],
     ['a redirect', reply('', 302, { location: '/again/settle' })],
   ])('and is answered with %s, is not known, and is never sent again', async (_name, behaviour) => {
     const { answer, body, moved } = await run(behaviour)
@@ -164,6 +164,18 @@ describe('a settlement that did not happen', () => {
     expect([again.status, again.body.claim_id]).toEqual([503, answer.body.claim_id])
     expect(settleCalls()).toBe(1)
     expect(facilitator.calls.map(({ path }) => path)).not.toContain('/again/settle')
+  })
+
+  it('and is declined though the chain would take it, goes to the same facilitator once more, and is then not known', async () => {
+    const { answer, body, moved } = await run(declined('insufficient_funds'))
+    expect([answer.status, answer.body.code, answer.body.extra.state]).toEqual([
+      503,
+      'settlement_unknown',
+      'unknown',
+    ])
+    expect(moved).toBe(0)
+    expect((await settle(body)).status).toBe(503)
+    expect(settleCalls()).toBe(2)
   })
 
   it('is not settled by the transaction of another payment', async () => {
@@ -190,7 +202,7 @@ describe('a settlement that did not happen', () => {
       'payment_blocked',
       'authorization_expired',
     ])
-    expect(settleCalls()).toBe(1)
+    expect(settleCalls()).toBe(2)
     await chain.revert(snapshot)
   })
 })

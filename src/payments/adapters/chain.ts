@@ -38,13 +38,14 @@ export function createChain(options: ChainRpcOptions): Chain {
 
   const probe: Chain['probe'] = async (authorization, signature, options): Promise<ChainProbe> => {
     const { from, nonce } = authorization
+    const { ask } = options?.isDecisive === true ? decisive : rpc
     const calls = [
       { method: 'eth_getCode', params: [from, 'latest'] },
       readToken(packTransfer(authorization, signature)),
     ]
     const asksBalance = options?.withBalance === true
     if (asksBalance) calls.push(readToken(packBalanceOf(from)))
-    const [code, transfer, held] = await rpc.ask(calls)
+    const [code, transfer, held] = await ask(calls)
     const payerHasCode = demand(code, readCode) !== '0x'
     if (!transfer) throw malformed()
     if (transfer.ok) {
@@ -56,7 +57,7 @@ export function createChain(options: ChainRpcOptions): Chain {
     const revert = readRevert(transfer)
     // The node did not run the transfer: that says nothing about the payment.
     if (revert === undefined) throw new ChainError('refused', network.network)
-    const [state, balance] = await rpc.ask([
+    const [state, balance] = await ask([
       readToken(packAuthorizationState(from, nonce)),
       readToken(packBalanceOf(from)),
     ])

@@ -237,11 +237,15 @@ export const acceptSignIn = command({ kind: 'statement', touches: 'records' })(f
 
 export const DAY_MS = 24 * 3600 * 1000
 export const HOUR_MS = 3600 * 1000
+/** Word for word what the index of watched claims holds: SQLite recognises it by that alone. */
+export const IS_WATCHED = `state = 'failed' AND finished_at IS NULL`
+/** Its money may still move: nobody knows the ending, or it was refused while its authorization could still be used. */
+export const IS_OPEN = `(state IN ('submitted', 'pending', 'unknown') OR ${IS_WATCHED})`
 const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
     upstream = COALESCE($3, upstream), finished_at = $4
-  WHERE id = $5 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
+  WHERE id = $5 AND ${IS_OPEN} RETURNING ${CLAIM}`
 /**
- * `submitted | pending | unknown -> settled`, once, with its receipt, and with the credits it bought (double entry,
+ * `submitted | pending | unknown | watched failed -> settled`, once, with its receipt, and with the credits it bought (double entry,
  * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
  * When the account is gone or full, it settles all the same with reason `purchase_unclaimed`, and the credits stand
  * on `system:unclaimed` until the operator grants them by hand.
@@ -296,7 +300,8 @@ const MOVE = `UPDATE payment_claims SET state = $1, reason = $2, tx = COALESCE($
   WHERE id = $6 AND state IN ('submitted', 'pending', 'unknown') RETURNING ${CLAIM}`
 /**
  * `submitted | pending | unknown -> pending | unknown | failed`. Undefined when it was not in such a state.
- * A transaction once known stays when `transaction` is null. Failed is final: the stored result is deleted.
+ * A transaction once known stays when `transaction` is null. Failed is final and its stored result deleted, unless it is
+ * watched: then it has no `finishedAt` yet, keeps its result and may still settle.
  */
 export const moveClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
@@ -305,13 +310,15 @@ export const moveClaim = command({ kind: 'transaction', touches: 'records' })(fu
   transaction: string | null
   /** Upstream as in `settleClaim`. */
   upstream?: string | undefined
+  /** Only of `failed`: its authorization could still be used by whoever has it. */
+  isWatched?: boolean | undefined
   now: Millis
 }): Command<PaymentClaim | undefined> {
-  const { id, to, reason, transaction, upstream, now } = input
-  const finishedAt = to === 'failed' ? now : null
-  const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, finishedAt, id)
+  const { id, to, reason, transaction, upstream, isWatched, now } = input
+  const isFinal = to === 'failed' && isWatched !== true
+  const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, isFinal ? now : null, id)
   // A result that was never paid is never released.
-  if (row && to === 'failed') yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  if (row && isFinal) yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
   return row && toClaim(row)
 })
 

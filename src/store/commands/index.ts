@@ -15,6 +15,7 @@ import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as settlements from './settlements.ts'
 import * as standings from './standings.ts'
+import * as watchedClaims from './watched-claims.ts'
 
 type DefinitionsOf<M> = {
   readonly [K in keyof M as M[K] extends Definition<never, unknown> ? K : never]: M[K]
@@ -44,6 +45,7 @@ export const commands = definitionsOf({
   ...records,
   ...settlements,
   ...standings,
+  ...watchedClaims,
 })
 
 export type Definitions = typeof commands

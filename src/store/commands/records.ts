@@ -167,7 +167,8 @@ function* sweepPayments(now: Millis): Command<Readonly<Record<string, number>>> 
     `DELETE FROM claim_results WHERE claim_id IN (
        SELECT r.claim_id FROM claim_results r WHERE r.expires_at <= $1 AND NOT EXISTS (
          SELECT 1 FROM payment_claims c
-         WHERE c.id = r.claim_id AND c.state IN ('submitted', 'pending', 'unknown')
+         WHERE c.id = r.claim_id AND (c.state IN ('submitted', 'pending', 'unknown')
+           OR (c.state = 'failed' AND c.finished_at IS NULL))
        ) LIMIT $2
      ) RETURNING claim_id`,
     now,

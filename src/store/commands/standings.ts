@@ -8,6 +8,8 @@
 // at step 3 it is either open, and counted, or settled since step 1, and counted as what `settled` rose by. It did not end in
 // another way, since `failed` and `canceled` mean that its transfer never comes. So whatever earlier claims can still take from
 // the balance of step 2 is counted, and a claim that is made leaves it enough. Later claims count this one in the same way.
+// A watched claim is `failed` though its transfer could come: its payer was told to pay again, which counting it would forbid.
+// Should it come first, the later payment is refused by the simulation before its broadcast.
 //
 // A claim whose transfer was mined before step 2 and that settles after step 1 counts twice. That refuses and never overdraws,
 // and it ends as soon as the claim is settled: whoever asks looks again after a moment (payments/verify.ts).

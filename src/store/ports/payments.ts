@@ -8,6 +8,7 @@ export type ClaimState = 'claimed' | 'submitted' | 'pending' | 'settled' | 'fail
  * (network, asset, payer, nonce). Nothing in it can move money: the signature is never stored.
  *
  * `claimed -> submitted -> settled | pending | unknown | failed`; `pending | unknown -> settled | failed`;
+ * a `failed` claim without `finishedAt` is watched, because its authorization could still be used: `failed -> settled`;
  * `claimed -> canceled` (the work failed, or its process died: nothing was charged and the payment is free again).
  */
 export interface PaymentClaim {

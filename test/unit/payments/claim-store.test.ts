@@ -13,7 +13,7 @@ const failed = (reason: string | null): PaymentClaim => ({
   resultSha256: null,
   receiptId: null,
   submittedAt: null,
-  finishedAt: null,
+  finishedAt: 1,
 })
 
 it.each<[reason: string | null, told: string]>([
@@ -28,4 +28,13 @@ it.each<[reason: string | null, told: string]>([
   expect(failure(failed(reason)).message).toBe(
     `${told} Nothing was charged. Sign a new payment and try again.`,
   )
+})
+
+it('a claim that may still settle says so, and how to rule it out', () => {
+  const { message } = failure({ ...failed('insufficient_funds'), finishedAt: null })
+  expect(message).toMatch(
+    /^The payer does not have enough of the asset\. Nothing was charged\. Sign a new payment/,
+  )
+  expect(message).toContain('Should this one be settled after all before it expires')
+  expect(message).toContain('cancelAuthorization rules that out')
 })

@@ -2,7 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { noFault, parseFault } from '../../../src/lib/fault-points.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { createLogger } from '../../../src/lib/log.ts'
-import type { AuthorizationStatus, Payment, UpstreamSettlement } from '../../../src/payments/ports.ts'
+import {
+  type AuthorizationStatus,
+  ChainError,
+  type ChainProbe,
+  type Payment,
+  type UpstreamSettlement,
+} from '../../../src/payments/ports.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements, type SettlementParts } from '../../../src/payments/settlements.ts'
 import { decodeJws } from '../../../src/receipts/types.ts'
@@ -333,6 +339,249 @@ describe('one settlement', () => {
   })
 })
 
+const declined: UpstreamSettlement = { state: 'failed', reason: 'insufficient_funds' }
+const broke = {
+  nonceUsed: false,
+  balance: 999n,
+  payerHasCode: false,
+  revert: 'ERC20: transfer amount exceeds balance',
+}
+
+describe('a payment that its upstream declines', () => {
+  /** What the token would say to the transfer. */
+  const probed = (one: Scene, probe: Partial<ChainProbe>) => {
+    one.chain.probe = async () => ({ ...broke, ...probe })
+    return one
+  }
+
+  it.each<[string, Partial<ChainProbe>, string]>([
+    ['whose payer cannot pay', {}, 'insufficient_funds'],
+    [
+      'that the token refuses for another reason',
+      { balance: 1000n },
+      'invalid_exact_evm_transaction_simulation_failed',
+    ],
+  ])('%s failed for now: not sent again, kept, and watched', async (_name, probe, reason) => {
+    const one = probed(scene({ answers: [declined] }), probe)
+    const held = await one.claim()
+    const settlement = await one.settle(held)
+    expect(settlement).toMatchObject({ state: 'failed', reason, claim: { reason, finishedAt: null } })
+    expect((settlement as { message: string }).message).toContain('Should this one be settled after all')
+    expect(one.upstreams[0]!.settled).toHaveLength(1)
+    expect(await one.store.getClaimResult(held.id)).toMatchObject(result)
+  })
+
+  it('at the edges of its window is judged by the time of the chain', async () => {
+    const over = probed(scene({ answers: [declined] }), { balance: 5000n })
+    over.chain.time = over.payment.validBefore!
+    expect(await over.settle(await over.claim())).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_expired',
+    })
+    // It only waits for its time, so anybody who has it can still use it.
+    const early = probed(
+      scene({
+        answers: [declined],
+        payment: (now) => {
+          const payment = makePayment(now)
+          if (payment.kind.type !== 'eip3009') throw new Error('no authorization')
+          const validAfter = BigInt(Math.floor(now / 1000)) + 60n
+          return {
+            ...payment,
+            kind: { ...payment.kind, authorization: { ...payment.kind.authorization, validAfter } },
+          }
+        },
+      }),
+      {},
+    )
+    expect((await early.settle(await early.claim())).state).toBe('unknown')
+  })
+
+  it('and that the chain would take goes to the same upstream once more, and to no other', async () => {
+    const one = scene({ answers: [declined, settled] })
+    const held = await one.claim()
+    one.upstreams[0]!.answer = () => {
+      const times = one.upstreams[0]!.settled.length
+      if (times === 2) one.chain.statuses.set(held.nonce, usedIn(TX))
+      return times === 1 ? declined : settled
+    }
+    expect(await one.settle(held)).toMatchObject({
+      state: 'settled',
+      claim: { transaction: TX, upstream: 'up0' },
+    })
+    expect(one.upstreams.map(({ settled: calls }) => calls.length)).toEqual([2, 0])
+  })
+
+  it.each<[string, UpstreamSettlement]>([
+    ['declines it again', declined],
+    ['cannot be reached any more', refused],
+    ['does not answer', unknown],
+  ])('twice, or then %s, stays unknown while it can be used', async (_name, second) => {
+    const one = scene({ answers: [declined, settled] })
+    const held = await one.claim()
+    one.upstreams[0]!.answer = () => (one.upstreams[0]!.settled.length === 1 ? declined : second)
+    expect((await one.settle(held)).state).toBe('unknown')
+    expect(one.upstreams.map(({ settled: calls }) => calls.length)).toEqual([2, 0])
+    // Neither may the reconciler believe that it was never sent.
+    one.clock.at += 1
+    await one.settlements.reconcile()
+    expect((await one.store.getClaim(held.id))?.state).toBe('unknown')
+  })
+
+  it('is not sent again when there is no time for it', async () => {
+    const one = scene({ answers: [declined] })
+    one.upstreams[0]!.answer = () => {
+      one.clock.at += 19_000
+      return declined
+    }
+    expect((await one.settle(await one.claim())).state).toBe('unknown')
+    expect(one.upstreams[0]!.settled).toHaveLength(1)
+  })
+
+  it('is unknown while the chain does not say what the token would do', async () => {
+    const one = scene({ answers: [declined] })
+    one.chain.probe = () => Promise.reject(new ChainError('timeout', sepolia.network))
+    expect((await one.settle(await one.claim())).state).toBe('unknown')
+    expect(one.upstreams[0]!.settled).toHaveLength(1)
+  })
+
+  it('and that somebody used between two questions counts', async () => {
+    const one = scene({ answers: [declined] })
+    const held = await one.claim()
+    one.chain.probe = async () => {
+      one.chain.statuses.set(held.nonce, usedIn(OTHER_TX))
+      return { ...broke, nonceUsed: true }
+    }
+    expect(await one.settle(held)).toMatchObject({ state: 'settled', claim: { transaction: OTHER_TX } })
+  })
+
+  it('and settles all the same is settled late: with its receipt, its result and its credits', async () => {
+    const accountId = await seedAccount(temp.store, 0)
+    const one = probed(scene({ answers: [declined] }), {})
+    const held = await one.claim({ purchase: { accountId, credits: 7 } })
+    expect((await one.settle(held)).state).toBe('failed')
+    one.clock.at += 1
+    expect(await one.settlements.reconcile()).toMatchObject({ settled: 0, failed: 0 })
+    one.chain.statuses.set(held.nonce, usedIn(TX))
+    one.clock.at += 1
+    expect(await one.settlements.reconcile()).toMatchObject({ settled: 1 })
+    const late = (await one.store.getClaim(held.id))!
+    expect(late).toMatchObject({ state: 'settled', transaction: TX, reason: null })
+    expect(await one.store.getReceipt(late.receiptId!)).toBeDefined()
+    expect(await one.store.getClaimResult(held.id)).toMatchObject(result)
+    expect(await temp.store.balance(accountId)).toBe(7)
+  })
+
+  it('is settled late also when its owner asks first', async () => {
+    const one = probed(scene({ answers: [declined] }), {})
+    const held = await one.claim()
+    const settlement = await one.settle(held)
+    one.chain.statuses.set(held.nonce, usedIn(TX))
+    expect((await one.settlements.reconcileOne(settlement.claim)).state).toBe('settled')
+  })
+
+  it('is watched no longer than it can be used, and its result goes', async () => {
+    const one = probed(scene({ answers: [declined] }), {})
+    const held = await one.claim()
+    await one.settle(held)
+    one.chain.time = held.validBefore! + 60_001
+    one.clock.at += 1
+    await one.settlements.reconcile()
+    expect(await one.store.getClaim(held.id)).toMatchObject({
+      state: 'failed',
+      reason: 'insufficient_funds',
+      finishedAt: one.clock.at,
+    })
+    expect(await one.store.getClaimResult(held.id)).toBeUndefined()
+  })
+
+  it('gives back at once what /settle took', async () => {
+    const accountId = await seedAccount(temp.store, 3)
+    const one = probed(scene({ answers: [declined] }), {})
+    const held = await one.claim({ origin: 'settle', accountId })
+    const take = { holder: accountId, month: '2026-11', allowance: 0, accountId, claimId: held.id }
+    await temp.store.takeSettlement({ ...take, transactionId: newId('txn'), now: one.clock.at })
+    await one.settle(held)
+    expect(await temp.store.balance(accountId)).toBe(3)
+  })
+})
+
+describe('an upstream that hangs', () => {
+  /** Pauses are counted, not waited for; the upstream answers when the test says so. */
+  function hanging(status: AuthorizationStatus | 'silent' = unused) {
+    const pauses: number[] = []
+    const upstream = Promise.withResolvers<UpstreamSettlement>()
+    const knows = { after: Infinity, status: usedIn(TX) as AuthorizationStatus }
+    const one = scene({
+      answers: [settled],
+      status,
+      parts: {
+        pause: async (ms, signal) => {
+          if (signal.aborted) return false
+          pauses.push(ms)
+          if (pauses.length >= knows.after) one.chain.statuses.set(one.payment.nonce, knows.status)
+          // The loop must let others run, as a real pause does.
+          await new Promise((resolve) => setImmediate(resolve))
+          return !signal.aborted
+        },
+      },
+    })
+    one.upstreams[0]!.settle = () => upstream.promise
+    return { one, pauses, knows, answer: upstream.resolve }
+  }
+
+  it.each([
+    [1, [1_000]],
+    [3, [1_000, 2_000, 4_000]],
+    [5, [1_000, 2_000, 4_000, 4_000, 4_000]],
+  ])('keeps nobody waiting for what the chain knows at look %i', async (after, expected) => {
+    const { one, pauses, knows, answer } = hanging()
+    knows.after = after
+    expect(await one.settle(await one.claim())).toMatchObject({
+      state: 'settled',
+      claim: { transaction: TX },
+    })
+    expect(pauses).toEqual(expected)
+    // The late answer changes nothing, whatever it says.
+    answer({ state: 'settled', transaction: OTHER_TX })
+    await new Promise((resolve) => setImmediate(resolve))
+    const asset = requirements.asset.toLowerCase()
+    expect((await one.store.findClaim({ ...one.payment, asset }))?.transaction).toBe(TX)
+  })
+
+  it('is not waited for either when the payer took the payment back meanwhile', async () => {
+    const { one, knows } = hanging()
+    knows.after = 2
+    knows.status = canceled
+    expect(await one.settle(await one.claim())).toMatchObject({
+      state: 'failed',
+      reason: 'authorization_canceled',
+    })
+  })
+
+  it.each([unused, 'silent'] as const)(
+    'and answers in the end is heard, while the chain is %j',
+    async (status) => {
+      const { one, pauses, answer } = hanging(status)
+      const settling = one.claim().then((held) => one.settle(held))
+      await vi.waitFor(() => expect(pauses.length).toBeGreaterThan(4))
+      answer(unknown)
+      expect(await settling).toMatchObject({ state: 'unknown', claim: { reason: 'upstream_timeout' } })
+      const asked = pauses.length
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(pauses.length).toBeLessThanOrEqual(asked + 1)
+    },
+  )
+
+  it('is asked about no chain where none can tell, and none of our own process', async () => {
+    const own = hanging()
+    Object.assign(own.one.upstreams[0]!, { url: null })
+    own.answer(unknown)
+    expect((await own.one.settle(await own.one.claim())).state).toBe('unknown')
+    expect(own.pauses).toEqual([])
+  })
+})
+
 describe('a payment that no chain of ours can prove', () => {
   const foreign = (answer: UpstreamSettlement) => scene({ answers: [answer], payment: makeForeignPayment })
   const claimed = (one: Scene) => one.claim({ asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' })
@@ -382,6 +631,8 @@ describe('reconciling', () => {
         transaction: null,
         now: one.clock.at,
       })
+    for (const { id } of await temp.store.takeWatchedClaims({ limit: 1000, now: Date.now() + 1e9 }))
+      await temp.store.endWatch(id, one.clock.at)
   })
   const doubtful = async (one: Scene, answer: UpstreamSettlement = unknown) => {
     one.upstreams[0]!.answer = answer

@@ -118,6 +118,10 @@ beforeAll(async () => {
   run('submitClaim', submission(unknown.id, BOOT))
   run('moveClaim', { id: unknown.id, to: 'unknown', reason: null, transaction: null, now: NOW })
   run('takeDoubtfulClaims', { limit: 9, now: NOW + 1 })
+  const refused = { id: unknown.id, reason: null, transaction: null, now: NOW }
+  run('moveClaim', { ...refused, to: 'failed', isWatched: true })
+  run('takeWatchedClaims', { limit: 9, now: NOW + 1 })
+  run('endWatch', unknown.id, NOW + 2)
 })
 afterAll(() => direct.remove())
 

@@ -105,6 +105,8 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ['cancelClaim', () => plansOf(commands.cancelClaim({ ...boot, id: claim.id, reason: 'x' }))],
   ['recoverClaims', () => plansOf(commands.recoverClaims(boot), [found])],
   ['takeDoubtfulClaims', () => plansOf(commands.takeDoubtfulClaims({ limit: 9, now: NOW }), [found])],
+  ['takeWatchedClaims', () => plansOf(commands.takeWatchedClaims({ limit: 9, now: NOW }), [found])],
+  ['endWatch', () => plansOf(commands.endWatch(claim.id, NOW), [found])],
   ['getClaimResult', () => plansOf(commands.getClaimResult(claim.id))],
   ['countOpenClaims', () => plansOf(commands.countOpenClaims())],
   ['takeSettlement', () => plansOf(commands.takeSettlement(take), [found, [], found])],
@@ -151,7 +153,7 @@ const walks: readonly (readonly [string, () => string[]])[] = [
 
 /** These indexes hold unfinished work only, so they stay small whatever was done before. */
 const SMALL =
-  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|attempts_unfinished|attempts_unsigned|permits_open|open_debits_boot)\b/
+  /USING (COVERING )?INDEX (claims_unfinished|claims_doubtful|claims_watched|attempts_unfinished|attempts_unsigned|permits_open|open_debits_boot)\b/
 
 const isTable = (plan: string) => /^(SCAN|SEARCH) [a-z]/.test(plan)
 

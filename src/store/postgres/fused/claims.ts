@@ -4,6 +4,7 @@ import {
   CLAIM,
   type ClaimRow,
   HOUR_MS,
+  IS_OPEN,
   type SettleClaimInput,
   type SubmitClaimInput,
   toClaim,
@@ -29,7 +30,7 @@ export function* submitClaim(input: SubmitClaimInput): Command<boolean> {
 const SETTLE = `WITH done AS (
     UPDATE payment_claims SET state = 'settled', tx = $2, receipt_id = $3, reason = NULL,
       upstream = COALESCE($4, upstream), finished_at = $5
-    WHERE id = $1 AND state IN ('submitted', 'pending', 'unknown')
+    WHERE id = $1 AND ${IS_OPEN}
       AND purchase_account_id IS NULL AND submitted_at > $6
     RETURNING ${CLAIM}
   ), kept AS (
