@@ -260,6 +260,20 @@ export interface UpstreamRequest {
   readonly deadlineMs: number
 }
 
+/** An account of the operator that submits settlements on one chain. */
+export interface SettlerState {
+  /** Checksummed. */
+  readonly address: string
+  readonly network: string
+  readonly state: 'ok' | 'low_on_gas' | 'out_of_gas' | 'stuck' | 'unknown'
+  /** Transactions that are in no block yet, and how long the oldest has been waiting. */
+  readonly waiting: number
+  readonly oldest_ms: number | null
+  readonly gas_wei: string | null
+  /** At what the next blocks ask. */
+  readonly settlements_left: number | null
+}
+
 export interface Upstream {
   /** Stable, shown to callers: `local`, or the host of a facilitator. */
   readonly id: string
@@ -271,8 +285,13 @@ export interface Upstream {
   verify(request: UpstreamRequest): Promise<Verdict>
   /** A settlement may be near: what `settle` would ask its chain first can be asked now. Sends nothing, never throws. */
   prepare?(payment: Payment): void
-  /** Exactly one submission. Never throws. */
+  /**
+   * Exactly one submission; the upstream in this process may put the same authorization out again, which is spent once.
+   * Never throws.
+   */
   settle(request: UpstreamRequest): Promise<UpstreamSettlement>
+  /** Only of the upstream in this process: its accounts, as far as is known. Nothing is asked for this. */
+  settlers?(): readonly SettlerState[]
   close(): Promise<void>
 }
 

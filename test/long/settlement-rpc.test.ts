@@ -265,16 +265,28 @@ describe.for(FLOWS)('$name', ({ pay, expectPaid, expectRepeated, refusal }) => {
   )
 
   describe.concurrent('with a node', { timeout: PATIENCE_MS }, () => {
-    it('that never got the transaction: is not known, and is not sent again', async (test) => {
+    it('that never got the transaction: is handed the very same bytes until it has them, and pays once', async (test) => {
       const bench = await openBench(test)
-      const { node, sent, income } = bench
+      const { node, income } = bench
       const payment = await sign(bench)
-      node.on('eth_sendRawTransaction', () => ({ drop: 'before' }))
+      const handed = new Set<unknown>()
+      node.on('eth_sendRawTransaction', ({ params: [raw] }) => {
+        handed.add(raw)
+        return { drop: 'before' }
+      })
+      let claimId = ''
       for (let turn = 0; turn < 2; turn++) {
         const unsure = await pay(bench, payment)
         expect([unsure.status, unsure.body.code], unsure.text).toEqual(UNKNOWN)
+        claimId = unsure.body.claim_id
       }
-      expect([sent(), await income()]).toEqual([1, 0n])
+      expect([handed.size, await income()]).toEqual([1, 0n])
+      node.reset()
+      await expect
+        .poll(async () => (await stateOf(bench, claimId, payment)).state, { timeout: 15_000, interval: 500 })
+        .toBe('settled')
+      expectRepeated(await pay(bench, payment))
+      expect(await income()).toBe(PRICE)
     })
 
     it('that takes 400 ms for every answer: is paid, once', async (test) => {

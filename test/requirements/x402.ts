@@ -135,7 +135,6 @@ export const X402_REQUIREMENTS = {
   'x402:wire:any': must('security', 'any change of a payment is a payment or a refusal, never a failure'),
   'x402:eip3009:digest': must('EIP-3009, EIP-712', 'the digest that was signed is the one of the standard'),
   'x402:eip55:checksum': should('EIP-55', 'an address in mixed case is good with the right checksum alone'),
-  'x402:permit2:silence': must('security', 'a chain that does not answer makes no Permit2 payment invalid'),
   'x402:discovery:client': must('extensions/bazaar.md', 'a stock client lists and searches here'),
   'x402:discovery:ssrf': must(
     'extensions/bazaar.md',

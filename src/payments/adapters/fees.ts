@@ -21,6 +21,9 @@ const CAP = 10n * GWEI
 const DEFAULT_TIP = 1_000_000n
 const KEPT_MS = 2_000
 
+/** The most that a transaction may offer for one unit of gas on this chain, in wei. */
+export const maxFeePerGasOf = ({ chainId }: PaymentNetwork): bigint => CAPS[chainId] ?? CAP
+
 /**
  * @returns reads the fees of the next blocks, at most every two seconds; undefined when gas costs more than the cap
  * @throws {ChainError} from what it returns
@@ -29,9 +32,10 @@ export function createFees(options: {
   network: PaymentNetwork
   rpc: Pick<ChainRpc, 'ask'>
   now: () => number
+  /** In wei, see {@link maxFeePerGasOf}. */
+  maxFeePerGas: bigint
 }): () => Promise<Fees | undefined> {
-  const { network, rpc, now } = options
-  const cap = CAPS[network.chainId] ?? CAP
+  const { network, rpc, now, maxFeePerGas: cap } = options
   let kept: { at: number; fees: Promise<Fees | undefined> } | undefined
 
   async function ask(): Promise<Fees | undefined> {

@@ -1,18 +1,25 @@
-// The facilitator in this process: it settles EIP-3009 and Permit2 payments with accounts of the operator, and says of every
-// settlement whether anything may have left, because that decides whether another facilitator may try.
+// The facilitator in this process: it settles EIP-3009 payments with accounts of the operator, and says of every settlement
+// whether anything may have left, because that decides whether another facilitator may try.
 import type { SupportedKind } from '../../../schemas/x402.ts'
 import { within } from '../../lib/deadline.ts'
 import type { Fault } from '../../lib/fault-points.ts'
+import type { Logger } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
-import type { Payment, Upstream, UpstreamRequest, UpstreamSettlement, Verdict } from '../ports.ts'
-import type { PaymentNetwork } from '../../core/networks.ts'
-import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
-import { createFees, type Fees } from './fees.ts'
-import { receiptOf } from './authorization-status.ts'
-import { createSdkScheme, type SdkScheme } from './sdk-scheme.ts'
-import { type Broadcast, openSettler, type Settler } from './settler.ts'
 import {
-  countTransfers,
+  ChainError,
+  type Payment,
+  type Upstream,
+  type UpstreamRequest,
+  type UpstreamSettlement,
+  type Verdict,
+} from '../ports.ts'
+import type { PaymentNetwork } from '../../core/networks.ts'
+import { receiptOf } from './authorization-status.ts'
+import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
+import { createFees, maxFeePerGasOf } from './fees.ts'
+import type { Broadcast } from './settler.ts'
+import { createSettlerPool, type PoolBroadcast, type SettlerPool } from './settler-pool.ts'
+import {
   findTransfer,
   packTransfer,
   readQuantity,
@@ -28,21 +35,18 @@ export interface LocalUpstreamOptions {
   /** `before_broadcast`, `after_broadcast`, `after_mined`. */
   readonly fault: Fault
   readonly now: () => number
+  readonly log?: Pick<Logger, 'warn'> | undefined
 }
 
 interface LocalChain {
   readonly network: PaymentNetwork
   readonly rpc: ChainRpc
-  readonly permit2: SdkScheme
   readonly fees: ReturnType<typeof createFees>
-  /** The accounts are opened at first use, and again after a failure. */
-  settlers(): Promise<readonly Settler[]>
+  readonly settlers: SettlerPool
 }
 
 /** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
 const TRANSFER_GAS = 120_000n
-/** A transfer through Permit2 runs two contracts more. */
-const PERMIT2_GAS = 250_000n
 /** A transaction of a doubtful broadcast shows soon if the node has it; after this time the chain's log decides. */
 const DOUBT_MS = 2_000
 /** Pauses between questions for a receipt, by what has passed: some nodes mine at once, others take seconds. */
@@ -59,47 +63,38 @@ const pauseAfter = (elapsedMs: number) =>
 
 /** @param options.settlerKeys is asked at the first settlement, or when somebody asks what is supported */
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
-  const { settlerKeys, fault, now } = options
+  const { settlerKeys, fault, now, log } = options
   const chains = new Map(
     options.chains.map(({ network, rpcUrl }) => {
       const rpc = createChainRpc({ network, rpcUrl, now })
-      const open = async () =>
-        Promise.all((await settlerKeys()).map((key) => openSettler({ key, network, rpc, now })))
-      const chain: LocalChain = {
+      const maxFeePerGas = maxFeePerGasOf(network)
+      const fees = createFees({ network, rpc, now, maxFeePerGas })
+      const settlers = createSettlerPool({
+        keys: settlerKeys,
         network,
         rpc,
-        permit2: createSdkScheme({ network, rpc }),
-        fees: createFees({ network, rpc, now }),
-        settlers: openOnce(open),
-      }
+        fees,
+        maxFeePerGas,
+        gas: TRANSFER_GAS,
+        now,
+        log,
+      })
+      const chain: LocalChain = { network, rpc, fees, settlers }
       return [network.network, chain]
     }),
   )
 
-  async function isAlive({ rpc }: LocalChain): Promise<boolean> {
+  /** A chain on which no account can pay for gas is not offered: the work would be done, and the payment refused after it. */
+  async function isAlive({ rpc, settlers }: LocalChain): Promise<boolean> {
     try {
-      const [reply] = await rpc.ask([{ method: 'eth_blockNumber', params: [] }])
-      return reply?.ok === true
+      const [[reply], canPay] = await Promise.all([
+        rpc.ask([{ method: 'eth_blockNumber', params: [] }]),
+        settlers.canPay(),
+      ])
+      return reply?.ok === true && canPay
     } catch {
       return false
     }
-  }
-
-  /** Settlements that run, by account. */
-  const running = new Map<Settler, number>()
-  const count = (settler: Settler, change: 1 | -1) =>
-    running.set(settler, (running.get(settler) ?? 0) + change)
-  const load = (settler: Settler) => (running.get(settler) ?? 0) + settler.unmined()
-
-  /** Picks the account that has least to do, of those that are not stuck; it counts as busy from here on. */
-  async function choose(chain: LocalChain): Promise<Settler | undefined> {
-    const settlers = await chain.settlers()
-    const stuck = settlers.filter((settler) => settler.isStuck())
-    const reviews = Promise.allSettled(stuck.map((settler) => settler.review()))
-    if (stuck.length === settlers.length) await reviews
-    const [chosen] = settlers.filter((settler) => !settler.isStuck()).sort((a, b) => load(a) - load(b))
-    if (chosen) count(chosen, 1)
-    return chosen
   }
 
   /**
@@ -108,16 +103,19 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
    */
   async function awaitReceipt(
     { rpc, network }: LocalChain,
-    transaction: string,
+    hashes: PoolBroadcast['hashes'],
     deadline: number,
   ): Promise<Seen | undefined> {
     const started = performance.now()
     for (;;) {
-      const [id, reply] = await rpc.ask([CHAIN_ID, receiptOf(transaction)]).catch(() => [])
-      const receipt = reply?.ok ? readReceipt(reply.result) : undefined
-      if (receipt) {
+      // It may have been replaced by one that offers more, and the older ones may be mined all the same.
+      const asked = hashes()
+      const [id, ...replies] = await rpc.ask([CHAIN_ID, ...asked.map(receiptOf)]).catch(() => [])
+      for (const [i, reply] of replies.entries()) {
+        const receipt = reply.ok ? readReceipt(reply.result) : undefined
+        if (!receipt) continue
         const isOfChain = id?.ok === true && readQuantity(id.result) === BigInt(network.chainId)
-        return { receipt, isWitness: isOfChain && receipt.transaction === transaction.toLowerCase() }
+        return { receipt, isWitness: isOfChain && receipt.transaction === asked[i]?.toLowerCase() }
       }
       const pause = pauseAfter(performance.now() - started)
       if (performance.now() + pause >= deadline) return undefined
@@ -125,14 +123,14 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     }
   }
 
-  async function submit(
-    chain: LocalChain,
-    settler: Settler,
-    request: UpstreamRequest,
-  ): Promise<UpstreamSettlement> {
-    if (request.payment.kind.type === 'foreign') return refuse('unsupported_scheme')
+  async function submit(chain: LocalChain, request: UpstreamRequest): Promise<UpstreamSettlement> {
+    const { payment } = request
+    const { kind } = payment
+    if (kind.type !== 'eip3009') return refuse('unsupported_scheme')
     const deadline = performance.now() + request.deadlineMs
-    const doomed = findDoom(chain, request.payment)
+    const doomed = findDoom(chain, payment)
+    const hindrance = await chain.settlers.findHindrance().catch(() => 'no_settler')
+    if (hindrance !== undefined) return refuse(hindrance)
     // The first question may have been asked while the work was done, and a node that was away then may be back: ask again.
     const fees = await chain
       .fees()
@@ -147,18 +145,27 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     } catch {
       return refuse('fault_injected')
     }
-    const broadcast = await send(chain, settler, request, fees)
+    const outgoing = {
+      to: chain.network.asset.address,
+      data: packTransfer(kind.authorization, kind.signature),
+      gas: TRANSFER_GAS,
+      fees,
+      isWanted: () => isWanted(chain, payment),
+    }
+    const broadcast = await chain.settlers.broadcast(outgoing, deadline)
     if (broadcast.state === 'refused') return refuse(broadcast.reason)
     const { transaction } = broadcast
+    let seen: Seen | undefined
     try {
       await fault.at('after_broadcast')
-      const seen = await awaitReceipt(chain, transaction, patience(broadcast, deadline))
+      seen = await awaitReceipt(chain, broadcast.hashes, patience(broadcast, deadline))
       if (!seen) return unmined(broadcast)
-      settler.forget(transaction)
       await fault.at('after_mined')
-      return conclude(seen, request.payment, hasMoved(chain, request, seen.receipt))
+      return conclude(seen, hasMoved(chain, kind, seen.receipt))
     } catch {
       return { state: 'unknown', reason: 'fault_injected', transaction }
+    } finally {
+      broadcast.end(seen !== undefined)
     }
   }
 
@@ -180,9 +187,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       )
       const live = alive.filter((chain) => chain !== undefined)
       if (live.length === 0) throw new Error('no chain answers')
-      const addresses = await Promise.all(
-        live.map(async (chain) => (await chain.settlers()).map(({ address }) => address)),
-      )
+      const addresses = await Promise.all(live.map(({ settlers }) => settlers.addresses()))
       return {
         kinds: live.flatMap(({ network }) => kindsOf(network)),
         extensions: [],
@@ -192,32 +197,21 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     async verify(request) {
       const chain = chains.get(request.payment.network)
       if (!chain) return UNSUPPORTED
-      return request.payment.kind.type === 'permit2'
-        ? chain.permit2.verify(request.payment, request.requirements)
-        : simulate(chain, request.payment)
+      return simulate(chain, request.payment)
     },
     prepare({ network }) {
       const chain = chains.get(network)
-      void chain?.settlers().catch(ignore)
+      chain?.settlers.prepare()
       void chain?.fees().catch(ignore)
     },
     async settle(request) {
       const chain = chains.get(request.payment.network)
       if (!chain) return refuse('invalid_network')
-      let settler: Settler | undefined
-      try {
-        settler = await choose(chain)
-      } catch {
-        return refuse('no_settler')
-      }
-      if (!settler) return refuse('settlers_stuck')
-      try {
-        return await submit(chain, settler, request)
-      } finally {
-        count(settler, -1)
-      }
+      return submit(chain, request)
     },
+    settlers: () => [...chains.values()].flatMap(({ settlers }) => settlers.states()),
     async close() {
+      await Promise.all([...chains.values()].map(({ settlers }) => settlers.close()))
       await Promise.all([...chains.values()].map(({ rpc }) => rpc.close()))
     },
   }
@@ -243,12 +237,11 @@ function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamS
     : { state: 'unknown', reason: broadcast.reason, transaction }
 }
 
-function conclude({ receipt, isWitness }: Seen, { kind }: Payment, transferred: boolean): UpstreamSettlement {
+function conclude({ receipt, isWitness }: Seen, transferred: boolean): UpstreamSettlement {
   const { succeeded, transaction } = receipt
   if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
   if (!transferred) return { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
-  const isWitnessed = isWitness && kind.type === 'eip3009'
-  return { state: 'settled', transaction, ...(isWitnessed && { isWitnessed }) }
+  return { state: 'settled', transaction, ...(isWitness && { isWitnessed: isWitness }) }
 }
 
 const kindsOf = ({ network, v1Name }: PaymentNetwork): SupportedKind[] => [
@@ -260,37 +253,20 @@ const UNSUPPORTED: Verdict = {
   ok: false,
   check: 'scheme',
   reason: 'unsupported_scheme',
-  message: 'This facilitator settles EIP-3009 and Permit2 payments of the exact scheme: pay with one.',
+  message: 'This facilitator settles EIP-3009 payments of the exact scheme: pay with one.',
   isRetryable: false,
 }
 
-async function send(
-  { network, permit2 }: LocalChain,
-  settler: Settler,
-  { payment, requirements }: UpstreamRequest,
-  fees: Fees,
-): Promise<Broadcast> {
-  const { kind } = payment
-  if (kind.type === 'eip3009') {
-    const data = packTransfer(kind.authorization, kind.signature)
-    return settler.broadcast({ to: network.asset.address, data, gas: TRANSFER_GAS, fees })
-  }
-  return permit2.send(payment, requirements, {
-    address: settler.address,
-    broadcast: (to, data) => settler.broadcast({ to, data, gas: PERMIT2_GAS, fees }),
-  })
-}
+type Eip3009Kind = Extract<Payment['kind'], { type: 'eip3009' }>
 
-function hasMoved(
-  { network }: LocalChain,
-  { payment, requirements }: UpstreamRequest,
-  { logs }: Receipt,
-): boolean {
-  const { address } = network.asset
-  if (payment.kind.type === 'eip3009')
-    return findTransfer(logs, address, payment.kind.authorization).transferred
-  const wanted = { from: payment.payer, to: requirements.payTo, value: BigInt(requirements.amount) }
-  return countTransfers(logs, address, wanted) === 1
+const hasMoved = ({ network }: LocalChain, { authorization }: Eip3009Kind, { logs }: Receipt): boolean =>
+  findTransfer(logs, network.asset.address, authorization).transferred
+
+/** Whether the transfer would still go through. @throws {ChainError} when the chain does not answer */
+async function isWanted(chain: LocalChain, payment: Payment): Promise<boolean> {
+  const verdict = await simulate(chain, payment)
+  if (!verdict.ok && verdict.isRetryable) throw new ChainError('refused', chain.network.network)
+  return verdict.ok
 }
 
 /**
@@ -333,16 +309,4 @@ async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Ve
         payer,
         isRetryable: false,
       }
-}
-
-/** Opens once for all who ask; a failure is not kept. */
-function openOnce<T>(open: () => Promise<T>): () => Promise<T> {
-  let opened: Promise<T> | undefined
-  return () => {
-    opened ??= open().catch((thrown: unknown) => {
-      opened = undefined
-      throw thrown
-    })
-    return opened
-  }
 }

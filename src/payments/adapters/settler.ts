@@ -1,16 +1,27 @@
-// Submits transactions of one account on one chain. They leave one after the other, each with the next nonce; what happens
-// to them afterwards holds nobody up.
-import type { Hex } from 'ox/Hex'
+// Submits transactions of one account on one chain, each with the next nonce, and looks after them until each is in a block:
+// what the node dropped is sent again, what waits too long offers more, a nonce that nobody uses is filled, and what lost its
+// nonce to somebody else gets another. An authorization moves money once, however often it is put out.
+import type { Logger } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import { ChainError } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
-import { loadSecp256k1 } from '../secp256k1.ts'
 import type { ChainRpc } from './chain-rpc.ts'
 import type { Fees } from './fees.ts'
-import type { RpcReply } from './json-rpc.ts'
-import { readQuantity } from './usdc-abi.ts'
+import { judgeSubmission } from './node-replies.ts'
+import {
+  type Counts,
+  decideStep,
+  type Entry,
+  findObstacle,
+  isRipe,
+  nonceOf,
+  raiseFees,
+  type Version,
+} from './outgoing.ts'
+import { type Call, openTransactionSigner } from './transaction-signer.ts'
+import { readQuantity, readReceipt } from './usdc-abi.ts'
 
-/** The state of a transaction after one attempt to put it out. Its hash is known before it leaves. */
+/** The state of a transaction after the first attempt to put it out. Its hash is known before it leaves. */
 export type Broadcast =
   | { readonly state: 'sent'; readonly transaction: string }
   /** The node may have it, or somebody behind the node. */
@@ -18,85 +29,106 @@ export type Broadcast =
   /** Nothing left, or the node said clearly that it did not take it. */
   | { readonly state: 'refused'; readonly reason: string }
 
-export interface Outgoing {
-  readonly to: string
-  readonly data: string
-  /** The most gas that it may burn. */
-  readonly gas: bigint
+export interface Outgoing extends Call {
   readonly fees: Fees
+  /** Whether it would still do what it is for: asked before it is put out again. @throws {ChainError} */
+  readonly isWanted: () => Promise<boolean>
+}
+
+export interface SettlerLoad {
+  /** How many of its transactions are in no block yet, and for how long the oldest waits. */
+  readonly waiting: number
+  readonly oldestMs: number
 }
 
 export interface Settler {
   /** Checksummed. */
   readonly address: string
-  /** How many of its transactions have no receipt yet. */
-  readonly unmined: () => number
+  load(): SettlerLoad
   /** Its oldest transaction has waited too long: others would queue behind it. */
-  readonly isStuck: () => boolean
-  /** Never throws, never sends twice. */
+  isStuck(): boolean
+  /** Never throws; what it does not refuse it looks after, until it is in a block or not wanted any more. */
   broadcast(transaction: Outgoing): Promise<Broadcast>
+  /** @returns every transaction by which this one may have come into a block, the newest first, also later on */
+  follow(transaction: string): () => readonly string[]
   /** The transaction has a receipt. */
   forget(transaction: string): void
-  /** Looks at what it waits for: mined by now, or dropped by the node. @throws {ChainError} */
+  /** Looks after what waits, now. Never throws. */
   review(): Promise<void>
+  close(): void
+}
+
+export interface SettlerParts {
+  readonly key: Secret<string>
+  readonly network: PaymentNetwork
+  readonly rpc: Pick<ChainRpc, 'ask' | 'submit'>
+  /** What the next blocks ask; undefined when that is above the cap. @throws {ChainError} */
+  readonly fees: () => Promise<Fees | undefined>
+  /** The most that a transaction offers for one unit of gas, in wei. */
+  readonly maxFeePerGas: bigint
+  readonly now: () => number
+  readonly log?: Pick<Logger, 'warn'> | undefined
 }
 
 const STUCK_MS = 45_000
-const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex')
-const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
+const REVIEW_EVERY_MS = 1_000
+/** Processes that share the account take a nonce or two between our question and our transaction. */
+const MAX_NONCES_TRIED = 12
+/** They would go on in step, each a nonce behind the other, without a pause of another length for each; it grows with every turn. */
+const MAX_PAUSE_MS = 20
+/** Authorizations that lose their nonce again and again are left to expire: each attempt may cost gas. */
+const MAX_MOVES = 5
+/** Another process that shares the account may be about to use the nonce. */
+const GAP_MS = 4_000
+/** A transfer of nothing costs little; a gap larger than this is a node's mistake, and is not filled. */
+const MAX_GAP = 16n
+/** A transaction that is not ours and holds up ours for so long is replaced: the account is the gateway's. */
+const OCCUPIED_MS = 120_000
+const FILLER_GAS = 21_000n
 
 /** @throws when the key is no private key */
-export async function openSettler(parts: {
-  key: Secret<string>
-  network: PaymentNetwork
-  rpc: Pick<ChainRpc, 'ask' | 'submit'>
-  now: () => number
-}): Promise<Settler> {
-  const { key, network, rpc, now } = parts
-  const [Address, Secp256k1, TxEnvelope, curve] = await Promise.all([
-    import('ox/Address'),
-    import('ox/Secp256k1'),
-    import('ox/TxEnvelopeEip1559'),
-    loadSecp256k1(),
-  ])
-  const address = key.use((privateKey) =>
-    Address.fromPublicKey(Secp256k1.getPublicKey({ privateKey: privateKey as Hex })),
-  )
+export async function openSettler(parts: SettlerParts): Promise<Settler> {
+  const { network, rpc, now, log, maxFeePerGas } = parts
+  const signer = await openTransactionSigner(parts.key, network.chainId)
+  const { address } = signer
   /** The node is asked for it while this is undefined. */
   let nextNonce: bigint | undefined
+  /** Nonces below are used, as a node said that refused one of them. */
+  let floor = 0n
   let queue: Promise<unknown> = Promise.resolve()
-  const inFlight = new Map<string, { nonce: bigint; at: number }>()
+  let entries: readonly Entry[] = []
+  let obstacle: { readonly key: string; readonly since: number; readonly fees: Fees | undefined } | undefined
+  let reviewing: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
 
-  function sign(nonce: bigint, { to, data, gas, fees }: Outgoing) {
-    const envelope = TxEnvelope.from({
-      chainId: network.chainId,
-      nonce,
-      to: to as Hex,
-      data: data as Hex,
-      gas,
-      ...fees,
-    })
-    const hashOf = (serialized: Hex) => curve.keccak256(bytesOf(serialized))
-    const digest = hashOf(TxEnvelope.serialize(envelope))
-    const signed = Buffer.from(
-      key.use((privateKey) => {
-        const secret = bytesOf(privateKey)
-        try {
-          return curve.sign(digest, secret)
-        } finally {
-          // Node cuts short buffers from a slab that others see.
-          secret.fill(0)
-        }
-      }),
-    )
-    const signature = {
-      r: hexOf(signed.subarray(0, 32)),
-      s: hexOf(signed.subarray(32, 64)),
-      yParity: signed.readUInt8(64) - 27,
-    }
-    const raw = TxEnvelope.serialize(envelope, { signature })
-    return { raw, transaction: hexOf(hashOf(raw)) }
+  /** One after the other, because each changes which nonce is next. */
+  function enqueue<T>(work: () => Promise<T>): Promise<T> {
+    const result = queue.then(work)
+    queue = result.catch(() => undefined)
+    return result
   }
+
+  function remember(entry: Entry): void {
+    entries = [...entries, entry]
+    watch()
+  }
+  function drop(entry: Entry): void {
+    entries = entries.filter((other) => other !== entry)
+  }
+  function watch(): void {
+    if (isClosed || timer !== undefined || entries.length === 0) return
+    timer = setTimeout(() => {
+      timer = undefined
+      void review().finally(watch)
+    }, REVIEW_EVERY_MS).unref()
+  }
+  const find = (transaction: string) =>
+    entries.find(({ versions }) => versions.some((version) => version.transaction === transaction))
+  const tell = (entry: Entry, words: string) =>
+    log?.warn({ chain: network.chainId, settler: address, nonce: Number(nonceOf(entry)) }, words)
+
+  // Sending ----------------------------------------------------------------------------------------------------------
 
   /** @throws {ChainError} */
   async function readNonce(): Promise<bigint> {
@@ -104,79 +136,294 @@ export async function openSettler(parts: {
     const counted = reply?.ok ? readQuantity(reply.result) : undefined
     if (counted === undefined) throw new ChainError('refused', network.network)
     // A node may not count yet what another one took a moment ago.
-    return [...inFlight.values()].reduce((next, { nonce }) => (nonce >= next ? nonce + 1n : next), counted)
+    return entries.reduce((next, entry) => greater(next, nonceOf(entry) + 1n), greater(counted, floor))
   }
 
-  async function send(request: Outgoing): Promise<Broadcast> {
-    let signed: ReturnType<typeof sign>
-    let nonce: bigint
-    try {
-      nonce = nextNonce ??= await readNonce()
-      signed = sign(nonce, request)
-    } catch {
-      return { state: 'refused', reason: 'not_signed' }
-    }
-    const { raw, transaction } = signed
-    const submission = await rpc
-      .submit('eth_sendRawTransaction', [raw])
-      .catch(() => ({ state: 'not_sent' as const }))
-    if (submission.state === 'not_sent') return { state: 'refused', reason: 'chain_unreachable' }
-    const judged: Judgement =
-      submission.state === 'no_reply' ? { state: 'doubtful', reason: 'no_reply' } : judge(submission.reply)
-    if (judged.state === 'sent' || judged.reason === 'already_known') {
-      inFlight.set(transaction, { nonce, at: now() })
-      nextNonce = nonce + 1n
-    } else {
-      nextNonce = undefined
-    }
-    return judged.state === 'refused' ? judged : { ...judged, transaction }
+  /** Whether a receipt of one of these shows; false where the node does not say. */
+  async function isMined(versions: readonly Version[]): Promise<boolean> {
+    const calls = versions.map(({ transaction }) => receiptOf(transaction))
+    const replies = await rpc.ask(calls).catch(() => [])
+    return replies.some((reply) => reply.ok && readReceipt(reply.result))
   }
 
-  return {
-    address: Address.checksum(address),
-    unmined: () => inFlight.size,
-    isStuck: () => [...inFlight.values()].some(({ at }) => now() - at > STUCK_MS),
-    broadcast(request) {
-      const result = queue.then(() => send(request))
-      queue = result
-      return result
-    },
-    forget: (transaction) => void inFlight.delete(transaction),
-    async review() {
-      const waiting = [...inFlight]
-      const [count, ...known] = await rpc.ask([
-        { method: 'eth_getTransactionCount', params: [address, 'latest'] },
-        ...waiting.map(([hash]) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-      ])
-      const mined = count?.ok ? readQuantity(count.result) : undefined
-      for (const [i, [transaction, { nonce }]] of waiting.entries()) {
-        const reply = known[i]
-        const isDropped = reply?.ok === true && reply.result === null
-        if ((mined !== undefined && nonce < mined) || isDropped) inFlight.delete(transaction)
+  /** @throws when there is nothing that could be mined */
+  function entryOf(
+    call: Call,
+    [newest, ...older]: readonly Version[],
+    isWanted: Entry['isWanted'],
+    isDoubtful: boolean,
+  ): Entry {
+    if (!newest) throw new Error('no version of the transaction was signed')
+    const at = now()
+    return {
+      call,
+      isFiller: false,
+      isWanted,
+      versions: [newest, ...older],
+      since: at,
+      sentAt: at,
+      isDoubtful,
+      isOccupied: false,
+      moves: 0,
+      isMissed: false,
+    }
+  }
+
+  const submit = async ({ raw }: Version) =>
+    judgeSubmission(
+      await rpc.submit('eth_sendRawTransaction', [raw]).catch(() => ({ state: 'not_sent' as const })),
+    )
+  const signUnder = (call: Call, nonce: bigint, fees: Fees): Version => ({
+    ...signer.sign(call, nonce, fees),
+    nonce,
+    fees,
+  })
+
+  type Put =
+    | {
+        readonly state: 'taken' | 'doubtful'
+        readonly reason?: string
+        readonly versions: readonly Version[]
       }
+    | { readonly state: 'refused'; readonly reason: string }
+
+  /** Puts out a call under the next free nonce, and under further ones where others use the account too. */
+  async function put(call: Call, fees: Fees): Promise<Put> {
+    /** What was refused because its nonce was used: a relay may have asked twice, and one of these is what used it. */
+    let used: readonly Version[] = []
+    const giveUp = (reason: string): Put =>
+      used.length === 0
+        ? { state: 'refused', reason }
+        : { state: 'doubtful', reason: 'nonce_too_low', versions: used }
+    for (let turn = 0; turn < MAX_NONCES_TRIED; turn++) {
+      let version: Version
+      try {
+        nextNonce ??= await readNonce()
+        version = signUnder(call, nextNonce, fees)
+      } catch {
+        nextNonce = undefined
+        return giveUp('not_signed')
+      }
+      const judged = await submit(version)
       nextNonce = undefined
+      switch (judged.state) {
+        case 'taken':
+          nextNonce = version.nonce + 1n
+          return judged.wasKnown
+            ? { state: 'doubtful', reason: 'already_known', versions: [version, ...used] }
+            : { state: 'taken', versions: [version, ...used] }
+        case 'doubtful':
+          nextNonce = version.nonce + 1n
+          return { state: 'doubtful', reason: judged.reason, versions: [version, ...used] }
+        case 'refused':
+          return giveUp(judged.reason)
+        case 'nonce_used':
+          used = [version, ...used]
+          if (await isMined(used)) return { state: 'taken', versions: used }
+          break
+        case 'nonce_taken':
+      }
+      floor = greater(floor, version.nonce + 1n)
+      if (turn > 0) await pause(Math.random() * MAX_PAUSE_MS * turn)
+    }
+    return giveUp('nonce_taken')
+  }
+
+  async function send({ fees, isWanted, ...call }: Outgoing): Promise<Broadcast> {
+    const done = await put(call, fees)
+    if (done.state === 'refused') return done
+    const { state, reason = 'unclear_answer', versions } = done
+    const entry = entryOf(call, versions, isWanted, state === 'doubtful' && reason !== 'already_known')
+    remember(entry)
+    const [{ transaction }] = entry.versions
+    return state === 'taken' ? { state: 'sent', transaction } : { state, reason, transaction }
+  }
+
+  // Looking after ----------------------------------------------------------------------------------------------------
+
+  /** @throws {ChainError} */
+  async function readCounts(): Promise<Counts> {
+    const [mined, pending] = (
+      await rpc.ask(
+        ['latest', 'pending'].map((block) => ({
+          method: 'eth_getTransactionCount',
+          params: [address, block],
+        })),
+        true,
+      )
+    ).map((reply) => (reply.ok ? readQuantity(reply.result) : undefined))
+    if (mined === undefined || pending === undefined) throw new ChainError('refused', network.network)
+    return { mined, pending }
+  }
+
+  /** Whether the node has one of its versions; undefined where it does not say. */
+  async function isKnown({ versions }: Entry): Promise<boolean | undefined> {
+    const calls = versions.map(({ transaction }) => ({
+      method: 'eth_getTransactionByHash',
+      params: [transaction],
+    }))
+    const replies = await rpc.ask(calls, true).catch(() => [])
+    if (replies.some((reply) => reply.ok && reply.result !== null)) return true
+    return replies.length > 0 && replies.every((reply) => reply.ok) ? false : undefined
+  }
+
+  const review = (): Promise<void> =>
+    (reviewing ??= reviewAll()
+      // A node that does not answer is asked again at the next review.
+      .catch(() => undefined)
+      .finally(() => (reviewing = undefined)))
+
+  async function reviewAll(): Promise<void> {
+    const ripe = entries.filter((entry) => isRipe(entry, now()))
+    if (ripe.length === 0) return
+    const [counts, ...known] = await Promise.all([readCounts(), ...ripe.map(isKnown)])
+    for (const [i, entry] of ripe.entries()) {
+      if (!entries.includes(entry)) continue
+      const step = decideStep(entry, counts, known[i], now())
+      if (step === 'look_for_receipt') await conclude(entry, known[i])
+      else if (step !== 'wait') await enqueue(() => putAgain(entry, step === 'raise_fees'))
+    }
+    await enqueue(() => clearTheWay(counts))
+  }
+
+  /** The nonce of the entry is used: by one of its versions, or by somebody else's transaction. */
+  async function conclude(entry: Entry, known: boolean | undefined): Promise<void> {
+    if (await isMined(entry.versions)) return drop(entry)
+    if (known !== false) return
+    // One answer may be of a node that has the block and not its index.
+    if (!entry.isMissed) {
+      entry.isMissed = true
+      return
+    }
+    floor = greater(floor, nonceOf(entry) + 1n)
+    await enqueue(() => move(entry))
+  }
+
+  /** Its nonce is lost: the same call leaves under another one, unless it has nothing to do any more. */
+  async function move(entry: Entry): Promise<void> {
+    if (entry.isFiller) return drop(entry)
+    if (entry.moves >= MAX_MOVES || !(await entry.isWanted())) {
+      tell(entry, 'a transaction lost its nonce to another use of the key, and is not needed any more')
+      return drop(entry)
+    }
+    tell(entry, 'a transaction lost its nonce to another use of the key: it gets another one')
+    const moved = await put(entry.call, (await parts.fees()) ?? entry.versions[0].fees)
+    if (moved.state === 'refused') return
+    const fresh = entryOf(entry.call, [...moved.versions, ...entry.versions], entry.isWanted, false)
+    drop(entry)
+    // Whoever follows the old entry sees the new versions too.
+    remember(Object.assign(entry, { ...fresh, moves: entry.moves + 1 }))
+  }
+
+  /** The node dropped it, or it waits for too long. */
+  async function putAgain(entry: Entry, isTooSlow: boolean): Promise<void> {
+    const isWanted = entry.isFiller || (await entry.isWanted())
+    const isLast = entries.every((other) => nonceOf(other) <= nonceOf(entry))
+    if (!isWanted && !isTooSlow && isLast) {
+      // Nobody has it and nothing waits behind it: the next payment takes its nonce.
+      nextNonce = undefined
+      return drop(entry)
+    }
+    const [{ fees }] = entry.versions
+    const market = await parts.fees()
+    const offersEnough = market !== undefined && market.maxFeePerGas <= fees.maxFeePerGas
+    const waited = now() - entry.since
+    const mustOutbid =
+      !isWanted ||
+      (isTooSlow && (!offersEnough || waited > STUCK_MS)) ||
+      (entry.isOccupied && waited > OCCUPIED_MS)
+    const raised = mustOutbid || !offersEnough ? raiseFees(fees, market, maxFeePerGas) : undefined
+    if (!isWanted && raised) {
+      tell(entry, 'a transaction has nothing to do any more: an empty one takes its nonce')
+      Object.assign(entry, { isFiller: true, call: { to: address, data: '0x', gas: FILLER_GAS } })
+    }
+    if (raised) await outbid(entry, raised)
+    else if (isWanted && !isTooSlow) await resend(entry)
+  }
+
+  /** Hands the node the very bytes again: they can be mined once. */
+  async function resend(entry: Entry): Promise<void> {
+    const judged = await submit(entry.versions[0])
+    entry.sentAt = now()
+    if (judged.state === 'taken') entry.isDoubtful = false
+    entry.isOccupied = judged.state === 'nonce_taken'
+  }
+
+  async function outbid(entry: Entry, fees: Fees): Promise<void> {
+    const version = signUnder(entry.call, nonceOf(entry), fees)
+    const judged = await submit(version)
+    entry.sentAt = now()
+    if (judged.state === 'refused' || judged.state === 'nonce_used') return
+    // A node that asks for more has not taken it, but the next attempt begins here.
+    entry.isOccupied = judged.state === 'nonce_taken'
+    entry.versions = [version, ...entry.versions]
+  }
+
+  /** Ours wait behind a nonce that none of ours has: nobody uses it, or a transaction does that is not ours. */
+  async function clearTheWay(counts: Counts): Promise<void> {
+    const found = findObstacle(entries.map(nonceOf), counts)
+    if (!found) {
+      obstacle = undefined
+      return
+    }
+    const key = `${found.state} ${found.first}`
+    if (obstacle?.key !== key) obstacle = { key, since: now(), fees: undefined }
+    if (now() - obstacle.since < (found.state === 'gap' ? GAP_MS : OCCUPIED_MS)) return
+    const market = await parts.fees()
+    if (!market) return
+    if (found.state === 'occupied') {
+      const fees = obstacle.fees ? raiseFees(obstacle.fees, market, maxFeePerGas) : market
+      if (!fees) return
+      obstacle = { ...obstacle, fees }
+      return fill(found.first, fees)
+    }
+    if (found.last - found.first < MAX_GAP) {
+      for (let nonce = found.first; nonce <= found.last; nonce++) await fill(nonce, market)
+      return
+    }
+    // A node that counted wrongly led us there: everything leaves again where it counts now.
+    floor = 0n
+    let next = found.first
+    for (const entry of entries) {
+      nextNonce = next
+      await move(entry)
+      next = nextNonce ?? next
+    }
+    nextNonce = next
+  }
+
+  async function fill(nonce: bigint, fees: Fees): Promise<void> {
+    const call = { to: address, data: '0x', gas: FILLER_GAS }
+    const version = signUnder(call, nonce, fees)
+    const judged = await submit(version)
+    if (judged.state !== 'taken' && judged.state !== 'doubtful') return
+    const entry = entryOf(call, [version], async () => true, judged.state === 'doubtful')
+    tell(entry, 'an empty transaction was sent, because others waited behind its nonce')
+    remember({ ...entry, isFiller: true })
+  }
+
+  const oldestMs = () => entries.reduce((most, { since }) => Math.max(most, now() - since), 0)
+  return {
+    address,
+    load: () => ({ waiting: entries.length, oldestMs: oldestMs() }),
+    isStuck: () => oldestMs() > STUCK_MS,
+    broadcast: (request) => enqueue(() => send(request)),
+    follow(transaction) {
+      const entry = find(transaction)
+      return () => (entry ? entry.versions.map((version) => version.transaction) : [transaction])
+    },
+    forget(transaction) {
+      const entry = find(transaction)
+      if (entry) drop(entry)
+    },
+    review,
+    close() {
+      isClosed = true
+      clearTimeout(timer)
     },
   }
 }
 
-/** Messages of geth, reth, erigon and nethermind that say clearly that the transaction was not taken. */
-const REFUSALS =
-  /insufficient funds|intrinsic gas|underpriced|less than block base fee|fee cap|gas limit|txpool is full|pool is full|invalid sender|chain ?id|not supported|rate limit|too many requests/i
-
-type Judgement =
-  | { readonly state: 'sent' }
-  | { readonly state: 'doubtful'; readonly reason: string }
-  | { readonly state: 'refused'; readonly reason: string }
-
-function judge(reply: RpcReply): Judgement {
-  if (reply.ok) return { state: 'sent' }
-  const { message } = reply
-  // The node has taken it before: a relay on the way asked twice, for we did not.
-  if (/already known|known transaction|already imported|alreadyknown/i.test(message))
-    return { state: 'doubtful', reason: 'already_known' }
-  // Either somebody else uses the account, or a relay asked twice and the first was mined.
-  if (/nonce.{0,10}too low|nonce.{0,20}lower|oldnonce/i.test(message))
-    return { state: 'doubtful', reason: 'nonce_too_low' }
-  if (REFUSALS.test(message)) return { state: 'refused', reason: 'node_refused' }
-  return { state: 'doubtful', reason: 'unclear_answer' }
-}
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+const greater = (a: bigint, b: bigint) => (a > b ? a : b)
+const receiptOf = (transaction: string) => ({ method: 'eth_getTransactionReceipt', params: [transaction] })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createFees } from '../../../src/payments/adapters/fees.ts'
+import { createFees, maxFeePerGasOf } from '../../../src/payments/adapters/fees.ts'
 import type { RpcReply } from '../../../src/payments/adapters/json-rpc.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 
@@ -11,8 +11,10 @@ const no: RpcReply = { ok: false, code: -32601, message: 'no such method', data:
 function open(chainId: number, base: RpcReply, tip: RpcReply) {
   let asked = 0
   let clock = 0
+  const network = createNetworks([chainId]).all[0]!
   const fees = createFees({
-    network: createNetworks([chainId]).all[0]!,
+    network,
+    maxFeePerGas: maxFeePerGasOf(network),
     rpc: { ask: async () => (asked++, [base, tip]) },
     now: () => clock,
   })

@@ -35,6 +35,8 @@ describe('a transaction of a settler', () => {
         key: new Secret<string>(privateKey),
         network,
         rpc: node,
+        fees: async () => undefined,
+        maxFeePerGas: 0n,
         now: Date.now,
       })
       const fees = {
@@ -49,7 +51,7 @@ describe('a transaction of a settler', () => {
         maxPriorityFeePerGas: BigInt(fees.maxPriorityFeePerGas),
       }
       const { to, data, gas, ...asked } = transaction
-      const broadcast = await settler.broadcast({ to, data, gas, fees: asked })
+      const broadcast = await settler.broadcast({ to, data, gas, fees: asked, isWanted: async () => true })
       const expected = await account.signTransaction({
         ...transaction,
         type: 'eip1559',
@@ -58,6 +60,7 @@ describe('a transaction of a settler', () => {
       })
       expect(settler.address).toBe(account.address)
       expect(node.raw.map((raw) => raw.toLowerCase())).toEqual([expected])
+      settler.close()
       expect(broadcast).toEqual({ state: 'sent', transaction: keccak256(expected) })
     }
   })
@@ -71,12 +74,21 @@ describe('a transaction of a settler', () => {
       key: new Secret<string>(privateKey),
       network,
       rpc: openNode(0n),
+      fees: async () => undefined,
+      maxFeePerGas: 0n,
       now: Date.now,
     })
     const slab = () => Buffer.from(Buffer.from('a slab').buffer)
     const before = slab()
     const fees = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }
-    const sent = await settler.broadcast({ to: network.asset.address, data: '0x', gas: 120_000n, fees })
+    const sent = await settler.broadcast({
+      to: network.asset.address,
+      data: '0x',
+      gas: 120_000n,
+      fees,
+      isWanted: async () => true,
+    })
+    settler.close()
     expect(sent.state).toBe('sent')
     for (const seen of [before, slab()]) expect(seen.includes(key)).toBe(false)
   })
