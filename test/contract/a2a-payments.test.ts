@@ -23,11 +23,13 @@ import {
   startA2aDoor,
 } from '../support/a2a-door.ts'
 import {
+  acceptsV1,
   createFakeGate,
   type FakeGate,
   type Fate,
   paidTool,
   payment,
+  paymentV1,
   TRANSACTION,
 } from '../support/paid-door.ts'
 import { cites } from '../requirements.ts'
@@ -647,6 +649,117 @@ describe('the extensions', () => {
     ])
       for (const name of echoed) expect(headers.get(name)).toBe(`${V02}, ${V01}`)
   })
+})
+
+describe('v0.1, activated alone', () => {
+  const ACTIVE = { 'x-a2a-extensions': V01 }
+  const payingV1 = (fate: Fate, taskId: string, times?: Parameters<typeof paymentV1>[1]) =>
+    paying(fate, taskId, {
+      metadata: {
+        'x402.payment.status': 'payment-submitted',
+        'x402.payment.payload': paymentV1(fate, times),
+      },
+    })
+  const settledV1 = { success: true, transaction: TRANSACTION, network: 'base-sepolia', payer: '0x1' }
+
+  test('has the objects of x402 v1, from the price to the receipt', async () => {
+    const task = await ask(BUY, ACTIVE)
+    expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
+    expect(metadataOf(task)).toMatchObject({
+      'x402.payment.status': 'payment-required',
+      'x402.payment.required': { x402Version: 1, accepts: acceptsV1 },
+    })
+    expect(task.status.message!.extensions).toEqual([V01])
+    expect(await read(task.id)).toEqual(task)
+    const paid = await sendForTask(payingV1('good', task.id), ACTIVE)
+    expect(stateOf(paid)).toBe('TASK_STATE_COMPLETED')
+    expect(metadataOf(paid)).toEqual({
+      'x402.payment.status': 'payment-completed',
+      'x402.payment.receipts': [settledV1],
+    })
+    expect(paid.status.message!.extensions).toEqual([V01])
+  })
+
+  test.each([
+    ['v0.2 alone', { 'x-a2a-extensions': V02 }],
+    ['both', { 'a2a-extensions': `${V01},${V02}` }],
+    ['none', {}],
+  ])('is not spoken to who activates %s', async (_, headers) => {
+    const task = await ask(BUY, headers)
+    expect(metadataOf(task)['x402.payment.required']).toMatchObject({ x402Version: 2 })
+  })
+
+  test('is spoken over HTTP+JSON as well', async () => {
+    const { body } = await rest(
+      door,
+      'POST',
+      '/message:send',
+      { message: message(BUY) },
+      { 'a2a-extensions': V01 },
+    )
+    const { task } = body as unknown as { task: WireTask }
+    expect(metadataOf(task)['x402.payment.required']).toMatchObject({ x402Version: 1 })
+  })
+
+  test('is what its task stays in, whatever a later message activates no more', async () => {
+    const task = await ask(BUY, ACTIVE)
+    const failed = await sendForTask(payingV1('unsettled', task.id))
+    const refusal = {
+      success: false,
+      errorReason: 'invalid_transaction_state',
+      transaction: '',
+      network: 'base-sepolia',
+    }
+    expect(metadataOf(failed)).toMatchObject({
+      'x402.payment.status': 'payment-failed',
+      'x402.payment.required': { x402Version: 1 },
+      'x402.payment.receipts': [refusal],
+    })
+    const paid = await sendForTask(payingV1('good', task.id))
+    expect(metadataOf(paid)['x402.payment.receipts']).toEqual([refusal, settledV1])
+  })
+
+  test('gives way to v0.2 when that is activated, with every receipt so far', async () => {
+    const task = await ask(BUY, ACTIVE)
+    await sendForTask(payingV1('unsettled', task.id), ACTIVE)
+    const paid = await sendForTask(paying('good', task.id), { 'x-a2a-extensions': V02 })
+    expect(metadataOf(paid)['x402.payment.receipts']).toMatchObject([
+      { success: false, network: 'eip155:84532' },
+      { success: true, network: 'eip155:84532' },
+    ])
+  })
+
+  test('tells the receipt of a settlement that was decided late', async () => {
+    const task = await ask(BUY, ACTIVE)
+    const pending = await sendForTask(payingV1('unknown', task.id), ACTIVE)
+    expect(stateOf(pending)).toBe('TASK_STATE_WORKING')
+    gate.decide('settled')
+    const ended = await read(task.id)
+    expect(stateOf(ended)).toBe('TASK_STATE_COMPLETED')
+    expect(metadataOf(ended)['x402.payment.receipts']).toEqual([settledV1])
+    expect(ended.status.message!.extensions).toEqual([V01])
+  })
+
+  test('takes the whole numbers that its published client sends as times', async () => {
+    const task = await ask(BUY, ACTIVE)
+    await sendForTask(payingV1('good', task.id, { validAfter: 0, validBefore: 1_900_000_000 }), ACTIVE)
+    const [, call] = gate.calls
+    expect(call!.payment!.form).toBe('object')
+    expect(call!.payment!.value.use((value: unknown) => value)).toMatchObject({
+      payload: { authorization: { validAfter: '0', validBefore: '1900000000' } },
+    })
+  })
+
+  test.each([[-1], [1.5], [2 ** 53], [null], [[1]]])(
+    'leaves the time %j for what it is',
+    async (validBefore) => {
+      const task = await ask(BUY, ACTIVE)
+      await sendForTask(payingV1('good', task.id, { validAfter: '0', validBefore }), ACTIVE)
+      expect(gate.calls[1]!.payment!.value.use((value: unknown) => value)).toMatchObject({
+        payload: { authorization: { validBefore } },
+      })
+    },
+  )
 })
 
 test('what HTTP+JSON answers is not for caches', async () => {

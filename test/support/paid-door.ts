@@ -19,6 +19,16 @@ export const TRANSACTION = `0x${'ab'.repeat(32)}`
 /** Words that `payment` makes a signature of, and what the gate does with them; `again` is answered without work. */
 export type Fate = 'good' | 'again' | 'bad' | 'unsettled' | 'unknown' | 'used' | 'unavailable'
 
+export const paymentV1 = (
+  fate: Fate,
+  times: { validAfter: unknown; validBefore: unknown } = { validAfter: '0', validBefore: '9' },
+) => ({
+  x402Version: 1,
+  scheme: 'exact',
+  network: 'base-sepolia',
+  payload: { signature: `0xcanary-${fate}`, authorization: { from: '0x1', nonce: '0x2', ...times } },
+})
+
 export const payment = (fate: Fate, resource?: string) => ({
   x402Version: 2,
   ...(resource === undefined ? {} : { resource: { url: resource } }),
@@ -48,8 +58,24 @@ function challengeFor({ resource, tool }: PaidCall, error: string): Challenge {
   }
   const json = JSON.stringify(required)
   const header = Buffer.from(json).toString('base64')
-  return { error, required, json, header, brief: header, quote: `quote of ${resource.url}`, acceptsV1: [] }
+  return { error, required, json, header, brief: header, quote: `quote of ${resource.url}`, acceptsV1 }
 }
+
+/** The same in the words of v1. */
+export const acceptsV1 = [
+  {
+    scheme: 'exact',
+    network: 'base-sepolia',
+    maxAmountRequired: '1000',
+    resource: 'a2a://skill/buy',
+    description: 'Returns its text for money.',
+    mimeType: 'application/json',
+    payTo: `0x${'11'.repeat(20)}`,
+    maxTimeoutSeconds: 300,
+    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    extra: { name: 'USDC', version: '2' },
+  },
+]
 
 export interface FakeGate extends PaymentGate {
   /** Every call that reached it. */

@@ -9,6 +9,8 @@ export interface A2aCall {
   readonly address: string
   readonly requestId: string
   readonly traceparent: string | undefined
+  /** URIs of the extensions that the client activated, of ours or not. */
+  readonly extensions: readonly string[]
   /** Aborts when the connection closes before the answer is complete. */
   readonly gone: AbortSignal
   /** Why the engine refused, kept for bindings whose codec would lose the details. */
@@ -22,6 +24,7 @@ export function callFrom(req: IncomingMessage, res: ServerResponse, context: Htt
     address: context.address,
     requestId: context.requestId,
     traceparent: context.traceparent,
+    extensions: askedExtensions(req),
     gone: watchDisconnect(res).signal(),
   }
 }
@@ -56,15 +59,19 @@ export function extensionHeaders(
   supported: readonly string[],
   version: WireVersion,
 ): Record<string, string> {
-  const { 'a2a-extensions': plain, 'x-a2a-extensions': prefixed } = req.headers
-  const asked = [plain, prefixed]
-    .flat()
-    .flatMap((value) => value?.split(',') ?? [])
-    .map((uri) => uri.trim())
+  const prefixed = req.headers['x-a2a-extensions']
+  const asked = askedExtensions(req)
   const active = supported.filter((uri) => asked.includes(uri)).join(', ')
   if (active === '') return {}
   return {
     ...(version === '1.0' ? { 'a2a-extensions': active } : {}),
     ...(version === '0.3' || prefixed !== undefined ? { 'x-a2a-extensions': active } : {}),
   }
+}
+
+function askedExtensions({ headers }: IncomingMessage): string[] {
+  return [headers['a2a-extensions'], headers['x-a2a-extensions']]
+    .flat()
+    .flatMap((value) => value?.split(',') ?? [])
+    .map((uri) => uri.trim())
 }

@@ -8,7 +8,7 @@ import type { Addresses } from '../../core/config.ts'
 import { exampleInput, isForAgents } from './help-message.ts'
 import { isPaid } from '../../core/price.ts'
 import { priceSentence } from '../message-payment.ts'
-import { X402_EXTENSIONS } from './x402-metadata.ts'
+import { X402_EXTENSIONS } from './x402-form.ts'
 import { REST_PREFIX } from './http-json.ts'
 import { pricedAs, SKILLS_EXTENSION_PATH, type Skill, type SkillTable } from './skills.ts'
 import { must } from '../../lib/must.ts'
@@ -116,11 +116,14 @@ const USAGE =
   'Names the skill and its input: message.metadata["<this URI>"] = {"skillId": "…", "input": {…}}. ' +
   'A data part {"skill": "…", "input": {…}} does the same without the extension.'
 
+const WHICH_OBJECTS =
+  'The objects are those of x402 v2; whoever activates v0.1 alone gets those of x402 v1. Payments of either version are taken.'
+
 const X402 = X402_EXTENSIONS.map((uri) => ({
   uri,
   description:
-    'Paid skills answer with an input-required task whose status message holds the price (x402 v2); pay with a message to ' +
-    'that task. No account is needed.',
+    'Paid skills answer with an input-required task whose status message holds the price; pay with a message to that task. No ' +
+    `account is needed. ${WHICH_OBJECTS}`,
   required: false,
 }))
 

@@ -12,6 +12,7 @@ import {
   requiredOf,
   type Submission,
 } from './x402-metadata.ts'
+import { formFor, requiredIn } from './x402-form.ts'
 import { unpaidCall } from './unpaid-call.ts'
 import {
   completed,
@@ -29,7 +30,8 @@ import { textPart } from './wire.ts'
 export function paidWork(
   parts: ToolWorkParts & { readonly submission: Submission; readonly resumed: KnownTask | undefined },
 ): Work {
-  const { calls, skill, input, asText, submission, resumed } = parts
+  const { calls, call, skill, input, asText, submission, resumed } = parts
+  const form = formFor(call.extensions, resumed?.task)
   const unpaid = unpaidCall(skill, input, asText)
   const receipts = receiptsOf(resumed?.task)
 
@@ -40,7 +42,7 @@ export function paidWork(
         outputPart(parts, output, () => json),
       ),
       parts: [textPart('Paid and settled. The result is in the artifact, its receipt in it.')],
-      metadata: paymentMetadata('payment-completed', { receipts: [...receipts, settlement] }),
+      metadata: paymentMetadata('payment-completed', form, { receipts: [...receipts, settlement] }),
     }
   }
 
@@ -53,10 +55,10 @@ export function paidWork(
       state: 'TASK_STATE_INPUT_REQUIRED',
       parts: [
         ...(isAnswer ? problemParts(parts, error) : []),
-        ...(challenge ? [challengeText(challenge, !unpaid.isRedacted)] : []),
+        ...(challenge ? [challengeText(challenge, form, !unpaid.isRedacted)] : []),
       ],
-      metadata: paymentMetadata(isAnswer ? 'payment-failed' : 'payment-required', {
-        required: challenge?.required ?? requiredOf(resumed?.task),
+      metadata: paymentMetadata(isAnswer ? 'payment-failed' : 'payment-required', form, {
+        required: challenge ? requiredIn(form, challenge) : requiredOf(resumed?.task),
         quote: challenge?.quote,
         receipts: withFailed(receipts, settlement),
         error: isAnswer ? paymentErrorCode(error) : undefined,
@@ -75,7 +77,7 @@ export function paidWork(
       state: isPending ? 'TASK_STATE_WORKING' : 'TASK_STATE_FAILED',
       parts: [...problemParts(parts, error), ...(isPending ? [textPart(PENDING)] : [])],
       // Still submitted and not failed: that would invite a second payment.
-      metadata: paymentMetadata(isPending ? 'payment-submitted' : 'payment-failed', {
+      metadata: paymentMetadata(isPending ? 'payment-submitted' : 'payment-failed', form, {
         receipts: withFailed(receipts, paymentFactsOf(error).settlement),
         error: isPending ? undefined : paymentErrorCode(error),
       }),
@@ -90,15 +92,15 @@ export function paidWork(
       let isAtWork = false
       if (resumed && submission.isDeclined) {
         await accepted(null)
-        const metadata = paymentMetadata('payment-rejected', { receipts })
+        const metadata = paymentMetadata('payment-rejected', form, { receipts })
         return { kind: 'ended', state: 'TASK_STATE_CANCELED', parts: [textPart(DECLINED)], metadata }
       }
       if (resumed && submission.payment) {
         // The task is taken before the payment is looked at, so a copy of this message finds it at work.
-        await accepted(null, [textPart(SUBMITTED)], paymentMetadata('payment-submitted', { receipts }))
+        await accepted(null, [textPart(SUBMITTED)], paymentMetadata('payment-submitted', form, { receipts }))
         isOpen = true
       }
-      const verified = paymentMetadata('payment-verified', { receipts })
+      const verified = paymentMetadata('payment-verified', form, { receipts })
       const result = await calls.call({
         ...requestOf(parts, signal),
         payment: submission.payment,

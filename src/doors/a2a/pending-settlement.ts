@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { LogField, type Logger } from '../../lib/log.ts'
 import type { PaymentGate } from '../../core/charging.ts'
+import { formOf } from './x402-form.ts'
 import { paymentMetadata, receiptsOf } from './x402-metadata.ts'
 import {
   dataPart,
@@ -58,13 +59,14 @@ export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log:
     const outcome = await look(claimId)
     if (!outcome) return undefined
     const { claim, paid } = outcome
+    const form = formOf(task)
     const before = receiptsOf(task).filter(({ errorReason }) => errorReason !== 'settlement_pending')
     if (claim.state === 'settled') {
       const output = paid && (asText ? { text: paid.json, mediaType: 'text/plain' } : dataPart(paid.output))
       return {
         state: 'TASK_STATE_COMPLETED',
         parts: [textPart(paid ? SETTLED : RESULT_GONE)],
-        metadata: paymentMetadata('payment-completed', {
+        metadata: paymentMetadata('payment-completed', form, {
           receipts: [
             ...before,
             paid?.settlement ?? {
@@ -84,7 +86,7 @@ export function createDecidePending(payments: Pick<PaymentGate, 'outcome'>, log:
     return {
       state: 'TASK_STATE_FAILED',
       parts: [textPart(NOT_SETTLED)],
-      metadata: paymentMetadata('payment-failed', {
+      metadata: paymentMetadata('payment-failed', form, {
         receipts: [
           ...before,
           { success: false, errorReason, transaction: claim.transaction ?? '', network: claim.network },

@@ -5,6 +5,7 @@ import type { Caller } from '../../core/caller.ts'
 import type { Store, StoredTask } from '../../store/ports.ts'
 import { paymentMetadata, receiptsOf, statusOf, withExtensions } from './x402-metadata.ts'
 import { redactTokens } from './redact.ts'
+import { formOf } from './x402-form.ts'
 import type { DecidePending, Decision, PendingSettlement } from './pending-settlement.ts'
 import { isAtRest, phaseAway, type TaskPhase } from './task-state.ts'
 import type { UnpaidCall } from './unpaid-call.ts'
@@ -173,7 +174,9 @@ function abandoned(task: WireTask): Ending {
     state: 'TASK_STATE_FAILED',
     parts: [textPart(isPaid ? ABANDONED_PAYMENT : ABANDONED)],
     // Submitted and not failed: nobody knows yet, and that must not invite a second payment.
-    metadata: isPaid ? paymentMetadata('payment-submitted', { receipts: receiptsOf(task) }) : undefined,
+    metadata: isPaid
+      ? paymentMetadata('payment-submitted', formOf(task), { receipts: receiptsOf(task) })
+      : undefined,
   }
 }
 

@@ -5,13 +5,8 @@ import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type Challenge } from '../../core/charging.ts'
 import { readPayment, type ReadPayment } from '../message-payment.ts'
 import type { SendRequest } from './envelope.ts'
+import { extensionsOf, receiptIn, withTextTimes, type X402Form } from './x402-form.ts'
 import { type Json, textPart, type WireMessage, type WirePart, type WireTask } from './wire.ts'
-
-/** One set of keys under two names: the canonical one first, then the one that x402's own transport and older libraries use. */
-export const X402_EXTENSIONS = [
-  'https://github.com/google-agentic-commerce/a2a-x402/blob/main/spec/v0.2',
-  'https://github.com/google-a2a/a2a-x402/v0.1',
-] as const
 
 const KEY = {
   status: 'x402.payment.status',
@@ -42,7 +37,7 @@ export function readSubmission({ message, metadata }: Pick<SendRequest, 'message
   const find = (key: string) => message.metadata?.[key] ?? metadata?.[key]
   const quote = find(KEY.quote)
   const status = find(KEY.status)
-  const read = readPayment(find(KEY.payload), `message.metadata["${KEY.payload}"]`)
+  const read = readPayment(withTextTimes(find(KEY.payload)), `message.metadata["${KEY.payload}"]`)
   const isMissing =
     status === ('payment-submitted' satisfies PaymentStatus) && !read.payment && !read.inputError
   return {
@@ -75,28 +70,37 @@ export interface PaymentFacts {
   readonly error?: string | undefined
 }
 
-/** Metadata of a status message. */
-export function paymentMetadata(status: PaymentStatus, facts: PaymentFacts = {}): Json {
-  return {
+/** Rides along with the metadata of a message to where the message is written; JSON leaves it out. */
+const FORM: unique symbol = Symbol('the form of x402 in it')
+
+/** Metadata of a status message, its receipts in the given form; `facts.required` is in it already. */
+export function paymentMetadata(status: PaymentStatus, form: X402Form, facts: PaymentFacts = {}): Json {
+  const receipts = facts.receipts?.map((receipt) => receiptIn(form, receipt)) ?? []
+  const metadata = {
     [KEY.status]: status,
     ...(facts.required === undefined ? {} : { [KEY.required]: facts.required }),
     ...(facts.quote === undefined ? {} : { [KEY.quote]: facts.quote }),
-    ...(facts.receipts && facts.receipts.length > 0 ? { [KEY.receipts]: facts.receipts } : {}),
+    ...(receipts.length > 0 ? { [KEY.receipts]: receipts } : {}),
     ...(facts.error === undefined ? {} : { [KEY.error]: facts.error }),
   }
+  return Object.defineProperty(metadata, FORM, { value: form, enumerable: false })
 }
 
 /** Says in the message which extensions it speaks, where it speaks them. */
-export const withExtensions = (message: WireMessage, metadata: Json | undefined): WireMessage =>
-  metadata === undefined
-    ? message
-    : { ...message, metadata, ...(metadata[KEY.status] ? { extensions: [...X402_EXTENSIONS] } : {}) }
+export function withExtensions(
+  message: WireMessage,
+  metadata: (Json & { readonly [FORM]?: X402Form }) | undefined,
+): WireMessage {
+  if (metadata === undefined) return message
+  const extensions = metadata[KEY.status] ? { extensions: extensionsOf(metadata[FORM] ?? 'v2') } : {}
+  return { ...message, metadata, ...extensions }
+}
 
 /** Some clients take `input-required` as a question to a person: this text is for them, and for the person. */
-export function challengeText({ required }: Challenge, isInputKept: boolean): WirePart {
+export function challengeText({ required }: Challenge, form: X402Form, isInputKept: boolean): WirePart {
   const prices = required.accepts.map(
     ({ amount, network, scheme }) =>
-      `${formatAtomic(BigInt(amount))} USDC on ${network} (x402 v2, scheme ${scheme})`,
+      `${formatAtomic(BigInt(amount))} USDC on ${network} (x402 ${form}, scheme ${scheme})`,
   )
   const again = isInputKept
     ? 'The input is kept for 5 minutes and need not be repeated.'

@@ -12,6 +12,7 @@ const call: A2aCall = {
   address: '127.0.0.1',
   requestId: 'req_1',
   traceparent: undefined,
+  extensions: [],
   gone: new AbortController().signal,
 }
 const admit = async () => ({ kind: 'anonymous', id: 'anonymous', address: '' }) as const

@@ -40,6 +40,7 @@ describe('paid work', () => {
         address: '',
         requestId: 'req_1',
         traceparent: undefined,
+        extensions: [],
         gone: controller.signal,
       },
       skill,
