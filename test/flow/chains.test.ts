@@ -1,8 +1,9 @@
 // One chain as payments see it, against a real node with the real token.
+import { encodeFunctionData, keccak256, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChain } from '../../src/payments/adapters/chain.ts'
 import { packTransfer } from '../../src/payments/adapters/usdc-abi.ts'
-import type { Chain, Eip3009Authorization } from '../../src/payments/ports.ts'
+import { type Chain, ChainError, type Eip3009Authorization } from '../../src/payments/ports.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import {
   type ExactPayload,
@@ -96,6 +97,45 @@ describe('probe', () => {
       revert: null,
     })
     expect(await port.probe(authorization, signature)).toMatchObject({ payerHasCode: true, revert: null })
+  })
+})
+
+describe('acceptsSignature', () => {
+  const wallet = '0x000000000000000000000000000000000000127b'
+  const ask = (account = wallet) =>
+    port.acceptsSignature({ account, digest: Buffer.alloc(32, 0xd1), signature: Buffer.alloc(65, 0x51) })
+
+  it.each<[string, string, boolean]>([
+    ['answers the magic value', '0x631626ba7e60e01b60005260206000f3', true],
+    ['answers true', '0x600160005260206000f3', false],
+    ['answers the magic value at the wrong end', '0x631626ba7e60005260206000f3', false],
+    ['answers four bytes', '0x631626ba7e60e01b60005260046000f3', false],
+    ['answers nothing', '0x00', false],
+    ['reverts', '0x60006000fd', false],
+  ])('of a contract that %s', async (_, code, isTaken) => {
+    await chain.rpc('anvil_setCode', [wallet, code])
+    expect(await ask()).toBe(isTaken)
+  })
+
+  it('of an account without code is no', async () => {
+    expect(await ask(chain.payers[9]!.address)).toBe(false)
+  })
+
+  it('hands the contract digest and signature as the standard packs them', async () => {
+    // The magic value, if the calldata has the hash of what viem packs.
+    const data = encodeFunctionData({
+      abi: parseAbi(['function isValidSignature(bytes32 digest, bytes signature) view returns (bytes4)']),
+      args: [`0x${'d1'.repeat(32)}`, `0x${'51'.repeat(65)}`],
+    })
+    const code = `0x36600060003736600020${'7f'}${keccak256(data).slice(2)}14631626ba7e60e01b0260005260206000f3`
+    await chain.rpc('anvil_setCode', [wallet, code])
+    expect(await ask()).toBe(true)
+  })
+
+  it('of a contract that never ends is not waited for', async () => {
+    await chain.rpc('anvil_setCode', [wallet, '0x5b600056'])
+    const outcome = await ask().catch((thrown: unknown) => thrown)
+    expect(outcome === false || outcome instanceof ChainError).toBe(true)
   })
 })
 

@@ -88,6 +88,36 @@ it('is told as settled, with its receipt, and sent once', async () => {
   expect(upstream.settled).toHaveLength(1)
 })
 
+it('is told which receipt by saying what was sold: the payment alone does not say it', async () => {
+  const { facilitator } = arrange('settled')
+  const { paymentPayload, paymentRequirements } = bodyOf('sold')
+  const v1 = {
+    x402Version: 1,
+    paymentPayload: { x402Version: 1, scheme: 'exact', network: 'solana', payload: paymentPayload.payload },
+  }
+  const sold = (resource: string) => ({
+    ...v1,
+    paymentRequirements: {
+      ...paymentRequirements,
+      network: 'solana',
+      maxAmountRequired: paymentRequirements.amount,
+      resource,
+      description: '',
+      mimeType: '',
+    },
+  })
+  const first = await facilitator.settle(sold('https://shop.example/secret-page'), anyone, chargeOf())
+  const seller = facilitator.settle(sold('https://shop.example/secret-page'), anyone, chargeOf())
+  await expect(seller).rejects.toMatchObject({
+    code: 'settlement_replayed',
+    extras: { receipt_id: first.extra!['receipt_id'] },
+  })
+  const stranger = facilitator.settle(sold('https://shop.example/guessed-page'), anyone, chargeOf())
+  const refusal: unknown = await stranger.catch((thrown: unknown) => thrown)
+  expect(refusal).toMatchObject({ code: 'settlement_replayed' })
+  expect(JSON.stringify([refusal, String(refusal)])).not.toContain(first.extra!['receipt_id'])
+})
+
 it.each<Check>(['authorization_state', 'balance', 'simulation'])(
   'is told as settled where the first one was settled while the copy was looked at: %s fails then',
   async (check) => {
