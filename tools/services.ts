@@ -25,6 +25,7 @@ export interface Documents {
   egressManifest(): Record<string, unknown>
   egressPricing(): Record<string, unknown>
   egressProviders(): Record<string, unknown>
+  x402(): Record<string, unknown>
 }
 
 export interface Health {

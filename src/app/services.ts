@@ -64,6 +64,12 @@ export async function openServices(
       capabilities: descriptorsIn(config.mode),
       providers: listProviders(),
       isPayable: payments.payTo !== undefined && networks.find('eip155:8453') !== undefined,
+      selling: {
+        networks: networks.all,
+        payTo: payments.payTo,
+        startedAt: now(),
+        isSandbox: platform.isSandbox,
+      },
     }),
     health: createHealth({ ...platform, ...payments, analyser, startedAt: now() }),
   }

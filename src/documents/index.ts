@@ -11,6 +11,7 @@ import { actionsManifest, actionsPricing } from './actions.ts'
 import { egressManifest, egressPricing, egressProviders } from './egress.ts'
 import { protocolManifest } from './protocols.ts'
 import { describeWebFetch } from './web-fetch.ts'
+import { type SellingParts, x402Manifest } from './x402.ts'
 
 export interface DocumentParts {
   readonly registry: Registry
@@ -21,6 +22,8 @@ export interface DocumentParts {
   readonly providers: readonly Provider[]
   /** Whether somebody is paid for what is sold here, on a network with a chain behind it. */
   readonly isPayable?: boolean
+  /** On which networks, and to whom, it is paid; nothing is for sale without. */
+  readonly selling?: SellingParts
 }
 
 /** Everything is generated once, at start, from the registry and the addresses. */
@@ -46,6 +49,8 @@ export function createDocuments(parts: DocumentParts) {
   const actions = actionsManifest(registry, addresses)
   const actionPrices = actionsPricing(addresses, parts.config)
   const presets = egressProviders(addresses, providers)
+  const selling = parts.selling ?? { networks: [], payTo: undefined, startedAt: 0, isSandbox: false }
+  const x402 = x402Manifest(registry, addresses, selling)
 
   return {
     catalogue: () => catalogue,
@@ -65,5 +70,6 @@ export function createDocuments(parts: DocumentParts) {
     egressManifest: () => manifest,
     egressPricing: () => pricing,
     egressProviders: () => presets,
+    x402: () => x402,
   }
 }

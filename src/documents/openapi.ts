@@ -22,12 +22,13 @@ import {
 } from './payments.ts'
 import { sampleProblem } from './problems.ts'
 import { jobPrices, priceWords } from './protocols.ts'
+import { paymentInfoOf } from './x402.ts'
 import { sampleOf } from './sample.ts'
 
 type Json = Record<string, unknown>
 
 /** `GET /openapi.json`: OpenAPI 3.1.0 of every route of the registry, with the errors that its tool documents. */
-export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
+export function openApiOf(registry: Registry, { baseUrl, siteUrl }: Addresses): Json {
   const paths: Record<string, Json> = {}
   const schemas: Json = { Problem: PROBLEM }
   const used = new Set<ErrorCode>()
@@ -48,9 +49,11 @@ export function openApiOf(registry: Registry, { baseUrl }: Addresses): Json {
       description:
         'Every tool of the gateway over HTTP. The same tools are served over MCP and A2A. Errors are RFC 9457 problem ' +
         'documents with a stable `code`; `detail` says what to do next.',
+      contact: { url: siteUrl },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
+    'x-agentcash-guidance': { llmsTxtUrl: `${baseUrl}/llms.txt` },
     tags: tagsOf(registry),
     paths,
     components: { schemas, examples: problemExamples(used, baseUrl), securitySchemes: SECURITY_SCHEMES },
@@ -61,12 +64,14 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
   const { tool } = entry
   const parameters = [...parametersOf(entry, route), ...quoteParameters(tool)]
   const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
+  const payment = paymentInfoOf(tool)
   return {
     operationId: route.operationId,
     summary: tool.title,
     description: descriptionOf(tool, route),
     tags: [tagOf(tool)],
     security: securityOf(tool, tokensOf(tool)),
+    ...(payment && { 'x-payment-info': payment }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {

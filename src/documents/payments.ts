@@ -8,6 +8,9 @@ import { must } from '../lib/must.ts'
 
 type Json = Record<string, unknown>
 
+/** What a wallet signs is no key to ask anybody for: without this mark, discovery clients take any header for an API key. */
+const BY_WALLET = 'siwx'
+
 export const PAYMENT_SCHEMES = {
   payment: {
     type: 'apiKey',
@@ -16,12 +19,14 @@ export const PAYMENT_SCHEMES = {
     description:
       'x402 v2: base64 of the signed payment that an x402 client makes of the header Payment-Required of a 402. No ' +
       'account is needed; the payer must be funded.',
+    'x-agentcash-auth-kind': BY_WALLET,
   },
   paymentV1: {
     type: 'apiKey',
     in: 'header',
     name: 'X-PAYMENT',
     description: 'x402 v1: base64 of the signed payment, made of `accepts` in the body of a 402',
+    'x-agentcash-auth-kind': BY_WALLET,
   },
   signIn: {
     type: 'apiKey',
@@ -30,6 +35,7 @@ export const PAYMENT_SCHEMES = {
     description:
       'x402 extension sign-in-with-x: base64 of `sign_in.info` with address, chainId, type and the EIP-191 (or ERC-1271) ' +
       'signature of the wallet that paid, over it as an EIP-4361 message',
+    'x-agentcash-auth-kind': BY_WALLET,
   },
 }
 

@@ -201,6 +201,8 @@ ${[
     `${baseUrl}/.well-known/gateway-egress-key.json`,
     'JWKS that receipts verify against',
   ),
+  link('Verification keys', `${baseUrl}/.well-known/jwks.json`, 'the same as a plain JWKS'),
+  link('x402 resources', `${baseUrl}/.well-known/x402`, 'what is sold here, with prices and input schemas'),
 ].join('\n')}
 `
 }

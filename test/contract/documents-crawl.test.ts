@@ -29,6 +29,8 @@ const ENTRANCES: Readonly<Record<string, string>> = {
   '/.well-known/api-catalog': 'application/linkset+json',
   '/.well-known/agent-card.json': 'application/json',
   '/.well-known/gateway-egress-key.json': 'application/json',
+  '/.well-known/jwks.json': 'application/json',
+  '/.well-known/x402': 'application/json',
 }
 
 /** Own addresses in a text; `<…>` and `{…}` mark a template, which names no address of its own. */

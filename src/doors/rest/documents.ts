@@ -9,7 +9,7 @@ import { didDocument, didPathOf } from '../../payments/did.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from './exchange.ts'
-import { publishedKeys } from './keys.ts'
+import { publishedKeys, verificationKeys } from './keys.ts'
 import {
   capabilityPage,
   docsPage,
@@ -33,6 +33,7 @@ export function documentResources(parts: DoorParts): Resource[] {
     fixed(path, type, JSON.stringify(value))
   return [
     json('/openapi.json', openApiOf(registry, addresses)),
+    json('/.well-known/x402', documents.x402()),
     fixed('/agent.txt', TEXT, agent),
     fixed('/agents.txt', TEXT, agent),
     fixed('/llms.txt', TEXT, llmsText(addresses, capabilities)),
@@ -45,6 +46,13 @@ export function documentResources(parts: DoorParts): Resource[] {
     ),
     open('/.well-known/gateway-egress-key.json', async ({ res, context }) =>
       sendJson(res, 200, publishedKeys(await store.listPublishedKeys()), {
+        'cache-control': MAX_AGE,
+        'x-content-type-options': 'nosniff',
+        'x-request-id': context.requestId,
+      }),
+    ),
+    open('/.well-known/jwks.json', async ({ res, context }) =>
+      sendJson(res, 200, verificationKeys(await store.listPublishedKeys()), {
         'cache-control': MAX_AGE,
         'x-content-type-options': 'nosniff',
         'x-request-id': context.requestId,

@@ -9,6 +9,15 @@ export function publishedKeys(keys: readonly PublishedKey[]): { keys: Record<str
   return { keys: keys.map(describeKey) }
 }
 
+/**
+ * `/.well-known/jwks.json`: the same verification keys for programs that know JOSE and nothing of us. Retired ones stay, since what they
+ * signed is still to be verified; wrapping keys verify nothing.
+ */
+export function verificationKeys(keys: readonly PublishedKey[]): { keys: Record<string, unknown>[] } {
+  const signing = keys.filter(({ purpose }) => purpose === 'sign').map(describeKey)
+  return { keys: signing.map(({ purpose: _purpose, not_before: _from, retired_at: _to, ...jwk }) => jwk) }
+}
+
 function describeKey({ kid, purpose, jwk, notBefore, retiredAt }: PublishedKey): Record<string, unknown> {
   const parsed = JSON.parse(jwk) as Record<string, unknown>
   const members = PUBLIC_MEMBERS.filter((name) => parsed[name] !== undefined)
