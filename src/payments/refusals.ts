@@ -10,9 +10,12 @@ import { type Challenge, type PaidCall, PaymentError } from '../core/charging.ts
 
 const ASK_AGAIN_SECONDS = 5
 
+const USED = 'This payment, or its identifier, was used before, and nothing was charged again.'
+const SHOW = 'Read its state and its result at `payment_url` with the same payment.'
 const SIGN =
-  'after showing that you paid: sign `sign_in` with the wallet that did (x402 extension sign-in-with-x), and send it there as ' +
-  'the header Sign-In-With-X. The payment alone shows the state, because the chain tells everybody what is in it'
+  '`payment_url` shows its state to the same payment. Its result is for the wallet that paid: once it is settled, sign `sign_in` ' +
+  '(x402 extension sign-in-with-x) and send it there as the header Sign-In-With-X. The chain tells everybody all that is in ' +
+  'this payment, so the payment shows nobody who you are.'
 
 const UNPAID = 'Pay one of the offers in `accepts` and repeat the identical request with its payment.'
 
@@ -81,19 +84,14 @@ export function createRefusals({
 
     /** @param isBuyer a secret in the payment shows whose it is; anybody else learns nothing but the state, and what to sign */
     claimed(claim: PaymentClaim, isBuyer: boolean): GatewayError {
-      const how = isBuyer ? 'with the same payment' : SIGN
-      return new GatewayError(
-        'payment_claimed',
-        `This payment, or its identifier, was used before, and nothing was charged again. Read its state and its result at \`payment_url\` ${how}.`,
-        {
-          extras: {
-            claim_id: claim.id,
-            state: claim.state,
-            payment_url: urlOf(claim),
-            ...(!isBuyer && { sign_in: signIns.challenge(claim.id, [claim.network]) }),
-          },
+      return new GatewayError('payment_claimed', `${USED} ${isBuyer ? SHOW : SIGN}`, {
+        extras: {
+          claim_id: claim.id,
+          state: claim.state,
+          payment_url: urlOf(claim),
+          ...(!isBuyer && { sign_in: signIns.challenge(claim.id, [claim.network]) }),
         },
-      )
+      })
     },
 
     identifierConflict(claim: PaymentClaim): GatewayError {

@@ -6,8 +6,10 @@ import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import type { Hex, PrivateKeyAccount } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SignInChallenge } from '../../schemas/sign-in.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import { message, rpc } from '../support/a2a-door.ts'
+import { createBuyer } from '../support/buyer.ts'
 import { asV1, asV2, readPayment } from '../support/calldata.ts'
 import { requirementsOf, signPaymentV1, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -309,17 +311,20 @@ it(
       await expect.poll(pending, { timeout: 10_000 }).toHaveLength(1)
       const [transaction] = await pending()
       const { headers } = await rebuild(transaction!, gw.url('/in-flight'))
+      let challenge: SignInChallenge | undefined
       for (const copied of headers) {
         const copy = await post(gw.baseUrl + FETCH, { url: gw.url('/in-flight') }, copied)
         expect(copy.status, copy.text).toBe(409)
         expect(copy.text).not.toContain(PAGE)
+        challenge = copy.body.sign_in as SignInChallenge
       }
       await chain.mine()
       const bought = await buying
-      expect([bought.status, bought.body.content ?? bought.text]).toEqual([
-        200,
-        expect.stringContaining(PAGE),
-      ])
+      expect([bought.status, bought.text]).toEqual([200, expect.stringContaining(PAGE)])
+      // The buyer whose answer was lost was told the same, and what it signs is good now.
+      const proof = await signIn(account, challenge!)
+      const shown = await get(proof.uri, signInHeader(proof))
+      expect(JSON.stringify(shown.body.result)).toBe(bought.text)
     } finally {
       await chain.setAutomine(true)
     }
@@ -341,6 +346,57 @@ const requirementsFor = (
         description: '',
         mimeType: '',
       }
+
+describe('two replicas', () => {
+  let one: TestGateway
+  let other: TestGateway
+  beforeAll(async () => {
+    one = await startTestGateway({ env: chain.env, engine: 'postgres' })
+    one.upstream.respond((_, res) => res.writeHead(200, { 'content-type': 'text/plain' }).end(PAGE))
+    other = await startTestGateway({
+      world: { ...one, close: async () => undefined, env: { ...one.env, GATEWAY_BASE_URL: one.baseUrl } },
+    })
+  }, 60_000)
+  afterAll(async () => {
+    await other?.close()
+    await one?.close()
+  })
+
+  it(
+    cites(
+      ['x402:release:payer', 'x402:release:once'],
+      'take the challenge of one at the other, a signature once between them, and the secrets of either',
+    ),
+    async () => {
+      const account = chain.payers[9]!
+      const payment = toHeader(await signPaymentV1({ account, requirements: requirementsOf(chain) }))
+      const header = { 'x-payment': payment }
+      const bought = await post(one.baseUrl + FETCH, { url: one.url('/replicas') }, header)
+      expect(bought.status, bought.text).toBe(200)
+      const copy = await post(other.baseUrl + FETCH, { url: one.url('/replicas') }, header)
+      const proof = signInHeader(await signIn(account, copy.body.sign_in))
+      const path = `/v1/payments/${copy.body.claim_id}`
+      const shown = await Promise.all(
+        Array.from({ length: 8 }, (_, i) => get((i % 2 === 0 ? one : other).baseUrl + path, proof)),
+      )
+      const won = shown.filter(({ status }) => status === 200)
+      expect(won.map(({ body }) => JSON.stringify(body.result))).toEqual([bought.text])
+      for (const { status, body } of shown.filter((answer) => answer.status !== 200))
+        expect([status, body.invalid_reason]).toEqual([403, 'used'])
+
+      // The challenge of one replica is the secret of a payment that the other one took.
+      const { required } = await post(one.baseUrl + FETCH, { url: one.url('/echoed') })
+      const echoing = await createBuyer(account)(required)
+      const paid = { 'payment-signature': toHeader(echoing) }
+      const page = await post(other.baseUrl + FETCH, { url: one.url('/echoed') }, paid)
+      expect(page.status, page.text).toBe(200)
+      const again = await post(one.baseUrl + FETCH, { url: one.url('/echoed') }, paid)
+      const { body } = await get(one.baseUrl + `/v1/payments/${again.body.claim_id}`, paid)
+      expect(JSON.stringify(body.result)).toBe(page.text)
+    },
+    60_000,
+  )
+})
 
 /**
  * A wallet of one owner: `isValidSignature` recovers the signer of the first 65 bytes, and answers the magic value when that is
