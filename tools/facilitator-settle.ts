@@ -10,7 +10,7 @@ export const facilitatorSettle = defineTool({
   summary:
     'Verifies a payment, settles it once through the best live facilitator and answers when the chain shows the transfer, ' +
     'with a signed receipt. A payment that was settled before is refused. The allowance is counted by the month, per ' +
-    'account (service key) or per payTo.',
+    'account (service key), or without one per payTo, payer and network; then a payment must not be too small either.',
   input: FacilitatorRequest,
   output: SettleResponse,
   price: credits(SETTLE_COST, { after: 'allowance' }),
@@ -22,6 +22,7 @@ export const facilitatorSettle = defineTool({
     'payment_invalid',
     'payment_blocked',
     'settlement_replayed',
+    'key_required',
     'settlement_unknown',
     'payments_unavailable',
     'no_route',

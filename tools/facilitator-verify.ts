@@ -16,9 +16,9 @@ export const facilitatorVerify = defineTool({
   effects: { readOnly: true, idempotent: true, openWorld: true },
   rest: { method: 'POST', path: '/verify', operationId: 'verifyPayment' },
   maxBodyBytes: 64 * 1024,
-  errors: ['payment_invalid', 'payment_blocked', 'payments_unavailable', 'no_route'],
+  errors: ['payment_invalid', 'payment_blocked', 'key_required', 'payments_unavailable', 'no_route'],
   examples: [{ title: 'A payment as a seller got it', input: exampleRequest }],
-  handle: function facilitatorVerify(input, { facilitator }) {
-    return facilitator.verify(input)
+  handle: function facilitatorVerify(input, { facilitator, caller }) {
+    return facilitator.verify(input, caller)
   },
 })

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
 import { parseTarget } from '../egress/target.ts'
-import type { Config } from '../core/config.ts'
+import { type Config, SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
 import { parseToken } from '../lib/tokens.ts'
 
@@ -117,9 +117,25 @@ const Environment = z.object({
       'Account that submits the settlements of the in-process facilitator: a file with 0x and 64 hex digits, 0600',
     shownDefault: 'a key of the sandbox',
   }),
-  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000)
-    .default(1000)
-    .meta({ description: 'Free settlements a month, per account or payee. Each further one costs 1 credit' }),
+  GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000).meta({
+    description:
+      'Free settlements a month: per account; without a key, per payee and per payer. Each further one costs 1 credit',
+  }),
+  GATEWAY_SETTLE_WITHOUT_KEY: z
+    .enum(SETTLE_WITHOUT_KEY, { error: 'must be anyone, known or nobody' })
+    .default('anyone')
+    .meta({
+      description:
+        'Who may use `/settle` without a service key: `anyone`, `known` (the `known_payees` of `payment-policy.json`) or `nobody`',
+    }),
+  GATEWAY_SETTLE_KEYLESS_ALLOWANCE: integer(0, 1_000_000_000).default(10_000).meta({
+    description: 'Settlements a month and network for everybody without a key, together',
+  }),
+  GATEWAY_SETTLE_MIN_ATOMIC: z
+    .string()
+    .regex(/^\d{1,18}$/, 'must be a whole number')
+    .default('1000')
+    .meta({ description: 'Smallest payment, in atomic USDC, that is settled without a key' }),
   GATEWAY_PAYER_MAX_OPEN: integer(1, 10_000).default(128).meta({
     description: 'Payments of one payer, asset and network that may be open (not settled yet) at once',
   }),
@@ -330,6 +346,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rpcUrls: rpc.urls,
     settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
     settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
+    settleKeylessAllowance: e.GATEWAY_SETTLE_KEYLESS_ALLOWANCE,
+    settleMinAtomic: BigInt(e.GATEWAY_SETTLE_MIN_ATOMIC),
+    settleWithoutKey: e.GATEWAY_SETTLE_WITHOUT_KEY,
     payerMaxOpen: e.GATEWAY_PAYER_MAX_OPEN,
     feedSources: e.GATEWAY_FEED_SOURCES.length > 0 ? e.GATEWAY_FEED_SOURCES : DEFAULT_FEEDS[e.GATEWAY_MODE],
     discoverySources: e.GATEWAY_DISCOVERY_SOURCES,

@@ -10,6 +10,7 @@ import { createFacilitator } from '../payments/facilitator.ts'
 import { createPaymentGate } from '../payments/gate.ts'
 import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
 import { createPresentations } from '../payments/presentation.ts'
+import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
 import { createSecrets } from '../payments/secrets.ts'
@@ -77,6 +78,11 @@ export async function openPayments(
 
   const payTo = config.payTo ?? embedded?.payTo
   const maxOpen = config.payerMaxOpen
+  const readPolicy = createPaymentPolicyReader(
+    platform.documents,
+    (problem) => platform.log.warn({ reason: problem }, 'payment-policy'),
+    platform.now,
+  )
   const shared = { ...platform, networks, chains, router, payTo, baseUrl, verifyOwn, maxOpen }
   const verifier = createVerifier({
     ...shared,
@@ -96,7 +102,7 @@ export async function openPayments(
     chains,
     settlements,
     gate: createPaymentGate(taking),
-    facilitator: createFacilitator({ ...taking, creditsRequired: purchases.creditsRequired }),
+    facilitator: createFacilitator({ ...taking, readPolicy, creditsRequired: purchases.creditsRequired }),
     purchases,
   }
 }

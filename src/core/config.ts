@@ -5,6 +5,10 @@ export const API_VERSION = '5.0.2'
 export const CATALOGUE_VERSION = '5.1.0'
 export const EGRESS_VERSION = '1.0.0'
 
+/** Who may have payments settled without a service key: `known` are the payees in the operator's `payment-policy.json`. */
+export const SETTLE_WITHOUT_KEY = ['anyone', 'known', 'nobody'] as const
+export type SettleWithoutKey = (typeof SETTLE_WITHOUT_KEY)[number]
+
 export interface Config {
   readonly mode: 'sandbox' | 'production'
   readonly host: string
@@ -24,7 +28,13 @@ export interface Config {
   readonly rpcUrls: Readonly<Record<number, string>>
   /** Private key file (0x and 64 hex digits, 0600) of the account that submits settlements. */
   readonly settlerKeyFile: string | undefined
+  /** Free settlements a month: of an account; without a key, of each payee and of each payer. */
   readonly settleFreeAllowance: number
+  /** Settlements a month and network of everybody without a key, together. */
+  readonly settleKeylessAllowance: number
+  /** The smallest payment, in units of a millionth, that is settled without a key. */
+  readonly settleMinAtomic: bigint
+  readonly settleWithoutKey: SettleWithoutKey
   /** Payments of one payer, asset and network that may be open at once. */
   readonly payerMaxOpen: number
   /** x402 catalogues that discovery reads. */

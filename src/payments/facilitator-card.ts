@@ -9,7 +9,10 @@ import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
 import { noRoute } from './settlements.ts'
 
 interface CardParts {
-  readonly config: Pick<Config, 'mode' | 'settleFreeAllowance'>
+  readonly config: Pick<
+    Config,
+    'mode' | 'settleFreeAllowance' | 'settleKeylessAllowance' | 'settleMinAtomic' | 'settleWithoutKey'
+  >
   readonly networks: Networks
   readonly router: Router
   readonly baseUrl: string
@@ -74,7 +77,12 @@ export function createFacilitatorCard(
           validity_seconds: { max: MAX_TIMEOUT_SECONDS },
           settle: {
             free_allowance_per_month: config.settleFreeAllowance,
-            counted_by: 'account when a service key is sent, else payTo',
+            counted_by: 'account when a service key is sent, else payTo, payer and network, each on its own',
+            without_key: {
+              who: config.settleWithoutKey,
+              minimum_amount: config.settleMinAtomic.toString(),
+              allowance_per_network_and_month: config.settleKeylessAllowance,
+            },
             credits_beyond: 1,
           },
           replay: 'a settled payment is never settled again and never answered with success',

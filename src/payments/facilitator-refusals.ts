@@ -128,9 +128,9 @@ export function pendingSettlement(claim: PaymentClaim, payment: Payment, baseUrl
 export function asVerifyRefusal(thrown: unknown): unknown {
   if (!(thrown instanceof GatewayError)) return thrown
   return withMembers(thrown, {
-    check: 'shape',
+    ...(thrown.code !== 'key_required' && { check: 'shape' }),
     isValid: false,
-    invalidReason: 'invalid_payload',
+    invalidReason: thrown.code === 'key_required' ? 'key_required' : 'invalid_payload',
     invalidMessage: thrown.message,
   })
 }
@@ -149,6 +149,7 @@ const REASONS: Readonly<Record<string, string>> = {
   payment_invalid: 'invalid_payload',
   no_route: 'unsupported_scheme',
   credits_required: 'credits_required',
+  key_required: 'key_required',
 }
 
 function withMembers(error: GatewayError, extras: Readonly<Record<string, unknown>>): GatewayError {

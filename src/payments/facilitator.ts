@@ -1,7 +1,6 @@
 // Serves POST /verify and POST /settle: the parts that settle our own payments, at the service of other sellers.
 import type { PaymentRequirements, SettleResponse } from '../../schemas/x402.ts'
 import type { Config } from '../core/config.ts'
-import { GatewayError } from '../core/errors.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
@@ -27,11 +26,15 @@ import type { Networks } from '../core/networks.ts'
 import type { Presentations } from './presentation.ts'
 import { claimVerified } from './reserve.ts'
 import { retryLater } from '../lib/retry.ts'
+import type { PaymentPolicy } from './policy.ts'
+import { accountOf, createSettleTerms } from './settle-terms.ts'
 import { noRoute } from './settlements.ts'
 import { decodeFacilitatorRequest } from './wire.ts'
 
 export interface FacilitatorParts {
   readonly config: Config
+  /** The operator's rules, as they are now. */
+  readonly readPolicy: () => Promise<PaymentPolicy>
   readonly store: Store
   readonly networks: Networks
   readonly verifier: Verifier
@@ -66,6 +69,7 @@ interface Asked {
 export function createFacilitator(parts: FacilitatorParts): Facilitator {
   const { config, store, networks, verifier, router, settlements, presentations } = parts
   const { baseUrl, bootId, now, log, fault } = parts
+  const terms = createSettleTerms(parts)
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   // Copies of a payment wait for its settlement in this process; the key is the id of the claim.
   const running = new Map<string, Promise<unknown>>()
@@ -100,7 +104,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         secret: null,
         identifier: null,
         purchase: null,
-        accountId: caller.kind === 'operator' ? caller.accountId : null,
+        accountId: accountOf(caller),
         createdAt: at,
       },
     })
@@ -109,12 +113,11 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   /** Takes one of the month's free settlements, or else a credit. @throws {GatewayError} credits_required */
   async function take(held: PaymentClaim, caller: Caller, charge: CreditCharge): Promise<void> {
     const at = now()
-    const accountId = caller.kind === 'operator' ? caller.accountId : null
+    const accountId = accountOf(caller)
     const allowance = config.settleFreeAllowance
     const taken = await store.takeSettlement({
-      holder: accountId ?? `${held.network}:${held.payTo.toLowerCase()}`,
+      allowances: terms.allowancesOf(held, caller),
       month: new Date(at).toISOString().slice(0, 7),
-      allowance,
       accountId,
       claimId: held.id,
       transactionId: newId('txn', at),
@@ -124,18 +127,15 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       return taken.paidBy === 'credits'
         ? charge.taken(SETTLE_COST, held.id)
         : charge.waived(`one of ${allowance} free settlements of the month`)
-    const used = `The free allowance of ${allowance} settlements a month is used up`
-    if (accountId !== null)
-      throw await parts.creditsRequired({
-        accountId,
-        balance: taken.balance ?? 0,
-        need: SETTLE_COST,
-        what: `${used}; each one more costs ${SETTLE_COST} credit`,
-      })
-    throw new GatewayError(
-      'credits_required',
-      `${used} for ${held.payTo} on ${held.network}. Send the service key of an account with credits as \`Authorization: Bearer\`.`,
-    )
+    if (accountId === null) throw terms.usedUp(held, taken.usedUp)
+    throw await parts.creditsRequired({
+      accountId,
+      balance: taken.balance ?? 0,
+      need: SETTLE_COST,
+      what:
+        `The free allowance of ${allowance} settlements a month is used up; ` +
+        `each one more costs ${SETTLE_COST} credit`,
+    })
   }
 
   /** Never throws, because why nothing was settled is what the caller needs to hear. */
@@ -256,6 +256,8 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
         await refuseCopy(before, asked)
         continue
       }
+      const tooSmall = await terms.check(requirements, caller)
+      if (tooSmall) throw blockedSettle(tooSmall, payment)
       const verdict = await verifyPayment(asked)
       const reserved = verdict.ok
         ? await claimVerified(verdict, {
@@ -292,14 +294,17 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   }
 
   return {
-    async verify(body) {
+    async verify(body, caller) {
       let asked: Asked
+      let tooSmall: Awaited<ReturnType<typeof terms.check>>
       try {
         asked = decodeFacilitatorRequest(body, networks)
+        // A seller who works for a payment that is good, and will not be settled here, works for nothing.
+        tooSmall = await terms.check(asked.requirements, caller)
       } catch (thrown) {
         throw asVerifyRefusal(thrown)
       }
-      const verdict = await verifyPayment(asked)
+      const verdict = tooSmall ?? (await verifyPayment(asked))
       if (!verdict.ok) throw blockedVerify(verdict)
       return { isValid: true, payer: verdict.payer }
     },

@@ -7,6 +7,8 @@ const PaymentPolicyDocument = z.strictObject({
   /** Addresses, in any spelling. */
   denied_payers: z.array(z.string().min(1).max(128)).max(100_000).default([]),
   denied_payees: z.array(z.string().min(1).max(128)).max(100_000).default([]),
+  /** Who may be paid through /settle without a service key, where the operator lets only these (GATEWAY_SETTLE_WITHOUT_KEY). */
+  known_payees: z.array(z.string().min(1).max(128)).max(100_000).default([]),
   /** True: every payment is refused with 503 until it is false again. */
   paused: z.boolean().default(false),
 })
@@ -15,26 +17,29 @@ export type PaymentPolicyDocument = z.infer<typeof PaymentPolicyDocument>
 export const paymentPolicyDocument: DocumentKind<PaymentPolicyDocument> = {
   name: 'payment-policy',
   parse: (value) => PaymentPolicyDocument.parse(value),
-  initial: { denied_payers: [], denied_payees: [], paused: false },
+  initial: { denied_payers: [], denied_payees: [], known_payees: [], paused: false },
 }
 
 export interface PaymentPolicy {
   readonly isPaused: boolean
   isDeniedPayer(address: string): boolean
   isDeniedPayee(address: string): boolean
+  isKnownPayee(address: string): boolean
 }
 
 /** Addresses of EVM chains are the same in any case; those of other chains are not. */
-const normalise = (address: string) => (address.startsWith('0x') ? address.toLowerCase() : address)
+const normalise = (address: string) => (/^0x[\da-f]{40}$/i.test(address) ? address.toLowerCase() : address)
 
 /** The operator's document, ready to be asked; addresses are compared in any case where they are EVM's. */
 export function toPolicy(document: PaymentPolicyDocument): PaymentPolicy {
   const payers = new Set(document.denied_payers.map(normalise))
   const payees = new Set(document.denied_payees.map(normalise))
+  const known = new Set(document.known_payees.map(normalise))
   return {
     isPaused: document.paused,
     isDeniedPayer: (address) => payers.has(normalise(address)),
     isDeniedPayee: (address) => payees.has(normalise(address)),
+    isKnownPayee: (address) => known.has(normalise(address)),
   }
 }
 

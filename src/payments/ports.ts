@@ -379,11 +379,13 @@ export interface Settlements {
 export interface Facilitator {
   /**
    * @param body as sent: {x402Version, paymentPayload, paymentRequirements}
-   * @throws {GatewayError} payment_blocked with `check`, `isValid`, `invalidReason`, `payer`; payments_unavailable; no_route
+   * @param caller who would have it settled: without a key a payment may be too small, or its payee unknown
+   * @throws {GatewayError} payment_blocked with `check`, `isValid`, `invalidReason`, `payer`; key_required;
+   * payments_unavailable; no_route
    */
-  verify(body: unknown): Promise<VerifyResponse>
+  verify(body: unknown, caller: Caller): Promise<VerifyResponse>
   /**
-   * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, payments_unavailable, no_route, each
+   * @throws {GatewayError} payment_blocked, settlement_replayed, credits_required, key_required, payments_unavailable, no_route, each
    * with x402's own members beside the problem
    */
   settle(body: unknown, caller: Caller, charge: CreditCharge): Promise<SettleResponse>

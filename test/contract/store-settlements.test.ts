@@ -20,10 +20,12 @@ type Take = Parameters<Store['takeSettlement']>[0]
 let holders = 0
 const nextHolder = () => `eip155:8453:0x${String(holders++).padStart(40, '0')}`
 
-const taking = (holder: string, over: Partial<Take> = {}): Take => ({
-  holder,
+const taking = (
+  holder: string,
+  { allowance = 2, ...over }: Partial<Take> & { allowance?: number } = {},
+): Take => ({
+  allowances: [{ holder, allowance }],
   month: '2026-06',
-  allowance: 2,
   accountId: null,
   claimId: newId('clm', NOW),
   transactionId: nextTransaction(),
@@ -52,7 +54,7 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(await store.takeSettlement(a!)).toEqual({ ok: true, paidBy: 'allowance', left: 1 })
     expect(await store.takeSettlement(b!)).toEqual({ ok: true, paidBy: 'allowance', left: 0 })
     expect(await store.takeSettlement(c!)).toEqual({ ok: true, paidBy: 'credits', left: 0 })
-    expect(await store.takeSettlement(d!)).toEqual({ ok: false, balance: 0 })
+    expect(await store.takeSettlement(d!)).toEqual({ ok: false, balance: 0, usedUp: holder })
     expect(await store.balance(accountId)).toBe(0)
     const [entry] = (await store.ledger(accountId, { limit: 1 })).items
     expect(entry).toMatchObject({ amount: -1, kind: 'settlement', reference: c!.claimId, createdAt: NOW })
@@ -63,7 +65,7 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
 
   it('has nothing for who has neither allowance nor account', async () => {
     const holder = nextHolder()
-    const none = { ok: false, balance: null }
+    const none = { ok: false, balance: null, usedUp: holder }
     expect(await store.takeSettlement(taking(holder, { allowance: 0 }))).toEqual(none)
     expect(await store.takeSettlement(taking(holder, { allowance: 0, accountId: 'acct_none' }))).toEqual(none)
     expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toMatchObject({ left: 0 })
@@ -86,6 +88,57 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(await left(one, '2026-06')).toBe('none')
     expect(await left(one, '2026-07')).toBe(0)
     expect(await left(other, '2026-06')).toBe(0)
+  })
+
+  it('takes from all of several at once, or from none of them, and gives back to all', async () => {
+    const [payee, payer, network, other] = times(4, nextHolder)
+    const together = (limits: readonly [string | undefined, number][]): Take => ({
+      ...taking('nobody'),
+      allowances: limits.map(([holder, allowance]) => ({ holder: holder!, allowance })) as never,
+    })
+    const three = [
+      [payee, 5],
+      [payer, 5],
+      [network, 2],
+    ] as [string, number][]
+    const first = together(three)
+    expect(await store.takeSettlement(first)).toEqual({ ok: true, paidBy: 'allowance', left: 1 })
+    expect(await store.takeSettlement(first)).toEqual({ ok: true, paidBy: 'allowance', left: 1 })
+    expect(await store.takeSettlement(together(three))).toMatchObject({ ok: true, left: 0 })
+    // Two of them have room, and get nothing counted.
+    for (let i = 0; i < 5; i++)
+      expect(await store.takeSettlement(together(three))).toEqual({
+        ok: false,
+        balance: null,
+        usedUp: network,
+      })
+    expect(await store.takeSettlement(together([[payee, 3]]))).toMatchObject({ ok: true, left: 0 })
+    expect(
+      await store.takeSettlement(
+        together([
+          [other, 9],
+          [payee, 3],
+        ]),
+      ),
+    ).toMatchObject({ usedUp: payee })
+    expect(await store.takeSettlement(together([[other, 1]]))).toMatchObject({ ok: true })
+    expect(await store.returnSettlement(returning(first.claimId))).toBe(true)
+    expect(await store.takeSettlement(together(three))).toMatchObject({ ok: true, left: 0 })
+    expect(await store.takeSettlement(together([[payer, 3]]))).toMatchObject({ ok: true, left: 0 })
+  })
+
+  it('is never more than the smallest of several, of a hundred claims at once', async () => {
+    const network = nextHolder()
+    const results = await Promise.all(
+      times(100, () => {
+        const allowances = [nextHolder(), nextHolder()].map((holder) => ({ holder, allowance: 1000 }))
+        return store.takeSettlement({
+          ...taking('nobody'),
+          allowances: [allowances[0]!, allowances[1]!, { holder: network, allowance: 30 }],
+        })
+      }),
+    )
+    expect(results.filter(({ ok }) => ok)).toHaveLength(30)
   })
 
   it('takes once for a claim, of twenty at once and again later', async () => {
@@ -150,6 +203,7 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     expect(await store.takeSettlement(taking(holder, { month: '2026-06', allowance: 1 }))).toEqual({
       ok: false,
       balance: null,
+      usedUp: holder,
     })
     expect(await store.takeSettlement(taking(holder, { month: '2026-05', allowance: 1 }))).toMatchObject({
       ok: true,
@@ -161,8 +215,12 @@ describe.each(ENGINES)('settlements in %s', (engine) => {
     const first = taking(holder, { allowance: 5 })
     await store.takeSettlement(first)
     await store.takeSettlement(taking(holder, { allowance: 5 }))
-    expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toEqual({ ok: false, balance: null })
-    expect(await store.takeSettlement({ ...first, allowance: 1 })).toEqual({
+    expect(await store.takeSettlement(taking(holder, { allowance: 1 }))).toEqual({
+      ok: false,
+      balance: null,
+      usedUp: holder,
+    })
+    expect(await store.takeSettlement({ ...first, allowances: [{ holder, allowance: 1 }] })).toEqual({
       ok: true,
       paidBy: 'allowance',
       left: 0,

@@ -294,16 +294,18 @@ describe('the free allowance', () => {
   )
   afterAll(() => gateway.close())
 
-  it('is counted per payee without a key; beyond it a key with credits is asked for', async () => {
+  it('is counted per payee and per payer without a key; beyond it a key with credits is asked for', async () => {
     for (let i = 0; i < 2; i++) expect((await post(gateway, '/settle', await signed())).status).toBe(200)
     const third = await signed()
     const refused = await post(gateway, '/settle', third)
     expect([refused.status, refused.body.code]).toEqual([402, 'credits_required'])
     expect(refused.body).toMatchObject({ success: false, transaction: '', network: 'eip155:84532' })
     expect(refused.headers.get('payment-required')).toBeNull()
-    // Another payee has an allowance of its own, and the payment that was refused is still good.
+    // Another payee has an allowance of its own, its payer has not, and the payment that was refused is still good.
     const other = wanted({ payTo: '0x000000000000000000000000000000000000dEaD' })
-    expect((await post(gateway, '/settle', await signed({}, other))).status).toBe(200)
+    const samePayer = await post(gateway, '/settle', await signed({}, other))
+    expect([samePayer.status, samePayer.body.code]).toEqual([402, 'credits_required'])
+    expect((await post(gateway, '/settle', await signed({}, other, 1))).status).toBe(200)
     expect((await post(gateway, '/settle', third, gateway.operatorKey)).status).toBe(200)
   })
 
@@ -324,12 +326,13 @@ describe('the free allowance', () => {
 
   it('is not used up by payments that are refused or copied', async () => {
     const requirements = wanted({ payTo: '0x00000000000000000000000000000000000a110c' })
-    const body = await signed({}, requirements)
+    const payer = 2
+    const body = await signed({}, requirements, payer)
     await Promise.all(Array.from({ length: 8 }, () => post(gateway, '/settle', body)))
-    await post(gateway, '/settle', await signed({ value: '1' }, requirements))
-    const second = await post(gateway, '/settle', await signed({}, requirements))
+    await post(gateway, '/settle', await signed({ value: '1' }, requirements, payer))
+    const second = await post(gateway, '/settle', await signed({}, requirements, payer))
     expect([second.status, second.body.detail]).toEqual([200, undefined])
-    expect((await post(gateway, '/settle', await signed({}, requirements))).status).toBe(402)
+    expect((await post(gateway, '/settle', await signed({}, requirements, payer))).status).toBe(402)
   })
 })
 

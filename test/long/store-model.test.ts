@@ -276,7 +276,10 @@ function modelSettlements(store: Store, accountId: string) {
         const take: (typeof made)[number] = { claimId: newId('clm', NOW), returned: false }
         made.push(take)
         const { claimId } = take
-        const of = { holder: accountId, month: '2026-06', allowance: ALLOWANCE }
+        const of = {
+          allowances: [{ holder: accountId, allowance: ALLOWANCE }] as const,
+          month: '2026-06',
+        }
         const result = await store.takeSettlement({ ...of, accountId, claimId, transactionId, now: NOW })
         if (result.ok) take.paidBy = result.paidBy
       } else if (step.do === 'return') {

@@ -3,11 +3,18 @@ import { all, type Command, command, first, insertInto } from '../command.ts'
 import { balance, balanceOf, recordMovement } from './accounts.ts'
 import type { Millis } from '../model.ts'
 
-export interface TakeSettlementInput {
+/** Whose settlements of a month are counted together, and how many of them are free. */
+export interface Allowance {
+  /** Without a space. */
   holder: string
+  allowance: number
+}
+
+export interface TakeSettlementInput {
+  /** Every one of them must have room; always in the same order, in which their rows are locked. */
+  allowances: readonly [Allowance, ...Allowance[]]
   /** e.g. `2026-11`. */
   month: string
-  allowance: number
   accountId: string | null
   claimId: string
   transactionId: string
@@ -15,9 +22,11 @@ export interface TakeSettlementInput {
 }
 
 type Taken =
-  { ok: true; paidBy: 'allowance' | 'credits'; left: number } | { ok: false; balance: number | null }
+  | { ok: true; paidBy: 'allowance' | 'credits'; left: number }
+  /** `usedUp`: the holder whose allowance has no room. */
+  | { ok: false; balance: number | null; usedUp: string }
 
-/** Credits are only ever taken of an account. */
+/** Credits are only ever taken of an account. `holder` names all that were counted, with a space between them. */
 type Take = { holder: string; month: string } & (
   { paidBy: 'allowance'; accountId: string | null } | { paidBy: 'credits'; accountId: string }
 )
@@ -29,26 +38,28 @@ const INSERT_TAKE = `INSERT INTO settlement_takes (claim_id, holder, month, acco
 const USE_ALLOWANCE = `INSERT INTO settlement_counters (holder, month, used) VALUES ($1, $2, 1)
   ON CONFLICT (holder, month) DO UPDATE SET used = settlement_counters.used + 1
   WHERE settlement_counters.used < $3 RETURNING used`
+const RETURN_ALLOWANCE =
+  'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0'
 const PAY = 'UPDATE accounts SET balance = balance - 1 WHERE id = $1 AND balance >= 1 RETURNING balance'
 
 /**
- * One settlement of the monthly free allowance of `holder` (account id, or `<network>:<payTo>`), else one credit of
+ * One settlement of the monthly free allowance of each holder (an account id; or payee, payer and network), else one credit of
  * `accountId` (kind `settlement`, reference the claim id). Idempotent by claim id until it is returned. `left`: of the
- * allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
+ * smallest allowance or the balance, whichever paid. Not ok: `balance` is null without an account.
  */
 export const takeSettlement = command({ kind: 'transaction', touches: 'records' })(function* (
   input: TakeSettlementInput,
 ): Command<Taken> {
-  const { holder, month, allowance, accountId, claimId, transactionId, now } = input
+  const { allowances, month, accountId, claimId, transactionId, now } = input
+  const holder = allowances.map((one) => one.holder).join(' ')
   if (!(yield* first(INSERT_TAKE, claimId, holder, month, accountId))) return yield* takenBefore(input)
-  if (allowance > 0) {
-    const counted = yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance)
-    if (counted) return { ok: true, paidBy: 'allowance', left: allowance - counted.used }
-  }
+  const counted = yield* useAllowances(allowances, month)
+  if (counted.ok) return { ok: true, paidBy: 'allowance', left: counted.left }
   const paid = accountId === null ? undefined : yield* first<{ balance: number }>(PAY, accountId)
   if (!paid || accountId === null) {
     yield* all('DELETE FROM settlement_takes WHERE claim_id = $1', claimId)
-    return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null) }
+    const { usedUp } = counted
+    return { ok: false, balance: accountId === null ? null : ((yield* balance(accountId)) ?? null), usedUp }
   }
   yield* all(`UPDATE settlement_takes SET paid_by = 'credits' WHERE claim_id = $1`, claimId)
   yield* recordMovement({
@@ -63,19 +74,40 @@ export const takeSettlement = command({ kind: 'transaction', touches: 'records' 
   return { ok: true, paidBy: 'credits', left: paid.balance }
 })
 
+type Counted = { ok: true; left: number } | { ok: false; usedUp: string }
+
+/** Counts with each holder, or with none of them. */
+function* useAllowances(allowances: readonly Allowance[], month: string): Command<Counted> {
+  let left = Number.POSITIVE_INFINITY
+  for (const [i, { holder, allowance }] of allowances.entries()) {
+    const counted =
+      allowance > 0 ? yield* first<{ used: number }>(USE_ALLOWANCE, holder, month, allowance) : undefined
+    if (!counted) {
+      for (const before of allowances.slice(0, i)) yield* all(RETURN_ALLOWANCE, before.holder, month)
+      return { ok: false, usedUp: holder }
+    }
+    left = Math.min(left, allowance - counted.used)
+  }
+  return { ok: true, left }
+}
+
 function* takenBefore(input: TakeSettlementInput): Command<Taken> {
-  const { claimId, allowance } = input
+  const { claimId, allowances } = input
   const take = yield* first<Take>(`SELECT ${TAKE} FROM settlement_takes WHERE claim_id = $1`, claimId)
   // It was given back in this very moment.
   if (!take) return yield* takeSettlement(input)
-  const { paidBy, holder, month } = take
+  const { paidBy, month } = take
   if (paidBy === 'credits') return { ok: true, paidBy, left: yield* balanceOf(take.accountId) }
-  const counter = yield* first<{ used: number }>(
-    'SELECT used FROM settlement_counters WHERE holder = $1 AND month = $2',
-    holder,
-    month,
-  )
-  return { ok: true, paidBy, left: Math.max(0, allowance - (counter?.used ?? 0)) }
+  let left = Number.POSITIVE_INFINITY
+  for (const { holder, allowance } of allowances) {
+    const counter = yield* first<{ used: number }>(
+      'SELECT used FROM settlement_counters WHERE holder = $1 AND month = $2',
+      holder,
+      month,
+    )
+    left = Math.min(left, Math.max(0, allowance - (counter?.used ?? 0)))
+  }
+  return { ok: true, paidBy, left }
 }
 
 /** Gives back what `takeSettlement` took for this claim, once: nothing was settled. */
@@ -91,11 +123,7 @@ export const returnSettlement = command({ kind: 'transaction', touches: 'records
   )
   if (!take) return false
   if (take.paidBy === 'allowance') {
-    yield* all(
-      'UPDATE settlement_counters SET used = used - 1 WHERE holder = $1 AND month = $2 AND used > 0',
-      take.holder,
-      take.month,
-    )
+    for (const holder of take.holder.split(' ')) yield* all(RETURN_ALLOWANCE, holder, take.month)
     return true
   }
   yield* all('UPDATE accounts SET balance = balance + 1 WHERE id = $1', take.accountId)

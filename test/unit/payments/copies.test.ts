@@ -8,6 +8,7 @@ import { noFault } from '../../../src/lib/fault-points.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { createFacilitator } from '../../../src/payments/facilitator.ts'
 import type { Check } from '../../../src/payments/ports.ts'
+import { paymentPolicyDocument, toPolicy } from '../../../src/payments/policy.ts'
 import { createPresentations } from '../../../src/payments/presentation.ts'
 import { createRouter } from '../../../src/payments/router.ts'
 import { createSettlements } from '../../../src/payments/settlements.ts'
@@ -18,6 +19,13 @@ import { openTempStore, type TempStore } from '../../support/temp-store.ts'
 
 const anyone = { kind: 'anonymous', id: 'anonymous', address: '192.0.2.1' } as const
 const TX = '5'.repeat(88)
+const TERMS = {
+  settleFreeAllowance: 100,
+  settleKeylessAllowance: 1000,
+  settleMinAtomic: 1000n,
+  settleWithoutKey: 'anyone',
+} as const
+
 let temp: TempStore
 beforeAll(async () => {
   temp = await openTempStore()
@@ -59,7 +67,8 @@ function arrange(answer: 'settled' | 'unknown', failing: Partial<Store> = {}) {
     [{ typ }, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.s'
   const facilitator = createFacilitator({
     ...common,
-    config: { settleFreeAllowance: 100 } as Config,
+    config: TERMS as Config,
+    readPolicy: async () => toPolicy(paymentPolicyDocument.initial),
     verifier: createVerifier({
       ...base,
       chains,

@@ -1,13 +1,15 @@
 // What /settle writes down beside the settlement: whose free allowance it was, and why a claim was given back.
 import { createSecretKey } from 'node:crypto'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { chargeOf } from '../../support/no-gate.ts'
+import type { Caller } from '../../../src/core/caller.ts'
 import type { Config } from '../../../src/core/config.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { noFault } from '../../../src/lib/fault-points.ts'
 import { createFacilitator, type FacilitatorParts } from '../../../src/payments/facilitator.ts'
 import type { Settlements } from '../../../src/payments/ports.ts'
+import { type PaymentPolicyDocument, paymentPolicyDocument, toPolicy } from '../../../src/payments/policy.ts'
 import { createPresentations } from '../../../src/payments/presentation.ts'
 import { toRequirements } from '../../../src/payments/requirements.ts'
 import type { PaymentClaim, Store } from '../../../src/store/ports.ts'
@@ -24,7 +26,14 @@ let temp: TempStore
 beforeEach(async () => void (temp = await openTempStore()))
 afterEach(() => temp.close())
 
-function open(allowance: number, settle: Settlements['settle']) {
+interface Terms {
+  readonly config?: Partial<Config>
+  readonly policy?: Partial<PaymentPolicyDocument>
+  readonly caller?: object
+}
+
+function open(allowance: number, settle: Settlements['settle'], terms: Terms = {}) {
+  let verified = 0
   const claims: PaymentClaim[] = []
   const holders: string[] = []
   const canceled: { id: string; reason: string }[] = []
@@ -36,7 +45,7 @@ function open(allowance: number, settle: Settlements['settle']) {
       return claimed
     },
     takeSettlement(input) {
-      holders.push(input.holder)
+      holders.push(...input.allowances.map(({ holder }) => holder))
       return temp.store.takeSettlement(input)
     },
     cancelClaim(input) {
@@ -45,10 +54,22 @@ function open(allowance: number, settle: Settlements['settle']) {
     },
   }
   const facilitator = createFacilitator({
-    config: { settleFreeAllowance: allowance } as Config,
+    config: {
+      settleFreeAllowance: allowance,
+      settleKeylessAllowance: 1000,
+      settleMinAtomic: 1000n,
+      settleWithoutKey: 'anyone',
+      ...terms.config,
+    } as Config,
+    readPolicy: async () => toPolicy({ ...paymentPolicyDocument.initial, ...terms.policy }),
     store,
     networks,
-    verifier: { verify: async () => ({ ok: true, payer: buyer.address }) },
+    verifier: {
+      async verify() {
+        verified++
+        return { ok: true, payer: buyer.address }
+      },
+    },
     router: { routes: async () => [{ id: 'local' }] } as unknown as FacilitatorParts['router'],
     settlements: { settle, reconcileOne: async (claim: PaymentClaim) => claim } as unknown as Settlements,
     presentations: createPresentations(createSecretKey(Buffer.alloc(32, 1))),
@@ -59,14 +80,18 @@ function open(allowance: number, settle: Settlements['settle']) {
     log,
     fault: noFault,
   })
-  const ask = async (payTo: string) => {
-    const requirements = toRequirements({ network: sepolia, amountAtomic: 1000n, payTo })
-    const paymentPayload = await signPayment({ account: buyer, requirements })
-    const body = { x402Version: 2, paymentPayload, paymentRequirements: requirements }
-    return facilitator.settle(body as never, { kind: 'anonymous' } as never, chargeOf())
+  const caller = (terms.caller ?? { kind: 'anonymous' }) as Caller
+  async function bodyOf(payTo: string, amountAtomic: bigint, account: typeof buyer) {
+    const requirements = toRequirements({ network: sepolia, amountAtomic, payTo })
+    const paymentPayload = await signPayment({ account, requirements })
+    return { x402Version: 2, paymentPayload, paymentRequirements: requirements }
   }
   return {
-    ask,
+    ask: async (payTo: string, amount = 1000n, account = buyer) =>
+      facilitator.settle(await bodyOf(payTo, amount, account), caller, chargeOf()),
+    verify: async (payTo: string, amount = 1000n) =>
+      facilitator.verify(await bodyOf(payTo, amount, buyer), caller),
+    verified: () => verified,
     claims,
     holders,
     canceled,
@@ -92,9 +117,96 @@ it(
     await expect(ask(SELLER.toUpperCase().replace('0X', '0x'))).rejects.toMatchObject({
       code: 'credits_required',
     })
-    expect(new Set(holders)).toEqual(new Set([`${sepolia.network}:${SELLER.toLowerCase()}`]))
+    expect(new Set(holders)).toEqual(
+      new Set([
+        `${sepolia.network}:${SELLER.toLowerCase()}`,
+        `${sepolia.network}:payer:${buyer.address.toLowerCase()}`,
+        `${sepolia.network}:keyless`,
+      ]),
+    )
   },
 )
+
+describe('without a key', () => {
+  const addressOf = (n: number) => `0x${n.toString(16).padStart(40, '0')}`
+  const payerOf = (n: number) => privateKeyToAccount(`0x${(0xbeef_0000 + n).toString(16).padStart(64, '0')}`)
+  const used = (whose: RegExp) => ({ code: 'credits_required', message: expect.stringMatching(whose) })
+
+  it('fresh payees of one payer have one allowance', async () => {
+    const { ask } = open(3, settled)
+    for (let i = 1; i <= 3; i++) await ask(addressOf(i))
+    await expect(ask(addressOf(4))).rejects.toMatchObject(used(/allowance of 3 .* payments of 0x/))
+  })
+
+  it('fresh payers and fresh payees, a hundred of each, have the one of their network', async () => {
+    const { ask } = open(1000, settled, { config: { settleKeylessAllowance: 5 } })
+    const asked = Array.from({ length: 100 }, (_, i) => ask(addressOf(i + 1), 1000n, payerOf(i)))
+    const results = await Promise.allSettled(asked)
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+    await expect(ask(addressOf(999))).rejects.toMatchObject(used(/allowance of 5 .* without a key on eip155/))
+  })
+
+  it('a payment is refused that is too small, before it costs anything, and by /verify too', async () => {
+    const { ask, verify, verified, claims } = open(3, settled)
+    const refused = {
+      code: 'payment_blocked',
+      reason: 'amount',
+      message: expect.stringMatching(
+        /at least 1000 atomic units .* this one is over 999\. Send the service key/,
+      ),
+    }
+    await expect(ask(SELLER, 999n)).rejects.toMatchObject({
+      ...refused,
+      extras: { success: false, errorReason: 'amount_below_minimum' },
+    })
+    await expect(verify(SELLER, 999n)).rejects.toMatchObject({
+      ...refused,
+      extras: { isValid: false, invalidReason: 'amount_below_minimum' },
+    })
+    expect([verified(), claims]).toEqual([0, []])
+    await ask(SELLER, 1000n)
+  })
+
+  it.each<[string, Terms]>([
+    ['nobody is served where the operator says so', { config: { settleWithoutKey: 'nobody' } }],
+    [
+      'nobody but known payees is served where the operator says so',
+      { config: { settleWithoutKey: 'known' }, policy: { known_payees: [addressOf(1)] } },
+    ],
+  ])('%s', async (_, terms) => {
+    const { ask, verify, verified } = open(3, settled, terms)
+    const refused = { code: 'key_required', message: expect.stringMatching(/Send the service key/) }
+    await expect(ask(SELLER)).rejects.toMatchObject({
+      ...refused,
+      extras: { success: false, errorReason: 'key_required', transaction: '' },
+    })
+    await expect(verify(SELLER)).rejects.toMatchObject({
+      ...refused,
+      extras: { isValid: false, invalidReason: 'key_required' },
+    })
+    expect(verified()).toBe(0)
+  })
+
+  it.each([SELLER, SELLER.toLowerCase(), `0x${SELLER.slice(2).toUpperCase()}`])(
+    'a known payee is known in any case: %s',
+    async (spelling) => {
+      for (const known of [SELLER, SELLER.toLowerCase(), SELLER.toUpperCase()]) {
+        const terms: Terms = { config: { settleWithoutKey: 'known' }, policy: { known_payees: [known] } }
+        await expect(open(9, settled, terms).ask(spelling)).resolves.toMatchObject({ success: true })
+      }
+    },
+  )
+})
+
+it('with a key counts one allowance for the account, whatever is paid by whom to whom', async () => {
+  const { ask, holders } = open(3, settled, {
+    config: { settleWithoutKey: 'nobody', settleKeylessAllowance: 0 },
+    caller: { kind: 'operator', accountId: 'acct_1' },
+  })
+  await ask(SELLER, 1n)
+  await ask('0x000000000000000000000000000000000000bEEF', 2n)
+  expect(new Set(holders)).toEqual(new Set(['acct_1']))
+})
 
 it('says of a claim that nobody pays for why it was given back', async () => {
   const { ask, claims, canceled, reasonOf } = open(0, settled)

@@ -499,7 +499,8 @@ describe('a payment that its upstream declines', () => {
     const accountId = await seedAccount(temp.store, 3)
     const one = probed(scene({ answers: [declined] }), {})
     const held = await one.claim({ origin: 'settle', accountId })
-    const take = { holder: accountId, month: '2026-11', allowance: 0, accountId, claimId: held.id }
+    const allowances = [{ holder: accountId, allowance: 0 }] as const
+    const take = { allowances, month: '2026-11', accountId, claimId: held.id }
     await temp.store.takeSettlement({ ...take, transactionId: newId('txn'), now: one.clock.at })
     await one.settle(held)
     expect(await temp.store.balance(accountId)).toBe(3)
@@ -684,9 +685,8 @@ describe('reconciling', () => {
     const one = scene({ answers: [unknown] })
     const held = await one.claim({ origin: 'settle', accountId })
     const take = {
-      holder: accountId,
+      allowances: [{ holder: accountId, allowance: 0 }] as const,
       month: '2026-11',
-      allowance: 0,
       accountId,
       claimId: held.id,
       transactionId: newId('txn'),

@@ -4,7 +4,7 @@ import type { PaymentRequirements } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../../src/core/errors.ts'
 import { createLogger } from '../../../src/lib/log.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
-import type { PaymentPolicyDocument } from '../../../src/payments/policy.ts'
+import { type PaymentPolicyDocument, paymentPolicyDocument } from '../../../src/payments/policy.ts'
 import {
   type Chain,
   ChainError,
@@ -108,7 +108,7 @@ function arrange(world: World = {}) {
       async read<T>() {
         asked.push('policy')
         if (world.policy instanceof Error) throw world.policy
-        const value = { denied_payers: [], denied_payees: [], paused: false, ...world.policy }
+        const value = { ...paymentPolicyDocument.initial, ...world.policy }
         return { value: value as T }
       },
     },

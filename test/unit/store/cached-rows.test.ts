@@ -83,7 +83,12 @@ beforeAll(async () => {
   for (const transactionId of [settled, returned]) run('debitCredits', { ...priced, transactionId })
   run('settleDebit', { transactionId: settled, receipt: receiptFor(accountId) })
   run('refundCredits', { transactionId: returned, now: NOW })
-  const taking = { holder: 'h', month: '2026-06', allowance: 1, accountId, now: NOW }
+  const taking = {
+    allowances: [{ holder: 'h', allowance: 1 }] as const,
+    month: '2026-06',
+    accountId,
+    now: NOW,
+  }
   for (const claimId of ['clm_1', 'clm_2'])
     run('takeSettlement', { ...taking, claimId, transactionId: nextTransaction() })
   for (const claimId of ['clm_2', 'clm_1'])

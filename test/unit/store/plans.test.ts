@@ -54,9 +54,8 @@ it.each<readonly [string, string]>([
 const claim = newClaim({ identifier: 'identifier-0001' })
 const boot = { bootId: 'boot-1', now: NOW }
 const take = {
-  holder: 'h',
+  allowances: [{ holder: 'h', allowance: 1 }] as const,
   month: '2026-06',
-  allowance: 1,
   accountId: 'acct_a',
   claimId: claim.id,
   transactionId: 'txn_1',
