@@ -98,7 +98,7 @@ describe('the head of a 402', () => {
         expect(required.accepts).not.toHaveLength(0)
         expect(required.extensions).toMatchObject({
           'payment-identifier': { info: { required: false } },
-          'offer-receipt': { info: { challenge: expect.stringMatching(/^[0-9a-z]{26}$/) } },
+          'offer-receipt': { info: { challenge: expect.stringMatching(/^[\w-]{32}$/) } },
         })
         if (headers !== BROWSER) expect(Object.keys(required.extensions!)).toContain('bazaar')
         expect('x-gateway-quote' in answer.headers).toBe(name !== 'gateway.credits.purchase')
