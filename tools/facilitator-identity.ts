@@ -3,6 +3,16 @@ import { free } from '../src/core/price.ts'
 import { SupportedKind } from '../schemas/x402.ts'
 import { defineTool } from './services.ts'
 
+const Settler = z.strictObject({
+  address: z.string(),
+  network: z.string(),
+  state: z.enum(['ok', 'low_on_gas', 'out_of_gas', 'stuck', 'unknown']),
+  waiting: z.int().min(0).describe('Transactions that are in no block yet'),
+  oldest_ms: z.number().nullable(),
+  gas_wei: z.string().nullable(),
+  settlements_left: z.number().nullable().describe('At what the next blocks ask'),
+})
+
 const Upstream = z.strictObject({
   id: z.string(),
   url: z.string().nullable(),
@@ -12,6 +22,7 @@ const Upstream = z.strictObject({
   kinds: z.array(SupportedKind),
   latency_ms: z.number().nullable(),
   breaker: z.enum(['closed', 'open', 'half_open']),
+  settlers: z.array(Settler).optional().describe('Accounts of the facilitator in this process'),
 })
 
 const Identity = z.strictObject({

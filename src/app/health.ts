@@ -91,9 +91,11 @@ export function createHealth(parts: {
       const resolverState = resolver.state()
       const facilitators = router.states()
       const chainStates = [...chains].map(([network, chain]) => ({ network, ...chain.state() }))
-      const failing = [storeState, resolverState, ...facilitators, ...chainStates].some(
-        ({ state }) => state === 'failing',
-      )
+      const settlers = facilitators.flatMap((facilitator) => facilitator.settlers ?? [])
+      const failing =
+        [storeState, resolverState, ...facilitators, ...chainStates].some(
+          ({ state }) => state === 'failing',
+        ) || settlers.some(({ state }) => state === 'out_of_gas' || state === 'stuck')
       return {
         status: failing ? 'degraded' : 'ok',
         mode: config.mode,

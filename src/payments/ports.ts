@@ -220,6 +220,8 @@ export interface ChainProbe {
   readonly payerHasCode: boolean
   /** Null when the transfer would succeed; else the revert reason in words. */
   readonly revert: string | null
+  /** It would succeed with more gas than a settlement gets here; `revert` says so in words. */
+  readonly exceedsGas?: true
 }
 
 export class ChainError extends Error {
@@ -310,6 +312,8 @@ export interface UpstreamState {
   readonly kinds: readonly SupportedKind[]
   readonly latency_ms: number | null
   readonly breaker: 'closed' | 'open' | 'half_open'
+  /** Only of the upstream in this process, once its accounts are open. */
+  readonly settlers?: readonly SettlerState[]
 }
 
 /** Choice of the upstream that takes a kind of payment, by price, latency, health and finality. */

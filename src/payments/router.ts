@@ -4,7 +4,7 @@ import type { SupportedKind, SupportedResponse } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { findV1Network } from '../core/networks.ts'
-import type { Route, Router, Upstream, UpstreamState } from './ports.ts'
+import type { Route, Router, SettlerState, Upstream, UpstreamState } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 
 export interface RouterParts {
@@ -179,6 +179,7 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     const alive = kinds.filter((kind) => stateOfKind(known, kind) !== 'open')
     const broken = [...new Set(kinds.filter((kind) => !alive.includes(kind)).map(({ network }) => network))]
     const worst = [breaker, ...known.kindBreakers.values()].map((one) => one.state(at))
+    const settlers = upstream.settlers?.()
     const base = {
       id: upstream.id,
       url: upstream.url,
@@ -187,9 +188,12 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       latency_ms: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
       breaker: (worst.includes('open') ? 'open' : worst.includes('half_open') ? 'half_open' : 'closed') as
         'open' | 'half_open' | 'closed',
+      ...(settlers && { settlers }),
     }
     if (!answer) return { ...base, state: 'unknown', detail: 'not asked yet' }
-    if (!answer.supported) return { ...base, state: 'failing', detail: 'does not say what it takes' }
+    const troubles = (settlers ?? []).flatMap(describeTrouble)
+    const inAll = (words: string) => [words, ...troubles].join('; ')
+    if (!answer.supported) return { ...base, state: 'failing', detail: inAll('does not say what it takes') }
     if (alive.length === 0)
       return {
         ...base,
@@ -198,8 +202,21 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       }
     if (broken.length > 0)
       return { ...base, state: 'failing', detail: `its last calls failed on ${broken.join(', ')}` }
-    return { ...base, state: 'ok', detail: `takes ${alive.length} kinds of payment` }
+    return { ...base, state: 'ok', detail: inAll(`takes ${alive.length} kinds of payment`) }
   }
+}
+
+const TROUBLES = {
+  ok: undefined,
+  unknown: undefined,
+  low_on_gas: 'is low on gas',
+  out_of_gas: 'is out of gas',
+  stuck: 'waits for a transaction that is not mined',
+} as const satisfies Record<SettlerState['state'], string | undefined>
+
+function describeTrouble({ address, network, state }: SettlerState): string[] {
+  const trouble = TROUBLES[state]
+  return trouble === undefined ? [] : [`${address} on ${network} ${trouble}`]
 }
 
 const compare = (a: number | bigint, b: number | bigint) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { SettlerState } from '../../../src/payments/ports.ts'
 import { ResolveError } from '../../../src/egress/ports.ts'
 import { createHealth, observeResolver } from '../../../src/app/health.ts'
 
@@ -50,12 +51,13 @@ describe('health', () => {
     store: typeof healthyStore,
     mode: 'sandbox' | 'production' = 'sandbox',
     chainState: 'ok' | 'failing' = 'ok',
+    settlers: readonly SettlerState[] = [],
   ) =>
     createHealth({
       config: { mode },
       store,
       resolver: resolverThat(async () => []).resolver,
-      router: { states: () => [LOCAL] },
+      router: { states: () => [{ ...LOCAL, settlers }] },
       chains: new Map([
         ['eip155:8453', { state: () => ({ state: chainState, detail: 'block 7', age_ms: 40 }) }],
       ]),
@@ -79,6 +81,27 @@ describe('health', () => {
       analyses: { processes: 2, busy: 2, waiting: 5 },
     })
     expect(await health(healthyStore, 'production')).toMatchObject({ banner: null })
+  })
+
+  it.each([
+    ['ok', 'ok'],
+    ['low_on_gas', 'ok'],
+    ['out_of_gas', 'degraded'],
+    ['stuck', 'degraded'],
+  ] as const)('shows an account that settles; while one is %s it is %s', async (state, status) => {
+    const settler: SettlerState = {
+      address: '0x1',
+      network: 'eip155:8453',
+      state,
+      waiting: 1,
+      oldest_ms: 5,
+      gas_wei: '7',
+      settlements_left: 3,
+    }
+    expect(await health(healthyStore, 'sandbox', 'ok', [settler])).toMatchObject({
+      status,
+      facilitators: [{ id: 'local', settlers: [settler] }],
+    })
   })
 
   it('is degraded while a chain does not answer', async () => {

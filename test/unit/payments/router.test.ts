@@ -169,6 +169,33 @@ describe('what is supported', () => {
   })
 })
 
+it('names the accounts of the facilitator in this process, and what is wrong with one', async () => {
+  const settlers = (['ok', 'unknown', 'low_on_gas', 'out_of_gas', 'stuck'] as const).map((state, i) => ({
+    address: `0x${i}`,
+    network: 'eip155:84532',
+    state,
+    waiting: 0,
+    oldest_ms: null,
+    gas_wei: null,
+    settlements_left: null,
+  }))
+  const upstream = fakeUpstream('a', { settlers: () => settlers })
+  const { router, clock } = setUp(upstream)
+  await router.supported()
+  const troubles =
+    '0x2 on eip155:84532 is low on gas; 0x3 on eip155:84532 is out of gas; ' +
+    '0x4 on eip155:84532 waits for a transaction that is not mined'
+  expect(router.states()).toMatchObject([
+    { state: 'ok', detail: `takes 1 kinds of payment; ${troubles}`, settlers },
+  ])
+  upstream.kinds = new Error('no chain answers')
+  clock.at += 60_000
+  await router.supported()
+  expect(router.states()).toMatchObject([
+    { state: 'failing', detail: `does not say what it takes; ${troubles}`, settlers },
+  ])
+})
+
 it('says nothing about a facilitator that nobody asked yet, and asks none to say so', () => {
   const upstream = fakeUpstream('a')
   const { router } = setUp(upstream)
