@@ -112,10 +112,32 @@ const Environment = z.object({
     description: 'Comma-separated facilitator URLs, instead of the one in this process',
     shownDefault: 'in-process',
   }),
-  GATEWAY_SETTLER_KEY_FILE: z.string().optional().meta({
+  GATEWAY_SETTLER_KEY_FILE: list.meta({
     description:
-      'Account that submits the settlements of the in-process facilitator: a file with 0x and 64 hex digits, 0600',
-    shownDefault: 'a key of the sandbox',
+      'Accounts that submit the settlements of the in-process facilitator: comma-separated files, each with 0x and 64 hex digits, 0600',
+    shownDefault: 'keys of the sandbox',
+  }),
+  GATEWAY_SETTLER_MAX_FEE_GWEI: list
+    .transform((items, context) => {
+      const fees: Record<number, bigint> = {}
+      for (const item of items) {
+        const [, chainId, gwei] = /^([1-9]\d{0,9}):([1-9]\d{0,5})$/.exec(item) ?? []
+        if (chainId === undefined || gwei === undefined) {
+          context.addIssue('must be <chain id>:<whole gwei>, e.g. 8453:5, comma-separated')
+          return z.NEVER
+        }
+        fees[Number(chainId)] = BigInt(gwei) * 1_000_000_000n
+      }
+      return fees
+    })
+    .meta({
+      description:
+        'Comma-separated `<chain id>:<gwei>`: the most that a settlement offers for one unit of gas. Above it settlements are refused and stuck ones are not raised',
+      shownDefault: 'per chain: 10, Ethereum 200, Avalanche 500, Polygon 2000',
+    }),
+  GATEWAY_SETTLEMENT_GAS: integer(90_000, 1_000_000).default(120_000).meta({
+    description:
+      'The most gas that one settlement may burn. Contract wallets whose signature check needs more are refused when the payment is verified',
   }),
   GATEWAY_SETTLE_FREE_ALLOWANCE: integer(0, 1_000_000_000).default(1000).meta({
     description:
@@ -344,7 +366,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     payTo: e.GATEWAY_PAY_TO,
     facilitators: e.GATEWAY_FACILITATORS,
     rpcUrls: rpc.urls,
-    settlerKeyFile: e.GATEWAY_SETTLER_KEY_FILE,
+    settlerKeyFiles: e.GATEWAY_SETTLER_KEY_FILE,
+    settlerMaxFees: e.GATEWAY_SETTLER_MAX_FEE_GWEI,
+    settlementGas: BigInt(e.GATEWAY_SETTLEMENT_GAS),
     settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
     settleKeylessAllowance: e.GATEWAY_SETTLE_KEYLESS_ALLOWANCE,
     settleMinAtomic: BigInt(e.GATEWAY_SETTLE_MIN_ATOMIC),

@@ -70,14 +70,14 @@ async function open(
   lifetime: Lifetime,
 ): Promise<Gateway> {
   const now = options.now ?? Date.now
-  const { settlerKey, warnings } = await readPaymentSetup(config)
+  const { settlerKeys, warnings } = await readPaymentSetup(config)
   for (const warning of warnings) log.warn(`payments: ${warning}`)
 
   const listener = await openListener(config, lifetime, options.timeouts)
   const { addresses, port } = listener
   const platform = await openPlatform({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
   const generatedOperatorKey = await bootstrapOperator(platform)
-  const payments = await openPayments(platform, settlerKey, lifetime)
+  const payments = await openPayments(platform, settlerKeys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
   const { calls, services, housekeeping } = await openServices(

@@ -7,11 +7,11 @@ import type { Config } from '../core/config.ts'
 import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { Secret } from '../lib/secret.ts'
 
-type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFile'>
+type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles'>
 
 export interface PaymentSetup {
-  /** The key in GATEWAY_SETTLER_KEY_FILE. */
-  readonly settlerKey: Secret<string> | undefined
+  /** The keys in the files of GATEWAY_SETTLER_KEY_FILE, in their order. */
+  readonly settlerKeys: readonly Secret<string>[]
   /** Sentences that say what will not work and what to set; the gateway starts all the same. */
   readonly warnings: readonly string[]
 }
@@ -51,19 +51,29 @@ export async function readPaymentSetup(config: MoneyConfig): Promise<PaymentSetu
     problems.push(
       'GATEWAY_PAY_TO is mistyped: its capitals do not fit the rest of it (EIP-55). Copy it again from your wallet',
     )
-  let settlerKey: Secret<string> | undefined
-  try {
-    if (config.settlerKeyFile !== undefined)
-      settlerKey = await readSettlerKey(config.settlerKeyFile, config.mode)
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown
-    problems.push(...thrown.problems)
-  }
+  const settlerKeys: Secret<string>[] = []
+  const seen = new Map<string, string>()
+  for (const file of config.settlerKeyFiles)
+    try {
+      const key = await readSettlerKey(file, config.mode)
+      const digest = key.use((text) => sha256(text.toLowerCase()))
+      const other = seen.get(digest)
+      // Two senders of one account would take each other's nonces.
+      if (other !== undefined)
+        problems.push(
+          `GATEWAY_SETTLER_KEY_FILE: ${other} and ${file} hold the same key: name each account once`,
+        )
+      seen.set(digest, file)
+      settlerKeys.push(key)
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown
+      problems.push(...thrown.problems)
+    }
   if (problems.length > 0) throw new ConfigError(problems)
-  return { settlerKey, warnings: listWarnings(config) }
+  return { settlerKeys, warnings: listWarnings(config) }
 }
 
-function listProblems({ mode, payTo, rpcUrls, settlerKeyFile }: MoneyConfig): string[] {
+function listProblems({ mode, payTo, rpcUrls, settlerKeyFiles }: MoneyConfig): string[] {
   const chainIds = Object.keys(rpcUrls).map(Number)
   const problems = chainIds
     .filter((chainId) => !KNOWN_CHAIN_IDS.includes(chainId))
@@ -76,7 +86,7 @@ function listProblems({ mode, payTo, rpcUrls, settlerKeyFile }: MoneyConfig): st
     problems.push(
       'GATEWAY_PAY_TO is a development account that anybody or nobody can spend from: name one of yours',
     )
-  if (settlerKeyFile !== undefined && chainIds.length === 0)
+  if (settlerKeyFiles.length > 0 && chainIds.length === 0)
     problems.push(
       'GATEWAY_SETTLER_KEY_FILE has no chain to settle on: set GATEWAY_RPC_<chain id>, e.g. GATEWAY_RPC_8453',
     )
@@ -89,10 +99,10 @@ export function listWarnings({
   payTo,
   facilitators,
   rpcUrls,
-  settlerKeyFile,
+  settlerKeyFiles,
 }: MoneyConfig): readonly string[] {
   const warnings: string[] = []
-  if (facilitators.length > 0 && settlerKeyFile !== undefined)
+  if (facilitators.length > 0 && settlerKeyFiles.length > 0)
     warnings.push('GATEWAY_SETTLER_KEY_FILE is not used, because GATEWAY_FACILITATORS is set')
   if (mode !== 'production') return warnings
   if (payTo === undefined) warnings.push('nobody can pay: set GATEWAY_PAY_TO to the address that is paid')
@@ -100,7 +110,7 @@ export function listWarnings({
     warnings.push(
       'no chain proves a payment: set GATEWAY_RPC_<chain id>, e.g. GATEWAY_RPC_8453, to a JSON-RPC endpoint',
     )
-  if (facilitators.length === 0 && settlerKeyFile === undefined)
+  if (facilitators.length === 0 && settlerKeyFiles.length === 0)
     warnings.push('nobody settles payments: set GATEWAY_FACILITATORS or GATEWAY_SETTLER_KEY_FILE')
   return warnings
 }

@@ -6,6 +6,7 @@ import type { Secret } from '../lib/secret.ts'
 import { createChain } from '../payments/adapters/chain.ts'
 import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from '../payments/adapters/local-upstream.ts'
+import { GENEROUS_GAS } from '../payments/adapters/transfer-simulation.ts'
 import { createFacilitator } from '../payments/facilitator.ts'
 import { createPaymentGate } from '../payments/gate.ts'
 import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
@@ -32,10 +33,10 @@ export interface Payments {
   readonly purchases: Purchases
 }
 
-/** @param settlerKey of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own */
+/** @param configuredKeys of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own where there are none */
 export async function openPayments(
   platform: Platform,
-  settlerKey: Secret<string> | undefined,
+  configuredKeys: readonly Secret<string>[],
   lifetime: Lifetime,
 ): Promise<Payments> {
   const { config, isSandbox, signer } = platform
@@ -52,17 +53,20 @@ export async function openPayments(
   const chainIds = new Set([...Object.keys(config.rpcUrls).map(Number), ...(embedded?.chainIds ?? [])])
   const networks = createNetworks([...chainIds])
   const rpcOf = ({ chainId }: PaymentNetwork) => ({ rpcUrl: () => rpcUrlOf(chainId) })
+  // A facilitator elsewhere pays for as much gas as it likes.
+  const settlementGas = config.facilitators.length > 0 ? GENEROUS_GAS : config.settlementGas
   const chains = new Map(
     networks.all.map((network) => [
       network.network,
-      createChain({ ...platform, network, ...rpcOf(network) }),
+      createChain({ ...platform, network, ...rpcOf(network), settlementGas }),
     ]),
   )
   lifetime.onClose(async () => {
     await Promise.all([...chains.values()].map((chain) => chain.close()))
   })
 
-  const settlerKeys = settlerKey ? [settlerKey] : embedded?.settlers.map(({ privateKey }) => privateKey)
+  const settlerKeys =
+    configuredKeys.length > 0 ? configuredKeys : embedded?.settlers.map(({ privateKey }) => privateKey)
   const router = createRouter({ ...platform, networks, upstreams: openUpstreams() })
   lifetime.onClose(() => router.close())
 
@@ -73,7 +77,16 @@ export async function openPayments(
     )
     if (remote.length > 0 || !settlerKeys) return remote
     const settling = networks.all.map((network) => ({ network, ...rpcOf(network) }))
-    return [createLocalUpstream({ ...platform, chains: settling, settlerKeys: async () => settlerKeys })]
+    const { settlerMaxFees: maxFees } = config
+    return [
+      createLocalUpstream({
+        ...platform,
+        chains: settling,
+        settlerKeys: async () => settlerKeys,
+        maxFees,
+        settlementGas,
+      }),
+    ]
   }
 
   const payTo = config.payTo ?? embedded?.payTo

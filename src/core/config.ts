@@ -26,8 +26,12 @@ export interface Config {
   readonly facilitators: readonly string[]
   /** JSON-RPC endpoint by chain id; empty in sandbox: the embedded chains. */
   readonly rpcUrls: Readonly<Record<number, string>>
-  /** Private key file (0x and 64 hex digits, 0600) of the account that submits settlements. */
-  readonly settlerKeyFile: string | undefined
+  /** Private key files (0x and 64 hex digits, 0600), one for each account that submits settlements. */
+  readonly settlerKeyFiles: readonly string[]
+  /** Wei that a settlement offers at most for one unit of gas, by chain id; elsewhere a default of the chain. */
+  readonly settlerMaxFees: Readonly<Record<number, bigint>>
+  /** The most gas that one settlement may burn, in simulations too. */
+  readonly settlementGas: bigint
   /** Free settlements a month: of an account; without a key, of each payee and of each payer. */
   readonly settleFreeAllowance: number
   /** Settlements a month and network of everybody without a key, together. */

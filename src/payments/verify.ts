@@ -286,6 +286,8 @@ export function judgeProbe(probe: ChainProbe, value: bigint, isSigner: boolean):
       `The payer holds ${probe.balance} of the ${value} atomic units that it signed for. Fund it, or pay from another.`,
     )
   if (probe.revert === null) return undefined
+  if (probe.exceedsGas)
+    return refuse('simulation', 'invalid_exact_evm_transaction_simulation_failed', probe.revert)
   if (!isSigner) return wrongSignature()
   return refuse(
     'simulation',

@@ -233,6 +233,12 @@ describe('doctor', () => {
         },
       ])
       expect(JSON.stringify(broke)).not.toContain('5a5a5a5a')
+      const both = await look({
+        ...chain.env,
+        GATEWAY_SETTLER_KEY_FILE: `${chain.settlerKeyFile},${poor}`,
+      })
+      expect(found(both, 'settler key')).toMatchObject([{ says: chain.settlerKeyFile }, { says: poor }])
+      expect(found(both, 'settler gas').map(({ level }) => level)).toEqual(['ok', 'fail'])
 
       const { GATEWAY_SETTLER_KEY_FILE: _, ...upstream } = chain.env
       const routed = await look({

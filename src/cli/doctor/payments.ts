@@ -15,8 +15,6 @@ import type { Secret } from '../../lib/secret.ts'
 import { type Check, fail, type Finding, ok, warn } from './finding.ts'
 
 const DEADLINE_MS = 5_000
-/** The most gas that one settlement burns (an EIP-3009 transfer). */
-const SETTLEMENT_GAS = 120_000n
 const FEW_SETTLEMENTS = 100n
 const DEVELOPMENT_NODE = /^(anvil|hardhat|ganache|ethereumjs)/i
 
@@ -25,10 +23,10 @@ export const checkPayments: Check = async ({ config }) => {
   const findings = listWarnings(config).map((says) =>
     warn('payments', says, 'Until then paid tools answer 503; free tools and credentials work.'),
   )
-  let settler: Secret<string> | undefined
+  let settlers: readonly Secret<string>[] = []
   try {
-    settler = (await readPaymentSetup(config)).settlerKey
-    if (config.settlerKeyFile !== undefined) findings.push(ok('settler key', config.settlerKeyFile))
+    settlers = (await readPaymentSetup(config)).settlerKeys
+    for (const file of config.settlerKeyFiles) findings.push(ok('settler key', file))
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown
     for (const problem of thrown.problems)
@@ -38,7 +36,7 @@ export const checkPayments: Check = async ({ config }) => {
   else if (config.mode === 'sandbox') findings.push(ok('paid to', 'an account of the sandbox'))
   findings.push(...checkEmbedded(config))
   const networks = createNetworks(Object.keys(config.rpcUrls).map(Number))
-  const settling = config.facilitators.length === 0 ? settler : undefined
+  const settling = config.facilitators.length === 0 ? settlers : []
   for (const found of await Promise.all([
     ...networks.all.map((network) => checkChain(network, config, settling)),
     ...config.facilitators.map((url) => checkFacilitator(url, config)),
@@ -61,8 +59,8 @@ function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
 
 async function checkChain(
   network: PaymentNetwork,
-  { rpcUrls, mode }: Config,
-  settler: Secret<string> | undefined,
+  { rpcUrls, mode, settlementGas }: Config,
+  settlers: readonly Secret<string>[],
 ): Promise<readonly Finding[]> {
   const check = `chain ${network.chainId}`
   const variable = `GATEWAY_RPC_${network.chainId}`
@@ -73,12 +71,12 @@ async function checkChain(
     deadlineMs: DEADLINE_MS,
   })
   try {
-    const account = settler && (await addressOf(settler))
-    const [client, code, price, balance] = await rpc.ask([
+    const accounts = await Promise.all(settlers.map(addressOf))
+    const [client, code, price, ...balances] = await rpc.ask([
       { method: 'web3_clientVersion', params: [] },
       { method: 'eth_getCode', params: [network.asset.address, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
-      ...(account ? [{ method: 'eth_getBalance', params: [account, 'latest'] }] : []),
+      ...accounts.map((account) => ({ method: 'eth_getBalance', params: [account, 'latest'] })),
     ])
     if (!code?.ok || typeof code.result !== 'string' || code.result.length <= 2)
       return [fail(check, `${network.name} has no USDC at ${network.asset.address}`, `Check ${variable}.`)]
@@ -92,15 +90,12 @@ async function checkChain(
             ),
           ]
         : [ok(check, `${network.name} answers, USDC is there`)]
-    if (account)
-      findings.push(
-        judgeGas(
-          account,
-          network,
-          balance?.ok ? readQuantity(balance.result) : undefined,
-          price?.ok ? readQuantity(price.result) : undefined,
-        ),
-      )
+    const gasPrice = price?.ok ? readQuantity(price.result) : undefined
+    const costs = gasPrice === undefined ? undefined : settlementGas * (gasPrice > 0n ? gasPrice : 1n)
+    for (const [i, account] of accounts.entries()) {
+      const balance = balances[i]
+      findings.push(judgeGas(account, network, balance?.ok ? readQuantity(balance.result) : undefined, costs))
+    }
     return findings
   } catch {
     return [
@@ -115,18 +110,19 @@ async function checkChain(
   }
 }
 
+/** @param costs of one settlement, in wei, at the price of now */
 function judgeGas(
   account: string,
   network: PaymentNetwork,
   balance: bigint | undefined,
-  price: bigint | undefined,
+  costs: bigint | undefined,
 ): Finding {
   const check = 'settler gas'
   const where = `${account} on ${network.name}`
   const todo = `Send native coin for gas to ${where}.`
-  if (balance === undefined || price === undefined)
+  if (balance === undefined || costs === undefined)
     return warn(check, `${where}: the node does not say`, 'Look at the balance in an explorer.')
-  const settlements = balance / (SETTLEMENT_GAS * (price > 0n ? price : 1n))
+  const settlements = balance / costs
   if (settlements === 0n) return fail(check, `${where} cannot pay for a single settlement`, todo)
   return settlements < FEW_SETTLEMENTS
     ? warn(check, `${where} pays for about ${settlements} settlements`, todo)

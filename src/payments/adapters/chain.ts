@@ -4,11 +4,18 @@ import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
 import {
+  exceedsGasWords,
+  explainFailure,
+  GENEROUS_GAS,
+  readSimulation,
+  SETTLEMENT_GAS,
+  simulationOf,
+} from './transfer-simulation.ts'
+import {
   isMagicValue,
   packAuthorizationState,
   packBalanceOf,
   packIsValidSignature,
-  packTransfer,
   readFlag,
   readQuantity,
   readRevert,
@@ -18,9 +25,14 @@ import {
 /** The most that a stranger's contract may have a node compute for one question; passkey wallets need up to 400,000. */
 const ERC1271_GAS = '0xf4240'
 
+export interface ChainOptions extends ChainRpcOptions {
+  /** The most gas that the transaction of a settlement gets; simulations get no more. */
+  readonly settlementGas?: bigint | undefined
+}
+
 /** @param options.rpcUrl is asked at first use and after a failure; its errors become {@link ChainError} */
-export function createChain(options: ChainRpcOptions): Chain {
-  const { network } = options
+export function createChain(options: ChainOptions): Chain {
+  const { network, settlementGas = SETTLEMENT_GAS } = options
   const rpc = createChainRpc(options)
   // Another chain says `unused` or `over by its clock` of a payment that is neither on this one.
   const decisive = { ask: (calls: readonly RpcCall[]) => rpc.ask(calls, true) }
@@ -39,9 +51,10 @@ export function createChain(options: ChainRpcOptions): Chain {
   const probe: Chain['probe'] = async (authorization, signature, options): Promise<ChainProbe> => {
     const { from, nonce } = authorization
     const { ask } = options?.isDecisive === true ? decisive : rpc
-    const calls = [
+    const transferred = { asset, authorization, signature }
+    const calls: RpcCall[] = [
       { method: 'eth_getCode', params: [from, 'latest'] },
-      readToken(packTransfer(authorization, signature)),
+      simulationOf(transferred, settlementGas),
     ]
     const asksBalance = options?.withBalance === true
     if (asksBalance) calls.push(readToken(packBalanceOf(from)))
@@ -54,18 +67,24 @@ export function createChain(options: ChainRpcOptions): Chain {
       const balance = asksBalance ? demand(held, readWord) : null
       return { nonceUsed: false, balance, payerHasCode, revert: null }
     }
-    const revert = readRevert(transfer)
+    const limited = readSimulation(transfer)
     // The node did not run the transfer: that says nothing about the payment.
-    if (revert === undefined) throw new ChainError('refused', network.network)
-    const [state, balance] = await ask([
+    if (limited.state === 'unanswered') throw new ChainError('refused', network.network)
+    // A plain account fails for another reason than gas, so that is asked of contract wallets alone.
+    const mayNeedGas = payerHasCode || limited.state === 'exceeds_gas'
+    const [state, balance, generous] = await ask([
       readToken(packAuthorizationState(from, nonce)),
       readToken(packBalanceOf(from)),
+      ...(mayNeedGas ? [simulationOf(transferred, GENEROUS_GAS)] : []),
     ])
+    const failure = mayNeedGas ? explainFailure(limited, readSimulation(generous)) : limited
+    const exceedsGas = failure.state === 'exceeds_gas'
     return {
       nonceUsed: demand(state, readFlag),
       balance: demand(balance, readWord),
       payerHasCode,
-      revert,
+      revert: failure.state === 'reverts' ? failure.reason : exceedsGasWords(settlementGas),
+      ...(exceedsGas && { exceedsGas }),
     }
   }
 

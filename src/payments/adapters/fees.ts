@@ -21,8 +21,14 @@ const CAP = 10n * GWEI
 const DEFAULT_TIP = 1_000_000n
 const KEPT_MS = 2_000
 
-/** The most that a transaction may offer for one unit of gas on this chain, in wei. */
-export const maxFeePerGasOf = ({ chainId }: PaymentNetwork): bigint => CAPS[chainId] ?? CAP
+/**
+ * The most that a transaction may offer for one unit of gas on this chain, in wei.
+ * @param configured the operator's own bounds, by chain id
+ */
+export const maxFeePerGasOf = (
+  { chainId }: PaymentNetwork,
+  configured: Readonly<Record<number, bigint>> = {},
+): bigint => configured[chainId] ?? CAPS[chainId] ?? CAP
 
 /**
  * @returns reads the fees of the next blocks, at most every two seconds; undefined when gas costs more than the cap

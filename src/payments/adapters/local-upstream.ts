@@ -20,13 +20,14 @@ import { createFees, maxFeePerGasOf } from './fees.ts'
 import type { Broadcast } from './settler.ts'
 import { createSettlerPool, type PoolBroadcast, type SettlerPool } from './settler-pool.ts'
 import {
-  findTransfer,
-  packTransfer,
-  readQuantity,
-  readReceipt,
-  readRevert,
-  type Receipt,
-} from './usdc-abi.ts'
+  exceedsGasWords,
+  explainFailure,
+  GENEROUS_GAS,
+  readSimulation,
+  SETTLEMENT_GAS,
+  simulationOf,
+} from './transfer-simulation.ts'
+import { findTransfer, packTransfer, readQuantity, readReceipt, type Receipt } from './usdc-abi.ts'
 
 export interface LocalUpstreamOptions {
   readonly chains: readonly { readonly network: PaymentNetwork; readonly rpcUrl: () => Promise<string> }[]
@@ -34,19 +35,23 @@ export interface LocalUpstreamOptions {
   readonly settlerKeys: () => Promise<readonly Secret<string>[]>
   /** `before_broadcast`, `after_broadcast`, `after_mined`. */
   readonly fault: Fault
+  /** Wei that a settlement offers at most for one unit of gas, by chain id. */
+  readonly maxFees?: Readonly<Record<number, bigint>> | undefined
+  /** The most gas that one settlement burns, see {@link SETTLEMENT_GAS}. */
+  readonly settlementGas?: bigint | undefined
   readonly now: () => number
   readonly log?: Pick<Logger, 'warn'> | undefined
 }
 
 interface LocalChain {
   readonly network: PaymentNetwork
+  /** The most gas that one settlement burns. */
+  readonly gas: bigint
   readonly rpc: ChainRpc
   readonly fees: ReturnType<typeof createFees>
   readonly settlers: SettlerPool
 }
 
-/** A transfer by authorization needs 60 to 90 thousand. The payer's wallet code must not burn more of ours. */
-const TRANSFER_GAS = 120_000n
 /** A transaction of a doubtful broadcast shows soon if the node has it; after this time the chain's log decides. */
 const DOUBT_MS = 2_000
 /** Pauses between questions for a receipt, by what has passed: some nodes mine at once, others take seconds. */
@@ -63,11 +68,12 @@ const pauseAfter = (elapsedMs: number) =>
 
 /** @param options.settlerKeys is asked at the first settlement, or when somebody asks what is supported */
 export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
-  const { settlerKeys, fault, now, log } = options
+  const { settlerKeys, maxFees, fault, now, log } = options
+  const gas = options.settlementGas ?? SETTLEMENT_GAS
   const chains = new Map(
     options.chains.map(({ network, rpcUrl }) => {
       const rpc = createChainRpc({ network, rpcUrl, now })
-      const maxFeePerGas = maxFeePerGasOf(network)
+      const maxFeePerGas = maxFeePerGasOf(network, maxFees)
       const fees = createFees({ network, rpc, now, maxFeePerGas })
       const settlers = createSettlerPool({
         keys: settlerKeys,
@@ -75,11 +81,11 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
         rpc,
         fees,
         maxFeePerGas,
-        gas: TRANSFER_GAS,
+        gas,
         now,
         log,
       })
-      const chain: LocalChain = { network, rpc, fees, settlers }
+      const chain: LocalChain = { network, gas, rpc, fees, settlers }
       return [network.network, chain]
     }),
   )
@@ -148,7 +154,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     const outgoing = {
       to: chain.network.asset.address,
       data: packTransfer(kind.authorization, kind.signature),
-      gas: TRANSFER_GAS,
+      gas,
       fees,
       isWanted: () => isWanted(chain, payment),
     }
@@ -285,28 +291,37 @@ const EXCEEDS_BALANCE = /exceeds balance/i
 /** Asks the token itself, which checks the signature (also of a wallet that is a contract), the nonce and the balance. */
 async function simulate(chain: LocalChain, { kind, payer }: Payment): Promise<Verdict> {
   if (kind.type !== 'eip3009') return UNSUPPORTED
-  const data = packTransfer(kind.authorization, kind.signature)
-  const call = { method: 'eth_call', params: [{ to: chain.network.asset.address, data }, 'latest'] }
-  const [reply] = await chain.rpc.ask([call]).catch(() => [undefined])
-  if (reply?.ok) return { ok: true, payer }
-  const revert = reply && readRevert(reply)
-  return revert === undefined
-    ? {
-        ok: false,
-        check: 'simulation',
-        reason: 'unexpected_verify_error',
-        message: 'The chain did not answer: try again.',
-        payer,
-        isRetryable: true,
-      }
-    : {
-        ok: false,
-        check: 'simulation',
-        reason: EXCEEDS_BALANCE.test(revert)
-          ? 'invalid_exact_evm_insufficient_balance'
-          : 'invalid_exact_evm_transaction_simulation_failed',
-        message: `The token refuses the transfer: ${revert}.`,
-        payer,
-        isRetryable: false,
-      }
+  const { network, gas, rpc, settlers } = chain
+  const [from] = await settlers.addresses().catch(() => [])
+  const transfer = { asset: network.asset.address, ...kind, from }
+  const ask = async (limit: bigint) => {
+    const [reply] = await rpc.ask([simulationOf(transfer, limit)]).catch(() => [undefined])
+    return readSimulation(reply)
+  }
+  const limited = await ask(gas)
+  if (limited.state === 'passes') return { ok: true, payer }
+  const failure = limited.state === 'unanswered' ? limited : explainFailure(limited, await ask(GENEROUS_GAS))
+  if (failure.state === 'unanswered')
+    return {
+      ok: false,
+      check: 'simulation',
+      reason: 'unexpected_verify_error',
+      message: 'The chain did not answer: try again.',
+      payer,
+      isRetryable: true,
+    }
+  const isPoor = failure.state === 'reverts' && EXCEEDS_BALANCE.test(failure.reason)
+  return {
+    ok: false,
+    check: 'simulation',
+    reason: isPoor
+      ? 'invalid_exact_evm_insufficient_balance'
+      : 'invalid_exact_evm_transaction_simulation_failed',
+    message:
+      failure.state === 'reverts'
+        ? `The token refuses the transfer: ${failure.reason}.`
+        : exceedsGasWords(gas),
+    payer,
+    isRetryable: false,
+  }
 }

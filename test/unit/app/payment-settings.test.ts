@@ -34,9 +34,28 @@ const keyProblems = (more: Record<string, string> = {}) =>
 describe('the settler key file', () => {
   it('is read once, as a secret', async () => {
     writeFileSync(file, `${KEY}\n`, { mode: 0o600 })
-    const { settlerKey, warnings } = await readWith({})
-    expect(settlerKey!.use((key) => key)).toBe(KEY)
-    expect(JSON.stringify({ settlerKey, warnings })).not.toContain(KEY)
+    const { settlerKeys, warnings } = await readWith({})
+    expect(settlerKeys.map((settlerKey) => settlerKey.use((key) => key))).toEqual([KEY])
+    expect(JSON.stringify({ settlerKeys, warnings })).not.toContain(KEY)
+  })
+
+  it('may be several, one for each account, and each account once', async () => {
+    const other = join(folder, 'other.key')
+    const keys = [KEY, `0x${'a5'.repeat(32)}`]
+    writeFileSync(file, keys[0]!, { mode: 0o600 })
+    writeFileSync(other, keys[1]!, { mode: 0o600 })
+    const { settlerKeys } = await read({ GATEWAY_SETTLER_KEY_FILE: `${file}, ${other}` })
+    expect(settlerKeys.map((settlerKey) => settlerKey.use((key) => key))).toEqual(keys)
+    writeFileSync(other, KEY.toUpperCase().replace('0X', '0x'))
+    expect(await problemsOf({ GATEWAY_SETTLER_KEY_FILE: `${file},${other}` })).toEqual([
+      `GATEWAY_SETTLER_KEY_FILE: ${file} and ${other} hold the same key: name each account once`,
+    ])
+    rmSync(file)
+    rmSync(other)
+    expect(await problemsOf({ GATEWAY_SETTLER_KEY_FILE: `${file},${other}` })).toEqual([
+      expect.stringContaining(`${file} does not exist`),
+      expect.stringContaining(`${other} does not exist`),
+    ])
   })
 
   it('must be there, a file, and private', async () => {
@@ -74,6 +93,28 @@ describe('the settler key file', () => {
   it('needs a chain in production', async () => {
     writeFileSync(file, KEY, { mode: 0o600 })
     expect(await keyProblems(PRODUCTION)).toEqual([expect.stringContaining('has no chain to settle on')])
+  })
+})
+
+describe('what a settlement may cost', () => {
+  it('is bounded by chain, in gwei, and in gas', () => {
+    const { settlerMaxFees, settlementGas } = loadConfig({
+      GATEWAY_SETTLER_MAX_FEE_GWEI: '8453:5, 137:900',
+      GATEWAY_SETTLEMENT_GAS: '250000',
+    })
+    expect(settlerMaxFees).toEqual({ 8453: 5_000_000_000n, 137: 900_000_000_000n })
+    expect(settlementGas).toBe(250_000n)
+    expect(loadConfig({})).toMatchObject({ settlerMaxFees: {}, settlementGas: 120_000n })
+  })
+
+  it.each([
+    ['GATEWAY_SETTLER_MAX_FEE_GWEI', '5'],
+    ['GATEWAY_SETTLER_MAX_FEE_GWEI', '8453:0'],
+    ['GATEWAY_SETTLER_MAX_FEE_GWEI', '8453:0.5'],
+    ['GATEWAY_SETTLEMENT_GAS', '89999'],
+    ['GATEWAY_SETTLEMENT_GAS', '1000001'],
+  ])('is refused as %s=%s', async (name, value) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(name)
   })
 })
 

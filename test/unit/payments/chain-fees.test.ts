@@ -40,6 +40,13 @@ describe('fees', () => {
     expect(await open(chainId, block(base), tip).fees()).toEqual({ maxFeePerGas, maxPriorityFeePerGas })
   })
 
+  it('are bounded by what the operator says of this chain, else by a bound of the chain', () => {
+    const [base, polygon] = [8453, 137].map((id) => createNetworks([id]).all[0]!)
+    expect(maxFeePerGasOf(base!, { 8453: 3n })).toBe(3n)
+    expect(maxFeePerGasOf(base!, { 137: 3n })).toBe(10n * GWEI)
+    expect(maxFeePerGasOf(polygon!)).toBe(2_000n * GWEI)
+  })
+
   it('are none above the cap', async () => {
     expect(await open(8453, block(10n * GWEI), ok('0x1')).fees()).toBeUndefined()
     expect(await open(8453, block(10n * GWEI - 1_000_000n), ok('0x1')).fees()).toBeDefined()
