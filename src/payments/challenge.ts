@@ -68,8 +68,9 @@ export function createChallenges(parts: ChallengeParts): Challenges {
 
   function remember(call: Asked): Remembered {
     const { tool, terms, resource } = call
-    const job = `${terms.shown?.key ?? ''}${terms.quote ? ' quoted' : ''}`
-    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${job}`
+    const job = terms.shown?.key ?? ''
+    const room = terms.quote === undefined ? 'alone' : 'quoted'
+    const key = `${tool.name} ${terms.amountAtomic} ${terms.networks.join()} ${resource.method} ${resource.url} ${room} ${job}`
     const second = Math.floor(now() / 1000)
     const known = remembered.get(key)
     if (known?.second === second) return known
@@ -143,41 +144,50 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     challenge(call, error = UNPAID) {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
-      const { acceptsV1 } = known
-      const own = secrets.mint()
-      const brief = (): string => base64(JSON.stringify({ ...known.brief(own), error }))
       // Who sends a long quote along is not sent it again where there is no room.
       const shown = quote !== undefined && quote.length <= MAX_BRIEF_QUOTE_CHARS ? quote : undefined
-      if (error !== UNPAID) {
-        const required = { ...known.required(own), error }
-        return {
-          error,
-          required,
-          json: JSON.stringify(required),
-          header: brief(),
-          brief: brief(),
-          quote: shown,
-          acceptsV1,
-        }
-      }
-      const isRoomy = shown === undefined || shown.length <= MAX_QUOTE_CHARS
-      // A door tells one form of it: the others, thousands of characters, are made when they are asked for.
-      return {
-        error,
-        get required() {
-          return known.required(own)
-        },
-        get json() {
-          return known.json.join(own)
-        },
-        header: isRoomy ? known.header(own) : brief(),
-        get brief() {
-          return brief()
-        },
-        quote: shown,
-        acceptsV1,
-      }
+      return new OneChallenge(known, secrets.mint(), error, shown)
     },
+  }
+}
+
+/** A door tells one form of it: the others, thousands of characters, are made when they are asked for. */
+class OneChallenge implements Challenge {
+  readonly error: string
+  readonly quote: string | undefined
+  readonly #known: Remembered
+  readonly #own: string
+
+  constructor(known: Remembered, own: string, error: string, quote: string | undefined) {
+    this.#known = known
+    this.#own = own
+    this.error = error
+    this.quote = quote
+  }
+
+  get acceptsV1() {
+    return this.#known.acceptsV1
+  }
+
+  get required(): PaymentRequired {
+    return this.#saying(this.#known.required(this.#own))
+  }
+
+  get json(): string {
+    return this.error === UNPAID ? this.#known.json.join(this.#own) : JSON.stringify(this.required)
+  }
+
+  get header(): string {
+    const isRoomy = this.quote === undefined || this.quote.length <= MAX_QUOTE_CHARS
+    return isRoomy && this.error === UNPAID ? this.#known.header(this.#own) : this.brief
+  }
+
+  get brief(): string {
+    return base64(JSON.stringify(this.#saying(this.#known.brief(this.#own))))
+  }
+
+  #saying(required: PaymentRequired): PaymentRequired {
+    return this.error === UNPAID ? required : { ...required, error: this.error }
   }
 }
 
