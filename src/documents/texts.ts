@@ -88,8 +88,8 @@ USDC, with x402 v2, no account, the payer must be funded: ${shownPaid}.
 1. Send the request: 402 with Payment-Required, base64 of {x402Version, resource, accepts}. Nothing is charged.
 2. Sign one of accepts; send the identical request with Payment-Signature. X-Gateway-Quote may go along; it must match.
 3. 200 has Payment-Response and a receipt. A failed call is not charged. On settlement_unknown or payment_claimed
-   do not pay again: first GET payment_url with the same Payment-Signature; where the answer has sign_in, sign that with the
-   wallet that paid and send it as Sign-In-With-X. "testnet":true pays with test money only.
+   do not pay again: first GET payment_url with the same Payment-Signature, or sign its sign_in. "testnet":true pays with
+   test money only.
 v1 buyers: accepts is in the 402 body, send X-PAYMENT. MCP: _meta["x402/payment"]. A2A: metadata x402.payment.*.
 Prices and rails now: /v1/pricing. Check first, free: POST /v1/preflight.
 Credits pay for outbound requests: 1 an attempt, taken before anything is sent. GET /v1/credits shows the balance.
