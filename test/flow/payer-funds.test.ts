@@ -144,6 +144,23 @@ describe.each<[Engine, gateways: number]>([
     expect((await buy(wallet, 4)).status).toBe(200)
   }, 60_000)
 
+  it('is not locked out by fifty works that failed, and costs nothing when it empties itself during the work', async () => {
+    const wallet = await walletWith(1000n * 2n)
+    paid.before = () => Promise.reject(new Error('the work failed'))
+    for (const answer of await Promise.all(times(50, (i) => buy(wallet, i))))
+      expect(answer.status).toBeGreaterThanOrEqual(400)
+    paid.before = async () => void (await chain.drain(wallet))
+    // It empties itself while the work is done: nothing is broadcast.
+    const before = await broadcasts()
+    const emptied = await buy(wallet, 0)
+    expect([emptied.status, emptied.body.code]).toEqual([402, 'settlement_failed'])
+    expect(emptied.body.invalid_reason).toBe('invalid_exact_evm_insufficient_balance')
+    expect(await broadcasts()).toBe(before)
+    paid.before = undefined
+    await chain.fund(wallet.address, 2000n)
+    for (let i = 0; i < 2; i++) expect((await buy(wallet, i)).status).toBe(200)
+  }, 60_000)
+
   it('buys all of a hundred with enough money, which wait for nobody, and ends at what may be open', async () => {
     const wallet = await walletWith(1000n * 200n)
     const release = Promise.withResolvers<void>()
