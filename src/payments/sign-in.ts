@@ -59,7 +59,8 @@ export function createSignIns({ key, baseUrl, chains, now }: SignInParts): SignI
   const domain = new URL(baseUrl).host
 
   function infoOf(claimId: string, issuedAt: Millis): SignInChallenge['info'] {
-    const uri = `${baseUrl}/v1/payments/${claimId}`
+    // Whoever asks writes the id: it may not become another line of what a wallet signs.
+    const uri = `${baseUrl}/v1/payments/${encodeURIComponent(claimId.toWellFormed())}`
     const moment = new Date(issuedAt).toISOString()
     return {
       domain,

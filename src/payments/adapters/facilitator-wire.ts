@@ -75,7 +75,7 @@ export function toRequestBody(
 function withoutSecrets({ extensions, ...payload }: PaymentPayloadV2): PaymentPayloadV2 {
   if (!extensions) return payload
   const { [OFFER_RECEIPT]: _offers, [PAYMENT_IDENTIFIER]: _identifier, ...others } = extensions
-  return { ...payload, extensions: others }
+  return Object.keys(others).length === 0 ? payload : { ...payload, extensions: others }
 }
 
 const text = z.string().max(4096).nullish()

@@ -289,6 +289,9 @@ describe('what is said', () => {
       const body = toRequestBody({ ...wire, extensions } as never, requirements, target)
       expect(body).not.toContain('known-to-the-buyer')
       expect(JSON.parse(body).paymentPayload).toEqual({ ...wire, extensions: { bazaar } })
+      const echoes = { 'offer-receipt': extensions['offer-receipt'] }
+      const bare = toRequestBody({ ...wire, extensions: echoes } as never, requirements, target)
+      expect(JSON.parse(bare).paymentPayload).toEqual(wire)
     },
   )
 

@@ -246,6 +246,17 @@ describe('the fresh signature of the payer', () => {
   })
 })
 
+it.each(['clm_x\nNonce: 0', 'clm_\ud800', '../../settle', '%'])(
+  'an address that is asked for cannot become another line of what is signed: %j',
+  async (claimId) => {
+    const error = await open.gate.claim(claimId, {}).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'payment_not_found' })
+    const { info } = (error as { extras: { sign_in: SignInChallenge } }).extras.sign_in
+    expect(info.uri).toMatch(/^http:\/\/127\.0\.0\.1:8402\/v1\/payments\/[\w.%-]+$/)
+    expect(info.resources).toEqual([info.uri])
+  },
+)
+
 describe('a contract wallet', () => {
   it('is asked itself, and its yes is the signature', async () => {
     const { claimId, json, challenge } = await buyPlainly()
