@@ -64,7 +64,7 @@ function operationOf(entry: RegisteredTool, route: RestRoute, schemas: Json): Js
   const { tool } = entry
   const parameters = [...parametersOf(entry, route), ...quoteParameters(tool)]
   const body = route.method === 'POST' ? bodyOf(entry, route, schemas) : undefined
-  const payment = paymentInfoOf(tool)
+  const payment = paymentInfoOf(tool, route)
   return {
     operationId: route.operationId,
     summary: tool.title,

@@ -4,7 +4,7 @@ import { formatAtomic } from '../../schemas/money.ts'
 import type { Addresses } from '../core/config.ts'
 import type { PaymentNetwork } from '../core/networks.ts'
 import { isAlwaysPaid } from '../core/price.ts'
-import type { AnyTool, Registry } from '../core/registry.ts'
+import type { AnyTool, Registry, RestRoute } from '../core/registry.ts'
 import { listOwnTools } from '../discovery/own-listings.ts'
 
 type Json = Record<string, unknown>
@@ -54,11 +54,13 @@ const INSTRUCTIONS =
   'identical request again. No account is needed. What is listed here is a preview; the 402 is what counts.'
 
 /** `x-payment-info` of an operation (agentcash discovery 1.0); undefined for what costs nothing, or credits. */
-export function paymentInfoOf(tool: AnyTool): Json | undefined {
+export function paymentInfoOf(tool: AnyTool, { fixed }: Pick<RestRoute, 'fixed'>): Json | undefined {
   const { price } = tool
   if (price.kind !== 'x402') return undefined
   const amount = formatAtomic(price.amountAtomic)
-  return { price: { ...priceHintOf(tool, amount), currency: 'USD' }, protocols: [{ x402: {} }] }
+  // What is not known of a protocol is left aside by readers; who does know learns that this is test money.
+  const x402 = fixed?.['testnet'] === true ? { testnet: true } : {}
+  return { price: { ...priceHintOf(tool, amount), currency: 'USD' }, protocols: [{ x402 }] }
 }
 
 function priceHintOf(tool: AnyTool, amount: string): Json {

@@ -662,7 +662,7 @@ describe('v0.1, activated alone', () => {
     })
   const settledV1 = { success: true, transaction: TRANSACTION, network: 'base-sepolia', payer: '0x1' }
 
-  test('has the objects of x402 v1, from the price to the receipt', async () => {
+  test(cites('x402:a2a:v01', 'has the objects of x402 v1, from the price to the receipt'), async () => {
     const task = await ask(BUY, ACTIVE)
     expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED')
     expect(metadataOf(task)).toMatchObject({

@@ -88,6 +88,8 @@ describe('x-payment-info', () => {
       price: { mode: 'fixed', amount: '0.001000', currency: 'USD' },
       protocols: [{ x402: {} }],
     })
+    const onTestNetwork = at(operationOf('/v1/tools/web.fetch/testnet'), 'x-payment-info')
+    expect(onTestNetwork).toEqual({ ...(info as Json), protocols: [{ x402: { testnet: true } }] })
     const answer = await askFor('/v1/tools/web.fetch', { url: gw.url('/') })
     const [accepted] = fromHeader<PaymentRequired>(answer.headers.get('payment-required')).accepts
     expect(Number(accepted!.amount) / 1e6).toBe(0.001)

@@ -160,6 +160,12 @@ describe('a paid fetch', () => {
       out: expect.stringContaining(body.receipt.receipt_id),
     })
     expect(verified.stdout).toMatch(/^SANDBOX RECEIPT: test money and test keys only/)
+    const told = await runCli(['receipts', 'verify', file, '--keys', keys, '--json'], {})
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      verified: true,
+      warning: expect.stringMatching(/^SANDBOX RECEIPT/),
+      receipt: { environment: 'sandbox', revenue: false },
+    })
   })
 
   it('sends nothing but what a stranger would send', async () => {

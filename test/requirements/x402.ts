@@ -159,5 +159,9 @@ export const X402_REQUIREMENTS = {
   'x402:a2a:cancel': must('security', 'nothing is canceled once money may move'),
   'x402:a2a:extension': must('transports-v2/a2a.md', 'the extension is declared on the card'),
   'x402:a2a:echo': must('transports-v2/a2a.md', 'an extension that was asked for is echoed'),
+  'x402:a2a:v01': must(
+    'transports-v1/a2a.md',
+    'a client that activates a2a-x402 v0.1 is spoken to in x402 v1',
+  ),
   'x402:a2a:secret': must('security', 'no payment over A2A is stored, shown or logged'),
 } as const satisfies Record<string, Requirement>
