@@ -73,6 +73,9 @@ export function createFacilitatorCard(
           receipt: address('/v1/receipts/{receipt_id}'),
         },
         policies: {
+          checks:
+            'exact payments on the networks above are EIP-3009 authorizations, checked here and proven on chain; payments of ' +
+            'any other kind are checked by their upstream alone, whose word is all there is',
           assets: 'pinned: address, EIP-712 name and version are ours, whatever a request says',
           validity_seconds: { max: MAX_TIMEOUT_SECONDS },
           settle: {

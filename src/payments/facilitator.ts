@@ -223,7 +223,7 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
   async function refuseCopy(held: PaymentClaim, asked: Asked): Promise<void> {
     const { payment, requirements } = asked
     const isSame = presentations.isSame(payment, held)
-    // The very payment was judged before; what others judge (contract wallets, Permit2) is not judged here again.
+    // The very payment was judged before; what others judge (contract wallets) is not judged here again.
     if (!isSame) {
       const verdict = await verifier.verify(payment, requirements, { claimId: held.id, skipChain: true })
       if (!verdict.ok) throw blockedSettle(verdict, payment)

@@ -50,8 +50,6 @@ export const isMadeByCopies = (check: Check): boolean => MADE_BY_COPIES.includes
 
 const PASSED: CheckVerdict = { ok: true }
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
-/** The x402 proxy through which an exact payment by Permit2 goes; the same on every chain. */
-const PERMIT2_PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
 /** The end of a signature of a wallet that is not deployed yet (ERC-6492). */
 const ERC6492_SUFFIX = '6492649264926492649264926492649264926492649264926492649264926492'
 /** Half the order of secp256k1: of the two signatures (s and n - s) that say the same, only the lower one counts. */
@@ -71,13 +69,10 @@ export function toPaid({ scheme, network, accepted, kind }: Payment): X402Paid {
   return { scheme, network, accepted, transfer: toTransfer(kind) }
 }
 
-function toTransfer(kind: Payment['kind']): X402Transfer | null {
-  if (kind.type === 'eip3009')
-    return { to: kind.authorization.to, amount: kind.authorization.value, asset: null }
-  if (kind.type === 'permit2')
-    return { to: kind.permit2.to, amount: kind.permit2.amount, asset: kind.permit2.token }
-  return null
-}
+const toTransfer = (kind: Payment['kind']): X402Transfer | null =>
+  kind.type === 'eip3009'
+    ? { to: kind.authorization.to, amount: kind.authorization.value, asset: null }
+    : null
 
 type CheckOf = (facts: Case, paid: X402Paid) => CheckVerdict
 
@@ -106,8 +101,19 @@ export const checkNetwork: CheckOf = ({ payment, requirements, networks }, paid)
   return refuse('network', 'invalid_network', `${payment.network} is not served here. ${instead}`)
 }
 
+/** An exact payment on an EVM is an EIP-3009 authorization: a permission of another kind is checked by nobody here. */
+export const checkMethod: CheckOf = ({ payment }) => {
+  const { scheme, network, kind } = payment
+  if (kind.type === 'eip3009' || scheme !== 'exact' || !isEvm(network)) return PASSED
+  return refuse(
+    'scheme',
+    'unsupported_payload_type',
+    'Payments by Permit2 are not taken here. Sign an EIP-3009 authorization (TransferWithAuthorization) of the asset.',
+  )
+}
+
 /** The asset and its signing domain are pinned: a token of another name at another address is not money. */
-export const checkAsset: CheckOf = ({ payment, requirements, networks }, paid) => {
+export const checkAsset: CheckOf = ({ payment, requirements, networks }) => {
   const network = networks.find(payment.network)
   if (!network) return PASSED
   const { address, name } = network.asset
@@ -118,8 +124,6 @@ export const checkAsset: CheckOf = ({ payment, requirements, networks }, paid) =
       'invalid_payment_requirements',
       `The asset on ${network.network} is ${address} (${name}); ${requirements.asset} is not accepted.`,
     )
-  if (X402_RULES.asset(paid, requirements) === 'mismatch')
-    return refuse('asset', 'permit2_token_mismatch', `The permit is for another token than ${address}.`)
   return checkDomain(requirements.extra, network, kind.type === 'eip3009')
 }
 
@@ -157,8 +161,6 @@ export function checkDomain(
 export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }, paid) => {
   if (!isEvm(payment.network)) return PASSED
   const { payTo, asset } = requirements
-  const { kind } = payment
-  const signedFor = paid.transfer?.to
   const deny = (message: string) => refuse('pay_to', 'invalid_payment_requirements', message)
   if (!ADDRESS.test(payTo)) return deny('payTo must be an address: 0x and 40 hex digits.')
   if (!isOurs) {
@@ -169,44 +171,25 @@ export const checkPayTo: CheckOf = ({ payment, requirements, isOurs, keccak256 }
     if (isSameAddress(payTo, payment.payer)) return deny('payTo is the payer: nothing would be paid.')
   }
   if (X402_RULES.pay_to(paid, requirements) === 'mismatch')
-    return kind.type === 'permit2'
-      ? refuse(
-          'pay_to',
-          'invalid_permit2_recipient_mismatch',
-          `The permit pays ${signedFor}; sign one that pays ${payTo}.`,
-        )
-      : refuse(
-          'pay_to',
-          'invalid_exact_evm_recipient_mismatch',
-          `The authorization pays ${signedFor}; sign one that pays ${payTo}.`,
-        )
-  if (kind.type === 'permit2' && kind.permit2.spender !== PERMIT2_PROXY)
     return refuse(
       'pay_to',
-      'invalid_permit2_spender',
-      `The spender of the permit must be the x402 proxy ${PERMIT2_PROXY}.`,
+      'invalid_exact_evm_recipient_mismatch',
+      `The authorization pays ${paid.transfer?.to}; sign one that pays ${payTo}.`,
     )
   return PASSED
 }
 
 /** The signed amount is exactly the required one, and a seller's own requirement is not zero. */
-export const checkAmount: CheckOf = ({ payment, requirements, isOurs }, paid) => {
+export const checkAmount: CheckOf = ({ requirements, isOurs }, paid) => {
   const { amount } = requirements
   if (amount === '0' && !isOurs)
     return refuse('amount', 'invalid_payment_requirements', 'The required amount is zero: nothing to settle.')
   if (X402_RULES.amount(paid, requirements) !== 'mismatch') return PASSED
-  const signedFor = paid.transfer?.amount
-  return payment.kind.type === 'permit2'
-    ? refuse(
-        'amount',
-        'permit2_amount_mismatch',
-        `The permit is over ${signedFor}; sign one over exactly ${amount}.`,
-      )
-    : refuse(
-        'amount',
-        'invalid_exact_evm_payload_authorization_value_mismatch',
-        `The authorization is over ${signedFor}; sign one over exactly ${amount}.`,
-      )
+  return refuse(
+    'amount',
+    'invalid_exact_evm_payload_authorization_value_mismatch',
+    `The authorization is over ${paid.transfer?.amount}; sign one over exactly ${amount}.`,
+  )
 }
 
 /** The requirement leaves enough time to settle. */
@@ -246,25 +229,24 @@ export const checkResource: CheckOf = ({ payment, resourceUrl }) => {
 /** The window is bounded both ways: long enough to settle, and not so long that a forgotten payment stays good for years. */
 export const checkWindow: CheckOf = ({ payment, requirements, nowSeconds }) => {
   const { kind } = payment
-  if (kind.type === 'foreign') return PASSED
-  const isPermit2 = kind.type === 'permit2'
-  const window = isPermit2
-    ? { notBefore: kind.permit2.validAfter, expiresAt: kind.permit2.deadline }
-    : { notBefore: kind.authorization.validAfter, expiresAt: kind.authorization.validBefore }
+  if (kind.type !== 'eip3009') return PASSED
+  const { validAfter: notBefore, validBefore: expiresAt } = kind.authorization
   const latestEnd = nowSeconds + BigInt(requirements.maxTimeoutSeconds) + CLOCK_SKEW_SECONDS
   const earliestEnd = nowSeconds + SETTLE_BUDGET_SECONDS
-  const [problem] = findWindowProblems(window, { latestStart: nowSeconds, earliestEnd, latestEnd })
+  const [problem] = findWindowProblems(
+    { notBefore, expiresAt },
+    { latestStart: nowSeconds, earliestEnd, latestEnd },
+  )
   if (problem === undefined) return PASSED
-  const { notBefore, expiresAt } = window
   if (problem === 'starts_too_late')
     return refuse(
       'window',
-      isPermit2 ? 'permit2_not_yet_valid' : 'invalid_exact_evm_payload_authorization_valid_after',
+      'invalid_exact_evm_payload_authorization_valid_after',
       `The payment is not valid before ${notBefore}; it is ${nowSeconds} now.`,
     )
   return refuse(
     'window',
-    isPermit2 ? 'permit2_deadline_expired' : 'invalid_exact_evm_payload_authorization_valid_before',
+    'invalid_exact_evm_payload_authorization_valid_before',
     problem === 'ends_too_soon'
       ? `The payment ends at ${expiresAt}, too soon to settle at ${nowSeconds}. Sign a fresh one.`
       : `The payment is valid until ${expiresAt}; sign one that ends by ${latestEnd} (maxTimeoutSeconds from now).`,
@@ -297,6 +279,7 @@ export const checkSignatureForm: CheckOf = ({ payment }) => {
 const CHECKS_WITHOUT_WORLD = [
   checkScheme,
   checkNetwork,
+  checkMethod,
   checkAsset,
   checkPayTo,
   checkAmount,

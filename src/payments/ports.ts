@@ -37,20 +37,6 @@ export interface Eip3009Authorization {
   readonly nonce: string
 }
 
-/** The authorization that a buyer signed for Permit2, where the transfer goes through the exact-payment proxy. */
-export interface Permit2Authorization {
-  /** Lower-case addresses. */
-  readonly from: string
-  readonly token: string
-  readonly amount: bigint
-  readonly spender: string
-  readonly to: string
-  readonly nonce: bigint
-  /** Seconds since the epoch. */
-  readonly validAfter: bigint
-  readonly deadline: bigint
-}
-
 /** A decoded payment. Whatever can move money is inside a Secret. */
 export interface Payment {
   readonly x402Version: 1 | 2
@@ -68,8 +54,7 @@ export interface Payment {
         readonly authorization: Eip3009Authorization
         readonly signature: Secret<string>
       }
-    | { readonly type: 'permit2'; readonly permit2: Permit2Authorization }
-    /** Another scheme, or another family of chains: an upstream judges it. */
+    /** Another scheme, or another family of chains: an upstream judges it. `exact` on an EVM by Permit2: nobody here does. */
     | { readonly type: 'foreign' }
   /**
    * Payer and nonce identify a claim, with network and asset. Lower-case where the chain is EVM. For `foreign` payments

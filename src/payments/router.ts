@@ -50,12 +50,18 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return networks.find(caip2)?.network ?? (/^solana:\w{1,32}$/.test(caip2) ? caip2 : undefined)
   }
 
+  /** On our own chains only what is checked here; on others an upstream's word is all there is, and /facilitator says so. */
+  const isOffered = ({ scheme, network }: SupportedKind): boolean => {
+    const routed = toRouted(network)
+    return routed !== undefined && (scheme === 'exact' || networks.find(routed) === undefined)
+  }
+
   async function ask(known: Known): Promise<SupportedResponse | undefined> {
     const startedAt = now()
     let supported: SupportedResponse | undefined
     try {
       const answer = await known.upstream.supported(SUPPORTED_DEADLINE_MS)
-      supported = { ...answer, kinds: answer.kinds.filter((kind) => toRouted(kind.network) !== undefined) }
+      supported = { ...answer, kinds: answer.kinds.filter(isOffered) }
       known.latencyMs ??= now() - startedAt
     } catch (thrown) {
       log.warn({ upstream: known.upstream.id, err: thrown }, 'a facilitator does not say what it takes')

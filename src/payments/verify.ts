@@ -163,7 +163,7 @@ export function createVerifier(parts: VerifierParts): Verifier {
     return agreed.ok ? { ...agreed, funds: verdict.funds } : agreed
   }
 
-  /** Contract wallets, Permit2, other schemes and other families of chains are judged by whoever will settle them. */
+  /** Contract wallets, other schemes and other families of chains are judged by whoever will settle them. */
   async function askUpstreams(payment: Payment, requirements: PaymentRequirements): Promise<Verdict> {
     const { x402Version, scheme, network } = payment
     const routes = await router.routes({ x402Version, scheme, network })

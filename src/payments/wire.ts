@@ -14,7 +14,7 @@ import { must } from '../lib/must.ts'
 import { Secret } from '../lib/secret.ts'
 import { assertPlain, decodeHeader, paymentInvalid } from './codec.ts'
 import { findV1Network } from '../core/networks.ts'
-import type { Eip3009Authorization, Payment, Permit2Authorization } from './ports.ts'
+import type { Eip3009Authorization, Payment } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { PresentedPayment } from '../core/charging.ts'
 
@@ -48,17 +48,6 @@ const Eip3009Payload = z.object({
     validAfter: Uint,
     validBefore: Uint,
     nonce: Bytes32,
-  }),
-})
-const Permit2Payload = z.object({
-  signature: Signature,
-  permit2Authorization: z.object({
-    permitted: z.object({ token: Address, amount: Uint }),
-    from: Address,
-    spender: Address,
-    nonce: Uint,
-    deadline: Uint,
-    witness: z.object({ to: Address, validAfter: Uint }),
   }),
 })
 
@@ -199,8 +188,9 @@ function readContent(
 ): Content {
   if (scheme !== 'exact' || !network.startsWith('eip155:')) return readForeign(network, payload)
   if (method === 'eip3009') return readEip3009(parseShape(Eip3009Payload, payload, at))
-  if (method === 'permit2') return readPermit2(parseShape(Permit2Payload, payload, at))
-  throw paymentInvalid(at, 'must hold either authorization (EIP-3009) or permit2Authorization.')
+  // It is read as far as it takes to name it, so that the firewall can say what to sign instead.
+  if (method === 'permit2') return readForeign(network, payload)
+  throw paymentInvalid(at, 'must hold authorization (EIP-3009), and no other permission beside it.')
 }
 
 function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {
@@ -224,30 +214,7 @@ function readEip3009(payload: z.infer<typeof Eip3009Payload>): Content {
   }
 }
 
-function readPermit2(payload: z.infer<typeof Permit2Payload>): Content {
-  const { permitted, from, spender, nonce, deadline, witness } = payload.permit2Authorization
-  const permit2: Permit2Authorization = {
-    from,
-    token: permitted.token,
-    amount: BigInt(permitted.amount),
-    spender,
-    to: witness.to,
-    nonce: BigInt(nonce),
-    validAfter: BigInt(witness.validAfter),
-    deadline: BigInt(deadline),
-  }
-  return {
-    facts: {
-      kind: { type: 'permit2', permit2 },
-      payer: from,
-      nonce: `permit2:${nonce}`,
-      validBefore: toMillis(permit2.deadline),
-    },
-    payload,
-  }
-}
-
-/** Another scheme or family: the digest of what was signed, so that it counts once whatever is written around it. */
+/** Another scheme, family or permission: the digest of what was signed, so that it counts once whatever is written around it. */
 function readForeign(network: string, payload: Record<string, unknown>): Content {
   const { transaction } = payload
   const signed =

@@ -1,5 +1,6 @@
 // Other sellers' payments through POST /verify and /settle, on a real chain: settled once, refused in x402's own words.
 import { HTTPFacilitatorClient } from '@x402/core/server'
+import { ExactEvmScheme } from '@x402/evm/exact/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
@@ -89,6 +90,31 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
         invalidReason: expect.stringMatching(/^[a-z0-9_]+$/),
       })
       expect(body.detail).toBe(body.invalidMessage)
+    })
+
+    it('refuses what a stock client signs for Permit2, and says what to sign instead', async () => {
+      const paymentRequirements = wanted()
+      paymentRequirements.extra = { ...paymentRequirements.extra, assetTransferMethod: 'permit2' }
+      const client = new ExactEvmScheme(chain.payers[0]!)
+      const { payload } = await client.createPaymentPayload(2, paymentRequirements as never)
+      expect(payload).toHaveProperty('permit2Authorization')
+      const paymentPayload = { x402Version: 2, accepted: paymentRequirements, payload }
+      for (const [path, reason] of [
+        ['/verify', 'invalidReason'],
+        ['/settle', 'errorReason'],
+      ] as const) {
+        const { status, body } = await post(gateway, path, {
+          x402Version: 2,
+          paymentPayload,
+          paymentRequirements,
+        })
+        expect([status, body.code, body[reason]]).toEqual([
+          400,
+          'payment_blocked',
+          'unsupported_payload_type',
+        ])
+        expect(body.detail).toContain('Sign an EIP-3009 authorization')
+      }
     })
 
     it(

@@ -153,15 +153,17 @@ function apply(body: Json, { path, value }: Change): void {
   else (at as Json)[last] = value
 }
 
-const STATEMENTS = ['scheme', 'network', 'asset', 'domain', 'pay_to', 'amount', 'accepted'] as const
+const STATEMENTS = ['scheme', 'network', 'domain', 'pay_to', 'amount', 'accepted'] as const
 type Statement = (typeof STATEMENTS)[number]
 type Said = Readonly<Record<Statement, 'differs' | 'agrees' | 'not compared'>>
 
 /**
  * What the firewall says of each statement. Not compared is
  * - what it refused on its own account before it came to compare: an asset that is not pinned, a network that is not served, a
- *   payTo that nobody should be paid at, no signing domain at all, an amount of zero, a spender that is not the proxy;
- * - what stands in a payment that it leaves to an upstream: another scheme than `exact`, another family of chains.
+ *   payTo that nobody should be paid at, no signing domain at all, an amount of zero;
+ * - what stands in a payment that it refuses unread (Permit2) or leaves to an upstream: another scheme than `exact`, another
+ *   family of chains;
+ * - the asset: an authorization names none, its domain does.
  */
 function askFirewall(body: Json): Said {
   const { payment, requirements } = decodeFacilitatorRequest(body, networks)
@@ -188,10 +190,9 @@ function askFirewall(body: Json): Said {
   return {
     scheme: say(reasonOf(checkScheme), /scheme/),
     network: say(reasonOf(checkNetwork), /network_mismatch/),
-    asset: isServed ? say(asset, /token_mismatch/, looked) : 'not compared',
     domain: isServed ? say(asset, /token_(?:name|version)_mismatch/) : 'not compared',
     pay_to: say(reasonOf(checkPayTo), /recipient_mismatch/, looked),
-    amount: say(reasonOf(checkAmount), /amount_mismatch|value_mismatch/, looked),
+    amount: say(reasonOf(checkAmount), /value_mismatch/, looked),
     accepted:
       payment.accepted === null ? 'not compared' : reasonOf(checkAccepted) === '' ? 'agrees' : 'differs',
   }
@@ -219,7 +220,7 @@ function statementOf({ kind, at, with: other }: Binding): Statement | undefined 
   if (!other.startsWith(REQUIRED)) return undefined
   const name = other.slice(REQUIRED.length + 1)
   if (kind === 'payee') return 'pay_to'
-  if (kind === 'amount') return name === 'asset' ? 'asset' : 'amount'
+  if (kind === 'amount') return name === 'asset' ? undefined : 'amount'
   if (kind !== 'offer') return undefined
   return name === 'scheme' || name === 'network' ? name : 'accepted'
 }

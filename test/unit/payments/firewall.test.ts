@@ -21,7 +21,6 @@ const USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 const PAYER = '0x9d8a62f656a8d1615c1294fd71e9cfb3e4855a4f'
 const PAY_TO = '0x00000000000000000000000000000000ca5cade5'
 const STRANGER = `0x${'ab'.repeat(20)}`
-const PROXY = '0x402085c248eea27d92e8b30b2c58ed07f9e20001'
 const LOW_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0'
 const HIGH_S = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a1'
 const signatureOf = (s: string, v: string) => `0x${'11'.repeat(32)}${s}${v}`
@@ -48,21 +47,10 @@ const authorization = {
   validBefore: NOW + 300n,
   nonce: `0x${'cd'.repeat(32)}`,
 }
-const permit2 = {
-  from: PAYER,
-  token: USDC.toLowerCase(),
-  amount: 1000n,
-  spender: PROXY,
-  to: PAY_TO,
-  nonce: 7n,
-  validAfter: 0n,
-  deadline: NOW + 300n,
-}
 
 interface Change {
   readonly payment?: Partial<Payment>
   readonly authorization?: Partial<typeof authorization>
-  readonly permit2?: Partial<typeof permit2>
   readonly signature?: string
   /** In the requirement and in what the buyer accepted. */
   readonly both?: Partial<PaymentRequirements>
@@ -81,13 +69,11 @@ function caseOf(change: Change): Case {
       accepted: { ...required, ...change.accepted },
       resourceUrl: null,
       extensions: {},
-      kind: change.permit2
-        ? { type: 'permit2', permit2: { ...permit2, ...change.permit2 } }
-        : {
-            type: 'eip3009',
-            authorization: { ...authorization, ...change.authorization },
-            signature: new Secret(change.signature ?? signatureOf(LOW_S, '1b')),
-          },
+      kind: {
+        type: 'eip3009',
+        authorization: { ...authorization, ...change.authorization },
+        signature: new Secret(change.signature ?? signatureOf(LOW_S, '1b')),
+      },
       payer: PAYER,
       nonce: authorization.nonce,
       validBefore: null,
@@ -111,7 +97,6 @@ const zero = `0x${'0'.repeat(40)}`
 describe('the firewall, as far as it needs nobody', () => {
   it('passes a payment that fits', () => {
     expect(verdictOf({})).toEqual({ ok: true })
-    expect(verdictOf({ permit2: {} })).toEqual({ ok: true })
   })
 
   it('names the networks that are served, or says that none is', () => {
@@ -172,6 +157,13 @@ describe('the firewall, as far as it needs nobody', () => {
       },
     ],
     [
+      'a permission that nobody checks',
+      'scheme',
+      'unsupported_payload_type',
+      { payment: { kind: { type: 'foreign' } } },
+      { both: { scheme: 'upto' }, payment: { kind: { type: 'foreign' } } },
+    ],
+    [
       'a fake asset',
       'asset',
       'invalid_payment_requirements',
@@ -213,13 +205,6 @@ describe('the firewall, as far as it needs nobody', () => {
       'invalid_exact_evm_token_version_mismatch',
       { both: { extra: { name: 'USDC', version: 2 } } },
       { both: { extra: { name: 'USDC', version: '2', assetTransferMethod: 'eip3009' } } },
-    ],
-    [
-      'a permit for another token',
-      'asset',
-      'permit2_token_mismatch',
-      { permit2: { token: STRANGER } },
-      { permit2: {}, both: { extra: {} } },
     ],
     [
       'a payTo that is no address',
@@ -267,20 +252,6 @@ describe('the firewall, as far as it needs nobody', () => {
       {},
     ],
     [
-      'a permit that pays somebody else',
-      'pay_to',
-      'invalid_permit2_recipient_mismatch',
-      { permit2: { to: STRANGER } },
-      { permit2: {} },
-    ],
-    [
-      'a permit for another spender',
-      'pay_to',
-      'invalid_permit2_spender',
-      { permit2: { spender: STRANGER } },
-      { permit2: {} },
-    ],
-    [
       'an amount of zero',
       'amount',
       'invalid_payment_requirements',
@@ -300,13 +271,6 @@ describe('the firewall, as far as it needs nobody', () => {
       'invalid_exact_evm_payload_authorization_value_mismatch',
       { authorization: { value: 1001n } },
       {},
-    ],
-    [
-      'a permit over too much',
-      'amount',
-      'permit2_amount_mismatch',
-      { permit2: { amount: 1001n } },
-      { permit2: {} },
     ],
     [
       'a timeout in which nothing settles',
@@ -371,20 +335,6 @@ describe('the firewall, as far as it needs nobody', () => {
       'invalid_exact_evm_payload_authorization_valid_after',
       { authorization: { validAfter: NOW + 1n } },
       { authorization: { validAfter: NOW } },
-    ],
-    [
-      'a permit past its deadline',
-      'window',
-      'permit2_deadline_expired',
-      { permit2: { deadline: NOW } },
-      { permit2: { deadline: NOW + 6n } },
-    ],
-    [
-      'a permit for later',
-      'window',
-      'permit2_not_yet_valid',
-      { permit2: { validAfter: NOW + 1n } },
-      { permit2: { validAfter: NOW } },
     ],
     [
       'a high s',
@@ -452,6 +402,7 @@ describe('the firewall, as far as it needs nobody', () => {
       another scheme than upto: The payment is of scheme exact; upto is required.
       another network: The payment is for eip155:8453; eip155:84532 is required.
       a network that is not served: eip155:1 is not served here. Pay on eip155:8453, eip155:84532.
+      a permission that nobody checks: Payments by Permit2 are not taken here. Sign an EIP-3009 authorization (TransferWithAuthorization) of the asset.
       a fake asset: The asset on eip155:84532 is 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC); 0xabababababababababababababababababababab is not accepted.
       the asset of another network: The asset on eip155:84532 is 0x036CbD53842c5426634e7929541eC2318f3dCF7e (USDC); 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 is not accepted.
       no domain: extra must hold the signing domain of the asset: name "USDC" and version "2".
@@ -459,19 +410,15 @@ describe('the firewall, as far as it needs nobody', () => {
       the domain name of another network: extra.name must be "USDC": that is how the asset at 0x036CbD53842c5426634e7929541eC2318f3dCF7e calls itself.
       another domain version: extra.version must be "2".
       a domain version that is a number: extra.version must be "2".
-      a permit for another token: The permit is for another token than 0x036CbD53842c5426634e7929541eC2318f3dCF7e.
       a payTo that is no address: payTo must be an address: 0x and 40 hex digits.
       a payTo with a wrong checksum: payTo has a wrong checksum: one of its characters may be mistyped.
       the zero address as payTo: payTo is the zero address: the money would be lost.
       the asset as payTo: payTo is the asset itself: the money would be lost.
       the payer as payTo: payTo is the payer: nothing would be paid.
       an authorization that pays somebody else: The authorization pays 0xabababababababababababababababababababab; sign one that pays 0x00000000000000000000000000000000ca5cade5.
-      a permit that pays somebody else: The permit pays 0xabababababababababababababababababababab; sign one that pays 0x00000000000000000000000000000000ca5cade5.
-      a permit for another spender: The spender of the permit must be the x402 proxy 0x402085c248eea27d92e8b30b2c58ed07f9e20001.
       an amount of zero: The required amount is zero: nothing to settle.
       too little: The authorization is over 999; sign one over exactly 1000.
       too much: The authorization is over 1001; sign one over exactly 1000.
-      a permit over too much: The permit is over 1001; sign one over exactly 1000.
       a timeout in which nothing settles: maxTimeoutSeconds must be at least 6: settling takes that long.
       a lie about the amount: accepted.amount differs from the requirement. Copy one entry of accepts unchanged and sign that.
       a lie about payTo: accepted.payTo differs from the requirement. Copy one entry of accepts unchanged and sign that.
@@ -482,8 +429,6 @@ describe('the firewall, as far as it needs nobody', () => {
       a window that never closes: The payment is valid until 115792089237316195423570985008687907853269984665640564039457584007913129639935; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
       a window one second too long: The payment is valid until 1800000331; sign one that ends by 1800000330 (maxTimeoutSeconds from now).
       a window that is not open yet: The payment is not valid before 1800000001; it is 1800000000 now.
-      a permit past its deadline: The payment ends at 1800000000, too soon to settle at 1800000000. Sign a fresh one.
-      a permit for later: The payment is not valid before 1800000001; it is 1800000000 now.
       a high s: The signature has a high s. Sign with the lower of the two values.
       v of 0: The last byte of the signature (v) must be 27 or 28.
       v of 29: The last byte of the signature (v) must be 27 or 28.

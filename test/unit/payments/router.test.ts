@@ -46,6 +46,15 @@ describe('routes', () => {
     expect(await ids({ scheme: 'exact', network: 'eip155:10' })).toEqual([])
   })
 
+  it('offer on our own chains only what is checked here, and on others what an upstream says', async () => {
+    const upto = { ...exactKind(), scheme: 'upto' }
+    const svm = { ...exactKind(SOLANA), scheme: 'upto' }
+    const { router, ids } = setUp(fakeUpstream('a', { kinds: [exactKind(), upto, svm] }))
+    expect((await router.supported()).kinds).toEqual([exactKind(), svm])
+    expect(await ids({ scheme: 'upto', network: 'eip155:84532' })).toEqual([])
+    expect(await ids({ scheme: 'upto', network: SOLANA })).toEqual(['a'])
+  })
+
   it('prefer the version of the payment and take another one otherwise', async () => {
     const v1 = { x402Version: 1, scheme: 'exact', network: 'base-sepolia' }
     const { router } = setUp(fakeUpstream('both', { kinds: [exactKind(), v1] }))

@@ -144,26 +144,14 @@ describe('decoding a payment', () => {
     })
   })
 
-  it('reads a Permit2 payment', () => {
+  it('reads a Permit2 payment as one that nobody checks, and each as one of its own', () => {
     const payment = decode(permit2)
-    expect(payment).toMatchObject({
-      payer: FROM.toLowerCase(),
-      nonce: 'permit2:77',
-      validBefore: 1_800_000_000_000,
-      kind: {
-        type: 'permit2',
-        permit2: {
-          from: FROM.toLowerCase(),
-          token: USDC.toLowerCase(),
-          amount: 1000n,
-          spender: '0x402085c248eea27d92e8b30b2c58ed07f9e20001',
-          to: PAY_TO,
-          nonce: 77n,
-          validAfter: 5n,
-          deadline: 1_800_000_000n,
-        },
-      },
+    expect(payment).toMatchObject({ payer: '', validBefore: null, kind: { type: 'foreign' } })
+    const other = decode({
+      ...permit2,
+      payload: { signature: SIGNATURE, permit2Authorization: { ...permit2Authorization, nonce: '78' } },
     })
+    expect(other.nonce).not.toBe(payment.nonce)
   })
 
   it('shows nothing that can move money when it is printed', () => {
@@ -349,7 +337,7 @@ describe('decoding a payment', () => {
     ['a transaction', { transaction: 'AQ==' }],
   ])('says which signed permission a payment needs where it holds %s', (_, payload) => {
     expect(refusalOf(() => decode({ ...v2, payload: { signature: SIGNATURE, ...payload } }))).toEqual({
-      message: 'payload must hold either authorization (EIP-3009) or permit2Authorization.',
+      message: 'payload must hold authorization (EIP-3009), and no other permission beside it.',
       pointer: '/payload',
     })
   })
