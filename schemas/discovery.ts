@@ -77,6 +77,7 @@ export const DiscoveryItem = z.strictObject({
   tags: z.array(z.string()).optional(),
   iconUrl: z.string().optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
+  own: z.boolean().describe('True: this gateway sells it and says so itself'),
   method: z.string().nullable().describe('HTTP method, where the listing names it'),
   sources: z
     .array(
@@ -105,8 +106,12 @@ export const DiscoverySourceState = z.strictObject({
     .describe('partial: more than we read; stale: older data of a source that does not answer'),
   detail: z.string(),
   fetched_at: Timestamp.nullable(),
+  age_seconds: z.int().min(0).nullable().describe('How old what is shown of this source is'),
   entries: z.int().min(0),
-  dropped: z.int().min(0).describe('Entries that were not valid or not public'),
+  dropped: z.int().min(0).describe('Entries that are not shown: not valid, not public, repeated, or ours'),
+  dropped_for: z
+    .record(z.string(), z.int().min(1))
+    .describe('How many were dropped for which reason, e.g. `{"too_deep": 1}`'),
 })
 export type DiscoverySourceState = z.infer<typeof DiscoverySourceState>
 

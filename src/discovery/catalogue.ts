@@ -1,21 +1,28 @@
 // Reads one catalogue: its /discovery/resources, page by page, within bounds. What was read stays read when a later page
-// fails; nothing of it is believed before entry.ts has looked at it.
+// fails; nothing of it is believed before entry.ts has looked at it. A page that cannot be read is asked for again in smaller
+// ones, down to a single entry, so that the entry at fault costs itself alone.
+import { createHash, type Hash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isObject, parseJson } from '../lib/json.ts'
 import { memberOf } from './data.ts'
-import { type Entry, readEntry } from './entry.ts'
+import { type Entry, type EntryRefusal, readEntry } from './entry.ts'
 import type { Outbound, OutboundReason } from './outbound.ts'
+import { type Page, type ParseFailure, parseEntry, splitPage } from './page.ts'
+
+/** Why an entry is not listed. `repeated`: the catalogue lists the same resource before; `own_address`: only we speak for that. */
+export type DropReason = EntryRefusal | ParseFailure | 'repeated' | 'own_address'
 
 export interface CatalogueReading {
   readonly entries: readonly Entry[]
-  /** Entries that were not valid or not public, and repetitions. */
-  readonly dropped: number
+  /** Entries that are not listed, by the reason. */
+  readonly dropped: ReadonlyMap<DropReason, number>
   /** `complete`, or why there is no more: then `entries` is what came before. */
   readonly end: 'complete' | 'limit' | 'malformed' | `status_${number}` | OutboundReason
 }
 
 export interface CatalogueLimits {
   readonly pages: number
+  /** Requests for less than a whole page, all of them together. */
+  readonly smallPages: number
   readonly entries: number
   readonly pageBytes: number
   readonly pageMs: number
@@ -24,6 +31,8 @@ export interface CatalogueLimits {
 
 export const CATALOGUE_LIMITS: CatalogueLimits = {
   pages: 60,
+  // One entry that nobody can read takes about fifteen: seven halvings, and as many steps back to whole pages.
+  smallPages: 120,
   entries: 5_000,
   pageBytes: 2 * 1024 * 1024,
   pageMs: 8_000,
@@ -31,90 +40,132 @@ export const CATALOGUE_LIMITS: CatalogueLimits = {
 }
 
 const PAGE = 100
+/** Entries in a row that may be unreadable on their own: more of them is a catalogue that heeds no `limit`. */
+const MAX_UNREADABLE = 8
 /** Entries between two turns of the event loop. */
 const AT_ONCE = 25
 const PATH = '/discovery/resources'
 
 export interface CatalogueParts {
   readonly outbound: Outbound
+  /** Whether an entry speaks for an address of ours that we do not list ourselves. */
+  readonly isImpostor: (entry: Entry) => boolean
   readonly now: () => number
 }
+
+type Asked =
+  | { readonly ok: true; readonly page: Page }
+  | { readonly ok: false; readonly end: CatalogueReading['end']; readonly mayBeAnEntry: boolean }
 
 /** Never throws. */
 export async function readCatalogue(
   source: string,
-  { outbound, now }: CatalogueParts,
+  { outbound, isImpostor, now }: CatalogueParts,
   signal: AbortSignal,
   limits: CatalogueLimits = CATALOGUE_LIMITS,
 ): Promise<CatalogueReading> {
   const started = now()
   const entries = new Map<string, Entry>()
-  let seen = 0
-  let dropped = 0
+  const dropped = new Map<DropReason, number>()
+  const drop = (reason: DropReason, count = 1) => dropped.set(reason, (dropped.get(reason) ?? 0) + count)
   const finish = (end: CatalogueReading['end']): CatalogueReading => ({
     entries: [...entries.values()],
     dropped,
     end,
   })
+  let seen = 0
 
-  for (let page = 0; page < limits.pages; page++) {
-    const left = limits.totalMs - (now() - started)
-    if (left <= 0) return finish('timeout')
+  async function ask(limit: number, left: number): Promise<Asked> {
     const result = await outbound.get({
-      url: pageUrl(source, seen),
+      url: pageUrl(source, { limit, offset: seen }),
       timeoutMs: Math.min(limits.pageMs, left),
       maxBytes: limits.pageBytes,
       signal,
       isConfigured: true,
     })
-    if (!result.ok) return finish(result.reason)
-    if (result.response.status !== 200) return finish(`status_${result.response.status}`)
-    const read = readPage(result.response.body)
-    if (!read) return finish('malformed')
-
-    const sizeBefore = entries.size
-    for (const [i, item] of read.items.slice(0, limits.entries - seen).entries()) {
-      if (i % AT_ONCE === AT_ONCE - 1) await nextTurn()
-      const verdict = readEntry(item, now())
-      if (verdict.ok && !entries.has(verdict.entry.key)) entries.set(verdict.entry.key, verdict.entry)
-      else dropped++
-    }
-    seen += read.items.length
-    if (seen >= limits.entries && (read.total === undefined || read.total > limits.entries))
-      return finish('limit')
-    const isLast = read.total === undefined ? read.items.length < PAGE : seen >= read.total
-    if (isLast || read.items.length === 0) return finish('complete')
-    // A page that says nothing new is the same page again: this catalogue does not know `offset`.
-    if (entries.size === sizeBefore && page > 0) return finish('complete')
+    if (!result.ok) return { ok: false, end: result.reason, mayBeAnEntry: result.reason === 'too_large' }
+    const { status, body } = result.response
+    if (status !== 200) return { ok: false, end: `status_${status}`, mayBeAnEntry: false }
+    const read = splitPage(body, limits.entries - seen)
+    return read.ok ? read : { ok: false, end: 'malformed', mayBeAnEntry: read.reason === 'damaged' }
   }
-  return finish('limit')
+
+  /** @returns how many entries were new, and the resources of the page as one digest */
+  async function take(page: Page): Promise<{ readonly added: number; readonly digest: string }> {
+    const hash = createHash('sha256')
+    const sizeBefore = entries.size
+    for (const [i, bytes] of page.entries.entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await nextTurn()
+      const parsed = parseEntry(bytes)
+      const value = parsed.ok ? parsed.value : undefined
+      const verdict = parsed.ok ? readEntry(value, now()) : parsed
+      if (!verdict.ok) {
+        drop(verdict.reason)
+        hash.update(bytes)
+        continue
+      }
+      const { entry } = verdict
+      hashEntry(hash, entry, memberOf(value, 'resource'))
+      if (entries.has(entry.key)) drop('repeated')
+      else if (isImpostor(entry)) drop('own_address')
+      else entries.set(entry.key, entry)
+    }
+    return { added: entries.size - sizeBefore, digest: hash.digest('base64') }
+  }
+
+  let limit = PAGE
+  let lastDigest = ''
+  let unreadable = 0
+  let failure: CatalogueReading['end'] = 'limit'
+  for (let pages = 0, smallPages = 0; pages < limits.pages && smallPages < limits.smallPages;) {
+    const left = limits.totalMs - (now() - started)
+    if (left <= 0) return finish('timeout')
+    if (limit === PAGE) pages++
+    else smallPages++
+    const asked = await ask(limit, left)
+    if (!asked.ok) {
+      failure = asked.end
+      if (!asked.mayBeAnEntry || signal.aborted) return finish(failure)
+      if (limit > 1) {
+        limit = Math.floor(limit / 2)
+        continue
+      }
+      // This one entry is what nobody can read.
+      if (++unreadable > MAX_UNREADABLE) return finish(failure)
+      drop(failure === 'too_large' ? 'too_large' : 'malformed')
+      seen++
+      continue
+    }
+    const { page } = asked
+    const { added, digest } = await take(page)
+    seen += page.count
+    if (seen >= limits.entries && (page.total === undefined || page.total > limits.entries))
+      return finish('limit')
+    const isLast = page.total === undefined ? page.count < limit : seen >= page.total
+    if (isLast || page.count === 0) return finish('complete')
+    // The very page of before is the same page again: this catalogue does not know `offset`.
+    if (added === 0 && page.count > 1 && digest === lastDigest) return finish('complete')
+    lastDigest = digest
+    unreadable = 0
+    limit = Math.min(PAGE, limit * 2)
+  }
+  // Where small pages are used up, what comes behind the unreadable entries is not known.
+  return finish(limit < PAGE ? failure : 'limit')
+}
+
+/** Resources as the catalogue spells them: what it lists twice it spells twice, and a page that comes again it spells alike. */
+function hashEntry(hash: Hash, { key }: Entry, spelt: unknown): void {
+  hash.update(`${key}\0${typeof spelt === 'string' ? spelt : ''}\0`)
 }
 
 /** The catalogue's own query (an access key, say) stays. */
-function pageUrl(source: string, offset: number): string {
+function pageUrl(source: string, { limit, offset }: { limit: number; offset: number }): string {
   const url = new URL(source)
   const path = url.pathname.replace(/\/+$/, '')
   url.pathname = path.endsWith(PATH) ? path : path + PATH
-  url.searchParams.set('limit', String(PAGE))
+  url.searchParams.set('limit', String(limit))
   url.searchParams.set('offset', String(offset))
   return url.href
-}
-
-function readPage(body: Buffer): { items: readonly unknown[]; total: number | undefined } | undefined {
-  let page: unknown
-  try {
-    page = parseJson(body.toString('utf8'))
-  } catch {
-    return undefined
-  }
-  if (!isObject(page)) return undefined
-  const items = memberOf(page, 'items') ?? memberOf(page, 'resources')
-  if (!Array.isArray(items)) return undefined
-  const total = memberOf(page, 'pagination', 'total')
-  return {
-    items,
-    total: typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 ? total : undefined,
-  }
 }
 
 /** The catalogue as it is shown: without the query, which may hold an access key. */

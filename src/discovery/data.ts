@@ -46,9 +46,11 @@ export function copyData(value: unknown, maxChars: number): unknown {
     if (typeof given !== 'object') return null
     const result: Record<string, unknown> = {}
     for (const [key, item] of Object.entries(given)) {
-      if (FORBIDDEN_KEYS.has(key)) continue
+      // The key is judged as it will be written: without its invisible characters it may be another one.
+      const name = key.replace(UNPRINTABLE, '')
+      if (FORBIDDEN_KEYS.has(name)) continue
       spend(key.length)
-      result[key.replace(UNPRINTABLE, '')] = copy(item, depth + 1)
+      result[name] = copy(item, depth + 1)
     }
     return result
   }

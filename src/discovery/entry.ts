@@ -41,9 +41,10 @@ export interface Entry {
   readonly extensions?: Readonly<Record<string, unknown>> | undefined
 }
 
+/** The member that keeps an entry from being listed; `shape` is the entry as a whole. */
+export type EntryRefusal = 'shape' | 'resource' | 'not_public' | 'version' | 'accepts'
 export type EntryVerdict =
-  | { readonly ok: true; readonly entry: Entry }
-  | { readonly ok: false; readonly reason: 'shape' | 'resource' | 'not_public' | 'version' | 'accepts' }
+  { readonly ok: true; readonly entry: Entry } | { readonly ok: false; readonly reason: EntryRefusal }
 
 const MAX_PRICE_TERMS = 5
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])

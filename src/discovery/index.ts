@@ -20,7 +20,7 @@ import { toItem } from './item.ts'
 import { probe } from './liveness.ts'
 import { OWN_SOURCE } from './merge.ts'
 import { createOutbound } from './outbound.ts'
-import { listOwnTools } from './own-listings.ts'
+import { impostorOf, listOwnTools } from './own-listings.ts'
 import {
   comparePositions,
   decodeCursor,
@@ -64,6 +64,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
   const closing = new AbortController()
   const outbound = createOutbound({ ...parts, ports: config.egressPorts })
   const ownListings = listOwnTools({ ...parts, networks: parts.networks.all, startedAt: now() })
+  const isImpostor = impostorOf(ownListings, parts.baseUrl)
   const prober = createProber({
     probe: (entry) => probe(entry, { outbound, now }, closing.signal),
     record: (id, liveness) => store.recordLiveness({ id, liveness }),
@@ -73,7 +74,7 @@ export function createDiscovery(parts: DiscoveryParts): Discovery & { close(): P
   const index = createResourceIndex({ store, now, log })
   const sources = createSources({
     urls: config.discoverySources,
-    read: (url) => readCatalogue(url, { outbound, now }, closing.signal),
+    read: (url) => readCatalogue(url, { outbound, isImpostor, now }, closing.signal),
     onRead: rebuild,
     now,
   })
@@ -176,7 +177,7 @@ const listPosition = ({ isOwn, firstSeen, entry }: IndexedResource): Position =>
 
 const searchPosition = ({ found, score }: { found: IndexedResource; score: number }): Position => [
   -score,
-  0,
+  found.isOwn ? 0 : 1,
   found.entry.id,
 ]
 

@@ -5,7 +5,14 @@ import { toTimestamp } from '../lib/timestamp.ts'
 import type { IndexedResource } from './resource-index.ts'
 
 /** The item as `/discovery/resources` shows it, with our own observations beside the claims. */
-export function toItem({ entry, claims, firstSeen, prices, lastProbe }: IndexedResource): DiscoveryItem {
+export function toItem({
+  entry,
+  isOwn,
+  claims,
+  firstSeen,
+  prices,
+  lastProbe,
+}: IndexedResource): DiscoveryItem {
   const { resource, type, method, x402Version, lastUpdated } = entry
   return {
     resource,
@@ -14,6 +21,7 @@ export function toItem({ entry, claims, firstSeen, prices, lastProbe }: IndexedR
     accepts: [...entry.accepts],
     lastUpdated,
     ...optionalOf(entry),
+    own: isOwn,
     method,
     sources: claims.map((claim) => ({
       source: claim.source,

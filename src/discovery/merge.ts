@@ -1,4 +1,6 @@
-// Merges listings of several catalogues: the same method and URL is one resource, whoever lists it.
+// Merges listings of several catalogues: the same method, URL and payee is one resource, whoever lists it.
+import { createHash } from 'node:crypto'
+import type { SeenTerms } from '../../schemas/discovery.ts'
 import type { Entry } from './entry.ts'
 
 export const OWN_SOURCE = 'own'
@@ -22,32 +24,67 @@ export interface Merged {
   }[]
 }
 
-/** @param listings in the order of configuration, ours first */
+/**
+ * Who is paid tells listings of one address apart: a source speaks for nobody else's payee, however new it says it is. The
+ * same resource with the same payees is one, and so is one that names only some of them.
+ * @param listings in the order of configuration, ours first
+ */
 export function mergeListings(listings: readonly Listing[], maxEntries: number): readonly Merged[] {
-  const byKey = new Map<string, { listing: Listing; entry: Entry }[]>()
+  const byKey = new Map<string, Found[][]>()
+  let size = 0
   for (const listing of listings)
     for (const entry of listing.entries) {
-      const known = byKey.get(entry.key)
-      if (known) known.push({ listing, entry })
-      else if (byKey.size < maxEntries) byKey.set(entry.key, [{ listing, entry }])
+      const found = { listing, entry }
+      const groups = byKey.get(entry.key) ?? []
+      const group = groups.find(([first]) => first !== undefined && isOfSameResource(found, first))
+      if (group) group.push(found)
+      else if (size < maxEntries && groups.length < MAX_PAYEES) {
+        size++
+        byKey.set(entry.key, [...groups, [found]])
+      }
     }
-  return [...byKey.values()].map((found) => {
-    const shown = found.reduce((best, next) => (isBetter(next, best) ? next : best))
-    return {
-      entry: shown.entry,
-      isOwn: shown.listing.source === OWN_SOURCE,
-      claims: found.map(({ listing, entry }) => ({
-        source: listing.source,
-        fetchedAt: listing.fetchedAt,
-        lastUpdated: entry.lastUpdated,
-        sameTerms: entry.price === shown.entry.price,
-      })),
-    }
-  })
+  return [...byKey.values()].flatMap((groups) => groups.map((found, at) => mergedOf(found, at)))
 }
 
 type Found = { readonly listing: Listing; readonly entry: Entry }
 
+/** Different sets of payees that one address may be listed with. */
+const MAX_PAYEES = 5
+
+const isOwn = ({ listing }: Found) => listing.source === OWN_SOURCE
+
+/** What others say of our own address is held against our listing, whomever they name. */
+function isOfSameResource(next: Found, first: Found): boolean {
+  if (isOwn(first)) return true
+  const known = payeesOf(first.entry)
+  return [...payeesOf(next.entry)].every((payee) => known.has(payee))
+}
+
+/** The payees of an entry, each as network and address. */
+export const payeesOf = ({ terms }: Entry): ReadonlySet<string> => new Set(terms.map(payeeOf))
+export const payeeOf = ({ network, payTo }: SeenTerms) => `${network} ${payTo.toLowerCase()}`
+
+function mergedOf(found: readonly Found[], at: number): Merged {
+  const shown = found.reduce((best, next) => (isBetter(next, best) ? next : best))
+  return {
+    // The first source's resource keeps its id, and with it what we remember of it.
+    entry: at === 0 ? shown.entry : { ...shown.entry, id: idWithPayees(shown.entry, found) },
+    isOwn: isOwn(shown),
+    claims: found.map(({ listing, entry }) => ({
+      source: listing.source,
+      fetchedAt: listing.fetchedAt,
+      lastUpdated: entry.lastUpdated,
+      sameTerms: entry.price === shown.entry.price,
+    })),
+  }
+}
+
+function idWithPayees({ key }: Entry, [first]: readonly Found[]): string {
+  const payees = first ? [...payeesOf(first.entry)].sort() : []
+  return createHash('sha256')
+    .update([key, ...payees].join('\0'))
+    .digest('base64url')
+}
+
 /** Nobody else's word counts for what we sell. */
-const isBetter = (next: Found, best: Found) =>
-  best.listing.source !== OWN_SOURCE && next.entry.lastUpdated > best.entry.lastUpdated
+const isBetter = (next: Found, best: Found) => !isOwn(best) && next.entry.lastUpdated > best.entry.lastUpdated

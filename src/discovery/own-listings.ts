@@ -114,3 +114,15 @@ const bodySchema = (method: string, body: unknown) => ({
   },
   required: ['input'],
 })
+
+/**
+ * @param listings everything that we list ourselves
+ * @returns whether somebody else's entry is for our host and is none of ours: another method, path, query, port or tool
+ */
+export function impostorOf(listings: readonly Entry[], baseUrl: string): (entry: Entry) => boolean {
+  const keys = new Set(listings.map(({ key }) => key))
+  const host = hostOf(baseUrl)
+  return ({ key, resource }) => hostOf(resource) === host && !keys.has(key)
+}
+
+const hostOf = (url: string) => new URL(url).hostname.replace(/\.$/, '')

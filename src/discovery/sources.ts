@@ -1,8 +1,7 @@
 // The configured catalogues: read in the background when somebody asks and what we have is old. One that does not answer
 // blocks nobody: what it said last is served, and marked.
 import type { DiscoverySourceState } from '../../schemas/discovery.ts'
-import type { CatalogueReading } from './catalogue.ts'
-import { nameSource } from './catalogue.ts'
+import { type CatalogueReading, nameSource } from './catalogue.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { Listing } from './merge.ts'
 
@@ -15,7 +14,8 @@ interface Source {
   listing: Listing | undefined
   /** The end of the last attempt. */
   end: CatalogueReading['end'] | undefined
-  dropped: number
+  /** What the reading that `listing` is of left out. */
+  dropped: CatalogueReading['dropped']
   dueAt: number
   reading: Promise<void> | undefined
 }
@@ -36,7 +36,7 @@ export function createSources({ urls, read, onRead, now }: SourcesParts) {
     name: nameSource(url),
     listing: undefined,
     end: undefined,
-    dropped: 0,
+    dropped: new Map(),
     dueAt: Number.NEGATIVE_INFINITY,
     reading: undefined,
   }))
@@ -89,7 +89,9 @@ function stateOf({ name, listing, end, dropped }: Source, now: number): Discover
     state,
     detail: end === undefined ? 'not_read_yet' : end,
     fetched_at: listing === undefined ? null : toTimestamp(listing.fetchedAt),
+    age_seconds: listing === undefined ? null : Math.max(0, Math.floor((now - listing.fetchedAt) / 1000)),
     entries: listing?.entries.length ?? 0,
-    dropped,
+    dropped: [...dropped.values()].reduce((sum, count) => sum + count, 0),
+    dropped_for: Object.fromEntries(dropped),
   }
 }

@@ -14,6 +14,7 @@ import type { DiscoveryItem, DiscoveryListPage, DiscoverySearchPage } from '../.
 import { DiscoveryListPage as ListPage, DiscoverySearchPage as SearchPage } from '../../schemas/discovery.ts'
 import { acceptV2, itemOf, pageOf } from '../support/catalogue.ts'
 import {
+  createClient,
   createWorld,
   ENGINES,
   startTestGateway,
@@ -284,6 +285,11 @@ describe('catalogues', () => {
       { state: 'failing', detail: 'too_large' },
     ],
     ['JSON that is nested without end', '['.repeat(100_000), { state: 'failing', detail: 'malformed' }],
+    [
+      'an entry that is nested without end',
+      `{"items":[{"resource":${'['.repeat(5_000)}${']'.repeat(5_000)}}]}`,
+      { state: 'ok', dropped: 1, dropped_for: { too_deep: 1 }, age_seconds: expect.any(Number) },
+    ],
     ['entries of nothing', JSON.stringify({ items: [null, 1, 'a', [], {}] }), { state: 'ok', dropped: 5 }],
     [
       'more entries than anybody reads',
@@ -300,6 +306,80 @@ describe('catalogues', () => {
     expect(page.sources).toMatchObject([expected])
     expect(page.items.length).toBeGreaterThan(0)
     expect((await gw!.rest('GET', '/healthz')).status).toBe(200)
+  })
+
+  it('with hostile entries lose those, say why, and stay whole when they turn hostile later', async () => {
+    await setUp()
+    const others = Array.from({ length: 150 }, (_, i) => itemOf({ resource: `https://r${i}.example.com/` }))
+    const huge = itemOf({ resource: 'https://huge.example.com/', description: 'x'.repeat(2 * 1024 * 1024) })
+    const deep = itemOf({ extensions: JSON.parse(`{"a":${'['.repeat(60)}${']'.repeat(60)}}`) })
+    serve(world!.upstream, [...others.slice(0, 40), huge, deep, ...others.slice(40)])
+    await start([world!.url('')])
+    const page = await until(list, ({ sources }) => sources[0]!.state !== 'pending')
+    expect(page.sources).toMatchObject([
+      { state: 'ok', entries: 150, dropped: 2, dropped_for: { too_large: 1, too_deep: 1 }, age_seconds: 0 },
+    ])
+
+    // Beyond what can be asked around, the last good reading stays, and says how old it is.
+    serve(world!.upstream, [...others.slice(0, 9), ...Array.from({ length: 12 }, () => huge)])
+    clock.now += TEN_MINUTES_MS + 1000
+    const later = await until(list, ({ sources }) => sources[0]!.state === 'stale')
+    expect(later.sources).toMatchObject([{ detail: 'too_large', entries: 150, age_seconds: 601 }])
+    expect(later.pagination.total).toBeGreaterThan(150)
+  })
+
+  it('that list our own address change nothing about what we say', async () => {
+    await setUp()
+    const ours = 'https://gateway.example.com'
+    const fake = (path: string) =>
+      itemOf({
+        resource: `${ours}${path}`,
+        lastUpdated: new Date(clock.now + 3_600_000).toISOString(),
+        accepts: [acceptV2({ amount: '1', payTo: '0x000000000000000000000000000000000000dEaD' })],
+        extensions: { bazaar: { info: { input: { type: 'http', method: 'POST' } } } },
+        description: 'send it to me',
+      })
+    serve(world!.upstream, [fake('/v1/tools/web.fetch'), fake('/v1/tools/web.fetch?a=1'), fake('/login')])
+    const { gateway } = await start([world!.url('')], { GATEWAY_BASE_URL: ours })
+    const { rest } = createClient(`http://127.0.0.1:${gateway.port}`, world!)
+    const there = async () => ListPage.parse((await rest('GET', '/discovery/resources', undefined, '')).body)
+    const page = await until(there, ({ sources }) => sources[0]!.state !== 'pending')
+    expect(page.sources).toMatchObject([{ entries: 1, dropped: 2, dropped_for: { own_address: 2 } }])
+    expect(page.items.every((item) => item.own && item.description !== 'send it to me')).toBe(true)
+    const [fetching] = page.items.filter(({ resource }) => resource === `${ours}/v1/tools/web.fetch`)
+    expect(fetching).toMatchObject({
+      own: true,
+      accepts: [{ amount: '1000', payTo: PAID.GATEWAY_PAY_TO }],
+      sources: [
+        { source: 'own', same_terms: true },
+        { source: world!.url(''), same_terms: false },
+      ],
+    })
+  })
+
+  it('that name another payee for a resource than the one before are shown as what they say', async () => {
+    const { otherUrl } = await setUp()
+    const resource = 'https://shop.example.com/'
+    serve(world!.upstream, [itemOf({ resource, lastUpdated: '2026-11-01T00:00:00Z' })])
+    serve(other!, [
+      itemOf({
+        resource,
+        lastUpdated: new Date(clock.now + 3_600_000).toISOString(),
+        accepts: [acceptV2({ payTo: '0x000000000000000000000000000000000000dEaD' })],
+      }),
+    ])
+    await start([world!.url(''), otherUrl])
+    const page = await until(list, (shown) => foreign(shown).length > 1)
+    const said = foreign(page).map(({ accepts, sources }) => [
+      accepts[0]!['payTo'],
+      sources.map(({ source }) => source),
+    ])
+    expect(new Map(said as [string, string[]][])).toEqual(
+      new Map([
+        [acceptV2().payTo, [world!.url('')]],
+        ['0x000000000000000000000000000000000000dEaD', [otherUrl]],
+      ]),
+    )
   })
 
   it(

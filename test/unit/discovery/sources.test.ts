@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type CatalogueReading, nameSource, readCatalogue } from '../../../src/discovery/catalogue.ts'
 import { readEntry } from '../../../src/discovery/entry.ts'
 import { mergeListings, OWN_SOURCE } from '../../../src/discovery/merge.ts'
+import { impostorOf } from '../../../src/discovery/own-listings.ts'
 import type { Outbound, OutboundResult } from '../../../src/discovery/outbound.ts'
 import { createSources, REFRESH_MS } from '../../../src/discovery/sources.ts'
 import { acceptV2, itemOf, pageOf } from '../../support/catalogue.ts'
@@ -36,21 +37,27 @@ async function read(
       return respond(url, urls.length)
     },
   }
-  const reading = await readCatalogue(SOURCE, { outbound, now: () => now }, new AbortController().signal, {
-    pages: 5,
-    entries: 1000,
-    pageBytes: 1000,
-    pageMs: 1000,
-    totalMs: 5000,
-    ...limits,
-  })
-  return { ...reading, urls }
+  const reading = await readCatalogue(
+    SOURCE,
+    { outbound, isImpostor: () => false, now: () => now },
+    new AbortController().signal,
+    {
+      pages: 5,
+      smallPages: 40,
+      entries: 1000,
+      pageBytes: 1000,
+      pageMs: 1000,
+      totalMs: 5000,
+      ...limits,
+    },
+  )
+  return { ...reading, dropped: Object.fromEntries(reading.dropped), urls }
 }
 
 describe('reading a catalogue', () => {
   it('goes through its pages', async () => {
     const { entries, dropped, end, urls } = await read((url) => answer(pageOf(many(250), url)))
-    expect({ count: entries.length, dropped, end }).toEqual({ count: 250, dropped: 0, end: 'complete' })
+    expect({ count: entries.length, dropped, end }).toEqual({ count: 250, dropped: {}, end: 'complete' })
     expect(urls).toEqual(
       [0, 100, 200].map((offset) => `${SOURCE}/discovery/resources?limit=100&offset=${offset}`),
     )
@@ -59,7 +66,10 @@ describe('reading a catalogue', () => {
   it('counts what is not valid and what is repeated', async () => {
     const items = [itemOf(), itemOf(), null, itemOf({ resource: 'https://127.0.0.1/' }), { resource: 1 }]
     const { entries, dropped } = await read((url) => answer(pageOf(items, url)))
-    expect({ count: entries.length, dropped }).toEqual({ count: 1, dropped: 4 })
+    expect({ count: entries.length, dropped }).toEqual({
+      count: 1,
+      dropped: { repeated: 1, shape: 1, not_public: 1, resource: 1 },
+    })
   })
 
   it.each<[string, (url: string, count: number) => OutboundResult, string, number]>([
@@ -70,11 +80,12 @@ describe('reading a catalogue', () => {
     ['JSON without a list', () => answer('{"items":{}}'), 'malformed', 0],
     ['a list without an object', () => answer('[]'), 'malformed', 0],
     [
-      'JSON that is nested too deeply',
-      () => answer(`{"items":${'['.repeat(50)}${']'.repeat(50)}}`),
+      'a page that is nested too deeply around its list',
+      () => answer(`{"items":[],"x":${'['.repeat(50)}${']'.repeat(50)}}`),
       'malformed',
       0,
     ],
+    ['a page that breaks off', () => answer(`{"items":[${JSON.stringify(itemOf())}`), 'malformed', 0],
     [
       'a later page that fails',
       (url, count) => (count < 3 ? answer(pageOf(many(250), url)) : { ok: false, reason: 'timeout' }),
@@ -90,7 +101,7 @@ describe('reading a catalogue', () => {
     const million = Array.from({ length: 1_000_000 }, () => null)
     const huge = JSON.stringify({ items: [...many(3), ...million] })
     const reading = await read(() => answer(huge), { entries: 5 })
-    expect(reading).toMatchObject({ end: 'limit', dropped: 2 })
+    expect(reading).toMatchObject({ end: 'limit', dropped: { shape: 2 } })
     expect(reading.entries).toHaveLength(3)
     expect(reading.urls).toHaveLength(1)
   })
@@ -132,7 +143,7 @@ describe('the configured sources', () => {
     end: CatalogueReading['end'] = 'complete',
   ): CatalogueReading => ({
     entries: entriesOf(...items),
-    dropped: 0,
+    dropped: new Map(),
     end,
   })
 
@@ -254,6 +265,54 @@ describe('several listings of one resource', () => {
       100,
     )
     expect(own).toMatchObject({ isOwn: true, entry: { terms: [{ amount: '1000' }] } })
+  })
+
+  it.each<[string, readonly Record<string, unknown>[]]>([
+    ['another payee', [acceptV2({ payTo: '0x000000000000000000000000000000000000dEaD', amount: '1' })]],
+    ['its own payee beside the right one', [acceptV2({ amount: '1', payTo: '0xdead' }), acceptV2()]],
+    ['the payee on another chain', [acceptV2({ network: 'eip155:84532' })]],
+  ])('that name %s are two: neither speaks for the other, however new it says it is', (_, accepts) => {
+    const known = listing('a', { lastUpdated: '2026-11-01T00:00:00Z' })
+    const merged = mergeListings(
+      [known, listing('b', { lastUpdated: '2026-11-20T00:00:00Z', accepts, description: 'a fake' })],
+      100,
+    )
+    expect(merged).toMatchObject([
+      { entry: { id: known.entries[0]!.id, terms: [{ amount: '1000' }] }, claims: [{ source: 'a' }] },
+      { entry: { description: 'a fake' }, claims: [{ source: 'b' }] },
+    ])
+    expect(merged[1]!.entry.id).not.toBe(merged[0]!.entry.id)
+  })
+
+  it('are one where the second names some of the payees of the first', () => {
+    const both = [acceptV2(), acceptV2({ network: 'eip155:137', payTo: '0xAbC' })]
+    const some = [acceptV2({ network: 'eip155:137', payTo: '0xaBc' })]
+    expect(
+      mergeListings([listing('a', { accepts: both }), listing('b', { accepts: some })], 100),
+    ).toHaveLength(1)
+  })
+
+  it('of ours are held against our own listing, whomever they name', () => {
+    const merged = mergeListings(
+      [listing(OWN_SOURCE), listing('b', { accepts: [acceptV2({ payTo: '0xdead' })] })],
+      100,
+    )
+    expect(merged).toMatchObject([
+      { isOwn: true, claims: [{ source: OWN_SOURCE }, { source: 'b', sameTerms: false }] },
+    ])
+  })
+
+  it.each([
+    ['https://gateway.example.com/v1/tools/web.fetch', false],
+    ['https://GATEWAY.example.com.:443/v1/tools/web%2Efetch', false],
+    ['https://gateway.example.com/v1/tools/web.fetch?to=me', true],
+    ['https://gateway.example.com:8443/v1/tools/web.fetch', true],
+    ['https://gateway.example.com/v1/other', true],
+    ['https://gateway.example.com.org/v1/tools/web.fetch', false],
+  ])('of our host are ours, or taken for no one: %s', (resource, isImpostor) => {
+    const own = entriesOf(itemOf({ resource: 'https://gateway.example.com/v1/tools/web.fetch' }))
+    const [entry] = entriesOf(itemOf({ resource }))
+    expect(impostorOf(own, 'https://gateway.example.com')(entry!)).toBe(isImpostor)
   })
 
   it('differ by method, and are no more than may be', () => {
