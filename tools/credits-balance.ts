@@ -7,7 +7,7 @@ import { defineTool } from './services.ts'
 const LedgerLine = z.strictObject({
   transaction_id: z.string(),
   amount: z.int().describe('Credits in (positive) or out (negative)'),
-  kind: z.enum(['grant', 'egress', 'action', 'edge', 'call', 'refund', 'purchase', 'settlement']),
+  kind: z.enum(['grant', 'egress', 'action', 'edge', 'call', 'refund', 'purchase', 'reversal', 'settlement']),
   reference: z.string().describe('The attempt or the call it was for, or what was noted with a grant'),
   created_at: Timestamp,
 })

@@ -17,6 +17,13 @@ export const receiptsGet = defineTool({
     kid: z.string().describe('Key it is signed with'),
     claims: z.looseObject({}).describe('The payload of `jws`, decoded'),
     created_at: Timestamp,
+    status: z
+      .enum(['valid', 'withdrawn', 'superseded'])
+      .describe(
+        '`valid`: what it says is so. `withdrawn`: its chain took the transaction back; the payment is being settled again, or ' +
+          'is lost. `superseded`: the payment was settled by another transaction, see `replaced_by`',
+      ),
+    replaced_by: z.string().nullable().describe('Id of the receipt that is in its place'),
   }),
   price: free,
   caller: 'anyone',
@@ -32,7 +39,8 @@ export const receiptsGet = defineTool({
   errors: ['receipt_not_found'],
   examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
   handle: async function receiptsGet({ receipt_id }, { receipts }) {
-    const { id, jws, createdAt } = await receipts.get(receipt_id)
+    const { id, jws, createdAt, standing } = await receipts.get(receipt_id)
+    const replacedBy = standing?.replacedBy ?? null
     const { header, payload } = decodeJws(jws)
     return {
       receipt_id: id,
@@ -42,6 +50,8 @@ export const receiptsGet = defineTool({
       kid: String(header['kid']),
       claims: payload,
       created_at: new Date(createdAt).toISOString(),
+      status: !standing ? ('valid' as const) : replacedBy === null ? 'withdrawn' : 'superseded',
+      replaced_by: replacedBy,
     }
   },
 })

@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
+import { byChain } from './by-chain.ts'
 import { parseTarget } from '../egress/target.ts'
 import { type Config, SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -26,6 +27,8 @@ const integer = (min: number, max: number) =>
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
+/** Deeper than 256 blocks nothing is replaced. */
+const toDepth = (blocks: string) => (Number(blocks) <= 256 ? Number(blocks) : undefined)
 const flag = z
   .enum(['0', '1'], { error: 'must be 0 or 1' })
   .default('0')
@@ -118,18 +121,7 @@ const Environment = z.object({
     shownDefault: 'keys of the sandbox',
   }),
   GATEWAY_SETTLER_MAX_FEE_GWEI: list
-    .transform((items, context) => {
-      const fees: Record<number, bigint> = {}
-      for (const item of items) {
-        const [, chainId, gwei] = /^([1-9]\d{0,9}):([1-9]\d{0,5})$/.exec(item) ?? []
-        if (chainId === undefined || gwei === undefined) {
-          context.addIssue('must be <chain id>:<whole gwei>, e.g. 8453:5, comma-separated')
-          return z.NEVER
-        }
-        fees[Number(chainId)] = BigInt(gwei) * 1_000_000_000n
-      }
-      return fees
-    })
+    .transform(byChain((gwei) => BigInt(gwei) * 1_000_000_000n, '<chain id>:<whole gwei>, e.g. 8453:5'))
     .meta({
       description:
         'Comma-separated `<chain id>:<gwei>`: the most that a settlement offers for one unit of gas. Above it settlements are refused and stuck ones are not raised',
@@ -158,6 +150,11 @@ const Environment = z.object({
     .regex(/^\d{1,18}$/, 'must be a whole number')
     .default('1000')
     .meta({ description: 'Smallest payment, in atomic USDC, that is settled without a key' }),
+  GATEWAY_CONFIRMATIONS: list.transform(byChain(toDepth, '<chain id>:<1 to 256 blocks>, e.g. 137:20')).meta({
+    shownDefault: '1 everywhere',
+    description:
+      'Blocks that a transfer must be deep before it counts, by chain: `1:12,137:20`. Settling waits for them, for 25 seconds at most',
+  }),
   GATEWAY_PAYER_MAX_OPEN: integer(1, 10_000).default(128).meta({
     description: 'Payments of one payer, asset and network that may be open (not settled yet) at once',
   }),
@@ -369,6 +366,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     settlerKeyFiles: e.GATEWAY_SETTLER_KEY_FILE,
     settlerMaxFees: e.GATEWAY_SETTLER_MAX_FEE_GWEI,
     settlementGas: BigInt(e.GATEWAY_SETTLEMENT_GAS),
+    confirmations: e.GATEWAY_CONFIRMATIONS,
     settleFreeAllowance: e.GATEWAY_SETTLE_FREE_ALLOWANCE,
     settleKeylessAllowance: e.GATEWAY_SETTLE_KEYLESS_ALLOWANCE,
     settleMinAtomic: BigInt(e.GATEWAY_SETTLE_MIN_ATOMIC),

@@ -96,7 +96,8 @@ export async function openPayments(
     (problem) => platform.log.warn({ reason: problem }, 'payment-policy'),
     platform.now,
   )
-  const shared = { ...platform, networks, chains, router, payTo, baseUrl, verifyOwn, maxOpen }
+  const { confirmations } = config
+  const shared = { ...platform, networks, chains, confirmations, router, payTo, baseUrl, verifyOwn, maxOpen }
   const verifier = createVerifier({
     ...shared,
     rateLimit: config.rateLimit === 0 ? { perPayer: 0, perPayee: 0 } : undefined,

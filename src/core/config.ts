@@ -32,6 +32,8 @@ export interface Config {
   readonly settlerMaxFees: Readonly<Record<number, bigint>>
   /** The most gas that one settlement may burn, in simulations too. */
   readonly settlementGas: bigint
+  /** Blocks that a transfer must be deep before it counts, by chain id; 1 (it is mined) elsewhere. */
+  readonly confirmations: Readonly<Record<number, number>>
   /** Free settlements a month: of an account; without a key, of each payee and of each payer. */
   readonly settleFreeAllowance: number
   /** Settlements a month and network of everybody without a key, together. */

@@ -1,11 +1,18 @@
 // Decides what became of a payment from the events of its chain, the only witness that is believed. It sends nothing; how a
 // chain is asked is the adapters' business.
 import type { PaymentClaim } from '../store/ports.ts'
-import type { AuthorizationStatus, Chain, ChainProbe, Eip3009Authorization, Payment } from './ports.ts'
+import type {
+  AuthorizationStatus,
+  Chain,
+  ChainBlock,
+  ChainProbe,
+  Eip3009Authorization,
+  Payment,
+} from './ports.ts'
 
 export type Evidence =
   /** The money moved, whoever submitted it. */
-  | { readonly state: 'paid'; readonly transaction: string }
+  | { readonly state: 'paid'; readonly transaction: string; readonly block?: ChainBlock | undefined }
   /** The authorization is spent and the money did not move, nor can it any more. */
   | {
       readonly state: 'void'
@@ -46,19 +53,32 @@ export interface EvidenceReader {
   readDeclined(claim: PaymentClaim, payment: Payment): Promise<Evidence>
   /** Whether a chain can say anything about the claim at all. */
   canRead(claim: PaymentClaim): boolean
+  /** Whether a transfer counts as soon as it is in a block, so that who saw its receipt needs to ask nobody. */
+  countsAtOnce(claim: PaymentClaim): boolean
 }
 
 /** @param parts.chains by CAIP-2 id */
 export function createEvidenceReader(parts: {
   chains: ReadonlyMap<string, Chain>
+  /** Blocks that a transfer must be deep before it counts, by chain id; 1 elsewhere. */
+  confirmations?: Readonly<Record<number, number>> | undefined
   now: () => number
 }): EvidenceReader {
-  const { chains, now } = parts
+  const { chains, confirmations = {}, now } = parts
+  const depthFor = ({ network }: Chain) => confirmations[network.chainId] ?? 1
 
   function chainOf({ network, asset, nonce }: PaymentClaim): Chain | undefined {
     const chain = chains.get(network)
     const isPinned = chain?.network.asset.address.toLowerCase() === asset
     return isPinned && /^0x[0-9a-f]{64}$/.test(nonce) ? chain : undefined
+  }
+
+  /** A transfer counts once its block is as deep as the operator wants it. @throws {ChainError} */
+  async function atDepth(found: Evidence, chain: Chain): Promise<Evidence> {
+    if (found.state !== 'paid' || found.block === undefined || depthFor(chain) <= 1) return found
+    const { number } = await chain.head()
+    const depth = number - found.block.number + 1n
+    return depth >= depthFor(chain) ? found : { state: 'shallow', transaction: found.transaction }
   }
 
   async function hasExpired({ validBefore }: PaymentClaim, chain: Chain): Promise<boolean> {
@@ -82,6 +102,10 @@ export function createEvidenceReader(parts: {
 
   const reader: EvidenceReader = {
     canRead: (claim) => chainOf(claim) !== undefined,
+    countsAtOnce(claim) {
+      const chain = chainOf(claim)
+      return chain !== undefined && depthFor(chain) <= 1
+    },
 
     async read(claim, transaction) {
       const chain = chainOf(claim)
@@ -97,12 +121,13 @@ export function createEvidenceReader(parts: {
         // Right after a settlement it only matters whether the payment is there, not whether it could still come.
         if (transaction !== undefined) {
           const named = toEvidence(await chain.authorizationStatus({ ...question, transaction }))
-          if (named.state === 'paid') return named
+          if (named.state === 'paid') return await atDepth(named, chain)
         }
         // The time is asked first: a payment that is unused after its last block can never be used.
         const isOver = await hasExpired(claim, chain)
         const found = toEvidence(await chain.authorizationStatus(question))
-        return found.state === 'unused' && isOver ? { state: 'void', reason: 'authorization_expired' } : found
+        if (found.state === 'unused' && isOver) return { state: 'void', reason: 'authorization_expired' }
+        return await atDepth(found, chain)
       } catch {
         // Any failure means the same: the chain has not answered.
         return { state: 'unanswered' }
@@ -146,7 +171,7 @@ function toEvidence(status: AuthorizationStatus): Evidence {
       return { state: 'void', reason: 'authorization_canceled' }
     case 'used':
       return status.transferred
-        ? { state: 'paid', transaction: status.transaction }
+        ? { state: 'paid', transaction: status.transaction, block: status.block }
         : { state: 'void', reason: 'authorization_used_otherwise' }
   }
 }

@@ -2,7 +2,7 @@
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
-import type { Settlement } from './ports.ts'
+import type { ChainBlock, Settlement } from './ports.ts'
 import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 
 export interface ClaimStoreParts extends ReceiptParts {
@@ -10,10 +10,17 @@ export interface ClaimStoreParts extends ReceiptParts {
   readonly log: Logger
 }
 
+/** What moved the money, through whom, and where. */
+export interface Settled {
+  readonly transaction: string
+  readonly upstream: string
+  readonly block?: ChainBlock | undefined
+}
+
 /** None of it throws: an ending that could not be written is answered as `unknown`, and the reconciler decides it again. */
 export interface ClaimStore {
   /** Writes the settlement with its receipt, once: a second writer is given the first one's. */
-  settled(claim: PaymentClaim, by: { transaction: string; upstream: string }): Promise<Settlement>
+  settled(claim: PaymentClaim, by: Settled): Promise<Settlement>
   /** Writes the final failure; the price that /settle took is given back first. */
   failed(claim: PaymentClaim, reason: string, upstream?: string): Promise<Settlement>
   /** Writes a failure that somebody who has the authorization could still turn into a settlement: it stays watched. */
@@ -66,10 +73,51 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     return { state: state === 'pending' ? 'pending' : 'unknown', claim: current }
   }
 
+  /** In the same transaction its receipt is true again; in another one it needs a new one. */
+  async function settleAgain(claim: PaymentClaim, receiptId: string, by: Settled): Promise<Settlement> {
+    const isSame = claim.transaction === by.transaction
+    const receipt = isSame ? null : signPaymentReceipt(parts, claim, by)
+    const settled = await store.resettleClaim({
+      id: claim.id,
+      receiptId,
+      receipt,
+      transaction: by.transaction,
+      block: toStored(by.block),
+      now: now(),
+    })
+    log.warn(
+      { [LogField.claim]: claim.id, transaction: by.transaction, isSame },
+      'a payment that a reorganisation took back is settled again',
+    )
+    return settled && receipt ? { state: 'settled', claim: settled, receipt } : standingOf(settled ?? claim)
+  }
+
+  /** Nobody gets the money of a settlement that was believed: the loss is told, and credits go back. */
+  async function reverse(claim: PaymentClaim, reason: string): Promise<Settlement> {
+    const at = now()
+    if (claim.origin === 'settle')
+      await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
+    const reversed = await store.reverseClaim({ id: claim.id, reason, now: at })
+    if (!reversed) return standingOf(claim)
+    log.error(
+      {
+        [LogField.claim]: claim.id,
+        reason,
+        network: claim.network,
+        amount: claim.amount,
+        receipt: claim.receiptId,
+        lostCredits: reversed.lost,
+      },
+      'a payment was lost: its chain replaced the block, and it cannot be settled any more',
+    )
+    return failure(reversed.claim)
+  }
+
   async function fail(
     claim: PaymentClaim,
     why: { reason: string; upstream: string | undefined; isWatched: boolean },
   ): Promise<Settlement> {
+    if (claim.receiptId !== null) return reverse(claim, why.reason)
     const at = now()
     // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
     // reconciler gives back once.
@@ -82,11 +130,13 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
   return {
     settled(claim, by) {
       return write(claim, 'settled', async () => {
+        if (claim.receiptId !== null) return settleAgain(claim, claim.receiptId, by)
         const receipt = signPaymentReceipt(parts, claim, by)
         const settled = await store.settleClaim({
           id: claim.id,
           transaction: by.transaction,
           receipt,
+          block: toStored(by.block),
           transactionId: newId('txn', receipt.createdAt),
           upstream: by.upstream,
           now: receipt.createdAt,
@@ -123,6 +173,9 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
 const LATE =
   'Should this one be settled after all before it expires, its claim shows that and holds what it bought; ' +
   'cancelAuthorization rules that out.'
+
+const toStored = (block: ChainBlock | undefined) =>
+  block && { number: Number(block.number), hash: block.hash }
 
 /** Sentences for people, by stable reason; a reason of an upstream that is not here is shown as it is. */
 const WORDS = new Map(

@@ -138,6 +138,12 @@ export interface Verifier {
 
 // chains -----------------------------------------------------------------------------------------------------------
 
+/** A block as a transaction was seen in it: another one may take its place. */
+export interface ChainBlock {
+  readonly number: bigint
+  readonly hash: string
+}
+
 /** The state of one authorization on its chain (research x402.md, "Reconcile result table"). */
 export type AuthorizationStatus =
   | { readonly state: 'unused' }
@@ -146,7 +152,7 @@ export type AuthorizationStatus =
       readonly state: 'used'
       readonly transaction: string
       readonly transferred: boolean
-      readonly blockNumber: bigint
+      readonly block: ChainBlock
       readonly submittedBy: string
     }
   | { readonly state: 'canceled'; readonly transaction: string }
@@ -190,6 +196,8 @@ export interface Chain {
     readonly digest: Uint8Array
     readonly signature: Uint8Array
   }): Promise<boolean>
+  /** Hashes of the blocks at these heights now; null where there is none. @throws {ChainError} */
+  blockHashes(heights: readonly bigint[]): Promise<readonly (string | null)[]>
   /** Latest block: its time decides whether a payment's window has passed for good. @throws {ChainError} */
   head(): Promise<{ number: bigint; time: Millis }>
   state(): { state: 'ok' | 'failing' | 'unknown'; detail: string; age_ms: number | null }
@@ -232,6 +240,8 @@ export type UpstreamSettlement =
        * of; and the receipt holds this very transfer. The evidence reader would ask just that.
        */
       readonly isWitnessed?: true
+      /** Where it was witnessed. */
+      readonly block?: ChainBlock | undefined
     }
   /** Broadcast, not yet final. */
   | { readonly state: 'pending'; readonly transaction: string }
@@ -358,7 +368,10 @@ export interface Settlements {
     requirements: PaymentRequirements
     result: StoredResult | null
   }): Promise<Settlement>
-  /** Asks once about every open claim of no living process and every doubtful one. Nothing is ever sent. */
+  /**
+   * Asks once about every open claim of no living process and every doubtful one, and whether what was settled lately still
+   * is. Nothing is sent but what our own settler had sent and a reorganisation took back.
+   */
   reconcile(): Promise<{ looked: number; settled: number; failed: number; open: number }>
   /** Asks about one claim, when its owner wants to know. */
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>

@@ -1,15 +1,19 @@
 // Decides claims whose ending nobody answered, and those that failed while they could still be used, by the evidence of their
-// chain. Nothing is ever sent from here.
+// chain. Nothing is sent from here but what a reorganisation took back, through the account that sent it before.
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
 import { type ClaimStore, isWatched } from './claim-store.ts'
 import type { Settlement } from './ports.ts'
+import type { ReorganisationWatch } from './reorganisations.ts'
 import type { EvidenceReader } from './chain-evidence.ts'
 
 export interface ReconcileParts {
   readonly store: Store
   readonly claims: ClaimStore
   readonly evidence: EvidenceReader
+  readonly reorganisations: ReorganisationWatch
+  /** Broadcasts a payment again that our own settler had settled; does nothing for others. */
+  readonly resend: (claim: PaymentClaim) => Promise<unknown>
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
@@ -35,7 +39,7 @@ const SOON_MS = [1_000, 3_000, 10_000] as const
 
 /** @param parts.bootId of this process: claims of other living processes are left to them */
 export function createReconciler(parts: ReconcileParts): Reconciler {
-  const { store, claims, evidence, bootId, now, log } = parts
+  const { store, claims, evidence, reorganisations, resend, bootId, now, log } = parts
   const timers = new Set<NodeJS.Timeout>()
   const probes = new Set<Promise<unknown>>()
   let running: ReturnType<typeof round> | undefined
@@ -50,7 +54,7 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
       case 'paid':
         if (isWatched(claim))
           log.warn({ [LogField.claim]: claim.id, upstream }, 'a payment was settled after it was declined')
-        return claims.settled(claim, { transaction: found.transaction, upstream })
+        return claims.settled(claim, { transaction: found.transaction, upstream, block: found.block })
       case 'void':
         return isWatched(claim) ? claims.endWatch(claim) : claims.failed(claim, found.reason)
       case 'shallow':
@@ -62,6 +66,7 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
         })
       case 'unused':
         if (claim.reason === NOT_BROADCAST) return claims.failed(claim, 'settlement_refused')
+        if (claim.receiptId !== null && !isWatched(claim)) return settleAgain(claim)
         break
       case 'unanswered':
         silent.add(claim.network)
@@ -73,6 +78,15 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     return claim.state === 'submitted'
       ? claims.doubtful(claim, 'unknown', { reason: claim.reason ?? 'interrupted', transaction: null })
       : claims.standing(claim)
+  }
+
+  /** A settlement that its chain took back: the same authorization moves the money, or nothing does. */
+  async function settleAgain(claim: PaymentClaim): Promise<Settlement> {
+    await resend(claim)
+    const found = await evidence.read(claim)
+    if (found.state !== 'paid') return claims.standing(claim)
+    const { transaction, block } = found
+    return claims.settled(claim, { transaction, upstream: claim.upstream ?? 'unknown', block })
   }
 
   /** Endings that the store refused to this very process: nobody else's recovery takes them for dead. */
@@ -106,6 +120,8 @@ export function createReconciler(parts: ReconcileParts): Reconciler {
     const recovered = await store.recoverClaims({ bootId, now: at })
     if (recovered.canceled + recovered.unknown > 0)
       log.warn(recovered, 'payments that a crash left behind: canceled what was not submitted')
+    // What it opens again is looked at in this very round.
+    await reorganisations.look()
     const take = { limit: BATCH, now: at }
     for (let doubtful: readonly PaymentClaim[] = await takeUnwritten(); ;) {
       for (const settlement of await decideAll(doubtful, silent)) {

@@ -13,6 +13,8 @@ import type { Networks } from '../core/networks.ts'
 import { must } from '../lib/must.ts'
 import { createEvidenceReader, type Evidence } from './chain-evidence.ts'
 import { decide, decideFinally, type Ending, kindOf } from './decision-table.ts'
+import { createKeptPayments } from './kept-payments.ts'
+import { createReorganisationWatch } from './reorganisations.ts'
 import { createReconciler, isUndecided, NOT_BROADCAST } from './reconcile.ts'
 import {
   type Answered,
@@ -27,6 +29,8 @@ export interface SettlementParts {
   readonly router: Router
   readonly networks: Networks
   readonly chains: ReadonlyMap<string, Chain>
+  /** Blocks that a transfer must be deep before it counts, by chain id; 1 elsewhere. */
+  readonly confirmations?: Readonly<Record<number, number>> | undefined
   readonly signer: Signer
   readonly baseUrl: string
   readonly bootId: string
@@ -51,12 +55,14 @@ const RESULT_KEPT_MS = 24 * 3600_000
 type Input = Parameters<Settlements['settle']>[0]
 /** @param parts.chains by CAIP-2 id; payments on other networks rest on the upstream's word */
 export function createSettlements(parts: SettlementParts): Settlements & { close(): Promise<void> } {
-  const { store, router, chains, bootId, now, log, fault } = parts
+  const { store, router, bootId, now, log, fault } = parts
   const wait = parts.wait ?? ((ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)))
   const claims = createClaimStore(parts)
-  const evidence = createEvidenceReader({ chains, now })
+  const evidence = createEvidenceReader(parts)
   const submitter = createSubmitter({ ...parts, evidence })
-  const reconciler = createReconciler({ store, claims, evidence, bootId, now, log })
+  const kept = createKeptPayments(parts)
+  const reorganisations = createReorganisationWatch({ ...parts, claims, evidence })
+  const reconciler = createReconciler({ ...parts, claims, evidence, reorganisations, resend: kept.resend })
 
   /** @throws {GatewayError} no_route: nothing was submitted and the payment is free again */
   async function chooseRoutes(claim: PaymentClaim, payment: Payment): Promise<Routes> {
@@ -111,12 +117,20 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   ): Promise<Evidence> {
     if (found) return found
     // An upstream of this process has read the receipt already: the evidence reader would ask the same again.
-    if (answer.state === 'settled' && answer.isWitnessed && evidence.canRead(claim))
-      return { state: 'paid', transaction: answer.transaction }
+    if (answer.state === 'settled' && answer.isWitnessed && evidence.countsAtOnce(claim))
+      return { state: 'paid', transaction: answer.transaction, block: answer.block }
     const kind = kindOf(answer, wasSent)
-    if (kind === 'declined') return evidence.readDeclined(claim, payment)
     const pauses = kind === 'pending' ? poll() : kind === 'refused' ? [] : RETRY_PAUSES_MS
-    return readRepeatedly(claim, pauses, end, 'transaction' in answer ? answer.transaction : undefined)
+    const named = 'transaction' in answer ? answer.transaction : undefined
+    let known =
+      kind === 'declined'
+        ? await evidence.readDeclined(claim, payment)
+        : await readRepeatedly(claim, pauses, end, named)
+    while (known.state === 'shallow' && now() < end) {
+      await wait(POLL_MS)
+      known = await evidence.read(claim, known.transaction)
+    }
+    return known
   }
 
   /** Sends, looks at the chain, and where both leave it open sends once more; then writes what became of it. */
@@ -131,7 +145,9 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       ending = decideFinally(answered.answer, found)
     }
     tellRouter(submitted, answered, found)
-    return writeEnding(submitted.claim, answered, found, ending)
+    const settlement = await writeEnding(submitted.claim, answered, found, ending)
+    if (settlement.state === 'settled') kept.keep(answered.upstream, submitted)
+    return settlement
   }
 
   function tellRouter({ claim, payment }: Submitted, { upstream, answer, ms }: Answered, found: Evidence) {
@@ -163,7 +179,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       claims.doubtful(claim, 'unknown', { reason: why, transaction: null, upstream })
     switch (ending) {
       case 'settled':
-        return claims.settled(claim, { transaction: transactionOf(found), upstream })
+        return claims.settled(claim, { transaction: transactionOf(found), upstream, block: blockOf(found) })
       case 'trusted':
         return trust(claim, upstream, answer)
       case 'failed':
@@ -267,6 +283,8 @@ export const noRoute = ({ scheme, network }: { scheme: string; network: string }
 /** @throws never, of what is `settled` in the table */
 const transactionOf = (one: Evidence | UpstreamSettlement): string =>
   must('transaction' in one ? one.transaction : undefined, 'the transaction of a settlement')
+
+const blockOf = (found: Evidence) => (found.state === 'paid' ? found.block : undefined)
 
 /** The reason of an upstream for its no. */
 const reasonOf = (answer: UpstreamSettlement): string =>

@@ -7,16 +7,23 @@ import type { Store } from '../store/ports.ts'
  * Reads receipts by their id, which is all that a reader needs.
  * @throws {GatewayError} receipt_not_found
  */
-export function createReceipts({ store }: { store: Pick<Store, 'getReceipt'> }): Receipts {
+export function createReceipts({
+  store,
+}: {
+  store: Pick<Store, 'getReceipt' | 'getReceiptStanding'>
+}): Receipts {
   return {
     async get(receiptId) {
-      const receipt = await store.getReceipt(receiptId)
+      const [receipt, standing] = await Promise.all([
+        store.getReceipt(receiptId),
+        store.getReceiptStanding(receiptId),
+      ])
       if (!receipt)
         throw new GatewayError(
           'receipt_not_found',
           'Check the id: it is `receipt.receipt_id` of the answer that charged.',
         )
-      return receipt
+      return { ...receipt, standing }
     },
   }
 }

@@ -1,8 +1,9 @@
 // Reading stored receipts, and signing documents. Types only; the signer is an adapter.
-import type { StoredReceipt } from '../store/ports.ts'
+import type { ReceiptStanding, StoredReceipt } from '../store/ports.ts'
 
 export interface Receipts {
-  get(receiptId: string): Promise<StoredReceipt>
+  /** @throws {GatewayError} receipt_not_found */
+  get(receiptId: string): Promise<StoredReceipt & { readonly standing: ReceiptStanding | undefined }>
 }
 
 /** The worth of a gateway's word: nothing that a sandbox signs speaks of real money. */

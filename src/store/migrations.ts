@@ -243,6 +243,19 @@ const watchedClaims = (): readonly string[] => [
   `CREATE INDEX claims_watched ON payment_claims (looked_at, id) WHERE state = 'failed' AND finished_at IS NULL`,
 ]
 
+/** Settled claims name their block for as long as their chain may replace it; a receipt that it took back says so. */
+const settledBlocks = ({ id, int, clustered }: Dialect): readonly string[] => [
+  `ALTER TABLE payment_claims ADD COLUMN block_number ${int}`,
+  `ALTER TABLE payment_claims ADD COLUMN block_hash TEXT`,
+  // In order of time: an entry is appended, and the newest minutes are all that is ever read.
+  `CREATE INDEX claims_settled ON payment_claims (finished_at) WHERE state = 'settled'`,
+  `CREATE TABLE receipt_withdrawals (
+    receipt_id ${id} PRIMARY KEY,
+    withdrawn_at ${int} NOT NULL,
+    replaced_by ${id}
+  ) ${clustered}`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -391,6 +404,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   claimSecrets,
   payerStandings,
   watchedClaims,
+  settledBlocks,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

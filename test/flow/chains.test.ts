@@ -154,7 +154,7 @@ describe('authorizationStatus', () => {
       state: 'used',
       transaction,
       transferred: true,
-      blockNumber: expect.any(BigInt),
+      block: { number: expect.any(BigInt), hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
       submittedBy: '0x0000000000000000000000000000000005774139',
     })
   })
@@ -209,6 +209,21 @@ describe('authorizationStatus', () => {
     expect(await port.authorizationStatus(question)).toEqual({ state: 'unused' })
     await chain.preempt(payload)
     expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
+  })
+})
+
+describe('blockHashes', () => {
+  it('are those of the blocks at these heights now, and null where there is none', async () => {
+    await chain.mine(2)
+    const { number } = await port.head()
+    const heights = [number, number - 1n, number + 1n]
+    const before = await port.blockHashes(heights)
+    expect(before).toEqual([expect.stringMatching(/^0x[0-9a-f]{64}$/), expect.stringMatching(/^0x/), null])
+    await chain.reorg(1)
+    const after = await port.blockHashes(heights)
+    expect(after[0]).not.toBe(before[0])
+    expect(after.slice(1)).toEqual(before.slice(1))
+    expect(await port.blockHashes([])).toEqual([])
   })
 })
 

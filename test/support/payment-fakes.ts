@@ -122,6 +122,9 @@ export interface FakeChain extends Chain {
   head(): Promise<{ number: bigint; time: number }>
   looks: number
   time: number
+  height: bigint
+  /** Hashes by height, where a block was replaced. */
+  readonly blocks: Map<bigint, string>
 }
 
 export function fakeChain(now: () => number, network: PaymentNetwork = sepolia): FakeChain {
@@ -131,6 +134,8 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
     statuses,
     looks: 0,
     time: now(),
+    height: 1n,
+    blocks: new Map(),
     probe: async () => ({ nonceUsed: false, balance: 1_000_000n, payerHasCode: false, revert: null }),
     acceptsSignature: async () => false,
     balanceOf: async () => 1_000_000n,
@@ -140,18 +145,22 @@ export function fakeChain(now: () => number, network: PaymentNetwork = sepolia):
       if (status === 'silent') throw new ChainError('timeout', network.network)
       return status
     },
-    head: async () => ({ number: 1n, time: chain.time }),
+    head: async () => ({ number: chain.height, time: chain.time }),
+    blockHashes: async (heights) => heights.map((height) => chain.blocks.get(height) ?? hash('1')),
     state: () => ({ state: 'ok', detail: '', age_ms: 0 }),
     close: async () => {},
   }
   return chain
 }
 
-export const usedIn = (transaction: string, transferred = true): AuthorizationStatus => ({
+export const usedIn = (
+  transaction: string,
+  transferred = true,
+): Extract<AuthorizationStatus, { state: 'used' }> => ({
   state: 'used',
   transaction,
   transferred,
-  blockNumber: 1n,
+  block: { number: 1n, hash: hash('1') },
   submittedBy: '0x0000000000000000000000000000000000000001',
 })
 

@@ -95,7 +95,7 @@ async function readStatus(
     state: 'used',
     transaction: receipt.transaction,
     transferred: found.transferred,
-    blockNumber: receipt.blockNumber,
+    block: receipt.block,
     submittedBy: receipt.from,
   }
 }

@@ -3,6 +3,7 @@ import { type Chain, ChainError, type ChainProbe } from '../ports.ts'
 import { type ChainRpcOptions, createChainRpc } from './chain-rpc.ts'
 import { findAuthorizationStatus } from './authorization-status.ts'
 import type { RpcCall, RpcReply } from './json-rpc.ts'
+import { isObject } from '../../lib/json.ts'
 import {
   exceedsGasWords,
   explainFailure,
@@ -12,6 +13,7 @@ import {
   simulationOf,
 } from './transfer-simulation.ts'
 import {
+  isHash,
   isMagicValue,
   packAuthorizationState,
   packBalanceOf,
@@ -113,6 +115,16 @@ export function createChain(options: ChainOptions): Chain {
       return demand(balance, readWord)
     },
     authorizationStatus: (input) => findAuthorizationStatus({ rpc: decisive, network, demand }, input),
+    async blockHashes(heights) {
+      if (heights.length === 0) return []
+      const replies = await decisive.ask(
+        heights.map((height) => ({
+          method: 'eth_getBlockByNumber',
+          params: [`0x${height.toString(16)}`, false],
+        })),
+      )
+      return heights.map((_, i) => demand(replies[i], readBlockHash))
+    },
     async head() {
       const [block] = await decisive.ask([{ method: 'eth_getBlockByNumber', params: ['latest', false] }])
       return demand(block, readBlock)
@@ -124,6 +136,13 @@ export function createChain(options: ChainOptions): Chain {
 
 const readCode = (result: unknown) =>
   typeof result === 'string' && /^0x(?:[0-9a-fA-F]{2})*$/.test(result) ? result : undefined
+
+/** null when there is no such block; undefined when the answer is no block. */
+function readBlockHash(result: unknown): string | null | undefined {
+  if (result === null) return null
+  const { hash } = isObject(result) ? result : {}
+  return isHash(hash) ? hash.toLowerCase() : undefined
+}
 
 function readBlock(result: unknown) {
   if (typeof result !== 'object' || result === null) return undefined

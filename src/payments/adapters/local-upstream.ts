@@ -247,7 +247,7 @@ function conclude({ receipt, isWitness }: Seen, transferred: boolean): UpstreamS
   const { succeeded, transaction } = receipt
   if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
   if (!transferred) return { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
-  return { state: 'settled', transaction, ...(isWitness && { isWitnessed: isWitness }) }
+  return { state: 'settled', transaction, ...(isWitness && { isWitnessed: isWitness, block: receipt.block }) }
 }
 
 const kindsOf = ({ network, v1Name }: PaymentNetwork): SupportedKind[] => [

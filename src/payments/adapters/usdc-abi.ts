@@ -1,6 +1,6 @@
 // The few calls and events of FiatTokenV2_2 that payments need, packed by hand: no ABI library on the fast path.
 import type { Secret } from '../../lib/secret.ts'
-import type { Eip3009Authorization } from '../ports.ts'
+import type { ChainBlock, Eip3009Authorization } from '../ports.ts'
 import type { RpcReply } from './json-rpc.ts'
 
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
@@ -84,7 +84,7 @@ export interface ReceiptLog {
 export interface Receipt {
   readonly succeeded: boolean
   readonly transaction: string
-  readonly blockNumber: bigint
+  readonly block: ChainBlock
   readonly from: string
   readonly logs: readonly ReceiptLog[]
 }
@@ -93,9 +93,15 @@ export interface Receipt {
 export function readReceipt(result: unknown): Receipt | null | undefined {
   if (result === null) return null
   if (typeof result !== 'object') return undefined
-  const { status, transactionHash, blockNumber, from, logs } = result as Record<string, unknown>
+  const { status, transactionHash, blockNumber, blockHash, from, logs } = result as Record<string, unknown>
   const number = readQuantity(blockNumber)
-  if (!isHash(transactionHash) || !isAddress(from) || number === undefined || !Array.isArray(logs))
+  if (
+    !isHash(transactionHash) ||
+    !isHash(blockHash) ||
+    !isAddress(from) ||
+    number === undefined ||
+    !Array.isArray(logs)
+  )
     return undefined
   if (status !== '0x1' && status !== '0x0') return undefined
   const read = logs.map(readLog)
@@ -103,7 +109,7 @@ export function readReceipt(result: unknown): Receipt | null | undefined {
   return {
     succeeded: status === '0x1',
     transaction: transactionHash.toLowerCase(),
-    blockNumber: number,
+    block: { number, hash: blockHash.toLowerCase() },
     from: from.toLowerCase(),
     logs: read as ReceiptLog[],
   }

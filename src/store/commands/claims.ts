@@ -12,7 +12,7 @@ import { returnSettlement } from './settlements.ts'
 import { addSettled, findRefusal } from './standings.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
-import type { ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
+import type { ClaimBlock, ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
 
 export interface FindClaimInput {
   network: string
@@ -41,6 +41,8 @@ export interface SettleClaimInput {
   /** Upstream that settled it, when that is not the one it was submitted to first. */
   upstream?: string | undefined
   receipt: StoredReceipt
+  /** Where the chain has it; without it nobody looks whether it stays there. */
+  block?: ClaimBlock | undefined
   transactionId: string
   now: Millis
 }
@@ -242,8 +244,8 @@ export const IS_WATCHED = `state = 'failed' AND finished_at IS NULL`
 /** Its money may still move: nobody knows the ending, or it was refused while its authorization could still be used. */
 export const IS_OPEN = `(state IN ('submitted', 'pending', 'unknown') OR ${IS_WATCHED})`
 const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id = $2, reason = NULL,
-    upstream = COALESCE($3, upstream), finished_at = $4
-  WHERE id = $5 AND ${IS_OPEN} RETURNING ${CLAIM}`
+    upstream = COALESCE($3, upstream), finished_at = $4, block_number = $5, block_hash = $6
+  WHERE id = $7 AND ${IS_OPEN} RETURNING ${CLAIM}`
 /**
  * `submitted | pending | unknown | watched failed -> settled`, once, with its receipt, and with the credits it bought (double entry,
  * kind `purchase`, reference the claim id) in the same transaction. Undefined when it was not in such a state.
@@ -253,8 +255,17 @@ const SETTLE = `UPDATE payment_claims SET state = 'settled', tx = $1, receipt_id
 export const settleClaim = command({ kind: 'transaction', touches: 'records' })(function* (
   input: SettleClaimInput,
 ): Command<PaymentClaim | undefined> {
-  const { id, transaction, receipt, now } = input
-  const row = yield* first<ClaimRow>(SETTLE, transaction, receipt.id, input.upstream, now, id)
+  const { id, transaction, receipt, block, now } = input
+  const row = yield* first<ClaimRow>(
+    SETTLE,
+    transaction,
+    receipt.id,
+    input.upstream,
+    now,
+    block?.number,
+    block?.hash,
+    id,
+  )
   if (!row) return undefined
   const claim = toClaim(row)
   yield* addSettled(claim)

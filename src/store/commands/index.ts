@@ -13,6 +13,7 @@ import * as email from './email.ts'
 import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
+import * as reorganisations from './reorganisations.ts'
 import * as settlements from './settlements.ts'
 import * as standings from './standings.ts'
 import * as watchedClaims from './watched-claims.ts'
@@ -43,6 +44,7 @@ export const commands = definitionsOf({
   ...mandates,
   ...permits,
   ...records,
+  ...reorganisations,
   ...settlements,
   ...standings,
   ...watchedClaims,

@@ -23,7 +23,8 @@ export interface LedgerEntry {
   readonly account: string
   /** Signed credits; the entries of one transaction sum to zero. */
   readonly amount: number
-  readonly kind: 'grant' | 'egress' | 'action' | 'edge' | 'call' | 'refund' | 'purchase' | 'settlement'
+  readonly kind:
+    'grant' | 'egress' | 'action' | 'edge' | 'call' | 'refund' | 'purchase' | 'reversal' | 'settlement'
   /** Purpose of the movement: an attempt id, or the reference given with a grant or with the debit of a call. */
   readonly reference: string
   readonly createdAt: Millis

@@ -9,6 +9,7 @@ export type ClaimState = 'claimed' | 'submitted' | 'pending' | 'settled' | 'fail
  *
  * `claimed -> submitted -> settled | pending | unknown | failed`; `pending | unknown -> settled | failed`;
  * a `failed` claim without `finishedAt` is watched, because its authorization could still be used: `failed -> settled`;
+ * `settled -> pending -> settled | failed` where its chain replaced the block: it keeps the `receiptId` of the first time;
  * `claimed -> canceled` (the work failed, or its process died: nothing was charged and the payment is free again).
  */
 export interface PaymentClaim {
@@ -87,6 +88,19 @@ export interface ClaimLimits {
   readonly funds?: Funds | undefined
   /** The most claims of this payer, asset and network that may be open at once. */
   readonly maxOpen?: number | undefined
+}
+
+/** The block that a claim was settled in. */
+export interface ClaimBlock {
+  readonly number: number
+  readonly hash: string
+}
+
+/** A receipt that its chain took back. */
+export interface ReceiptStanding {
+  readonly withdrawnAt: Millis
+  /** The receipt that says the same of another transaction. */
+  readonly replacedBy: string | null
 }
 
 /** How a claim begins: what is not known yet is left out. */

@@ -90,6 +90,10 @@ describe('loadConfig', () => {
     ['GATEWAY_TRUST_PROXY', { GATEWAY_TRUST_PROXY: 'on' }],
     ['GATEWAY_TRUST_PROXY', { GATEWAY_TRUST_PROXY: '11' }],
     ['GATEWAY_CREDIT_PRICE_ATOMIC', { GATEWAY_CREDIT_PRICE_ATOMIC: '0.5' }],
+    ...['8453', '8453:0', '8453:257', '0:1', '8453=3', '1:2,base:3'].map((value): [string, Env] => [
+      'GATEWAY_CONFIRMATIONS',
+      { GATEWAY_CONFIRMATIONS: value },
+    ]),
     ['GATEWAY_LOG_LEVEL', { GATEWAY_LOG_LEVEL: 'loud' }],
     ['GATEWAY_UNSAFE_PUBLIC_SANDBOX', { GATEWAY_UNSAFE_PUBLIC_SANDBOX: 'yes' }],
     ['GATEWAY_FACILITATORS', { GATEWAY_FACILITATORS: 'https://a.example,facilitator' }],
@@ -119,6 +123,12 @@ describe('loadConfig', () => {
     ['a service key', { GATEWAY_OPERATOR_KEY: newToken('sk') }],
   ])('accepts %s', (_, env) => {
     expect(problemsOf(env)).toEqual([])
+  })
+
+  it('reads how deep a transfer must be on each chain', () => {
+    const { confirmations } = loadConfig({ GATEWAY_CONFIRMATIONS: '1:12, 137:256' })
+    expect(confirmations).toEqual({ 1: 12, 137: 256 })
+    expect(loadConfig({}).confirmations).toEqual({})
   })
 
   it.each<[string, string, RegExp]>([

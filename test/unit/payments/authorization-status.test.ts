@@ -11,6 +11,7 @@ const ASSET = network.asset.address.toLowerCase()
 const FROM = `0x${'aa'.repeat(20)}`
 const TO = `0x${'bb'.repeat(20)}`
 const NONCE = `0x${'cc'.repeat(32)}`
+const BLOCK = `0x${'ee'.repeat(32)}`
 const HASH = `0x${'dd'.repeat(32)}`
 const BLOCK_MS = 2_000
 const HEAD = 1_000_000
@@ -32,6 +33,7 @@ const receipt = (logs: object[], more = {}) => ({
   status: '0x1',
   transactionHash: HASH,
   blockNumber: hex(eventAt),
+  blockHash: BLOCK,
   from: `0x${'ee'.repeat(20)}`,
   logs,
   ...more,
@@ -73,7 +75,11 @@ async function ask(since = NOW) {
 
 describe('the search', () => {
   it('looks at the last minutes for a payment of now, in one range', async () => {
-    expect(await ask()).toMatchObject({ state: 'used', transferred: true, blockNumber: BigInt(eventAt) })
+    expect(await ask()).toMatchObject({
+      state: 'used',
+      transferred: true,
+      block: { number: BigInt(eventAt), hash: BLOCK },
+    })
     expect(ranges).toEqual([[HEAD - 512, HEAD]])
   })
 

@@ -127,6 +127,25 @@ beforeAll(async () => {
   run('moveClaim', { ...refused, to: 'failed', isWatched: true })
   run('takeWatchedClaims', { limit: 9, now: NOW + 1 })
   run('endWatch', unknown.id, NOW + 2)
+  run('acceptSignIn', { id: paid.id, issuedAt: NOW })
+
+  const block = { number: 7, hash: '0xb' }
+  run('moveToBlock', paid.id, block)
+  const gone = newClaim({ purchase: { accountId, credits: 5 } })
+  run('claimPayment', { claim: gone, bootId: BOOT })
+  run('submitClaim', submission(gone.id, BOOT))
+  const bought = settling(gone.id)
+  run('settleClaim', bought)
+  const { id: receiptId } = bought.receipt
+  const reopening = { id: gone.id, receiptId, now: NOW }
+  run('reopenClaim', reopening)
+  const again = { ...reopening, transaction: '0xc', block }
+  run('resettleClaim', { ...again, receipt: null })
+  run('reopenClaim', reopening)
+  const { receipt } = settling(gone.id)
+  run('resettleClaim', { ...again, receipt })
+  run('reopenClaim', { ...reopening, receiptId: receipt.id })
+  run('reverseClaim', { id: gone.id, reason: 'authorization_expired', now: NOW })
 })
 afterAll(() => direct.remove())
 

@@ -106,6 +106,26 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   ['takeDoubtfulClaims', () => plansOf(commands.takeDoubtfulClaims({ limit: 9, now: NOW }), [found])],
   ['takeWatchedClaims', () => plansOf(commands.takeWatchedClaims({ limit: 9, now: NOW }), [found])],
   ['endWatch', () => plansOf(commands.endWatch(claim.id, NOW), [found])],
+  [
+    'listSettledBlocks',
+    () => plansOf(commands.listSettledBlocks({ network: claim.network, since: NOW, limit: 9 })),
+  ],
+  [
+    'listClaimsOfBlock',
+    () => plansOf(commands.listClaimsOfBlock({ network: claim.network, since: NOW, hash: '0xb' })),
+  ],
+  ['reopenClaim', () => plansOf(commands.reopenClaim({ id: claim.id, receiptId: 'r', now: NOW }), [found])],
+  [
+    'reverseClaim',
+    () =>
+      plansOf(commands.reverseClaim({ id: claim.id, reason: 'x', now: NOW }), [
+        found,
+        [],
+        [{ account: 'acct_a', amount: 5 }],
+        [{ balance: 3 }],
+      ]),
+  ],
+  ['getReceiptStanding', () => plansOf(commands.getReceiptStanding('rcp_a'))],
   ['getClaimResult', () => plansOf(commands.getClaimResult(claim.id))],
   ['countOpenClaims', () => plansOf(commands.countOpenClaims())],
   ['takeSettlement', () => plansOf(commands.takeSettlement(take), [found, [], found])],

@@ -29,7 +29,7 @@ export function* submitClaim(input: SubmitClaimInput): Command<boolean> {
 
 const SETTLE = `WITH done AS (
     UPDATE payment_claims SET state = 'settled', tx = $2, receipt_id = $3, reason = NULL,
-      upstream = COALESCE($4, upstream), finished_at = $5
+      upstream = COALESCE($4, upstream), finished_at = $5, block_number = $10::bigint, block_hash = $11
     WHERE id = $1 AND ${IS_OPEN}
       AND purchase_account_id IS NULL AND submitted_at > $6
     RETURNING ${CLAIM}
@@ -45,7 +45,7 @@ const SETTLE = `WITH done AS (
 
 /** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a result to keep longer. */
 export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | undefined> {
-  const { id, transaction, receipt, upstream, now } = input
+  const { id, transaction, receipt, upstream, block, now } = input
   const row = yield* first<ClaimRow>(
     SETTLE,
     id,
@@ -57,6 +57,8 @@ export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | un
     receipt.accountId,
     receipt.jws,
     receipt.createdAt,
+    block?.number,
+    block?.hash,
   )
   return row && toClaim(row)
 }
