@@ -13,6 +13,7 @@ import {
   submission,
   times,
 } from '../support/store.ts'
+import { cites } from '../requirements.ts'
 
 const NOTHING_SETTLED = '0'
 /** More than 64 bits hold: 20 of a token with 18 decimals. */
@@ -111,6 +112,22 @@ describe.each(ENGINES)('what a payer may still claim in %s', (engine) => {
     expect((await claim(another(first), holding(1000n, after.settled))).ok).toBe(true)
   })
 
+  it('does not count a claim that awaits confirmations: the balance is without it already', async () => {
+    const first = newClaim()
+    const before = await store.findStanding(payerOf(first))
+    await claim(first, holding(1000n))
+    await submit(first.id)
+    const seen = { ...moving(first.id, 'pending'), reason: 'awaiting_confirmations' }
+    await store.moveClaim(seen)
+    // Whoever read the balance before the block was seen may have read it with that amount.
+    expect((await claim(another(first), holding(1000n, before.settled))).ok).toBe(false)
+    const after = await store.findStanding(payerOf(first))
+    expect(after).toEqual({ open: { count: 0, amount: '0', submitted: 0 }, settled: '1000' })
+    expect((await claim(another(first), holding(1000n, after.settled))).ok).toBe(true)
+    await store.moveClaim(moving(first.id, 'unknown'))
+    expect((await store.findStanding(payerOf(first))).open.count).toBe(2)
+  })
+
   it('adds up what is settled, also late and with credits, and also beyond 64 bits', async () => {
     const first = newClaim({ amount: LARGE.toString() })
     const claims = [first, ...times(3, () => another(first, { amount: LARGE.toString() }))]
@@ -138,18 +155,21 @@ describe.each(ENGINES)('what a payer may still claim in %s', (engine) => {
     expect(await claim(identified, holding(1000n), 1)).toMatchObject({ reason: 'identifier' })
   })
 
-  it('ends at a number of open claims, and goes on as they are decided', async () => {
-    const first = newClaim()
-    const rich = holding(10n ** 9n)
-    const claims = [first, ...times(2, () => another(first))]
-    for (const one of claims) expect((await claim(one, rich, 3)).ok).toBe(true)
-    expect(await claim(another(first), rich, 3)).toEqual({ ok: false, reason: 'open_claims' })
-    await submit(first.id)
-    await store.moveClaim(moving(first.id, 'unknown'))
-    expect(await claim(another(first), rich, 3)).toEqual({ ok: false, reason: 'open_claims' })
-    await store.moveClaim(moving(first.id, 'failed'))
-    expect((await claim(another(first), rich, 3)).ok).toBe(true)
-  })
+  it(
+    cites('x402:claim:limit', 'ends at a number of open claims, and goes on as they are decided'),
+    async () => {
+      const first = newClaim()
+      const rich = holding(10n ** 9n)
+      const claims = [first, ...times(2, () => another(first))]
+      for (const one of claims) expect((await claim(one, rich, 3)).ok).toBe(true)
+      expect(await claim(another(first), rich, 3)).toEqual({ ok: false, reason: 'open_claims' })
+      await submit(first.id)
+      await store.moveClaim(moving(first.id, 'unknown'))
+      expect(await claim(another(first), rich, 3)).toEqual({ ok: false, reason: 'open_claims' })
+      await store.moveClaim(moving(first.id, 'failed'))
+      expect((await claim(another(first), rich, 3)).ok).toBe(true)
+    },
+  )
 
   it('does not bind payers that nobody knows to each other', async () => {
     for (const one of times(3, () => newClaim({ payer: '' })))
@@ -164,59 +184,66 @@ describe.each(ENGINES)('what a payer may still claim in %s', (engine) => {
     expect((await store.findStanding(payerOf(first))).open).toMatchObject({ count: 14, amount: '98' })
   })
 
-  it('is never more than the chain pays, in whatever order everybody goes on', async () => {
-    let [reverted, paid, refused] = [0, 0, 0]
-    await fc.assert(
-      fc.asyncProperty(
-        fc.bigInt(0n, 40n),
-        fc.array(fc.bigInt(1n, 12n), { minLength: 2, maxLength: 6 }),
-        fc.array(fc.tuple(fc.nat(5), fc.nat(9)), { minLength: 20, maxLength: 60 }),
-        async (deposit, amounts, steps) => {
-          const first = newClaim()
-          const chain = { balance: deposit }
-          const walks = amounts.map((amount) => walk(chain, amount, first))
-          for (const [which, choice] of steps) await walks[which % walks.length]!.next(choice)
-          // Whoever is still under way ends, so that nothing is left unseen.
-          for (const one of walks) for (let i = 0; i < 8; i++) await one.next(9)
-          expect(chain.balance).toBeGreaterThanOrEqual(0n)
-        },
-      ),
-      { numRuns: engine === 'postgres' ? 60 : 150 },
-    )
-    expect(reverted).toBe(0)
-    expect(Math.min(paid, refused)).toBeGreaterThan(20)
+  it(
+    cites('x402:claim:funds', 'is never more than the chain pays, in whatever order everybody goes on'),
+    async () => {
+      let [reverted, paid, refused] = [0, 0, 0]
+      await fc.assert(
+        fc.asyncProperty(
+          fc.bigInt(0n, 40n),
+          fc.array(fc.bigInt(1n, 12n), { minLength: 2, maxLength: 6 }),
+          fc.array(fc.tuple(fc.nat(5), fc.nat(9)), { minLength: 20, maxLength: 60 }),
+          async (deposit, amounts, steps) => {
+            const first = newClaim()
+            const chain = { balance: deposit }
+            const walks = amounts.map((amount) => walk(chain, amount, first))
+            for (const [which, choice] of steps) await walks[which % walks.length]!.next(choice)
+            // Whoever is still under way ends, so that nothing is left unseen.
+            for (const one of walks) for (let i = 0; i < 8; i++) await one.next(9)
+            expect(chain.balance).toBeGreaterThanOrEqual(0n)
+          },
+        ),
+        { numRuns: engine === 'postgres' ? 60 : 150 },
+      )
+      expect(reverted).toBe(0)
+      expect(Math.min(paid, refused)).toBeGreaterThan(20)
 
-    /** A payment as it goes through the gateway, a step at a time: what `choice` is decides how it fails, if it does. */
-    async function* walk(
-      chain: { balance: bigint },
-      amount: bigint,
-      first: NewPaymentClaim,
-    ): AsyncGenerator<undefined, undefined, number> {
-      const one = another(first, { amount: amount.toString() })
-      const { settled } = await store.findStanding(payerOf(one))
-      yield
-      const { balance } = chain
-      yield
-      const claimed = await claim(one, holding(balance, settled), undefined, 0)
-      if (!claimed.ok) {
-        refused++
-        return
+      /** A payment as it goes through the gateway, a step at a time: what `choice` is decides how it fails, if it does. */
+      async function* walk(
+        chain: { balance: bigint },
+        amount: bigint,
+        first: NewPaymentClaim,
+      ): AsyncGenerator<undefined, undefined, number> {
+        const one = another(first, { amount: amount.toString() })
+        const { settled } = await store.findStanding(payerOf(one))
+        yield
+        const { balance } = chain
+        yield
+        const claimed = await claim(one, holding(balance, settled), undefined, 0)
+        if (!claimed.ok) {
+          refused++
+          return
+        }
+        if ((yield) === 0) {
+          await store.cancelClaim(cancellation(one.id, 'boot-1'))
+          return
+        }
+        await submit(one.id)
+        if ((yield) === 1) {
+          await store.moveClaim(moving(one.id, 'failed'))
+          return
+        }
+        if (chain.balance < amount) reverted++
+        else chain.balance -= amount
+        paid++
+        const choice = yield
+        if (choice === 2) await store.moveClaim(moving(one.id, 'unknown'))
+        if (choice === 3)
+          await store.moveClaim({ ...moving(one.id, 'pending'), reason: 'awaiting_confirmations' })
+        yield
+        await store.settleClaim(settling(one.id))
       }
-      if ((yield) === 0) {
-        await store.cancelClaim(cancellation(one.id, 'boot-1'))
-        return
-      }
-      await submit(one.id)
-      if ((yield) === 1) {
-        await store.moveClaim(moving(one.id, 'failed'))
-        return
-      }
-      if (chain.balance < amount) reverted++
-      else chain.balance -= amount
-      paid++
-      if ((yield) === 2) await store.moveClaim(moving(one.id, 'unknown'))
-      yield
-      await store.settleClaim(settling(one.id))
-    }
-  }, 90_000)
+    },
+    90_000,
+  )
 })

@@ -14,6 +14,7 @@ import {
   type TestChain,
 } from '../support/chain.ts'
 import { type ChainProxy, type Interception, startChainProxy } from '../support/chain-proxy.ts'
+import { cites } from '../requirements.ts'
 
 let chain: TestChain
 let port: Chain
@@ -212,27 +213,33 @@ describe('settle', () => {
     expect(await port.authorizationStatus(question)).toMatchObject({ state: 'used', transferred: true })
   })
 
-  it('costs nothing when the payer took it back or has nothing left since it was verified, and nothing moves', async () => {
-    const upstream = open()
-    const [canceled, drained] = [await pay(6), await pay(7)]
-    for (const { request } of [canceled, drained])
-      expect(await upstream.verify(request)).toMatchObject({ ok: true })
-    await chain.cancelAuthorization(canceled.account, canceled.question.nonce)
-    await chain.drain(drained.account)
-    const before = await chain.transfersTo(chain.payTo)
-    expect(await upstream.settle(canceled.request)).toEqual({
-      state: 'refused',
-      reason: 'invalid_exact_evm_transaction_simulation_failed',
-    })
-    expect(await upstream.settle(drained.request)).toEqual({
-      state: 'refused',
-      reason: 'invalid_exact_evm_insufficient_balance',
-    })
-    expect(proxy.seen).not.toContain('eth_sendRawTransaction')
-    expect(await chain.transfersTo(chain.payTo)).toBe(before)
-    expect(await port.authorizationStatus(canceled.question)).toMatchObject({ state: 'canceled' })
-    expect(await port.authorizationStatus(drained.question)).toEqual({ state: 'unused' })
-  })
+  it(
+    cites(
+      'x402:settle:gas',
+      'costs nothing when the payer took it back or has nothing left since it was verified, and nothing moves',
+    ),
+    async () => {
+      const upstream = open()
+      const [canceled, drained] = [await pay(6), await pay(7)]
+      for (const { request } of [canceled, drained])
+        expect(await upstream.verify(request)).toMatchObject({ ok: true })
+      await chain.cancelAuthorization(canceled.account, canceled.question.nonce)
+      await chain.drain(drained.account)
+      const before = await chain.transfersTo(chain.payTo)
+      expect(await upstream.settle(canceled.request)).toEqual({
+        state: 'refused',
+        reason: 'invalid_exact_evm_transaction_simulation_failed',
+      })
+      expect(await upstream.settle(drained.request)).toEqual({
+        state: 'refused',
+        reason: 'invalid_exact_evm_insufficient_balance',
+      })
+      expect(proxy.seen).not.toContain('eth_sendRawTransaction')
+      expect(await chain.transfersTo(chain.payTo)).toBe(before)
+      expect(await port.authorizationStatus(canceled.question)).toMatchObject({ state: 'canceled' })
+      expect(await port.authorizationStatus(drained.question)).toEqual({ state: 'unused' })
+    },
+  )
 
   it('fails where the node did not see it coming, and where it does not say', async () => {
     const upstream = open()

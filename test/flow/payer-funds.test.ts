@@ -17,6 +17,7 @@ import { createPaidTools, PAID, type PaidAnswer, post } from '../support/paid-to
 import { times } from '../support/store.ts'
 import { facilitatorSettle } from '../../tools/facilitator-settle.ts'
 import { facilitatorVerify } from '../../tools/facilitator-verify.ts'
+import { cites } from '../requirements.ts'
 
 const SELLER = '0x0000000000000000000000000000000000C0FFEE'
 const COPIES = 100
@@ -88,38 +89,46 @@ describe.each<[Engine, gateways: number]>([
     return counts.reduce<number>((sum, nonce) => sum + Number(nonce), 0)
   }
 
-  it('buys what it can pay and no more, of a hundred calls at once', async () => {
-    const wallet = await walletWith(1000n * COVERED)
-    const [before, runs] = [await broadcasts(), paid.runs.length]
-    const answers = await Promise.all(times(COPIES, (i) => buy(wallet, i)))
-    const bought = answers.filter(({ status }) => status === 200)
-    expect(bought.length).toBeGreaterThan(0)
-    expect(bought.length).toBeLessThanOrEqual(Number(COVERED))
-    expect(paid.runs.length - runs).toBe(bought.length)
-    expect((await broadcasts()) - before).toBe(bought.length)
-    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
-      expect([status, body.code]).toEqual([402, 'payment_rejected'])
-      expect(body.check).toBe('balance')
-      expect(body.detail).toMatch(/Nothing was charged/)
-    }
-    // What is left can be spent.
-    for (let i = bought.length; i < Number(COVERED); i++) expect((await buy(wallet, i)).status).toBe(200)
-    expect(await chain.usdcOf(wallet.address)).toBe(0n)
-  }, 60_000)
+  it(
+    cites('x402:claim:funds', 'buys what it can pay and no more, of a hundred calls at once'),
+    async () => {
+      const wallet = await walletWith(1000n * COVERED)
+      const [before, runs] = [await broadcasts(), paid.runs.length]
+      const answers = await Promise.all(times(COPIES, (i) => buy(wallet, i)))
+      const bought = answers.filter(({ status }) => status === 200)
+      expect(bought.length).toBeGreaterThan(0)
+      expect(bought.length).toBeLessThanOrEqual(Number(COVERED))
+      expect(paid.runs.length - runs).toBe(bought.length)
+      expect((await broadcasts()) - before).toBe(bought.length)
+      for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+        expect([status, body.code]).toEqual([402, 'payment_rejected'])
+        expect(body.check).toBe('balance')
+        expect(body.detail).toMatch(/Nothing was charged/)
+      }
+      // What is left can be spent.
+      for (let i = bought.length; i < Number(COVERED); i++) expect((await buy(wallet, i)).status).toBe(200)
+      expect(await chain.usdcOf(wallet.address)).toBe(0n)
+    },
+    60_000,
+  )
 
-  it('settles what it can pay and no more, of a hundred calls at once', async () => {
-    const wallet = await walletWith(1000n * COVERED)
-    const before = await broadcasts()
-    const answers = await Promise.all(times(COPIES, (i) => settle(wallet, i)))
-    const settled = answers.filter(({ status }) => status === 200)
-    expect(settled.length).toBeGreaterThan(0)
-    expect(settled.length).toBeLessThanOrEqual(Number(COVERED))
-    expect((await broadcasts()) - before).toBe(settled.length)
-    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
-      expect([status, body.code]).toEqual([400, 'payment_blocked'])
-      expect(body).toMatchObject({ success: false, transaction: '', check: 'balance' })
-    }
-  }, 60_000)
+  it(
+    cites('x402:claim:funds', 'settles what it can pay and no more, of a hundred calls at once'),
+    async () => {
+      const wallet = await walletWith(1000n * COVERED)
+      const before = await broadcasts()
+      const answers = await Promise.all(times(COPIES, (i) => settle(wallet, i)))
+      const settled = answers.filter(({ status }) => status === 200)
+      expect(settled.length).toBeGreaterThan(0)
+      expect(settled.length).toBeLessThanOrEqual(Number(COVERED))
+      expect((await broadcasts()) - before).toBe(settled.length)
+      for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+        expect([status, body.code]).toEqual([400, 'payment_blocked'])
+        expect(body).toMatchObject({ success: false, transaction: '', check: 'balance' })
+      }
+    },
+    60_000,
+  )
 
   it('is told how much of its balance is bound, while nothing is mined, and can spend it afterwards', async () => {
     const wallet = await walletWith(1000n * 2n)

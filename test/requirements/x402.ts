@@ -129,6 +129,16 @@ export const X402_REQUIREMENTS = {
   'x402:fw:resource': must('security', 'a payment for another resource is another'),
   'x402:fw:order': should('security', 'the first of several faults is named, in the order of the checks'),
   'x402:fw:secret': must('security', 'a refusal quotes nothing of the signature'),
+  'x402:claim:funds': must(
+    'security',
+    'open payments of a payer count against its balance before any work starts, across replicas',
+  ),
+  'x402:claim:limit': should('security', 'a payer has so many open payments at once and no more'),
+  'x402:settle:gas': must('security', 'a transfer that would revert by now is not broadcast'),
+  'x402:settle:faucet': must(
+    'policy',
+    'fresh payees and fresh payers share an allowance, and a payment that is settled without a key is not too small',
+  ),
   'x402:claim:key': must('security', 'every spelling of a payment is one claim'),
   'x402:wire:hex': must('schemes/exact', 'hex in upper case is the same payment'),
   'x402:wire:version': must('transports-v2/http.md', 'a version in the header of the other is refused'),

@@ -9,7 +9,7 @@ import { MAX_BALANCE } from '../migrations.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { returnSettlement } from './settlements.ts'
-import { addSettled, findRefusal } from './standings.ts'
+import { addSettled, findRefusal, isSeen } from './standings.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import type { ClaimBlock, ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
@@ -328,6 +328,7 @@ export const moveClaim = command({ kind: 'transaction', touches: 'records' })(fu
   const { id, to, reason, transaction, upstream, isWatched, now } = input
   const isFinal = to === 'failed' && isWatched !== true
   const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, isFinal ? now : null, id)
+  if (row && isSeen(row)) yield* addSettled(row)
   // A result that was never paid is never released.
   if (row && isFinal) yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
   return row && toClaim(row)

@@ -4,15 +4,17 @@
 // is read here, (2) the balance is read on the chain, (3) the open claims and `settled` are read here, in the transaction that
 // (4) inserts. Claims of one payer take steps 3 and 4 one after the other: SQLite has one writer, and PostgreSQL a lock
 // (postgres/claim-lock.ts). Let k be an earlier claim whose transfer is mined after step 2, so that the balance holds its
-// amount still. A claim is settled only after its transfer was seen in a block, so k settles after step 2, thus after step 1:
-// at step 3 it is either open, and counted, or settled since step 1, and counted as what `settled` rose by. It did not end in
+// amount still. A claim is settled, or awaits confirmations, only after its transfer was seen in a block, so k does so after
+// step 2, thus after step 1: at step 3 it is either open, and counted, or counted as what `settled` rose by. It did not end in
 // another way, since `failed` and `canceled` mean that its transfer never comes. So whatever earlier claims can still take from
 // the balance of step 2 is counted, and a claim that is made leaves it enough. Later claims count this one in the same way.
 // A watched claim is `failed` though its transfer could come: its payer was told to pay again, which counting it would forbid.
 // Should it come first, the later payment is refused by the simulation before its broadcast.
 //
 // A claim whose transfer was mined before step 2 and that settles after step 1 counts twice. That refuses and never overdraws,
-// and it ends as soon as the claim is settled: whoever asks looks again after a moment (payments/verify.ts).
+// and it ends as soon as the claim is settled: whoever asks looks again after a moment (payments/verify.ts). A claim that awaits
+// confirmations is counted in `settled` at once, and once more when it is settled, with the same effect. If its chain takes the
+// block back meanwhile, its amount is free twice until somebody says so: there too the simulation has the last word.
 import { all, type Command, command, first } from '../command.ts'
 import type { ClaimLimits, OpenClaims, PayerStanding } from '../ports/payments.ts'
 
@@ -24,8 +26,14 @@ export interface PayerKey {
 
 /** Word for word what the index of open claims holds: SQLite recognises it by that alone. */
 const OPEN = `state IN ('claimed', 'submitted', 'pending', 'unknown')`
+/** The reason of a pending claim whose transfer is in a block already, which others may still replace. */
+const AWAITING = 'awaiting_confirmations'
+/** Whether the claim's transfer was seen in a block, and none of it is to come. */
+export const isSeen = ({ state, reason }: { state: string; reason: string | null }): boolean =>
+  state === 'pending' && reason === AWAITING
 /** One statement, so that a claim which settles is in one of the two and never in neither. */
 const STANDING = `SELECT amount, state FROM payment_claims WHERE payer = $1 AND network = $2 AND asset = $3 AND ${OPEN}
+    AND reason IS DISTINCT FROM '${AWAITING}'
   UNION ALL SELECT settled, 'settled' FROM payer_totals WHERE payer = $4 AND network = $5 AND asset = $6`
 
 /** What a payer has bound and paid; costs as much as it has open claims. */
@@ -76,7 +84,7 @@ export function* findRefusal(
 export const fits = (open: OpenClaims, balance: bigint, amount: bigint): boolean =>
   BigInt(open.amount) + amount <= balance
 
-/** Counts a claim among what its payer has paid; in the transaction that settles it. */
+/** Counts a claim among what its payer has paid; in the transaction that settles it, or that says that it was seen. */
 export function* addSettled(claim: PayerKey & { amount: string }): Command<void> {
   const { payer, network, asset, amount } = claim
   if (payer === '') return

@@ -62,7 +62,7 @@ export interface PaymentClaim {
 /** What a payer has bound and what it has paid, of one asset on one network. Amounts are atomic units as decimal text. */
 export interface PayerStanding {
   readonly open: OpenClaims
-  /** The sum of all its settled claims; it never falls. What it rose by in between was settled in between. */
+  /** The sum of all its claims whose transfers were seen in a block; it never falls. What it rose by was seen in between. */
   readonly settled: string
 }
 

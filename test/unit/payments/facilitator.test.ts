@@ -138,34 +138,48 @@ describe('without a key', () => {
     await expect(ask(addressOf(4))).rejects.toMatchObject(used(/allowance of 3 .* payments of 0x/))
   })
 
-  it('fresh payers and fresh payees, a hundred of each, have the one of their network', async () => {
-    const { ask } = open(1000, settled, { config: { settleKeylessAllowance: 5 } })
-    const asked = Array.from({ length: 100 }, (_, i) => ask(addressOf(i + 1), 1000n, payerOf(i)))
-    const results = await Promise.allSettled(asked)
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
-    await expect(ask(addressOf(999))).rejects.toMatchObject(used(/allowance of 5 .* without a key on eip155/))
-  })
+  it(
+    cites(
+      'x402:settle:faucet',
+      'fresh payers and fresh payees, a hundred of each, have the one of their network',
+    ),
+    async () => {
+      const { ask } = open(1000, settled, { config: { settleKeylessAllowance: 5 } })
+      const asked = Array.from({ length: 100 }, (_, i) => ask(addressOf(i + 1), 1000n, payerOf(i)))
+      const results = await Promise.allSettled(asked)
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(5)
+      await expect(ask(addressOf(999))).rejects.toMatchObject(
+        used(/allowance of 5 .* without a key on eip155/),
+      )
+    },
+  )
 
-  it('a payment is refused that is too small, before it costs anything, and by /verify too', async () => {
-    const { ask, verify, verified, claims } = open(3, settled)
-    const refused = {
-      code: 'payment_blocked',
-      reason: 'amount',
-      message: expect.stringMatching(
-        /at least 1000 atomic units .* this one is over 999\. Send the service key/,
-      ),
-    }
-    await expect(ask(SELLER, 999n)).rejects.toMatchObject({
-      ...refused,
-      extras: { success: false, errorReason: 'amount_below_minimum' },
-    })
-    await expect(verify(SELLER, 999n)).rejects.toMatchObject({
-      ...refused,
-      extras: { isValid: false, invalidReason: 'amount_below_minimum' },
-    })
-    expect([verified(), claims]).toEqual([0, []])
-    await ask(SELLER, 1000n)
-  })
+  it(
+    cites(
+      'x402:settle:faucet',
+      'a payment is refused that is too small, before it costs anything, and by /verify too',
+    ),
+    async () => {
+      const { ask, verify, verified, claims } = open(3, settled)
+      const refused = {
+        code: 'payment_blocked',
+        reason: 'amount',
+        message: expect.stringMatching(
+          /at least 1000 atomic units .* this one is over 999\. Send the service key/,
+        ),
+      }
+      await expect(ask(SELLER, 999n)).rejects.toMatchObject({
+        ...refused,
+        extras: { success: false, errorReason: 'amount_below_minimum' },
+      })
+      await expect(verify(SELLER, 999n)).rejects.toMatchObject({
+        ...refused,
+        extras: { isValid: false, invalidReason: 'amount_below_minimum' },
+      })
+      expect([verified(), claims]).toEqual([0, []])
+      await ask(SELLER, 1000n)
+    },
+  )
 
   it.each<[string, Terms]>([
     ['nobody is served where the operator says so', { config: { settleWithoutKey: 'nobody' } }],
