@@ -111,7 +111,8 @@ describe('settle', () => {
     const { request, question } = await pay(0)
     const before = await chain.usdcOf(chain.payTo)
     const settled = await open().settle(request)
-    expect(settled).toEqual({ state: 'settled', transaction: hash, isWitnessed: true })
+    const block = { number: expect.any(BigInt), hash }
+    expect(settled).toEqual({ state: 'settled', transaction: hash, isWitnessed: true, block })
     expect((await chain.usdcOf(chain.payTo)) - before).toBe(1000n)
     expect(await port.authorizationStatus(question)).toMatchObject({
       state: 'used',

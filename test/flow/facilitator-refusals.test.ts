@@ -160,6 +160,41 @@ describe('a facilitator that declines what the chain would take', () => {
   })
 })
 
+describe('a transfer that must be two blocks deep', () => {
+  it('buys when the second block is there, and not before', async () => {
+    await gw.close()
+    gw = await startTestGateway({
+      env: {
+        GATEWAY_RPC_84532: chain.rpcUrl,
+        GATEWAY_PAY_TO: chain.payTo,
+        GATEWAY_FACILITATORS: facilitator.url,
+        GATEWAY_CONFIRMATIONS: '84532:2',
+      },
+      tools: paid.tools,
+    })
+    const events: string[] = []
+    const settled = Promise.withResolvers<void>()
+    facilitator.onSettle = async (call, res) => {
+      const transaction = await chain.preempt(call.body.paymentPayload)
+      await reply({ success: true, transaction, network: NETWORK })(call, res)
+      settled.resolve()
+    }
+    const bought = sign(8)
+      .then(buy)
+      .then((answer) => {
+        events.push('answered')
+        return answer
+      })
+    await settled.promise
+    // Long enough for an answer that does not wait.
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    events.push('mined')
+    await chain.mine()
+    expect((await bought).status).toBe(200)
+    expect(events).toEqual(['mined', 'answered'])
+  })
+})
+
 describe('a facilitator that hangs', () => {
   it('keeps nobody waiting once the chain shows the transfer, and its late answer changes nothing', async () => {
     const { promise: answering, resolve: answerNow } = Promise.withResolvers<void>()
