@@ -13,6 +13,10 @@ import { actionsPricing } from './actions-pricing.ts'
 import { actionsRefuse } from './actions-refuse.ts'
 import { actionsStats } from './actions-stats.ts'
 import { authorityRotate } from './authority-rotate.ts'
+import { signingKeysList } from './signing-keys-list.ts'
+import { signingKeysRetire } from './signing-keys-retire.ts'
+import { signingKeysRevoke } from './signing-keys-revoke.ts'
+import { signingKeysRotate } from './signing-keys-rotate.ts'
 import { capabilities, capabilitiesGet } from './capabilities.ts'
 import { creditsBalance } from './credits-balance.ts'
 import { creditsGrant } from './credits-grant.ts'
@@ -123,4 +127,8 @@ export const tools: readonly AnyTool[] = [
   facilitatorRoute,
   receiptsGet,
   authorityRotate,
+  signingKeysList,
+  signingKeysRotate,
+  signingKeysRetire,
+  signingKeysRevoke,
 ]

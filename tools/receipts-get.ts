@@ -24,6 +24,12 @@ export const receiptsGet = defineTool({
           'is lost. `superseded`: the payment was settled by another transaction, see `replaced_by`',
       ),
     replaced_by: z.string().nullable().describe('Id of the receipt that is in its place'),
+    revoked_key: z
+      .strictObject({ kid: z.string(), revoked_at: Timestamp, reason: z.string() })
+      .nullable()
+      .describe(
+        'The key that signed this receipt first, where it was revoked since: `jws` is then a fresh signature over the same claims',
+      ),
   }),
   price: free,
   caller: 'anyone',
@@ -39,7 +45,7 @@ export const receiptsGet = defineTool({
   errors: ['receipt_not_found'],
   examples: [{ title: 'One receipt', input: { receipt_id: 'rcp_0000000000000000000000000000000000' } }],
   handle: async function receiptsGet({ receipt_id }, { receipts }) {
-    const { id, jws, createdAt, standing } = await receipts.get(receipt_id)
+    const { id, jws, createdAt, standing, revokedKey } = await receipts.get(receipt_id)
     const replacedBy = standing?.replacedBy ?? null
     const { header, payload } = decodeJws(jws)
     return {
@@ -52,6 +58,11 @@ export const receiptsGet = defineTool({
       created_at: new Date(createdAt).toISOString(),
       status: !standing ? ('valid' as const) : replacedBy === null ? 'withdrawn' : 'superseded',
       replaced_by: replacedBy,
+      revoked_key: revokedKey && {
+        kid: revokedKey.kid,
+        revoked_at: new Date(revokedKey.revokedAt).toISOString(),
+        reason: revokedKey.reason,
+      },
     }
   },
 })

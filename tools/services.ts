@@ -8,7 +8,7 @@ import type { Edge } from '../src/edge/ports.ts'
 import type { Commerce } from '../src/commerce/ports.ts'
 import type { Email } from '../src/email/ports.ts'
 import type { Accounts } from '../src/accounts/ports.ts'
-import type { Receipts } from '../src/receipts/ports.ts'
+import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator, Purchases } from '../src/payments/ports.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
@@ -40,6 +40,7 @@ export interface Services {
   readonly email: Email
   readonly accounts: Accounts
   readonly receipts: Receipts
+  readonly signingKeys: SigningKeys
   readonly documents: Documents
   readonly outcomes: Outcomes
   readonly payments: Pick<PaymentGate, 'claim'>

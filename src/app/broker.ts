@@ -19,12 +19,12 @@ export function createBroker(
   { purchases }: Pick<Payments, 'purchases'>,
   { createLeakGate }: { readonly createLeakGate?: EgressParts['createLeakGate'] } = {},
 ) {
-  const { config, addresses, isSandbox, signer, policy, now } = platform
+  const { config, addresses, isSandbox, signer, deriveKey, policy, now } = platform
   const { baseUrl } = addresses
   const { creditsRequired } = purchases
   const { egressPorts } = config
   const targets = { egressPorts, allowSandboxName: isSandbox, baseUrl }
-  const idempotencyKey = signer.deriveKey('idempotency-key')
+  const idempotencyKey = deriveKey('idempotency-key')
 
   const egress = createEgress({
     ...platform,
@@ -53,7 +53,7 @@ export function createBroker(
     // All buyers of a merchant together are given no less than the figure for one of them; 0 is no limits at all.
     limiter: createRateLimiter(config.rateLimit && Math.max(config.rateLimit, MERCHANT_PER_MINUTE)),
     idempotencyKey,
-    tokenKey: signer.deriveKey('edge-account'),
+    tokenKey: deriveKey('edge-account'),
     edgeName: config.edgeName ?? new URL(baseUrl).hostname,
   })
   const accounts = createAccounts({ store: platform.store, freeCredits: config.serviceKeyCredits, now })

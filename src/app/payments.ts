@@ -18,6 +18,7 @@ import { createSecrets } from '../payments/secrets.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createSignIns } from '../payments/sign-in.ts'
 import { createVerifier } from '../payments/verify.ts'
+import { createRenewReceipt } from '../receipts/renewal.ts'
 import { openSandboxChains } from '../sandbox/chains.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -39,7 +40,7 @@ export async function openPayments(
   configuredKeys: readonly Secret<string>[],
   lifetime: Lifetime,
 ): Promise<Payments> {
-  const { config, isSandbox, signer } = platform
+  const { config, isSandbox, signer, deriveKey } = platform
   const { baseUrl } = platform.addresses
   const { verifyOwn } = signer
   const embedded = isSandbox ? await openSandboxChains({ ...platform, dataDir: config.dataDir }) : undefined
@@ -105,10 +106,18 @@ export async function openPayments(
   const settlements = createSettlements(shared)
   lifetime.onClose(() => settlements.close())
   const purchases = createPurchases(shared)
-  const presentations = createPresentations(signer.deriveKey('payment-presentation'))
-  const secrets = createSecrets(signer.deriveKey('payment-challenge'))
-  const signIns = createSignIns({ ...shared, key: signer.deriveKey('payment-sign-in') })
-  const taking = { ...shared, verifier, settlements, presentations, secrets, signIns }
+  const presentations = createPresentations(deriveKey('payment-presentation'))
+  const secrets = createSecrets(deriveKey('payment-challenge'))
+  const signIns = createSignIns({ ...shared, key: deriveKey('payment-sign-in') })
+  const taking = {
+    ...shared,
+    verifier,
+    settlements,
+    presentations,
+    secrets,
+    signIns,
+    renewReceipt: createRenewReceipt(signer),
+  }
   return {
     networks,
     payTo,

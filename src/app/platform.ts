@@ -11,7 +11,9 @@ import type { Authority, Sender } from '../egress/ports.ts'
 import { listSealingKeys } from '../egress/rotation.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
-import { type InstallationSigner, openSigner } from '../receipts/adapters/signer.ts'
+import { type DeriveKey, openDerivationKey } from '../receipts/adapters/derivation-key.ts'
+import { type InstallationSigner, openSigner, REFRESH_MS } from '../receipts/adapters/signer.ts'
+import { readSigningKeys } from '../receipts/adapters/signing-key-file.ts'
 import { withSampleSite } from '../sandbox/sender.ts'
 import { createSampleSite } from '../sandbox/site.ts'
 import { openDocumentStore, openStore } from '../store/index.ts'
@@ -34,6 +36,8 @@ export interface Platform {
   readonly documents: DocumentStore
   readonly authority: Authority
   readonly signer: InstallationSigner
+  /** Keys for uses inside the gateway; they outlive every signing key. */
+  readonly deriveKey: DeriveKey
   readonly sender: Sender
   readonly resolver: ObservedResolver
   /** Decides which addresses requests may reach. */
@@ -59,17 +63,30 @@ export async function openPlatform(
   lifetime.onClose(() => documents.close())
   await claimInstallation(documents, config)
 
+  const signingKeyFile = join(config.dataDir, 'signing.jwk')
   const authority = await openAuthority({
     file: config.authorityKeyFile,
     sealedTo: await listSealingKeys(store),
     now,
   })
+  const deriveKey = await openDerivationKey({
+    file: join(config.dataDir, 'derivation.jwk'),
+    // Earlier releases derived from the signing key.
+    inherited: async () => {
+      const [first] = (await readSigningKeys(signingKeyFile)) ?? []
+      return first && Buffer.from(first.jwk.d, 'base64url')
+    },
+  })
+  const hasReplicas = store.engine === 'postgres'
   const signer = await openSigner({
-    file: join(config.dataDir, 'signing.jwk'),
+    file: signingKeyFile,
     store,
     now,
     environment: config.mode,
+    hasReplicas,
+    fault,
   })
+  if (hasReplicas) lifetime.onClose(keepFresh(signer, log))
 
   const outside = createSender({ fault, ...(extraCa && { ca: extraCa }) })
   const sender = isSandbox
@@ -86,8 +103,24 @@ export async function openPlatform(
     documents,
     authority,
     signer,
+    deriveKey,
     sender,
     resolver: observeResolver(createResolver(config.dnsServers), config.dnsServers, now),
     policy: createAddressPolicy(config.allowPrivateCidrs),
   }
+}
+
+/** Hears of rotations elsewhere. @returns what stops it */
+function keepFresh(signer: Pick<InstallationSigner, 'refresh'>, log: Logger): () => void {
+  let isReading = false
+  const timer = setInterval(() => {
+    if (isReading) return
+    isReading = true
+    signer
+      .refresh()
+      .catch((err: unknown) => log.warn({ err }, 'the published keys could not be read'))
+      .finally(() => (isReading = false))
+  }, REFRESH_MS)
+  timer.unref()
+  return () => clearInterval(timer)
 }

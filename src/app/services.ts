@@ -11,6 +11,8 @@ import { listProviders } from '../egress/providers.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createReceipts } from '../receipts/index.ts'
+import { createRenewReceipt } from '../receipts/renewal.ts'
+import { createSigningKeys } from '../receipts/signing-keys.ts'
 import { createBroker } from './broker.ts'
 import { openEmail } from './email.ts'
 import type { Platform } from './platform.ts'
@@ -57,7 +59,8 @@ export async function openServices(
     payments: gate,
     facilitator: payments.facilitator,
     purchases: payments.purchases,
-    receipts: createReceipts({ store }),
+    receipts: createReceipts({ store, renewReceipt: createRenewReceipt(platform.signer) }),
+    signingKeys: createSigningKeys(platform),
     documents: createDocuments({
       ...platform,
       registry,

@@ -4,6 +4,7 @@ import { ConfigError } from '../core/errors.ts'
 import { API_VERSION } from '../core/config.ts'
 import { addAttemptCommands } from './attempts.ts'
 import { addAuthorityCommands } from './authority.ts'
+import { addSigningKeyCommands } from './signing-key.ts'
 import { addCapabilityCommands } from './capabilities.ts'
 import { addCredentialCommands } from './credentials.ts'
 import { addCreditCommands } from './credits.ts'
@@ -88,6 +89,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   addEdgeCommands(program)
   addEmailCommands(program)
   addAuthorityCommands(program)
+  addSigningKeyCommands(program)
 
   program.commandsGroup('Records:')
   addAttemptCommands(program)

@@ -1,7 +1,8 @@
 // `receipts`: reading one from the gateway, and proving one to yourself without trusting the gateway.
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { JWS_TYPES, type JwsVerdict, verifyJws } from '../receipts/types.ts'
+import { isObject } from '../lib/json.ts'
+import { JWS_TYPES, type JwsVerdict, type KeyDocument, verifyJws } from '../receipts/types.ts'
 import { receiptsGet } from '../../tools/receipts-get.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -18,6 +19,10 @@ const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
   unknown_key:
     'none of the given keys has its key id: it is from another gateway, or the key document is too old',
   bad_signature: 'the signature does not fit: the receipt was altered or forged',
+  key_revoked:
+    'the key that signed it was revoked, so anybody may have written it. If the gateway gave it to you, `receipts show` with its ' +
+    'id fetches it signed anew',
+  issued_after_retirement: 'it claims to be younger than the retirement of the key that signed it',
   not_canonical: 'the payload is not in RFC 8785 form: no gateway signs that',
 }
 
@@ -89,23 +94,22 @@ async function verifyReceipt(file: string, options: VerifyOptions): Promise<void
   }
 }
 
-async function fetchKeys(options: ConnectionOptions): Promise<KeySet> {
+async function fetchKeys(options: ConnectionOptions): Promise<KeyDocument> {
   const client = await connect({ ...options, allowPlainHttp: true })
   const document = await client.get(KEYS_PATH)
-  if (isKeySet(document)) return document
+  if (isKeyDocument(document)) return document
   throw new CommandFailure(Exit.unreachable, `${client.url}${KEYS_PATH} is not a key document.`)
 }
 
-interface KeySet {
-  readonly keys: readonly object[]
-}
+const isKeyDocument = (value: unknown): value is KeyDocument =>
+  isObject(value) &&
+  isListOfObjects(value['keys']) &&
+  (value['revoked_keys'] === undefined || isListOfObjects(value['revoked_keys']))
+const isListOfObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject)
 
-const isKeySet = (value: unknown): value is KeySet =>
-  typeof value === 'object' && value !== null && 'keys' in value && Array.isArray(value.keys)
-
-function parseKeys(text: string, file: string): KeySet {
+function parseKeys(text: string, file: string): KeyDocument {
   const document = parseJsonOrUndefined(text)
-  if (isKeySet(document)) return document
+  if (isKeyDocument(document)) return document
   throw new CommandFailure(
     Exit.usage,
     `${file} is not a key set: save ${KEYS_PATH} of the gateway that signed.`,

@@ -76,7 +76,7 @@ Content-Type: application/json
 {"intent":"demo"}
 
 ## Tokens
-Authorization: Bearer <token> carries a service key (agw_sk_...) of an operator, a capability (agw_cap_...) of an agent or an
+Authorization: Bearer <token> carries an operator's service key (agw_sk_...), an agent's capability (agw_cap_...) or an
 email key (agw_ek_...): free, POST /v1/keys/free {}, for POST /v1/verify.
 Capabilities also go in X-Gateway-Capability or, over MCP and A2A, the argument "capability". They name hosts, paths and
 methods, and expire.
@@ -92,7 +92,7 @@ USDC, with x402 v2, no account, the payer must be funded: ${shownPaid}.
    test money only.
 v1 buyers: accepts is in the 402 body, send X-PAYMENT. MCP: _meta["x402/payment"]. A2A: metadata x402.payment.*.
 Prices and rails now: /v1/pricing. Check first, free: POST /v1/preflight.
-Credits pay for outbound requests: 1 an attempt, taken before anything is sent. GET /v1/credits shows the balance.
+Credits pay for outbound requests: 1 an attempt, taken first. Balance: GET /v1/credits.
 A 402 for credits carries offer: POST its request.body to /v1/credits/purchase, pay that, send again.
 
 ## Tools, by who may call: name and HTTP | price unless free | what
@@ -110,8 +110,8 @@ const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
   capability: 'Capability',
   account: 'Service key or capability',
   email: 'Email key or service key',
-  operator: 'Service key',
-  admin: 'Administrator key',
+  operator: 'Service key (POST, paths below /v1)',
+  admin: 'Administrator key (same)',
 }
 const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
 
@@ -120,12 +120,17 @@ const MAX_PAID_NAMES = 12
 function toolLine({ tool }: Registry['tools'][number]): string {
   // Operators read the documentation; their tools are here for completeness, and the names say what they do.
   const isForOperators = tool.caller === 'operator' || tool.caller === 'admin'
+  const address = addressOf(tool)
   return [
-    `${tool.name} ${addressOf(tool)}`,
+    `${tool.name} ${isForOperators ? shorten(address) : address}`,
     ...pricedWords(tool),
     ...(isForOperators ? [] : [tool.title]),
   ].join(' | ')
 }
+
+/** `POST /v1/keys/{key_id}/revoke` -> `/keys/{id}/revoke`: the heading says what is left out. */
+const shorten = (address: string) =>
+  address.replace(/^(?:POST )?(GET )?\/v1\//, '$1/').replaceAll(/\{(?:[a-z]+_id|kid)\}/g, '{id}')
 
 function addressOf(tool: AnyTool): string {
   const [route] = tool.doors.includes('rest') ? tool.rest : []

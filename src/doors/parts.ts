@@ -1,4 +1,5 @@
 // Every door is given these parts. Doors translate wire formats; every decision is in the call path behind them.
+import type { KeyObject } from 'node:crypto'
 import type { CallPath } from '../core/call.ts'
 import type { Config } from '../core/config.ts'
 import type { Logger } from '../lib/log.ts'
@@ -19,6 +20,8 @@ export interface DoorParts {
   readonly documents: Documents
   readonly store: Store
   readonly signer: Signer
+  /** Keys for uses inside a door, each bound to its purpose. */
+  readonly deriveKey: (purpose: string) => KeyObject
   readonly log: Logger
   readonly now: () => number
 }

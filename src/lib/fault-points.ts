@@ -40,7 +40,15 @@ export const PAYMENT_POINTS = [
 /** The points of one call that the call path takes credits for, in order. */
 export const DEBIT_POINTS = ['before_debit', 'after_debit', 'before_receipt', 'after_receipt'] as const
 
-export const FAULT_POINTS = [...EGRESS_POINTS, ...PAYMENT_POINTS, ...DEBIT_POINTS] as const
+/** The points of one rotation of the signing key, in order. */
+export const ROTATION_POINTS = ['after_key_published', 'after_key_switched', 'after_key_retired'] as const
+
+export const FAULT_POINTS = [
+  ...EGRESS_POINTS,
+  ...PAYMENT_POINTS,
+  ...DEBIT_POINTS,
+  ...ROTATION_POINTS,
+] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 
 export const noFault: Fault = { async at() {} }

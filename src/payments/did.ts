@@ -13,17 +13,26 @@ export function didPathOf(baseUrl: string): string {
   return read(baseUrl).segments.length === 0 ? '/.well-known/did.json' : '/did.json'
 }
 
-/** Keys that were retired stay: what they signed is still to be verified. Nothing new is asserted with them. */
+/**
+ * Keys that were retired stay, with the moment in `expires` (Controlled Identifiers 1.0, 2.2): what they signed until then is
+ * still to be verified, and nothing new is asserted with them. Keys that were revoked are gone: not every resolver reads `revoked`.
+ */
 export function didDocument(baseUrl: string, keys: readonly PublishedKey[]): Record<string, unknown> {
   const did = didOf(baseUrl)
-  const signing = keys.filter(({ purpose }) => purpose === 'sign')
+  const signing = keys.filter(({ purpose, revokedAt }) => purpose === 'sign' && revokedAt === null)
   const idOf = (key: PublishedKey) => `${did}#${key.kid}`
   return {
     '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
     id: did,
     verificationMethod: signing.map((key) => {
       const { kty, crv, x } = JSON.parse(key.jwk) as Record<string, unknown>
-      return { id: idOf(key), type: 'JsonWebKey2020', controller: did, publicKeyJwk: { kty, crv, x } }
+      return {
+        id: idOf(key),
+        type: 'JsonWebKey2020',
+        controller: did,
+        publicKeyJwk: { kty, crv, x },
+        ...(key.retiredAt !== null && { expires: new Date(key.retiredAt).toISOString() }),
+      }
     }),
     assertionMethod: signing.filter(({ retiredAt }) => retiredAt === null).map(idOf),
   }

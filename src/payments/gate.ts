@@ -40,6 +40,8 @@ export interface GateParts {
   readonly presentations: Presentations
   readonly secrets: Secrets
   readonly signIns: SignIns
+  /** Signs a stored receipt anew whose key was revoked. */
+  readonly renewReceipt: (receipt: StoredReceipt) => StoredReceipt
   /** Address that is paid; undefined until the operator says (production): then paid tools are not available. */
   readonly payTo: string | undefined
   readonly baseUrl: string
@@ -262,8 +264,10 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     return result && receipt ? release(claim, result.json, receipt, true) : null
   }
 
-  const receiptFor = async ({ receiptId }: PaymentClaim) =>
-    receiptId === null ? undefined : store.getReceipt(receiptId)
+  async function receiptFor({ receiptId }: PaymentClaim): Promise<StoredReceipt | undefined> {
+    const receipt = receiptId === null ? undefined : await store.getReceipt(receiptId)
+    return receipt && parts.renewReceipt(receipt)
+  }
 
   function release(
     claim: PaymentClaim,

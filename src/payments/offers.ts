@@ -45,7 +45,7 @@ export interface Offers {
 }
 
 export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: string }): Offers {
-  const kid = `${didOf(baseUrl)}#${signer.kid}`
+  const did = didOf(baseUrl)
   return {
     advertise(resourceUrl, { offers: accepts, challenge, isTerse }, now) {
       const issuedAt = Math.floor(now / 1000)
@@ -65,7 +65,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
               amount,
               validUntil: issuedAt + maxTimeoutSeconds,
             },
-            kid,
+            did,
           ),
         }),
       )
@@ -83,7 +83,7 @@ export function createOffers({ signer, baseUrl }: { signer: Signer; baseUrl: str
         issuedAt: Math.floor((claim.finishedAt ?? claim.createdAt) / 1000),
         ...(transaction !== '' && { transaction }),
       }
-      const signature = signer.sign(JWS_TYPES.x402Receipt, receipt, kid)
+      const signature = signer.sign(JWS_TYPES.x402Receipt, receipt, did)
       return {
         success: true,
         payer,

@@ -1,6 +1,7 @@
 // Receipts: reading stored ones. Holding the 128-bit id is the right to read (contract, section 8).
 import { GatewayError } from '../core/errors.ts'
 import type { Receipts } from './ports.ts'
+import type { RenewReceipt } from './renewal.ts'
 import type { Store } from '../store/ports.ts'
 
 /**
@@ -9,8 +10,10 @@ import type { Store } from '../store/ports.ts'
  */
 export function createReceipts({
   store,
+  renewReceipt,
 }: {
-  store: Pick<Store, 'getReceipt' | 'getReceiptStanding'>
+  readonly store: Pick<Store, 'getReceipt' | 'getReceiptStanding'>
+  readonly renewReceipt: RenewReceipt
 }): Receipts {
   return {
     async get(receiptId) {
@@ -23,7 +26,7 @@ export function createReceipts({
           'receipt_not_found',
           'Check the id: it is `receipt.receipt_id` of the answer that charged.',
         )
-      return { ...receipt, standing }
+      return { ...renewReceipt(receipt), standing }
     },
   }
 }

@@ -4,6 +4,7 @@ import { compactVerify, decodeProtectedHeader, importJWK, type JWK } from 'jose'
 import type { Receipt } from '../../schemas/receipt.ts'
 import { toCanonicalJson } from '../lib/canonical-json.ts'
 import { isObject } from '../lib/json.ts'
+import { findInvalidity, type Invalidity } from './validity.ts'
 
 export const JWS_TYPES = {
   receipt: 'gw-receipt+jws',
@@ -33,18 +34,26 @@ export type JwsVerdict =
   | {
       readonly ok: false
       readonly reason:
-        'malformed' | 'wrong_type' | 'wrong_algorithm' | 'unknown_key' | 'bad_signature' | 'not_canonical'
+        | 'malformed'
+        | 'wrong_type'
+        | 'wrong_algorithm'
+        | 'unknown_key'
+        | 'bad_signature'
+        | 'not_canonical'
+        | Invalidity
     }
+
+/** The published keys: a JWKS, and beside it the keys that were revoked, without their public halves. */
+export interface KeyDocument {
+  readonly keys: readonly object[]
+  readonly revoked_keys?: readonly object[] | undefined
+}
 
 /**
  * Needs nothing but the published keys (`/.well-known/gateway-egress-key.json`).
  * @param expectedTyp one of JWS_TYPES
  */
-export async function verifyJws(
-  jws: string,
-  jwks: { readonly keys: readonly object[] },
-  expectedTyp: string,
-): Promise<JwsVerdict> {
+export async function verifyJws(jws: string, jwks: KeyDocument, expectedTyp: string): Promise<JwsVerdict> {
   let header: ReturnType<typeof decodeProtectedHeader>
   try {
     header = decodeProtectedHeader(jws)
@@ -53,7 +62,9 @@ export async function verifyJws(
   }
   if (header.typ !== expectedTyp) return { ok: false, reason: 'wrong_type' }
   if (header.alg !== 'EdDSA') return { ok: false, reason: 'wrong_algorithm' }
-  const key = (jwks.keys as readonly JWK[]).find(
+  const isItsKey = (named: object) => 'kid' in named && named.kid === header.kid
+  if (jwks.revoked_keys?.some(isItsKey)) return { ok: false, reason: 'key_revoked' }
+  const key = (jwks.keys as readonly (JWK & PublishedValidity)[]).find(
     ({ kid, kty, crv, use }) =>
       kid === header.kid && kty === 'OKP' && crv === 'Ed25519' && (use === undefined || use === 'sig'),
   )
@@ -72,11 +83,24 @@ export async function verifyJws(
     const payload: unknown = JSON.parse(text)
     if (!isObject(payload)) return { ok: false, reason: 'malformed' }
     if (toCanonicalJson(payload) !== text) return { ok: false, reason: 'not_canonical' }
-    return { ok: true, kid: key.kid, payload }
+    const invalidity = findInvalidity(
+      { retiredAt: toMillis(key.retired_at), revokedAt: toMillis(key.revoked_at) },
+      payload,
+    )
+    return invalidity ? { ok: false, reason: invalidity } : { ok: true, kid: key.kid, payload }
   } catch {
     return { ok: false, reason: 'malformed' }
   }
 }
+
+/** RFC 3339 moments, as the key document writes them. */
+interface PublishedValidity {
+  readonly retired_at?: unknown
+  readonly revoked_at?: unknown
+}
+/** A moment that cannot be read is the earliest there is: a key of unknown validity proves nothing younger. */
+const toMillis = (moment: unknown): number | null =>
+  moment === undefined || moment === null ? null : Date.parse(String(moment)) || 0
 
 /** Reads what a document says without judging it; for showing one that was stored by ourselves. */
 export function decodeJws(jws: string): {

@@ -4,7 +4,7 @@ import { createECDH } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
-import { createFile } from '../egress/adapters/key-file.ts'
+import { createFile } from '../receipts/adapters/key-file.ts'
 import { Secret } from '../lib/secret.ts'
 
 export interface SandboxAccount {

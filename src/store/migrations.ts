@@ -202,6 +202,11 @@ const claimSecrets = ({ int }: Dialect): readonly string[] => [
   `ALTER TABLE payment_claims ADD COLUMN signed_in_at ${int}`,
 ]
 
+const keyRevocations = ({ int }: Dialect): readonly string[] => [
+  `ALTER TABLE published_keys ADD COLUMN revoked_at ${int}`,
+  `ALTER TABLE published_keys ADD COLUMN revocation_reason TEXT`,
+]
+
 /** Nobody wrote down when the keys that are there were used last: it counts from now. */
 const emailKeyTraces = ({ engine, id }: Dialect): readonly string[] => [
   `ALTER TABLE email_keys ADD COLUMN last_seen_day ${id} NOT NULL DEFAULT ''`,
@@ -405,6 +410,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   payerStandings,
   watchedClaims,
   settledBlocks,
+  keyRevocations,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -122,22 +122,38 @@ describe('/.well-known/jwks.json', () => {
         kid: protectedHeader.kid,
         use: 'sig',
         alg: 'EdDSA',
+        not_before: expect.stringMatching(/Z$/),
+        retired_at: null,
       },
     ])
   })
 
-  it('holds the verification keys of the key document, the retired ones as well, and no wrapping key', () => {
+  it('holds the verification keys of the key document, the retired ones as well, and neither revoked nor wrapping keys', () => {
     const key = (kid: string, purpose: 'sign' | 'wrap', retiredAt: number | null = null) => ({
       kid,
       purpose,
       jwk: JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x: kid, d: 'secret' }),
       notBefore: 0,
       retiredAt,
+      revokedAt: null,
+      revocationReason: null,
     })
-    const keys = [key('a', 'sign'), key('b', 'wrap'), key('c', 'sign', 1)]
+    const stolen = { ...key('d', 'sign', 1), revokedAt: 2, revocationReason: 'stolen' }
+    const keys = [key('a', 'sign'), key('b', 'wrap'), key('c', 'sign', 1), stolen]
+    const not_before = '1970-01-01T00:00:00.000Z'
+    const retired_at = '1970-01-01T00:00:00.001Z'
     expect(verificationKeys(keys).keys).toEqual([
-      { kty: 'OKP', crv: 'Ed25519', x: 'a', kid: 'a', use: 'sig', alg: 'EdDSA' },
-      { kty: 'OKP', crv: 'Ed25519', x: 'c', kid: 'c', use: 'sig', alg: 'EdDSA' },
+      {
+        kty: 'OKP',
+        crv: 'Ed25519',
+        x: 'a',
+        kid: 'a',
+        use: 'sig',
+        alg: 'EdDSA',
+        not_before,
+        retired_at: null,
+      },
+      { kty: 'OKP', crv: 'Ed25519', x: 'c', kid: 'c', use: 'sig', alg: 'EdDSA', not_before, retired_at },
     ])
     const told = publishedKeys(keys).keys.filter(({ use }) => use === 'sig')
     expect(told.map(({ kid }) => kid)).toEqual(['a', 'c'])

@@ -48,9 +48,36 @@ describe.each(ENGINES)('records in %s', (engine) => {
     await store.publishKey({ ...key, kid: 'k0', purpose: 'wrap', notBefore: NOW - 1 })
     await store.retireKey('k1', NOW + 1)
     await store.retireKey('k1', NOW + 2)
+    const valid = { revokedAt: null, revocationReason: null }
     expect(await store.listPublishedKeys()).toEqual([
-      { ...key, kid: 'k0', purpose: 'wrap', notBefore: NOW - 1 },
-      { ...key, retiredAt: NOW + 1 },
+      { ...key, ...valid, kid: 'k0', purpose: 'wrap', notBefore: NOW - 1 },
+      { ...key, ...valid, retiredAt: NOW + 1 },
+    ])
+  })
+
+  it('retires the signing keys that are left, and keeps the first time and reason of a revocation', async () => {
+    const key = { purpose: 'sign' as const, jwk: '{}', notBefore: NOW + 10, retiredAt: null }
+    for (const kid of ['r1', 'r2', 'r3']) await store.publishKey({ ...key, kid })
+    await store.publishKey({ ...key, kid: 'r4', purpose: 'wrap' })
+    await store.retireKey('r1', NOW + 90)
+    await store.retireSigningKeysBut('r3', NOW + 60)
+    await store.retireKey('r1', NOW + 80)
+    await store.revokeSigningKey('r2', 'stolen', NOW + 50)
+    await store.revokeSigningKey('r2', 'again', NOW + 70)
+    await store.revokeSigningKey('r4', 'no signing key', NOW + 50)
+    const kept = (await store.listPublishedKeys()).filter(({ kid }) => kid.startsWith('r'))
+    expect(
+      kept.map(({ kid, retiredAt, revokedAt, revocationReason }) => [
+        kid,
+        retiredAt,
+        revokedAt,
+        revocationReason,
+      ]),
+    ).toEqual([
+      ['r1', NOW + 80, null, null],
+      ['r2', NOW + 50, NOW + 50, 'stolen'],
+      ['r3', null, null, null],
+      ['r4', null, null, null],
     ])
   })
 

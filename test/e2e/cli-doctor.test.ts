@@ -67,7 +67,7 @@ describe('doctor', () => {
       expect({ ok, code }).toEqual({ ok: true, code: 0 })
       expect(found(findings, 'port')[0]!.says).toContain(`in use by this gateway (process ${gateway.pid})`)
       expect(found(findings, 'base url')[0]!.says).toBe(`${url} answers`)
-      for (const file of ['operator.key', 'authority.jwk', 'signing.jwk'])
+      for (const file of ['operator.key', 'authority.jwk', 'signing.jwk', 'derivation.jwk'])
         for (const word of readFileSync(data(file), 'utf8').match(/[\w-]{30,}/g) ?? [])
           expect(stdout).not.toContain(word)
     } finally {
@@ -102,12 +102,14 @@ describe('doctor', () => {
     writeFileSync(data('operator.key'), readFileSync(data('operator.key'), 'utf8').replace(/.\n$/, '_\n'))
     const { kty, crv, x } = JSON.parse(readFileSync(data('signing.jwk'), 'utf8')) as Record<string, string>
     writeFileSync(data('signing.jwk'), JSON.stringify({ kty, crv, x }))
+    writeFileSync(data('derivation.jwk'), JSON.stringify({ kty: 'oct', k: 'c2hvcnQ' }))
     const findings = await look()
     expect(found(findings, 'authority key')).toMatchObject([
       { level: 'fail', todo: expect.stringContaining('chmod 600') },
     ])
     expect(found(findings, 'operator key')).toMatchObject([{ level: 'fail' }])
     expect(found(findings, 'signing key')).toMatchObject([{ level: 'fail' }])
+    expect(found(findings, 'derivation key')).toMatchObject([{ level: 'fail' }])
     const mistyped = await look({ GATEWAY_OPERATOR_KEY: `agw_sk_${'0'.repeat(49)}` })
     expect(found(mistyped, 'configuration')).toMatchObject([
       { level: 'fail', says: expect.stringContaining('GATEWAY_OPERATOR_KEY') },

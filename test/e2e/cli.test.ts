@@ -234,6 +234,45 @@ describe('keys, credits and the authority', () => {
   })
 })
 
+describe('the signing key', () => {
+  it('is rotated and revoked, and what it signed verifies until then, offline too', async () => {
+    const keysFile = join(world.dataDir, 'keys.json')
+    const saveKeys = async () =>
+      writeFileSync(keysFile, await (await fetch(`${baseUrl}/.well-known/gateway-egress-key.json`)).text())
+    const added = await json(['credentials', 'add', ...scope], SECRET)
+    const { capability } = await json(['capabilities', 'issue', '--credential', added.credential_id])
+    const { receipt } = (await fetchOnce(capability, world.url('/v1/signed'))).body
+    const file = join(world.dataDir, 'before-rotation.json')
+    writeFileSync(file, JSON.stringify(receipt))
+    const { keys } = await json(['signing-key', 'list'])
+    const [{ kid: old }] = keys
+    expect(keys).toMatchObject([{ state: 'signing', retired_at: null }])
+
+    const rotated = await json(['signing-key', 'rotate'])
+    expect(rotated.retired).toEqual([old])
+    await saveKeys()
+    const verified = await json(['receipts', 'verify', file, '--keys', keysFile])
+    expect(verified).toMatchObject({ verified: true, kid: old })
+
+    const refused = await cli(['signing-key', 'retire', rotated.kid])
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('This key signs')])
+    const revoked = await json(['signing-key', 'revoke', old, '--reason', 'stolen with a backup'])
+    expect(revoked).toMatchObject({ kid: old, state: 'revoked', reason: 'stolen with a backup' })
+    await saveKeys()
+    for (const how of [['--keys', keysFile], []]) {
+      const { code, stderr } = await cli(['receipts', 'verify', file, ...how])
+      expect([code, stderr]).toEqual([1, expect.stringContaining('the key that signed it was revoked')])
+    }
+    const shown = await json(['receipts', 'show', receipt.receipt_id])
+    expect(shown).toMatchObject({
+      kid: rotated.kid,
+      revoked_key: { kid: old, reason: 'stolen with a backup' },
+    })
+    writeFileSync(file, JSON.stringify(shown))
+    expect(await json(['receipts', 'verify', file, '--keys', keysFile])).toMatchObject({ verified: true })
+  })
+})
+
 describe('what goes wrong is said in words', () => {
   it.each([
     [
@@ -369,6 +408,7 @@ describe('help', () => {
       'attempts',
       'receipts',
       'authority',
+      'signing-key',
     ])
       expect(result[stream]).toMatch(new RegExp(`^ {2}${name} `, 'm'))
     expect(result[stream]).toContain('Exit codes: 0 done')

@@ -3,6 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toCanonicalJson } from '../../src/lib/canonical-json.ts'
+import { createPublishedKeys } from '../support/published-keys.ts'
 import { openSigner } from '../../src/receipts/adapters/signer.ts'
 import { decodeJws, JWS_TYPES } from '../../src/receipts/types.ts'
 import { newId } from '../../src/lib/ids.ts'
@@ -130,7 +131,7 @@ describe('a permit of ours whose row is gone', () => {
   async function signOurs(typ: string): Promise<string> {
     const signer = await openSigner({
       file: join(gw.env['GATEWAY_DATA_DIR']!, 'signing.jwk'),
-      store: { listPublishedKeys: async () => [], publishKey: async () => undefined },
+      store: createPublishedKeys(),
       now: Date.now,
       environment: 'sandbox',
     })

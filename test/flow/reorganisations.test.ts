@@ -107,7 +107,12 @@ async function settle(payer: number, purchase: PaymentClaim['purchase'] = null) 
 
 /** As `GET /v1/receipts/{id}` shows it. */
 const show = async (receiptId: string | null) => {
-  const services = { receipts: createReceipts({ store: temp.store }) } as never
+  const services = {
+    receipts: createReceipts({
+      renewReceipt: (receipt) => ({ ...receipt, revokedKey: null }),
+      store: temp.store,
+    }),
+  } as never
   const planned = await receiptsGet.plan({ receipt_id: receiptId ?? '' }, services)
   return planned.run(services)
 }

@@ -21,6 +21,7 @@ import type { Store } from '../../src/store/ports.ts'
 import type { ArtifactUpdate, WireMessage, WireStatus, WireTask } from '../../src/doors/a2a/wire.ts'
 import { a2aFixtures } from '../conformance/fixtures/a2a.ts'
 import { newToken } from '../../src/lib/tokens.ts'
+import { deriveKey } from './derive-key.ts'
 import { createMemoryTaskStore, type MemoryTaskStore } from './task-store.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
 import { noCredits, noGate } from './no-gate.ts'
@@ -230,6 +231,7 @@ export async function startA2aDoor(
     documents: {} as never,
     store,
     signer: testSigner(privateKey.export({ format: 'jwk' }) as Record<string, unknown>),
+    deriveKey,
     log,
     now,
   }

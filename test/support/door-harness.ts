@@ -17,6 +17,7 @@ import type { Signer } from '../../src/receipts/ports.ts'
 import type { ServiceKey, Store } from '../../src/store/ports.ts'
 import { hashToken } from '../../src/lib/tokens.ts'
 import { tools as productTools } from '../../tools/index.ts'
+import { deriveKey } from './derive-key.ts'
 import { noCredits, noGate } from './no-gate.ts'
 
 export interface Harness {
@@ -78,6 +79,7 @@ export async function startRestHarness(
     documents,
     store,
     signer,
+    deriveKey,
     log,
     now: Date.now,
   })

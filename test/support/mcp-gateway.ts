@@ -21,6 +21,7 @@ import type { Capability, ServiceKey } from '../../src/store/ports.ts'
 import { hashToken, newToken } from '../../src/lib/tokens.ts'
 import { GatewayError } from '../../src/core/errors.ts'
 import type { PaymentGate } from '../../src/core/charging.ts'
+import { deriveKey } from './derive-key.ts'
 import { noCredits, noGate } from './no-gate.ts'
 
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
@@ -218,6 +219,7 @@ export async function startMcpGateway(
     addresses: { baseUrl, siteUrl: baseUrl, mcpUrl: `${baseUrl}/mcp` },
     store: testStore,
     signer: { kid: 'test', sign: (typ: string) => `signed ${typ}` },
+    deriveKey,
     log,
     now,
   } as unknown as DoorParts

@@ -17,10 +17,12 @@ import { createSecrets } from '../../src/payments/secrets.ts'
 import { createSignIns } from '../../src/payments/sign-in.ts'
 import { toRequirements } from '../../src/payments/requirements.ts'
 import { createVerifier } from '../../src/payments/verify.ts'
+import { createRenewReceipt } from '../../src/receipts/renewal.ts'
 import { openSigner } from '../../src/receipts/adapters/signer.ts'
 import { JWS_TYPES } from '../../src/receipts/types.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import type { PaymentClaim, Store } from '../../src/store/ports.ts'
+import { deriveKey } from './derive-key.ts'
 import { signPayment, type SignOptions, toHeader } from './chain.ts'
 import { log } from './store.ts'
 import { openTempStore } from './temp-store.ts'
@@ -146,15 +148,16 @@ export async function openGate(options: GateOptions = {}) {
       return claim
     },
   }
-  const presentations = createPresentations(signer.deriveKey('payment-presentation'))
-  const secrets = createSecrets(signer.deriveKey('payment-challenge'))
+  const presentations = createPresentations(deriveKey('payment-presentation'))
+  const secrets = createSecrets(deriveKey('payment-challenge'))
   const parts = {
     secrets,
-    signIns: createSignIns({ key: signer.deriveKey('payment-sign-in'), baseUrl, chains, now }),
+    signIns: createSignIns({ key: deriveKey('payment-sign-in'), baseUrl, chains, now }),
     store,
     networks,
     settlements,
     signer,
+    renewReceipt: createRenewReceipt(signer),
     presentations,
     payTo: 'payTo' in options ? options.payTo : PAY_TO,
     baseUrl,

@@ -76,6 +76,13 @@ export const checkKeyFiles: Check = async ({ config }) => {
         'Restore it from a backup, or move it away: a new one is made and the old receipts stay verifiable.',
       whenMissing: 'It is made at the first start.',
     }),
+    await checkKeyFile({
+      check: 'derivation key',
+      file: join(config.dataDir, 'derivation.jwk'),
+      isWhole: (text) => jwksOf(text).some(isDerivationKey),
+      whenBroken: 'Restore it from a backup: without it no buyer can fetch a stored result.',
+      whenMissing: 'It is made at the next start. If there was one before, restore it from a backup first.',
+    }),
   )
   return findings
 }
@@ -136,6 +143,16 @@ export async function keyIdsIn(file: string): Promise<readonly string[]> {
 }
 
 type AuthorityJwk = JWK_EC_Private & { kid?: string }
+
+/** 256 bits, as `openDerivationKey` reads them. */
+const isDerivationKey = (entry: unknown): boolean =>
+  typeof entry === 'object' &&
+  entry !== null &&
+  'kty' in entry &&
+  entry.kty === 'oct' &&
+  'k' in entry &&
+  typeof entry.k === 'string' &&
+  Buffer.from(entry.k, 'base64url').length === 32
 
 /** The key is imported: a file that parses but whose numbers are no key would fail at the first call instead. */
 function isPrivateKey(entry: unknown, kty: string): boolean {

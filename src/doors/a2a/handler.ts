@@ -28,7 +28,7 @@ const callOf = (context: ServerCallContext) => context.state.get(CALL) as A2aCal
 
 export interface Cards {
   /** The public card, wire form. */
-  readonly publicCard: unknown
+  publicCard(): unknown
   /** @throws {GatewayError} key_required */
   extended(call: A2aCall): Promise<unknown>
 }
@@ -60,7 +60,7 @@ export function createRequestHandler(engine: Engine, cards: Cards): A2ARequestHa
   const noPush = () => Promise.reject(new PushNotificationNotSupportedError())
 
   return {
-    getAgentCard: async () => AgentCard.fromJSON(cards.publicCard),
+    getAgentCard: async () => AgentCard.fromJSON(cards.publicCard()),
     getAuthenticatedExtendedAgentCard: (_params, context) =>
       kept(context, async (call) => AgentCard.fromJSON(await cards.extended(call))),
     sendMessage: (params, context) =>

@@ -3,7 +3,7 @@ import { authenticate } from '../../core/authenticate.ts'
 import { GatewayError, toProblem } from '../../core/errors.ts'
 import type { KnownTask } from './task-store.ts'
 import { type A2aCall, requestedVersion } from './call.ts'
-import { createAgentCards } from './card.ts'
+import { createSignedCards } from './signed-cards.ts'
 import { fixDocument, sendDocument } from './fixed-document.ts'
 import { createEngine } from './engine.ts'
 import type { SendRequest } from './envelope.ts'
@@ -40,13 +40,14 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const { registry, calls, addresses, store, signer, log, now } = parts
   const { baseUrl } = addresses
   const table = createSkillTable(registry)
-  const cards = createAgentCards(table, addresses, signer)
-  const writeHelp = createHelpMessage(table, cards.extensionUri)
+  const signedCards = createSignedCards(table, addresses, signer, now)
+  const { extensionUri } = signedCards().cards
+  const writeHelp = createHelpMessage(table, extensionUri)
 
   function plan(request: SendRequest, call: A2aCall, resumed: KnownTask | undefined): Work | WireMessage {
     const added = extension?.workFor(request)
     if (added) return added
-    const chosen = chooseSkill(table, request, cards.extensionUri)
+    const chosen = chooseSkill(table, request, extensionUri)
     const choice = resumed?.unpaid ? resumeCall(table, resumed.unpaid, chosen) : chosen
     if (choice.kind === 'none') return writeHelp(request.message.contextId)
     const modes = request.acceptedOutputModes
@@ -72,16 +73,16 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     decide: createDecidePending(parts.payments, log),
   })
   const cardSource: Cards = {
-    publicCard: cards.v1,
+    publicCard: () => signedCards().cards.v1,
     async extended(call) {
       await authenticate('operator', call.tokens, { store, now: now(), address: call.address })
-      return cards.extended
+      return signedCards().cards.extended
     },
   }
   const shared = {
     engine,
     cards: cardSource,
-    extensions: [cards.extensionUri, ...X402_EXTENSIONS],
+    extensions: [extensionUri, ...X402_EXTENSIONS],
     baseUrl,
     maxBodyBytes: messageLimit(registry),
     logFailure: (thrown: unknown, requestId: string) =>
@@ -90,12 +91,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
   const serveJsonRpc = createJsonRpc({ ...shared, handler: createRequestHandler(engine, cardSource) })
   const serveRest = createRest(shared)
 
-  const startedAt = now()
-  const vary = { vary: 'A2A-Version' }
-  const v1 = fixDocument(cards.v1, startedAt, vary)
-  const v03 = fixDocument(cards.v03, startedAt, vary)
-  const unversioned = extension?.unversionedCard === 'v1' ? v1 : fixDocument(cards.superset, startedAt, vary)
-  const skillsDocument = fixDocument(cards.skillsDocument, startedAt)
+  const skillsDocument = fixDocument(signedCards().cards.skillsDocument, now())
 
   return {
     async http(req, res, context) {
@@ -120,6 +116,8 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       try {
         const version =
           context.path === '/.well-known/agent.json' ? '0.3' : requestedVersion(req, context.query)
+        const { v1, v03, superset } = signedCards().documents
+        const unversioned = extension?.unversionedCard === 'v1' ? v1 : superset
         sendDocument(req, res, version === '1.0' ? v1 : version === '0.3' ? v03 : unversioned)
       } catch (thrown) {
         sendProblem(res, thrown, context, addresses)

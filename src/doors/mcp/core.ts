@@ -39,11 +39,8 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
   }
 }
 
-/**
- * The key is the same in every replica and after every restart. Replicas share the database and nothing else; a single gateway has
- * its signing key, and a signature over a fixed text is a secret that only its holder can compute.
- */
-function sessionKey({ config, signer }: DoorParts): Buffer {
-  const secret = config.databaseUrl ?? signer.sign('gw-mcp-session-key+jws', { purpose: 'mcp session ids' })
-  return createHash('sha256').update(`mcp session ids ${secret}`).digest()
+/** The key is the same in every replica and after every restart: replicas are sure to share the database. */
+function sessionKey({ config, deriveKey }: DoorParts): Buffer {
+  if (config.databaseUrl === undefined) return deriveKey('mcp-session').export()
+  return createHash('sha256').update(`mcp session ids ${config.databaseUrl}`).digest()
 }

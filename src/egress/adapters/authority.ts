@@ -9,7 +9,7 @@ import type { WrappedKey } from '../../store/ports.ts'
 import { decodeExactly } from '../envelope.ts'
 import { exportPoint, openBase, sealBase } from '../hpke.ts'
 import type { Authority } from '../ports.ts'
-import { createFile, replaceFile, withFileLock } from './key-file.ts'
+import { createFile, replaceFile, withFileLock } from '../../receipts/adapters/key-file.ts'
 
 const PrivateJwk = z.object({
   kty: z.literal('EC'),

@@ -1,76 +1,178 @@
-// The installation's signing key and the signer over it. Synchronous: a signature takes less time than handing it to a thread.
-import {
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  generateKeyPairSync,
-  hkdfSync,
-  type KeyObject,
-  randomUUID,
-  verify,
-} from 'node:crypto'
-import { link, open, readFile, stat, unlink } from 'node:fs/promises'
-import { ConfigError } from '../../core/errors.ts'
-import { digestCanonical, toCanonicalJson } from '../../lib/canonical-json.ts'
+// The signer of this installation: which key signs, and how another one takes its place while the gateway serves. Signing is
+// synchronous: a signature takes less time than handing it to a thread.
+//
+// The order of a rotation lets it be cut anywhere: the new key is published, then it stands first in the file, then the old
+// one is retired, then it leaves the file. So what signs is always published, and what was left undone is done at the next start.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GatewayError } from '../../core/errors.ts'
+import { type Fault, noFault } from '../../lib/fault-points.ts'
+import type { PublishedKey, Store } from '../../store/ports.ts'
+import { createSign, type Sign } from '../ed25519.ts'
+import { createKeyRing, encode, type KeyRing } from '../key-ring.ts'
 import type { Environment, Signer } from '../ports.ts'
 import { ATTESTATIONS } from '../types.ts'
-import type { Store } from '../../store/ports.ts'
-import { createSign, type OkpKey } from '../ed25519.ts'
+import { withFileLock } from './key-file.ts'
+import {
+  createSigningKey,
+  generateSigningKey,
+  readSigningKeys,
+  replaceSigningKeys,
+  type SigningKey,
+} from './signing-key-file.ts'
 
-/** A signer that also yields keys for uses inside the gateway, each bound to its purpose. */
-export interface InstallationSigner extends Signer {
-  /** HKDF-SHA256 from the private key: the same installation, the same key; another purpose, another key. */
-  deriveKey(purpose: string): KeyObject
-  /** The payload of a document this installation signed with its current key; undefined for anything else. */
-  verifyOwn(jws: string, typ: string): Readonly<Record<string, unknown>> | undefined
+/** Replicas read the published keys this often, so that they know a rotation without a restart. */
+export const REFRESH_MS = 1_000
+/** A new key signs only once every replica has read that it is published. */
+const ANNOUNCE_MS = 2 * REFRESH_MS
+/** Another replica may sign with the old key until it has heard, and its clock may be ahead. */
+const GRACE_MS = 60_000
+/** A lock that a dead process left is taken over after 30 s: a start waits for it. */
+const LOCK_TRIES = 70
+const LOCK_RETRY_MS = 500
+
+export interface InstallationSigner extends Signer, Pick<KeyRing, 'verifyOwn' | 'find' | 'list'> {
+  /** Reads the published keys; takes another key where this one was retired or revoked elsewhere. */
+  refresh(): Promise<void>
+  /**
+   * A new key signs from now on; every other one that nobody has retired yet is, and stays published.
+   * @param options.isUrgent does not wait until every replica knows the new key: the old one is in other hands
+   * @throws {GatewayError} state_conflict while another process rotates
+   */
+  rotate(options?: { readonly isUrgent?: boolean }): Promise<{ readonly kid: string }>
+  /** What the key signed until now stays valid; a replica that signs with it takes another one. */
+  retire(kid: string): Promise<void>
+  /** Nothing that the key signed verifies any more. The key that signs here is replaced first. */
+  revoke(kid: string, reason: string): Promise<void>
 }
 
-/** Ed25519 key file (JWK, 0600), generated when absent; its public half is published through the store. */
-export async function openSigner(options: {
-  file: string
-  store: Pick<Store, 'publishKey' | 'listPublishedKeys'>
-  now: () => number
-  environment: Environment
-}): Promise<InstallationSigner> {
-  const { file, store, now, environment } = options
-  const jwk = (await readKey(file)) ?? (await generateKey(file))
-  const { kty, crv, x } = jwk
-  // RFC 7638 thumbprint: its JSON is canonical.
-  const kid = digestCanonical({ crv, kty, x })
-  const published = await store.listPublishedKeys()
-  if (!published.some((key) => key.kid === kid))
-    await store.publishKey({
-      kid,
-      purpose: 'sign',
-      jwk: JSON.stringify({ kty, crv, x, kid, use: 'sig', alg: 'EdDSA' }),
-      notBefore: now(),
-      retiredAt: null,
+type SignerCommands =
+  'publishKey' | 'listPublishedKeys' | 'retireKey' | 'retireSigningKeysBut' | 'revokeSigningKey'
+
+export interface SignerOptions {
+  /** Ed25519 key file (JWK, 0600), generated when absent. */
+  readonly file: string
+  readonly store: Pick<Store, SignerCommands>
+  readonly now: () => number
+  readonly environment: Environment
+  /** Whether other processes sign for this installation. */
+  readonly hasReplicas?: boolean
+  readonly fault?: Fault
+}
+
+/** @throws {ConfigError} when the file cannot be used */
+export async function openSigner(options: SignerOptions): Promise<InstallationSigner> {
+  const { file, store, now, environment, hasReplicas = false, fault = noFault } = options
+  const ring = createKeyRing()
+  const [first, ...replaced] = (await readSigningKeys(file)) ?? (await createSigningKey(file))
+  let current = first
+  let sign: Sign = createSign(first.jwk)
+
+  function use(key: SigningKey): void {
+    sign = createSign(key.jwk)
+    current = key
+  }
+  async function load(): Promise<void> {
+    const published = await store.listPublishedKeys()
+    const isKnown = published.some(({ kid }) => kid === current.kid)
+    ring.load(isKnown ? published : [...published, await publish(current)])
+  }
+  async function publish({ kid, jwk: { kty, crv, x } }: SigningKey): Promise<PublishedKey> {
+    const jwk = JSON.stringify({ kty, crv, x, kid, use: 'sig', alg: 'EdDSA' })
+    const key = { kid, purpose: 'sign', jwk, notBefore: now(), retiredAt: null } as const
+    await store.publishKey(key)
+    return { ...key, revokedAt: null, revocationReason: null }
+  }
+  const announce = () => (hasReplicas ? sleep(ANNOUNCE_MS) : undefined)
+  const retirement = () => now() + (hasReplicas ? GRACE_MS : 0)
+  const hasEnded = (kid: string) => {
+    const { retiredAt = null, revokedAt = null } = ring.find(kid) ?? {}
+    return retiredAt !== null || revokedAt !== null
+  }
+
+  async function refresh(): Promise<void> {
+    await load()
+    if (!hasEnded(current.kid)) return
+    // Replicas that share the file find the key there that took this one's place; others make one of their own.
+    const held = await readSigningKeys(file)
+    if (held && !hasEnded(held[0].kid)) use(held[0])
+    else await replaceEnded()
+    await load()
+  }
+
+  async function replaceEnded(): Promise<void> {
+    await withFileLock(file, async () => {
+      const held = await readSigningKeys(file)
+      if (held && !hasEnded(held[0].kid)) return use(held[0])
+      const next = generateSigningKey()
+      await publish(next)
+      if (ring.find(current.kid)?.revokedAt === null) await announce()
+      await replaceSigningKeys(file, [next])
+      use(next)
     })
-  return createSigner(jwk, kid, environment)
-}
+  }
 
-function createSigner(jwk: OkpKey, kid: string, environment: Environment): InstallationSigner {
-  const sign = createSign(jwk)
-  const publicKey = createPublicKey(createPrivateKey({ key: { ...jwk }, format: 'jwk' }))
+  async function rotate({ isUrgent = false } = {}): Promise<{ kid: string }> {
+    await withFileLock(file, async () => {
+      const next = generateSigningKey()
+      await publish(next)
+      await fault.at('after_key_published')
+      if (!isUrgent) await announce()
+      const held = (await readSigningKeys(file)) ?? []
+      await replaceSigningKeys(file, [next, ...held])
+      use(next)
+      await fault.at('after_key_switched')
+      await store.retireSigningKeysBut(next.kid, retirement())
+      await fault.at('after_key_retired')
+      await replaceSigningKeys(file, [next])
+    })
+    await load()
+    return { kid: current.kid }
+  }
+
+  async function finishRotation(): Promise<void> {
+    if (replaced.length === 0) return
+    for (const { kid } of replaced) await store.retireKey(kid, retirement())
+    await withFileLock(file, () => replaceSigningKeys(file, [current])).catch((thrown: unknown) => {
+      // The lock of the process that was cut: the next start finds the same file.
+      if (!isBusy(thrown)) throw thrown
+    })
+  }
+
+  await finishRotation()
+  await untilFree(refresh)
+  // One rotation at a time: a second one would retire the key that the first is about to use.
+  let rotating: Promise<unknown> = Promise.resolve()
+  function rotateInTurn(how?: { readonly isUrgent?: boolean }): Promise<{ kid: string }> {
+    const rotated = rotating.then(() => rotate(how))
+    rotating = rotated.catch(() => {})
+    return rotated
+  }
   return {
-    kid,
-    environment,
-    verifyOwn(jws, typ) {
-      const [head, body, signature, ...rest] = jws.split('.')
-      if (head !== encode({ alg: 'EdDSA', kid, typ }) || !body || !signature || rest.length > 0)
-        return undefined
-      if (!verify(null, Buffer.from(`${head}.${body}`), publicKey, Buffer.from(signature, 'base64url')))
-        return undefined
-      return JSON.parse(Buffer.from(body, 'base64url').toString('utf8')) as Record<string, unknown>
+    get kid() {
+      return current.kid
     },
-    sign(typ, payload, as = kid) {
+    environment,
+    sign(typ, payload, did) {
+      const { kid } = current
+      const head = { alg: 'EdDSA', kid: did === undefined ? kid : `${did}#${kid}`, typ }
       const told = ATTESTATIONS.has(typ) ? withEnvironment(payload, environment) : payload
-      const signed = `${encode({ alg: 'EdDSA', kid: as, typ })}.${encode(told)}`
+      const signed = `${encode(head)}.${encode(told)}`
       return `${signed}.${sign(signed)}`
     },
-    deriveKey(purpose) {
-      const bytes = hkdfSync('sha256', Buffer.from(jwk.d, 'base64url'), '', `agent-gateway ${purpose}`, 32)
-      return createSecretKey(Buffer.from(bytes))
+    verifyOwn: ring.verifyOwn,
+    find: ring.find,
+    list: ring.list,
+    refresh,
+    rotate: rotateInTurn,
+    async retire(kid) {
+      await store.retireKey(kid, retirement())
+      await load()
+    },
+    async revoke(kid, reason) {
+      // First: what is signed from here on is to stay valid.
+      if (kid === current.kid) await rotateInTurn({ isUrgent: true })
+      await store.revokeSigningKey(kid, reason, now())
+      await load()
     },
   }
 }
@@ -79,54 +181,15 @@ function createSigner(jwk: OkpKey, kid: string, environment: Environment): Insta
 const withEnvironment = (payload: Readonly<Record<string, unknown>>, environment: Environment) =>
   environment === 'sandbox' || payload['environment'] === undefined ? { ...payload, environment } : payload
 
-const encode = (document: unknown) => Buffer.from(toCanonicalJson(document)).toString('base64url')
+const isBusy = (thrown: unknown) => thrown instanceof GatewayError && thrown.code === 'state_conflict'
 
-async function readKey(file: string): Promise<OkpKey | undefined> {
-  let text: string
-  try {
-    const { mode } = await stat(file)
-    if ((mode & 0o077) !== 0)
-      throw new ConfigError([`${file} holds the signing key: only its owner may read it (chmod 600 ${file})`])
-    text = await readFile(file, 'utf8')
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw thrown
+async function untilFree(work: () => Promise<void>): Promise<void> {
+  for (let tries = LOCK_TRIES; ; tries--) {
+    try {
+      return await work()
+    } catch (thrown) {
+      if (!isBusy(thrown) || tries === 0) throw thrown
+      await sleep(LOCK_RETRY_MS)
+    }
   }
-  const jwk = parseKey(text)
-  if (!jwk) throw new ConfigError([`${file} is not an Ed25519 private key (JWK): restore it from a backup`])
-  return jwk
-}
-
-function parseKey(text: string): OkpKey | undefined {
-  try {
-    const jwk = JSON.parse(text) as OkpKey
-    if (jwk.kty !== 'OKP' || jwk.crv !== 'Ed25519') return undefined
-    // The public half is recomputed: a file whose halves differ would sign what nobody can verify.
-    const derived = createPrivateKey({ key: { ...jwk }, format: 'jwk' }).export({ format: 'jwk' })
-    return derived.x === jwk.x ? jwk : undefined
-  } catch {
-    return undefined
-  }
-}
-
-async function generateKey(file: string): Promise<OkpKey> {
-  const { kty, crv, x, d } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
-  const jwk = { kty, crv, x, d } as OkpKey
-  const temporary = `${file}.${randomUUID()}.tmp`
-  const handle = await open(temporary, 'w', 0o600)
-  try {
-    await handle.writeFile(`${JSON.stringify(jwk)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  try {
-    // link, not rename: whoever came first keeps the name, and both processes then use that key.
-    await link(temporary, file)
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
-  } finally {
-    await unlink(temporary)
-  }
-  return (await readKey(file)) ?? jwk
 }

@@ -4,16 +4,17 @@ import { all, columns, type Command, command, first, insertInto, where } from '.
 import { sweepEmail } from './email.ts'
 import { sweepPermits } from './permits.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
-import type { StoredTask, PublishedKey } from '../ports/records.ts'
+import type { NewPublishedKey, StoredTask, PublishedKey } from '../ports/records.ts'
 
-const keyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
+const newKeyFields = ['kid', 'purpose', 'jwk', 'notBefore', 'retiredAt']
+const keyFields = [...newKeyFields, 'revokedAt', 'revocationReason']
 
 /** Idempotent by `kid`. */
 export const publishKey = command({ kind: 'statement', touches: 'access' })(function* (
-  key: PublishedKey,
+  key: NewPublishedKey,
 ): Command<void> {
   yield* all(
-    `${insertInto('published_keys', keyFields)} ON CONFLICT (kid) DO NOTHING`,
+    `${insertInto('published_keys', newKeyFields)} ON CONFLICT (kid) DO NOTHING`,
     key.kid,
     key.purpose,
     key.jwk,
@@ -22,12 +23,44 @@ export const publishKey = command({ kind: 'statement', touches: 'access' })(func
   )
 })
 
-/** Idempotent: the first time stands. The key stays published. */
+/** Idempotent: of several times the earliest stands. The key stays published. */
 export const retireKey = command({ kind: 'statement', touches: 'access' })(function* (
   kid: string,
+  at: Millis,
+): Command<void> {
+  yield* all(
+    `UPDATE published_keys SET retired_at = $1 WHERE kid = $2 AND (retired_at IS NULL OR retired_at > $1)`,
+    at,
+    kid,
+  )
+})
+
+/** Retires every signing key but this one that nobody has retired yet. */
+export const retireSigningKeysBut = command({ kind: 'statement', touches: 'access' })(function* (
+  kid: string,
+  at: Millis,
+): Command<void> {
+  yield* all(
+    `UPDATE published_keys SET retired_at = $1 WHERE purpose = 'sign' AND kid <> $2 AND retired_at IS NULL`,
+    at,
+    kid,
+  )
+})
+
+/** Idempotent: the first time and reason stand. A revoked key is retired too. */
+export const revokeSigningKey = command({ kind: 'statement', touches: 'access' })(function* (
+  kid: string,
+  reason: string,
   now: Millis,
 ): Command<void> {
-  yield* all('UPDATE published_keys SET retired_at = COALESCE(retired_at, $1) WHERE kid = $2', now, kid)
+  yield* all(
+    `UPDATE published_keys SET revoked_at = $1, revocation_reason = $2,
+       retired_at = CASE WHEN retired_at IS NULL OR retired_at > $1 THEN $1 ELSE retired_at END
+     WHERE kid = $3 AND purpose = 'sign' AND revoked_at IS NULL`,
+    now,
+    reason,
+    kid,
+  )
 })
 
 /** Oldest first, retired ones too. */

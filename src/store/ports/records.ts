@@ -33,6 +33,16 @@ export interface PublishedKey {
   /** Public JWK as JSON text. */
   readonly jwk: string
   readonly notBefore: Millis
-  /** Set when a newer key took over; verification keys stay published after it. */
+  /**
+   * Set when a newer key took over, which may be a moment from now: what the key signed until then stays valid, and nothing
+   * that claims to be younger is.
+   */
   readonly retiredAt: Millis | null
+  /** Set when somebody else may hold the private half: nothing that the key ever signed is proof of anything. */
+  readonly revokedAt: Millis | null
+  /** The operator's words; everybody may read them. */
+  readonly revocationReason: string | null
 }
+
+/** A key as it is first published: nobody has retired or revoked it. */
+export type NewPublishedKey = Omit<PublishedKey, 'revokedAt' | 'revocationReason'>

@@ -16,9 +16,18 @@ describe('did:web', () => {
   it('lists retired keys for verification and asserts with current ones only, and shows no private half', () => {
     const jwk = (x: string) => JSON.stringify({ kty: 'OKP', crv: 'Ed25519', x, d: 'private', kid: x })
     const key = (kid: string, retiredAt: number | null) =>
-      ({ kid, purpose: 'sign', jwk: jwk(kid), notBefore: 0, retiredAt }) as const
+      ({
+        kid,
+        purpose: 'sign',
+        jwk: jwk(kid),
+        notBefore: 0,
+        retiredAt,
+        revokedAt: null,
+        revocationReason: null,
+      }) as const
+    const revoked = { ...key('stolen', 5), revokedAt: 6, revocationReason: 'stolen' }
     const wrapping = { ...key('w', null), purpose: 'wrap' } as const
-    expect(didDocument('https://g.example', [key('old', 5), key('new', null), wrapping])).toEqual({
+    expect(didDocument('https://g.example', [key('old', 5), revoked, key('new', null), wrapping])).toEqual({
       '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
       id: 'did:web:g.example',
       verificationMethod: ['old', 'new'].map((x) => ({
@@ -26,6 +35,7 @@ describe('did:web', () => {
         type: 'JsonWebKey2020',
         controller: 'did:web:g.example',
         publicKeyJwk: { kty: 'OKP', crv: 'Ed25519', x },
+        ...(x === 'old' && { expires: '1970-01-01T00:00:00.005Z' }),
       })),
       assertionMethod: ['did:web:g.example#new'],
     })

@@ -14,6 +14,7 @@ import {
 import type { GatewayError } from '../../../src/core/errors.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import type { Route } from '../../../src/payments/ports.ts'
+import { createPublishedKeys } from '../../support/published-keys.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
 import { decodeJws, JWS_TYPES } from '../../../src/receipts/types.ts'
 import { DEFAULT_ECONOMICS } from '../../../src/webfetch/economics.ts'
@@ -24,7 +25,7 @@ let signer: Awaited<ReturnType<typeof openSigner>>
 const clock = { now: Date.UTC(2026, 10, 21, 12) }
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'webfetch-'))
-  const store = { publishKey: async () => {}, listPublishedKeys: async () => [] }
+  const store = createPublishedKeys()
   signer = await openSigner({
     file: join(directory, 'signing.jwk'),
     store,

@@ -1,0 +1,40 @@
+// The agent cards under the key that signs now: made at the start, and again after a rotation.
+import type { Addresses } from '../../core/config.ts'
+import type { Signer } from '../../receipts/ports.ts'
+import { type AgentCards, createAgentCards } from './card.ts'
+import { fixDocument, type FixedDocument } from './fixed-document.ts'
+import type { SkillTable } from './skills.ts'
+
+export interface SignedCards {
+  readonly cards: AgentCards
+  readonly documents: {
+    readonly v1: FixedDocument
+    readonly v03: FixedDocument
+    readonly superset: FixedDocument
+  }
+}
+
+/** @returns the cards that the signer's current key signed; the same ones until there is another key */
+export function createSignedCards(
+  table: SkillTable,
+  addresses: Addresses,
+  signer: Signer,
+  now: () => number,
+): () => SignedCards {
+  let kid = signer.kid
+  let signed = sign()
+
+  function sign(): SignedCards {
+    const cards = createAgentCards(table, addresses, signer)
+    const signedAt = now()
+    const fix = (card: unknown) => fixDocument(card, signedAt, { vary: 'A2A-Version' })
+    return { cards, documents: { v1: fix(cards.v1), v03: fix(cards.v03), superset: fix(cards.superset) } }
+  }
+
+  return () => {
+    if (signer.kid === kid) return signed
+    kid = signer.kid
+    signed = sign()
+    return signed
+  }
+}
