@@ -58,7 +58,7 @@ export function paymentInfoOf(tool: AnyTool, { fixed }: Pick<RestRoute, 'fixed'>
   const { price } = tool
   if (price.kind !== 'x402') return undefined
   const amount = formatAtomic(price.amountAtomic)
-  // What is not known of a protocol is left aside by readers; who does know learns that this is test money.
+  // Readers leave aside what they do not know of a protocol, and the others learn that this is test money.
   const x402 = fixed?.['testnet'] === true ? { testnet: true } : {}
   return { price: { ...priceHintOf(tool, amount), currency: 'USD' }, protocols: [{ x402 }] }
 }

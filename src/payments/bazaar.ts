@@ -33,7 +33,7 @@ export function bazaarVariants({
   ]
 }
 
-/** The same where every byte counts: the fields of the example, or none; never more than a few hundred bytes of schema. */
+/** Forms for a place where every byte counts: the schema has the example's fields, or none, and never more than a few hundred bytes. */
 export function bazaarOutlines(call: Parameters<typeof bazaarVariants>[0]): Discovery[] {
   const [shortest] = bazaarVariants(call).slice(-1)
   const example = call.terms.shown ? call.terms.shown.example : call.tool.examples?.[0]?.input

@@ -55,7 +55,7 @@ interface Remembered {
   accepts: readonly PaymentRequirements[]
   acceptsV1: Challenge['acceptsV1']
   required: (challenge: string) => PaymentRequired
-  /** The same without what a buyer knows already, and what catalogues read; for an answer whose head holds more. */
+  /** The challenge without offers and catalogue words, for an answer whose head has little room left for it. */
   brief: (challenge: string) => PaymentRequired
   /** JSON text before and after the random part, and base64 of the whole. */
   json: readonly [string, string]
@@ -144,7 +144,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     challenge(call, error = UNPAID) {
       const known = remember(call)
       const quote = call.terms.quote?.(call.quote).jws
-      // Who sends a long quote along is not sent it again where there is no room.
+      // A buyer that sends a long quote along is not sent it again where there is no room for it.
       const shown = quote !== undefined && quote.length <= MAX_BRIEF_QUOTE_CHARS ? quote : undefined
       return new OneChallenge(known, secrets.mint(), error, shown)
     },
@@ -191,7 +191,7 @@ class OneChallenge implements Challenge {
   }
 }
 
-/** The same, with the random part of one challenge in its place. */
+/** Puts the random part of one challenge into its place. */
 function withChallenge(template: PaymentRequired, challenge: string): PaymentRequired {
   const { [OFFER_RECEIPT]: offered, ...others } = template.extensions ?? {}
   const { info, ...rest } = offered as { info: object }

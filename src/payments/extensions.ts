@@ -20,7 +20,7 @@ export const IDENTIFIER_EXTENSION = {
   },
 } as const
 
-/** The same where every byte counts: what an identifier looks like is the protocol's to say. */
+/** The form for a place where every byte counts: the protocol itself says what an identifier looks like. */
 export const IDENTIFIER_IN_SHORT = { info: { required: false }, schema: { type: 'object' } } as const
 
 /** @throws {GatewayError} payment_invalid when there is one that is not 16 to 128 of the allowed characters */

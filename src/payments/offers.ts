@@ -27,11 +27,11 @@ const OFFERS_SCHEMA = {
 const ANY = { type: 'object' }
 const RECEIPT_SCHEMA = { type: 'object', properties: { receipt: SIGNED }, required: ['receipt'] }
 
-/** What a challenge says in this extension. */
+/** The content of this extension in one challenge. */
 export interface Told {
   /** The first ones of its `accepts`: those that there is room for. */
   readonly offers: readonly PaymentRequirements[]
-  /** What tells this challenge from all others. */
+  /** The text that tells this challenge from all others. */
   readonly challenge: string
   /** The schema is cut to its kind. */
   readonly isTerse: boolean

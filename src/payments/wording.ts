@@ -1,12 +1,12 @@
 // How much a challenge says beside the ways to pay: everything that its place has room for. Ways to pay are never left out, and
-// the challenge's own random part neither; first the schemas become short, then what catalogues read, then the signed offers.
+// the challenge's own random part neither; first the schemas become short, then signed offers go, and what catalogues read goes last.
 import type { PaidCall } from '../core/charging.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
 import { bazaarOutlines, bazaarVariants } from './bazaar.ts'
 import { IDENTIFIER_EXTENSION, IDENTIFIER_IN_SHORT, PAYMENT_IDENTIFIER } from './extensions.ts'
 import { maxRequiredBytes } from './head-size.ts'
 
-/** Holds for doors without headers, too: a stock client sends most of it back, and a payment has its own bound. */
+/** The bound of doors without headers: a stock client sends most of a challenge back, and a payment has its own bound. */
 const MAX_REQUIRED_BYTES = 4000
 /** Deepest nesting that a payment may have: the echo of an extension is as deep in it as in the challenge. */
 const MAX_DEPTH = 15
@@ -14,7 +14,7 @@ const MAX_DEPTH = 15
 export interface Wording {
   /** Extensions as advertised, without what is signed. */
   readonly extensions: Readonly<Record<string, unknown>>
-  /** So many of the ways to pay, from the first, have a signed offer. */
+  /** Count of the ways to pay, from the first, that have a signed offer. */
   readonly offered: number
   /** Schemas of extensions are cut to their kind. */
   readonly isTerse: boolean
@@ -42,7 +42,7 @@ export function chooseWording(
   return barest
 }
 
-/** From the most telling to the shortest. */
+/** Yields every wording, the most telling one first. */
 function* wordings(call: Pick<PaidCall, 'tool' | 'terms' | 'resource'>, ways: number): Generator<Wording> {
   const full = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION }
   const terse = { [PAYMENT_IDENTIFIER]: IDENTIFIER_IN_SHORT }

@@ -13,7 +13,7 @@ const V01 = 'https://github.com/google-a2a/a2a-x402/v0.1'
 /** One set of keys under two names: the newer one first, then the one that x402's own transport and older libraries use. */
 export const X402_EXTENSIONS = [V02, V01] as const
 
-/** What a message in this form says that it speaks. */
+/** The extensions that a message in this form names. */
 export const extensionsOf = (form: X402Form): string[] => (form === 'v1' ? [V01] : [...X402_EXTENSIONS])
 
 /**

@@ -70,7 +70,7 @@ export interface PaymentFacts {
   readonly error?: string | undefined
 }
 
-/** Rides along with the metadata of a message to where the message is written; JSON leaves it out. */
+/** The form rides along with the metadata to where the message is written; JSON leaves a symbol out. */
 const FORM: unique symbol = Symbol('the form of x402 in it')
 
 /** Metadata of a status message, its receipts in the given form; `facts.required` is in it already. */
@@ -86,7 +86,7 @@ export function paymentMetadata(status: PaymentStatus, form: X402Form, facts: Pa
   return Object.defineProperty(metadata, FORM, { value: form, enumerable: false })
 }
 
-/** Says in the message which extensions it speaks, where it speaks them. */
+/** Adds metadata to a message, and the names of the extensions that the metadata speaks. */
 export function withExtensions(
   message: WireMessage,
   metadata: (Json & { readonly [FORM]?: X402Form }) | undefined,
