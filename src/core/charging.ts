@@ -32,10 +32,12 @@ export interface Terms {
   /** base64url SHA-256 over the normalised request: same digest, same request. */
   readonly requestDigest: string
   /**
-   * A signed quote over the request; made only when a challenge is. `presented` is what came in `X-Gateway-Quote`:
+   * A signed quote over the request; made only when a challenge is, of at most `room` characters. `presented` is what came in
+   * `X-Gateway-Quote`:
    * @throws {GatewayError} quote_invalid when it is of another request; an expired one is replaced
    */
-  readonly quote?: ((presented: string | undefined) => { jws: string; expiresAt: Millis }) | undefined
+  readonly quote?:
+    ((presented: string | undefined, room?: number) => { jws: string; expiresAt: Millis }) | undefined
   /** How a challenge speaks of this very job, where one tool sells several; else of the tool and its first example. */
   readonly shown?:
     | {

@@ -141,7 +141,7 @@ export function createOutcomes(parts: OutcomeParts): Outcomes {
       networks: [network],
       shown: shownOf(descriptor, testnet),
       requestDigest: quotable.digest,
-      quote: (presented) => parts.quotes.accept(quotable, presented),
+      quote: (presented, room) => parts.quotes.accept(quotable, presented, room),
     }
   }
 

@@ -8,8 +8,8 @@ import type {
   ResourceInfo,
   SettleResponse,
 } from '../../schemas/x402.ts'
-import { barest, chooseWording, type Wording } from './wording.ts'
-import { MAX_BRIEF_QUOTE_CHARS, MAX_QUOTE_CHARS } from './head-size.ts'
+import { barest, chooseWording, isHttp, type Wording } from './wording.ts'
+import { ANY_QUOTE_ROOM, MAX_BOTH_CHARS, MAX_BRIEF_QUOTE_CHARS, MIN_QUOTE_ROOM } from './head-size.ts'
 import { OFFER_RECEIPT, type Offers } from './offers.ts'
 import type { Router, UpstreamState } from './ports.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
@@ -60,6 +60,8 @@ interface Remembered {
   /** JSON text before and after the random part, and base64 of the whole. */
   json: readonly [string, string]
   header: (challenge: string) => string
+  /** Characters that `header` leaves to a quote. */
+  quoteRoom: number
 }
 
 export function createChallenges(parts: ChallengeParts): Challenges {
@@ -110,6 +112,7 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     const text = JSON.stringify(template)
     // The last one: a buyer's URL could hold it too.
     const at = text.lastIndexOf(PLACEHOLDER)
+    const forms = around(text.slice(0, at), text.slice(at + PLACEHOLDER.length))
     const brief = worded(barest)
     const acceptsV1 = networks.flatMap((network, index) => v1Of(call, network, accepts[index]!))
     return {
@@ -120,7 +123,8 @@ export function createChallenges(parts: ChallengeParts): Challenges {
       acceptsV1,
       required: (challenge) => withChallenge(template, challenge),
       brief: (challenge) => withChallenge(brief, challenge),
-      ...around(text.slice(0, at), text.slice(at + PLACEHOLDER.length)),
+      ...forms,
+      quoteRoom: isHttp(call) ? MAX_BOTH_CHARS - forms.header(PLACEHOLDER).length : ANY_QUOTE_ROOM,
     }
   }
 
@@ -143,9 +147,11 @@ export function createChallenges(parts: ChallengeParts): Challenges {
     extensions: (call) => remember(call).wording.extensions,
     challenge(call, error = UNPAID) {
       const known = remember(call)
-      const quote = call.terms.quote?.(call.quote).jws
+      const room = error === UNPAID ? known.quoteRoom : Math.min(known.quoteRoom, MIN_QUOTE_ROOM)
+      const quote = call.terms.quote?.(call.quote, room).jws
       // A buyer that sends a long quote along is not sent it again where there is no room for it.
-      const shown = quote !== undefined && quote.length <= MAX_BRIEF_QUOTE_CHARS ? quote : undefined
+      const most = Math.max(room, MAX_BRIEF_QUOTE_CHARS)
+      const shown = quote !== undefined && quote.length <= most ? quote : undefined
       return new OneChallenge(known, secrets.mint(), error, shown)
     },
   }
@@ -178,7 +184,7 @@ class OneChallenge implements Challenge {
   }
 
   get header(): string {
-    const isRoomy = this.quote === undefined || this.quote.length <= MAX_QUOTE_CHARS
+    const isRoomy = this.quote === undefined || this.quote.length <= this.#known.quoteRoom
     return isRoomy && this.error === UNPAID ? this.#known.header(this.#own) : this.brief
   }
 

@@ -8,7 +8,7 @@ import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import { createNetworks, KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { must } from '../lib/must.ts'
-import { MAX_QUOTE_CHARS } from './head-size.ts'
+import { MIN_QUOTE_ROOM } from './head-size.ts'
 
 /** A quote travels in a header; what covers a longer request is the digest. */
 const MAX_QUOTED_REQUEST_CHARS = 2560
@@ -91,13 +91,9 @@ export function createQuotes(parts: QuoteParts) {
     const terms = termsOf(parts, quotable)
     const notice = parts.isSandbox ? { notice: SANDBOX_NOTICE } : {}
     const brief = inOrder({ ...OWN, ...terms, ...notice, iss: baseUrl, tool })
-    return { terms, brief, document: inOrder({ ...brief, ...facts }), room: roomBeside(brief, quotable) }
-  }
-
-  /** Bytes of JSON that a request may have in a brief quote. */
-  function roomBeside(brief: Document, { digest }: Quotable): number {
-    const { jws } = sign({ digest }, brief, null)
-    return Math.floor(((MAX_QUOTE_CHARS - jws.length) * 3) / 4)
+    const document = inOrder({ ...brief, ...facts })
+    const withLength = (told: Document) => ({ told, chars: sign(quotable, told, null).jws.length })
+    return { terms, document, forms: [withLength(document), withLength(brief)] }
   }
 
   function issue(quotable: Quotable): Quote {
@@ -106,14 +102,19 @@ export function createQuotes(parts: QuoteParts) {
     return sign(quotable, frameOf(quotable).document, fits ? request : (shorter ?? null))
   }
 
-  /** A quote for the head of a 402, which has little room: the digest says the request where the request itself is too long. */
-  function issueBrief(quotable: Quotable): Quote {
-    const { brief, room } = frameOf(quotable)
+  /** A quote of so many characters: facts leave it first, and then the request, which its digest says as well. */
+  function issueWithin(quotable: Quotable, room: number): Quote {
     const { request, shorter } = quotable
-    const told = [request, shorter].find(
-      (part) => part !== undefined && Buffer.byteLength(JSON.stringify(part)) <= room,
-    )
-    return sign(quotable, brief, told ?? null)
+    const { forms } = frameOf(quotable)
+    const [, brief] = forms
+    for (const part of [request, shorter]) {
+      if (part === undefined) continue
+      // The place of the request holds `null` while it is measured; base64url is a third longer than what it says.
+      const more = Math.ceil(((Buffer.byteLength(JSON.stringify(part)) - 'null'.length) * 4) / 3) + 1
+      const form = forms.find(({ chars }) => chars + more <= room)
+      if (form) return sign(quotable, form.told, part)
+    }
+    return sign(quotable, must(brief, 'the brief form of a quote').told, null)
   }
 
   function sign(
@@ -141,11 +142,16 @@ export function createQuotes(parts: QuoteParts) {
   return {
     issue,
     /**
-     * The quote that applies to a request: the one that was presented while it holds, else a new one, which fits into a head.
+     * The quote that applies to a request: the one that was presented while it holds, else a new one.
+     * @param room characters that a new one may have
      * @throws {GatewayError} quote_invalid when what was presented is no quote of ours, or of another request
      */
-    accept(quotable: Quotable, presented: string | undefined): Pick<Quote, 'jws' | 'expiresAt'> {
-      if (presented === undefined) return issueBrief(quotable)
+    accept(
+      quotable: Quotable,
+      presented: string | undefined,
+      room = MIN_QUOTE_ROOM,
+    ): Pick<Quote, 'jws' | 'expiresAt'> {
+      if (presented === undefined) return issueWithin(quotable, room)
       const payload =
         presented.length <= MAX_PRESENTED_CHARS ? parts.verifyOwn(presented, JWS_TYPES.quote) : undefined
       if (!payload) throw refused('X-Gateway-Quote is not a quote that this gateway signed.', 'not_a_quote')
@@ -158,7 +164,7 @@ export function createQuotes(parts: QuoteParts) {
         payload['network'] === network &&
         payload['asset'] === asset &&
         payload['pay_to'] === pay_to
-      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issueBrief(quotable)
+      return stands && now() < expiresAt ? { jws: presented, expiresAt } : issueWithin(quotable, room)
     },
   }
 }

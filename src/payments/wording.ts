@@ -27,14 +27,18 @@ export const barest: Wording = {
   isTerse: true,
 }
 
+/** Whether the challenge goes into a header; other doors write it into a message. */
+export const isHttp = ({ resource }: Pick<PaidCall, 'resource'>): boolean => /^https?:/.test(resource.url)
+
 /** @param ways how many ways to pay there are */
 export function chooseWording(
   call: Pick<PaidCall, 'tool' | 'terms' | 'resource'>,
   ways: number,
   worded: (wording: Wording) => PaymentRequired,
 ): Wording {
-  const isHttp = /^https?:/.test(call.resource.url)
-  const max = isHttp ? maxRequiredBytes({ isQuoted: call.terms.quote !== undefined }) : MAX_REQUIRED_BYTES
+  const max = isHttp(call)
+    ? maxRequiredBytes({ isQuoted: call.terms.quote !== undefined })
+    : MAX_REQUIRED_BYTES
   for (const wording of wordings(call, ways)) {
     const required = worded(wording)
     if (depthOf(required) <= MAX_DEPTH && Buffer.byteLength(JSON.stringify(required)) <= max) return wording

@@ -91,7 +91,7 @@ export function createWebFetch(given: WebFetchParts): WebFetch {
         amountAtomic: parts.amountAtomic,
         networks: [prepared.request.network],
         requestDigest: prepared.digest,
-        quote: (presented) => quotes.accept(quotable, presented),
+        quote: (presented, room) => quotes.accept(quotable, presented, room),
       }
       return { charge, run: (context) => fetch(prepared, context) }
     },

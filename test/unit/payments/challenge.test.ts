@@ -14,7 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { z } from 'zod'
 import { PaymentRequired, PaymentRequirementsV1 } from '../../../schemas/x402.ts'
 import { KNOWN_NETWORKS } from '../../../src/core/networks.ts'
-import { MAX_HEAD_BYTES, MAX_QUOTE_CHARS } from '../../../src/payments/head-size.ts'
+import { MAX_HEAD_BYTES, MIN_QUOTE_ROOM } from '../../../src/payments/head-size.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
 import type { UpstreamState } from '../../../src/payments/ports.ts'
 import { paymentFactsOf, type Challenge, type PaidCall } from '../../../src/core/charging.ts'
@@ -271,7 +271,7 @@ describe('the room in a header', () => {
 
   it.each([
     ['without a quote', undefined, 7],
-    ['with a quote', quoteOf(MAX_QUOTE_CHARS), 4],
+    ['with a quote', quoteOf(MIN_QUOTE_ROOM), 4],
   ])('holds every set of networks %s', async (_, quote, most) => {
     for (let set = 1; set < 2 ** NETWORKS.length; set++) {
       const networks = NETWORKS.filter((_network, at) => (set >> at) % 2 === 1)
@@ -288,7 +288,7 @@ describe('the room in a header', () => {
     expect(offersIn(await asked(NETWORKS.slice(0, 1)))).toBe(1)
     expect(offersIn(await asked(NETWORKS.slice(0, 2)))).toBe(2)
     expect(offersIn(await asked(NETWORKS.slice(0, 7)))).toBe(0)
-    expect(offersIn(await asked(NETWORKS.slice(0, 1), quoteOf(MAX_QUOTE_CHARS)))).toBe(1)
+    expect(offersIn(await asked(NETWORKS.slice(0, 1), quoteOf(MIN_QUOTE_ROOM)))).toBe(1)
     const { required } = await asked(NETWORKS.slice(0, 1))
     expect(required.extensions!['bazaar']).toMatchObject({
       schema: { properties: { input: { properties: { body: { properties: { times: { minimum: 1 } } } } } } },
@@ -296,16 +296,12 @@ describe('the room in a header', () => {
   })
 
   it('is not taken up by what a door without headers says', async () => {
-    const { required } = await asked(
-      NETWORKS.slice(0, 2),
-      quoteOf(MAX_QUOTE_CHARS),
-      'mcp://tool/gateway.paid',
-    )
+    const { required } = await asked(NETWORKS.slice(0, 2), quoteOf(MIN_QUOTE_ROOM), 'mcp://tool/gateway.paid')
     expect(extractOffersFromPaymentRequired(required as never)).toHaveLength(2)
     expect(JSON.stringify(required).length).toBeGreaterThan(2000)
   })
 
-  it.each([MAX_QUOTE_CHARS + 1, 2048])('is left to a presented quote of %i characters', async (length) => {
+  it.each([2048, 1900])('is left to a presented quote of %i characters', async (length) => {
     const challenge = await asked(NETWORKS.slice(0, 1), quoteOf(length))
     expect(challenge.quote).toHaveLength(length)
     expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)

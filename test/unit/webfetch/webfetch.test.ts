@@ -151,6 +151,31 @@ describe('a quote', () => {
     ])
   })
 
+  it('says as much as there is room for, and never more than that', async () => {
+    const { webFetch } = create()
+    const shown = new Set<string>()
+    for (const length of [1, 20, 60, 100, 140, 200, 300, 600, 1200, 2000])
+      for (const room of [1400, 1500, 1700, 2000, 5120]) {
+        const { charge } = await webFetch.plan({ url: `https://a.example.com/${'p'.repeat(length)}` })
+        const { jws } = charge.quote!(undefined, room)
+        expect(jws.length, `${length} in ${room}`).toBeLessThanOrEqual(room)
+        const {
+          request,
+          economics,
+          request_digest: digest,
+        } = decodeJws(jws).payload as {
+          request: { url: string | null } | null
+          economics?: object
+          request_digest: string
+        }
+        expect(digest).toBe(charge.requestDigest)
+        shown.add(
+          `${economics ? 'all' : 'brief'} ${request === null ? 'digest' : request.url === null ? 'no URL' : 'request'}`,
+        )
+      }
+    expect(shown).toEqual(new Set(['all request', 'all no URL', 'brief request', 'brief no URL']))
+  })
+
   it('carries no sandbox notice in production', async () => {
     const { jws } = (await create().webFetch.plan({ url: URL })).charge.quote!(undefined)
     expect(decodeJws(jws).header).toMatchObject({ typ: JWS_TYPES.quote })
