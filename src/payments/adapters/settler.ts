@@ -84,7 +84,8 @@ const GAP_MS = 4_000
 const MAX_GAP = 16n
 /** A transaction that is not ours and holds up ours for so long is replaced: the account is the gateway's. */
 const OCCUPIED_MS = 120_000
-const FILLER_GAS = 21_000n
+/** More than the 21,000 that it burns: some chains count their own costs as gas, and what is not burnt comes back. */
+const FILLER_GAS = 100_000n
 
 /** @throws when the key is no private key */
 export async function openSettler(parts: SettlerParts): Promise<Settler> {
@@ -216,6 +217,8 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
           nextNonce = version.nonce + 1n
           return { state: 'doubtful', reason: judged.reason, versions: [version, ...used] }
         case 'refused':
+          // A node that refuses nonces too far ahead would refuse every one after a wrong answer about a used one.
+          floor = 0n
           return giveUp(judged.reason)
         case 'nonce_used':
           used = [version, ...used]
@@ -256,8 +259,10 @@ export async function openSettler(parts: SettlerParts): Promise<Settler> {
     return { mined, pending }
   }
 
-  /** Whether the node has one of its versions; undefined where it does not say. */
-  async function isKnown({ versions }: Entry): Promise<boolean | undefined> {
+  /** Whether the node has a version under the nonce of now; undefined where it does not say. */
+  async function isKnown(entry: Entry): Promise<boolean | undefined> {
+    // One that a node led far ahead may wait there for ever.
+    const versions = entry.versions.filter(({ nonce }) => nonce === nonceOf(entry))
     const calls = versions.map(({ transaction }) => ({
       method: 'eth_getTransactionByHash',
       params: [transaction],
