@@ -7,7 +7,9 @@ import { byChain } from './by-chain.ts'
 import { parseTarget } from '../egress/target.ts'
 import { type Config, SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
+import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { parseToken } from '../lib/tokens.ts'
+import { readPaymentAssets, readRpcUrls } from './chain-variables.ts'
 
 /** sysexits.h EX_CONFIG: the process must not be restarted before somebody edits the configuration. */
 export const EXIT_CONFIG = 78
@@ -114,6 +116,11 @@ const Environment = z.object({
   GATEWAY_FACILITATORS: list.meta({
     description: 'Comma-separated facilitator URLs, instead of the one in this process',
     shownDefault: 'in-process',
+  }),
+  GATEWAY_PAYMENT_ASSETS: list.meta({
+    description:
+      'Comma-separated tokens of further chains that payments to other sellers are verified and settled in: ' +
+      '`eip155:<chain id>/erc20:<address>=real` (or `=test` where it is test money), each with its `GATEWAY_RPC_<chain id>`',
   }),
   GATEWAY_SETTLER_KEY_FILE: list.meta({
     description:
@@ -262,7 +269,8 @@ const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
     name: 'GATEWAY_RPC_<chain id>',
     default: 'chains of the sandbox',
     description:
-      'JSON-RPC endpoint of a chain, for settling and for proof on chain: `GATEWAY_RPC_8453`, `GATEWAY_RPC_84532`',
+      'JSON-RPC endpoint of a chain, for settling and for proof on chain: `GATEWAY_RPC_8453`, `GATEWAY_RPC_84532`. USDC is known ' +
+      `on ${KNOWN_CHAIN_IDS.join(', ')}; other chains need an entry in \`GATEWAY_PAYMENT_ASSETS\``,
   },
   {
     name: 'NODE_EXTRA_CA_CERTS',
@@ -306,8 +314,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
   })
 
-  const rpc = readRpcUrls(present)
+  const rpc = readRpcUrls(present, isHttpUrl)
   problems.push(...rpc.problems)
+  const assets = readPaymentAssets(e.GATEWAY_PAYMENT_ASSETS)
+  problems.push(...assets.problems)
   for (const name of ['GATEWAY_FACILITATORS', 'GATEWAY_DISCOVERY_SOURCES'] as const)
     e[name].forEach((url, i) => {
       if (!isHttpUrl(url)) problems.push(`${name}: entry ${i + 1} is not an http or https URL`)
@@ -363,6 +373,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     payTo: e.GATEWAY_PAY_TO,
     facilitators: e.GATEWAY_FACILITATORS,
     rpcUrls: rpc.urls,
+    paymentAssets: assets.entries,
     settlerKeyFiles: e.GATEWAY_SETTLER_KEY_FILE,
     settlerMaxFees: e.GATEWAY_SETTLER_MAX_FEE_GWEI,
     settlementGas: BigInt(e.GATEWAY_SETTLEMENT_GAS),
@@ -390,20 +401,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
     fault: e.GATEWAY_FAULT,
   })
-}
-
-/** `GATEWAY_RPC_<chain id>`: any number of them, so they are not part of the fixed list. */
-function readRpcUrls(present: Readonly<Record<string, string | undefined>>) {
-  const urls: Record<number, string> = {}
-  const problems: string[] = []
-  for (const [name, value] of Object.entries(present)) {
-    if (!name.startsWith('GATEWAY_RPC_')) continue
-    const chainId = /^GATEWAY_RPC_([1-9]\d{0,9})$/.exec(name)?.[1]
-    if (chainId === undefined) problems.push(`${name}: name it GATEWAY_RPC_<chain id>, e.g. GATEWAY_RPC_8453`)
-    else if (!isHttpUrl(value!)) problems.push(`${name} must be an http or https URL`)
-    else urls[Number(chainId)] = value!
-  }
-  return { urls, problems }
 }
 
 const isHttpUrl = (text: string) => httpUrl.safeParse(text).success

@@ -11,6 +11,7 @@ import { openPlatform } from './platform.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { createLifetime, type Lifetime } from './lifetime.ts'
 import { type ListenerTimeouts, openListener } from './listener.ts'
+import { openNetworks } from './networks.ts'
 import { readPaymentSetup } from './payment-settings.ts'
 import { openPayments } from './payments.ts'
 import { openServices } from './services.ts'
@@ -73,11 +74,12 @@ async function open(
   const { settlerKeys, warnings } = await readPaymentSetup(config)
   for (const warning of warnings) log.warn(`payments: ${warning}`)
 
+  const served = await openNetworks(config, { log, now }, lifetime)
   const listener = await openListener(config, lifetime, options.timeouts)
   const { addresses, port } = listener
   const platform = await openPlatform({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
   const generatedOperatorKey = await bootstrapOperator(platform)
-  const payments = await openPayments(platform, settlerKeys, lifetime)
+  const payments = await openPayments(platform, served, settlerKeys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
   const { calls, services, housekeeping } = await openServices(

@@ -4,10 +4,11 @@ import { createECDH, createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
-import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
 import { Secret } from '../lib/secret.ts'
+import { isSpelledRight, listChainProblems } from './chain-variables.ts'
 
 type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles'>
+type ChainConfig = Pick<Config, 'paymentAssets'>
 
 export interface PaymentSetup {
   /** The keys in the files of GATEWAY_SETTLER_KEY_FILE, in their order. */
@@ -45,8 +46,8 @@ const PUBLISHED_ACCOUNTS = new Set([
 ])
 
 /** @throws {ConfigError} naming every problem */
-export async function readPaymentSetup(config: MoneyConfig): Promise<PaymentSetup> {
-  const problems = listProblems(config)
+export async function readPaymentSetup(config: MoneyConfig & ChainConfig): Promise<PaymentSetup> {
+  const problems = [...(await listChainProblems(config)), ...listProblems(config)]
   if (config.payTo !== undefined && !(await isSpelledRight(config.payTo)))
     problems.push(
       'GATEWAY_PAY_TO is mistyped: its capitals do not fit the rest of it (EIP-55). Copy it again from your wallet',
@@ -75,12 +76,7 @@ export async function readPaymentSetup(config: MoneyConfig): Promise<PaymentSetu
 
 function listProblems({ mode, payTo, rpcUrls, settlerKeyFiles }: MoneyConfig): string[] {
   const chainIds = Object.keys(rpcUrls).map(Number)
-  const problems = chainIds
-    .filter((chainId) => !KNOWN_CHAIN_IDS.includes(chainId))
-    .map(
-      (chainId) =>
-        `GATEWAY_RPC_${chainId}: no USDC is known on chain ${chainId}; known are ${KNOWN_CHAIN_IDS.join(', ')}`,
-    )
+  const problems: string[] = []
   if (mode !== 'production') return problems
   if (payTo !== undefined && PUBLISHED_ACCOUNTS.has(payTo.toLowerCase()))
     problems.push(
@@ -153,14 +149,6 @@ function isPrivateKey(text: string): boolean {
   } catch {
     return false
   }
-}
-
-/** Capitals of an address are its checksum; one without any has none. */
-async function isSpelledRight(address: string): Promise<boolean> {
-  const digits = address.slice(2)
-  if (digits === digits.toLowerCase() || digits === digits.toUpperCase()) return true
-  const { validate } = await import('ox/Address')
-  return validate(address, { strict: true })
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

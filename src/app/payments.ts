@@ -1,6 +1,6 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
 import type { PaymentGate } from '../core/charging.ts'
-import { createNetworks, type Networks, type PaymentNetwork } from '../core/networks.ts'
+import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import type { Facilitator, Purchases } from '../payments/ports.ts'
 import type { Secret } from '../lib/secret.ts'
 import { createChain } from '../payments/adapters/chain.ts'
@@ -22,6 +22,7 @@ import { createRenewReceipt } from '../receipts/renewal.ts'
 import { openSandboxChains } from '../sandbox/chains.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
+import type { OpenNetworks } from './networks.ts'
 
 export interface Payments {
   readonly networks: Networks
@@ -37,6 +38,7 @@ export interface Payments {
 /** @param configuredKeys of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own where there are none */
 export async function openPayments(
   platform: Platform,
+  { networks, recheck }: OpenNetworks,
   configuredKeys: readonly Secret<string>[],
   lifetime: Lifetime,
 ): Promise<Payments> {
@@ -51,16 +53,15 @@ export async function openPayments(
     if (url === undefined) throw new Error(`no chain ${chainId}`)
     return url
   }
-  const chainIds = new Set([...Object.keys(config.rpcUrls).map(Number), ...(embedded?.chainIds ?? [])])
-  const networks = createNetworks([...chainIds])
   const rpcOf = ({ chainId }: PaymentNetwork) => ({ rpcUrl: () => rpcUrlOf(chainId) })
   // A facilitator elsewhere pays for as much gas as it likes.
   const settlementGas = config.facilitators.length > 0 ? GENEROUS_GAS : config.settlementGas
   const chains = new Map(
-    networks.all.map((network) => [
-      network.network,
-      createChain({ ...platform, network, ...rpcOf(network), settlementGas }),
-    ]),
+    networks.all.map((network) => {
+      const onReturn = () => recheck(network.network)
+      const chain = createChain({ ...platform, network, ...rpcOf(network), settlementGas, onReturn })
+      return [network.network, withHindrance(chain, networks)]
+    }),
   )
   lifetime.onClose(async () => {
     await Promise.all([...chains.values()].map((chain) => chain.close()))
@@ -129,3 +130,13 @@ export async function openPayments(
     purchases,
   }
 }
+
+/** What the health report says of a chain: nothing is taken on one whose token is not proven, however well it answers. */
+const withHindrance = (chain: Chain, networks: Networks): Chain => ({
+  ...chain,
+  state() {
+    const why = networks.hindrance(chain.network.network)
+    const state = chain.state()
+    return why === undefined ? state : { ...state, state: 'failing', detail: `no payment is taken: ${why}` }
+  },
+})

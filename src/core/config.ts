@@ -26,6 +26,8 @@ export interface Config {
   readonly facilitators: readonly string[]
   /** JSON-RPC endpoint by chain id; empty in sandbox: the embedded chains. */
   readonly rpcUrls: Readonly<Record<number, string>>
+  /** Tokens of chains that nothing is pinned for, as the operator names them. */
+  readonly paymentAssets: readonly PaymentAsset[]
   /** Private key files (0x and 64 hex digits, 0600), one for each account that submits settlements. */
   readonly settlerKeyFiles: readonly string[]
   /** Wei that a settlement offers at most for one unit of gas, by chain id; elsewhere a default of the chain. */
@@ -68,6 +70,14 @@ export interface Config {
   readonly unsafePublicSandbox: boolean
   /** `point:action` of the fault-injection hooks; refused in production. */
   readonly fault: string | undefined
+}
+
+/** One entry of GATEWAY_PAYMENT_ASSETS: `eip155:<chain id>/erc20:<address>=<money>`. */
+export interface PaymentAsset {
+  readonly chainId: number
+  /** As it was written: 0x and 40 hex digits. */
+  readonly address: string
+  readonly money: 'real' | 'test'
 }
 
 /** The addresses the specification calls {base_url}, {site_url} and {mcp_url}; no trailing slash. */

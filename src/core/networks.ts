@@ -1,6 +1,7 @@
-// The networks and assets that we take, pinned: what a buyer says about a token is never believed.
+// The networks and assets that we take: pinned here, or named by the operator and read from their chain. What a buyer says
+// about a token is never believed.
 
-/** A pinned asset: what a buyer claims about it is never believed. */
+/** A network with the one asset that is taken on it. */
 export interface PaymentNetwork {
   /** CAIP-2, e.g. `eip155:8453`. */
   readonly network: string
@@ -10,14 +11,25 @@ export interface PaymentNetwork {
   readonly name: string
   /** False on test networks: marked `revenue: false` in cost and receipt. */
   readonly revenue: boolean
+  /** Whether the asset is USDC by our own pin: prices in USDC are paid with nothing else. */
+  readonly isPinned: boolean
   readonly asset: {
     /** Checksummed address. */
     readonly address: string
-    /** EIP-712 domain of the token. */
+    /** EIP-712 domain of the token. Empty where an asset was named by the operator and its chain has not told it yet. */
     readonly name: string
     readonly version: string
     readonly decimals: number
   }
+}
+
+/** An asset that the operator takes on a chain that nothing is pinned for; the rest is read from the chain. */
+export interface NamedAsset {
+  readonly chainId: number
+  /** Checksummed address. */
+  readonly address: string
+  /** False for test money. */
+  readonly revenue: boolean
 }
 
 export interface Networks {
@@ -25,7 +37,27 @@ export interface Networks {
   readonly all: readonly PaymentNetwork[]
   /** The network with this CAIP-2 id or v1 name. */
   find(network: string): PaymentNetwork | undefined
+  /**
+   * Why no payment is taken on a network at this moment, in words: its token is not proven on chain. Undefined where it is, and
+   * where nobody has to prove it (the chains of the sandbox).
+   * @param network CAIP-2
+   */
+  hindrance(network: string): string | undefined
 }
+
+/** What a chain proved about its token, or why it proved nothing. */
+export type TokenProof =
+  | { readonly ok: true; readonly name: string; readonly version: string }
+  | { readonly ok: false; readonly why: string }
+
+/** The networks, for who asks the chains. */
+export interface NetworkRegistry extends Networks {
+  /** @param network CAIP-2 */
+  report(network: string, proof: TokenProof): void
+}
+
+/** Prices and amounts are atomic USDC, so an asset with other decimals would be paid by a wrong amount. */
+export const ASSET_DECIMALS = 6
 
 const usdc = (
   chainId: number,
@@ -40,7 +72,8 @@ const usdc = (
   v1Name,
   name,
   revenue,
-  asset: { address, name: tokenName, version: '2', decimals: 6 },
+  isPinned: true,
+  asset: { address, name: tokenName, version: '2', decimals: ASSET_DECIMALS },
 })
 
 // Addresses: Circle's list of native USDC deployments; domains as the tokens themselves answer `name` and `version`.
@@ -57,16 +90,52 @@ export const KNOWN_NETWORKS: readonly PaymentNetwork[] = [
 /** Chains that USDC is pinned on. */
 export const KNOWN_CHAIN_IDS: readonly number[] = KNOWN_NETWORKS.map(({ chainId }) => chainId)
 
-/** @param chainIds those with a chain behind them; ids that no asset is pinned for are left out */
-export function createNetworks(chainIds: readonly number[]): Networks {
-  const all = KNOWN_NETWORKS.filter(({ chainId }) => chainIds.includes(chainId))
-  const byName = new Map<string, PaymentNetwork>()
-  for (const network of all) {
-    byName.set(network.network, network)
-    if (network.v1Name !== undefined) byName.set(network.v1Name, network)
+/**
+ * @param chainIds those with a chain behind them; ids that no asset is known for are left out
+ * @param named assets of chains that nothing is pinned for
+ */
+export function createNetworks(
+  chainIds: readonly number[],
+  named: readonly NamedAsset[] = [],
+): NetworkRegistry {
+  const served = [...KNOWN_NETWORKS, ...named.map(toNetwork)].filter(({ chainId }) =>
+    chainIds.includes(chainId),
+  )
+  const networks = new Map(served.map((network) => [network.network, network]))
+  const byV1Name = new Map(served.map(({ network, v1Name }) => [v1Name, network]))
+  const hindrances = new Map<string, string>()
+  let all = served
+  return {
+    get all() {
+      return all
+    },
+    find: (name) => networks.get(name) ?? networks.get(byV1Name.get(name) ?? ''),
+    hindrance: (network) => hindrances.get(network),
+    report(id, proof) {
+      if (!proof.ok) {
+        hindrances.set(id, proof.why)
+        return
+      }
+      hindrances.delete(id)
+      const network = networks.get(id)
+      if (!network || (network.asset.name === proof.name && network.asset.version === proof.version)) return
+      // The record is replaced and never changed: a domain that was computed from the old one must not outlive it.
+      const { name, version } = proof
+      networks.set(id, { ...network, asset: { ...network.asset, name, version } })
+      all = [...networks.values()]
+    },
   }
-  return { all, find: (name) => byName.get(name) }
 }
+
+const toNetwork = ({ chainId, address, revenue }: NamedAsset): PaymentNetwork => ({
+  network: `eip155:${chainId}`,
+  chainId,
+  v1Name: Object.keys(V1_NETWORKS).find((name) => V1_NETWORKS[name] === `eip155:${chainId}`),
+  name: `chain ${chainId}`,
+  revenue,
+  isPinned: false,
+  asset: { address, name: '', version: '', decimals: ASSET_DECIMALS },
+})
 
 /** The names that v1 gave to networks; whether we serve them is another question. */
 const V1_NETWORKS: Readonly<Record<string, string>> = {

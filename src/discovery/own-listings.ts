@@ -62,7 +62,7 @@ function entryOf(
   const { amountAtomic } = sold
   const isTest = route.fixed?.['testnet'] === true
   const accepts = networks
-    .filter(({ revenue }) => revenue !== isTest)
+    .filter(({ revenue, isPinned }) => isPinned && revenue !== isTest)
     .map((network) => toRequirements({ network, amountAtomic, payTo }))
   if (accepts.length === 0) return undefined
   return makeEntry({

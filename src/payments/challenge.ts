@@ -131,8 +131,11 @@ export function createChallenges(parts: ChallengeParts): Challenges {
   /** @throws {GatewayError} payments_unavailable */
   function payableNetworks({ terms }: Asked): PaymentNetwork[] {
     if (payTo === undefined) throw unavailable('nobody is set up to be paid (GATEWAY_PAY_TO)')
-    const known = terms.networks.flatMap((network) => parts.networks.find(network) ?? [])
-    if (known.length === 0) throw unavailable(`no chain is set up for ${terms.networks.join(', ')}`)
+    const configured = terms.networks.flatMap((network) => parts.networks.find(network) ?? [])
+    if (configured.length === 0) throw unavailable(`no chain is set up for ${terms.networks.join(', ')}`)
+    const known = configured.filter(({ network }) => parts.networks.hindrance(network) === undefined)
+    if (known.length === 0)
+      throw unavailable(`the token on ${terms.networks.join(', ')} has not been proven by its chain`)
     const states = parts.router?.states()
     const payable = states ? known.filter(({ network }) => isTaken(network, states)) : known
     if (payable.length > 0) return payable

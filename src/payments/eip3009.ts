@@ -7,7 +7,7 @@ import type { PaymentNetwork } from '../core/networks.ts'
  * keccak-256 of "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256
  * validBefore,bytes32 nonce)".
  */
-const TRANSFER_TYPE_HASH = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267'
+export const TRANSFER_TYPE_HASH = '7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267'
 /** keccak-256 of "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)". */
 const DOMAIN_TYPE_HASH = '8b73c3c69bb8fe3d512ecc4cf759cc79239f7b179b0ffacaa9a75d522b39400f'
 
@@ -46,7 +46,8 @@ export function createEip3009Hasher(keccak256: (bytes: Uint8Array) => Uint8Array
   }
 }
 
-function hashDomain(
+/** EIP-712: the domain separator of the token as our pin has it, 32 bytes. */
+export function hashDomain(
   { chainId, asset }: PaymentNetwork,
   keccak256: (bytes: Uint8Array) => Uint8Array,
 ): Uint8Array {

@@ -27,6 +27,7 @@ export function createFacilitatorCard(
   parts: CardParts,
 ): Pick<Facilitator, 'supported' | 'identity' | 'route'> {
   const { config, networks, router, baseUrl, now } = parts
+  const proven = () => networks.all.filter(({ network }) => networks.hindrance(network) === undefined)
   const address = (path: string) => `${baseUrl}${path}`
 
   function describeRoute({ upstream, kind, latencyMs }: Route) {
@@ -53,7 +54,7 @@ export function createFacilitatorCard(
         mode: config.mode,
         x402_versions: [1, 2],
         schemes: [...new Set(kinds.map(({ scheme }) => scheme))],
-        networks: networks.all.map(({ network, v1Name, name, revenue, asset }) => ({
+        networks: proven().map(({ network, v1Name, name, revenue, asset }) => ({
           network,
           v1_name: v1Name ?? null,
           name,
@@ -76,7 +77,8 @@ export function createFacilitatorCard(
           checks:
             'exact payments on the networks above are EIP-3009 authorizations, checked here and proven on chain; payments of ' +
             'any other kind are checked by their upstream alone, whose word is all there is',
-          assets: 'pinned: address, EIP-712 name and version are ours, whatever a request says',
+          assets:
+            'address, EIP-712 name and version are pinned or read from the chain, and proven on it; whatever a request says',
           validity_seconds: { max: MAX_TIMEOUT_SECONDS },
           settle: {
             free_allowance_per_month: config.settleFreeAllowance,

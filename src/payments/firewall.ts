@@ -94,7 +94,15 @@ export const checkNetwork: CheckOf = ({ payment, requirements, networks }, paid)
       'invalid_exact_evm_network_mismatch',
       `The payment is for ${payment.network}; ${requirements.network} is required.`,
     )
-  if (!isEvm(payment.network) || networks.find(payment.network)) return PASSED
+  if (!isEvm(payment.network)) return PASSED
+  const network = networks.find(payment.network)
+  // What its token is called, and so what a payer has to sign, is known only from the chain.
+  if (network?.asset.name === '')
+    return {
+      ...refuse('network', 'unexpected_verify_error', notProven(payment.network)),
+      isRetryable: true,
+    }
+  if (network) return PASSED
   const offered = networks.all.map(({ network }) => network).join(', ')
   const instead =
     offered === '' ? 'No network is configured: GET /supported lists what is taken.' : `Pay on ${offered}.`
@@ -111,6 +119,10 @@ export const checkMethod: CheckOf = ({ payment }) => {
     'Payments by Permit2 are not taken here. Sign an EIP-3009 authorization (TransferWithAuthorization) of the asset.',
   )
 }
+
+/** The words for a payment on a network whose chain has not proven its token, which says nothing of the payment. */
+export const notProven = (network: string) =>
+  `${network} is not served right now: its chain has not proven the token. The payment is not at fault; try again.`
 
 /** The asset and its signing domain are pinned: a token of another name at another address is not money. */
 export const checkAsset: CheckOf = ({ payment, requirements, networks }) => {

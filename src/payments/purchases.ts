@@ -37,8 +37,9 @@ export function createPurchases(parts: PurchaseParts): Purchases {
   const { store, payTo, baseUrl, now } = parts
   const price = parts.config.creditPriceAtomic
   const topUpTokens = createTopUpTokens(parts)
-  // Test money buys nothing that real money buys; the embedded chain of a sandbox answers as the real network.
-  const networks = parts.networks.all.filter(({ revenue }) => revenue)
+  // Test money buys nothing that real money buys, and credits are priced in USDC; the embedded chain of a sandbox answers as
+  // the real network.
+  const networks = parts.networks.all.filter(({ revenue, isPinned }) => revenue && isPinned)
   const whyNot = whyNotForSale()
 
   function whyNotForSale(): string | undefined {

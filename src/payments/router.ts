@@ -56,6 +56,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
     return routed !== undefined && (scheme === 'exact' || networks.find(routed) === undefined)
   }
 
+  /** Whatever a facilitator says that it takes: nothing is settled in a token that its chain has not proven. */
+  const isServed = (network: string) => networks.hindrance(toRouted(network) ?? network) === undefined
+
   async function ask(known: Known): Promise<SupportedResponse | undefined> {
     const startedAt = now()
     let supported: SupportedResponse | undefined
@@ -105,7 +108,7 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
   return {
     async routes({ x402Version, scheme, network }) {
       const wanted = toRouted(network)
-      if (wanted === undefined) return []
+      if (wanted === undefined || !isServed(wanted)) return []
       const found = await Promise.all(
         all.map(async (known): Promise<(Route & { isProbe: boolean }) | undefined> => {
           const supported = await supportedOf(known)
@@ -140,7 +143,9 @@ export function createRouter({ upstreams, networks, now, log }: RouterParts): Ro
       const extensions = new Set<string>()
       const signers = new Map<string, Set<string>>()
       for (const { known, is } of answers) {
-        const alive = (is?.kinds ?? []).filter((kind) => stateOfKind(known, kind) !== 'open')
+        const alive = (is?.kinds ?? []).filter(
+          (kind) => stateOfKind(known, kind) !== 'open' && isServed(kind.network),
+        )
         if (!is || alive.length === 0) continue
         for (const kind of alive) {
           const key = `${kind.x402Version} ${kind.scheme} ${kind.network}`

@@ -4,7 +4,7 @@ import type { PaymentRequirements } from '../../schemas/x402.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DocumentStore, PayerStanding, PaymentClaim, Store } from '../store/ports.ts'
 import { createEip3009Hasher, type Eip3009Hasher } from './eip3009.ts'
-import { checkPayment, type Refusal } from './firewall.ts'
+import { checkPayment, notProven, type Refusal } from './firewall.ts'
 import { createPaymentPolicyReader, type PaymentPolicy } from './policy.ts'
 import {
   type Chain,
@@ -146,6 +146,8 @@ export function createVerifier(parts: VerifierParts): Verifier {
     { standing, withBalance }: Remembered,
   ): Promise<Verdict> {
     const { authorization, signature } = payment.kind
+    if (networks.hindrance(payment.network) !== undefined)
+      return unavailable('route', notProven(payment.network))
     const chain = chains.get(payment.network)
     if (!chain) return unavailable('route', `No chain answers for ${payment.network}. Try again later.`)
     let probe: ChainProbe

@@ -65,7 +65,7 @@ describe.each([
     gateway = await startTestGateway({
       env: {
         GATEWAY_RPC_84532: chain.rpcUrl,
-        GATEWAY_RPC_8453: chain.rpcUrl,
+        GATEWAY_RPC_8453: 'http://127.0.0.1:1',
         GATEWAY_PAY_TO: chain.payTo,
         GATEWAY_FACILITATORS: upstream.url,
       },

@@ -12,7 +12,7 @@ beforeAll(async () => {
   chain = await startTestChain(84532)
   world = await createWorld({
     engine: 'postgres',
-    env: { ...chain.env, GATEWAY_RPC_8453: chain.rpcUrl, GATEWAY_SETTLE_FREE_ALLOWANCE: '2' },
+    env: { ...chain.env, GATEWAY_RPC_8453: 'http://127.0.0.1:1', GATEWAY_SETTLE_FREE_ALLOWANCE: '2' },
   })
   gateways = [await startTestGateway({ world }), await startTestGateway({ world })]
 })

@@ -62,7 +62,7 @@ const start = (...servers: readonly Pick<FacilitatorServer, 'url'>[]) =>
   startTestGateway({
     env: {
       GATEWAY_RPC_84532: rpc.url,
-      GATEWAY_RPC_8453: rpc.url,
+      GATEWAY_RPC_8453: 'http://127.0.0.1:1',
       GATEWAY_PAY_TO: chain.payTo,
       GATEWAY_FACILITATORS: servers.map(({ url }) => url).join(','),
     },

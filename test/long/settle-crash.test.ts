@@ -51,7 +51,7 @@ describe.each(ENGINES)('kill -9 (%s)', (engine) => {
       env: {
         ...chain.env,
         // One chain is enough, and no other one has to start.
-        GATEWAY_RPC_8453: chain.rpcUrl,
+        GATEWAY_RPC_8453: 'http://127.0.0.1:1',
         GATEWAY_SETTLE_FREE_ALLOWANCE: '0',
         GATEWAY_SERVICE_KEY_CREDITS: String(CREDITS),
       },

@@ -51,7 +51,7 @@ async function openBench({ onTestFinished }: TestContext): Promise<Bench> {
     now: () => Date.now() + skipped,
     env: {
       GATEWAY_RPC_84532: node.url,
-      GATEWAY_RPC_8453: node.url,
+      GATEWAY_RPC_8453: 'http://127.0.0.1:1',
       GATEWAY_PAY_TO: payTo,
       GATEWAY_SETTLER_KEY_FILE: keyFile,
     },

@@ -72,6 +72,8 @@ export interface TestChain {
 }
 
 export interface TestChainOptions {
+  /** A token of a chain that nothing is pinned for; its code is that of USDC. */
+  readonly network?: PaymentNetwork
   readonly blockTimeSeconds?: number
 }
 
@@ -90,9 +92,9 @@ const SINK = '0x000000000000000000000000000000000000511c'
 const ISSUER = '0x00000000000000000000000000000000005addc0'
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** @param chainId 8453 or 84532 */
+/** @param chainId one that USDC is pinned on, unless options.network says what is there */
 export async function startTestChain(chainId: number, options: TestChainOptions = {}): Promise<TestChain> {
-  const network = createNetworks([chainId]).all[0]
+  const network = options.network ?? createNetworks([chainId]).all[0]
   if (!network) throw new Error(`no asset is pinned for chain ${chainId}`)
   const asset = network.asset.address
   const folder = await mkdtemp(join(tmpdir(), 'agent-gateway-chain-'))

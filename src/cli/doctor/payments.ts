@@ -6,9 +6,11 @@ import { ConfigError } from '../../core/errors.ts'
 import type { Config } from '../../core/config.ts'
 import { createChainRpc } from '../../payments/adapters/chain-rpc.ts'
 import { createHttpUpstream } from '../../payments/adapters/http-upstream.ts'
+import { proveToken } from '../../payments/adapters/token-proof.ts'
 import { readQuantity } from '../../payments/adapters/usdc-abi.ts'
 import { createNetworks } from '../../core/networks.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
+import { toNamedAssets } from '../../app/chain-variables.ts'
 import { listWarnings, readPaymentSetup } from '../../app/payment-settings.ts'
 import { EMBEDDED_CHAINS, missingSandboxPackages } from '../../sandbox/packages.ts'
 import type { Secret } from '../../lib/secret.ts'
@@ -35,7 +37,7 @@ export const checkPayments: Check = async ({ config }) => {
   if (config.payTo !== undefined) findings.push(ok('paid to', config.payTo))
   else if (config.mode === 'sandbox') findings.push(ok('paid to', 'an account of the sandbox'))
   findings.push(...checkEmbedded(config))
-  const networks = createNetworks(Object.keys(config.rpcUrls).map(Number))
+  const networks = await configuredNetworks(config)
   const settling = config.facilitators.length === 0 ? settlers : []
   for (const found of await Promise.all([
     ...networks.all.map((network) => checkChain(network, config, settling)),
@@ -44,6 +46,9 @@ export const checkPayments: Check = async ({ config }) => {
     findings.push(...found)
   return findings
 }
+
+const configuredNetworks = async ({ rpcUrls, paymentAssets }: Config) =>
+  createNetworks(Object.keys(rpcUrls).map(Number), await toNamedAssets(paymentAssets))
 
 /** The optional packages of the sandbox, and the chains that it would start. */
 function checkEmbedded({ mode, rpcUrls }: Config): readonly Finding[] {
@@ -72,14 +77,14 @@ async function checkChain(
   })
   try {
     const accounts = await Promise.all(settlers.map(addressOf))
-    const [client, code, price, ...balances] = await rpc.ask([
+    const [client, price, ...balances] = await rpc.ask([
       { method: 'web3_clientVersion', params: [] },
-      { method: 'eth_getCode', params: [network.asset.address, 'latest'] },
       { method: 'eth_gasPrice', params: [] },
       ...accounts.map((account) => ({ method: 'eth_getBalance', params: [account, 'latest'] })),
     ])
-    if (!code?.ok || typeof code.result !== 'string' || code.result.length <= 2)
-      return [fail(check, `${network.name} has no USDC at ${network.asset.address}`, `Check ${variable}.`)]
+    const proof = await proveToken(rpc, network)
+    if (!proof.ok) return [fail(check, `${network.name}: ${proof.why}`, `Check ${variable}.`)]
+    const token = network.isPinned ? 'USDC is there' : `${proof.name} (${network.asset.address}) is there`
     const findings =
       mode === 'production' && client?.ok && DEVELOPMENT_NODE.test(String(client.result))
         ? [
@@ -89,7 +94,7 @@ async function checkChain(
               `Set ${variable} to a real node.`,
             ),
           ]
-        : [ok(check, `${network.name} answers, USDC is there`)]
+        : [ok(check, `${network.name} answers, ${token}`)]
     const gasPrice = price?.ok ? readQuantity(price.result) : undefined
     const costs = gasPrice === undefined ? undefined : settlementGas * (gasPrice > 0n ? gasPrice : 1n)
     for (const [i, account] of accounts.entries()) {
@@ -129,9 +134,9 @@ function judgeGas(
     : ok(check, where)
 }
 
-async function checkFacilitator(url: string, { rpcUrls }: Config): Promise<readonly Finding[]> {
+async function checkFacilitator(url: string, config: Config): Promise<readonly Finding[]> {
   const check = 'facilitator'
-  const networks = createNetworks(Object.keys(rpcUrls).map(Number))
+  const networks = await configuredNetworks(config)
   const upstream = createHttpUpstream({ url, networks, now: Date.now })
   try {
     const { kinds } = await upstream.supported(DEADLINE_MS)

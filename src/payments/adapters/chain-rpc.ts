@@ -14,6 +14,8 @@ export interface ChainRpcOptions {
   readonly deadlineMs?: number
   /** Calls in one HTTP request. By default few for a provider, many for a node on this machine. */
   readonly maxCalls?: number
+  /** The node answers again after a failure, and it may be another one. */
+  readonly onReturn?: (() => void) | undefined
 }
 
 export interface ChainRpc {
@@ -111,6 +113,7 @@ export function createChainRpc(options: ChainRpcOptions): ChainRpc {
         if (Number(id.result) !== chainId) throw new ChainError('wrong_chain', network)
         current.checkedAt = now()
       }
+      if (last?.ok === false) options.onReturn?.()
       observe()
       return check ? replies.slice(1) : replies
     } catch (thrown) {

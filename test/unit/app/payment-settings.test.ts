@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { toNamedAssets } from '../../../src/app/chain-variables.ts'
 import { loadConfig } from '../../../src/app/config.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { readPaymentSetup } from '../../../src/app/payment-settings.ts'
@@ -141,6 +142,64 @@ describe('addresses and chains', () => {
     expect(await keyProblems({ GATEWAY_RPC_8543: 'https://rpc.example' })).toEqual([
       expect.stringMatching(/^GATEWAY_RPC_8543: .* known are 8453, 84532/),
       expect.stringContaining('does not exist'),
+    ])
+  })
+
+  it('says of such a chain that a token of it can be named', async () => {
+    expect(await problemsOf({ GATEWAY_RPC_8543: 'https://rpc.example' })).toEqual([
+      expect.stringContaining('Name a token of it in GATEWAY_PAYMENT_ASSETS'),
+    ])
+  })
+})
+
+describe('tokens of further chains', () => {
+  const LINEA = '0x176211869cA2b568f2A7D4EE941E073a821EE1ff'
+  const asset = (text: string) => ({
+    GATEWAY_RPC_59144: 'https://rpc.example',
+    GATEWAY_PAYMENT_ASSETS: text,
+  })
+
+  it.each(['real', 'test'] as const)('are taken as %s money, as the operator says', async (money) => {
+    const config = loadConfig(asset(`eip155:59144/erc20:${LINEA.toLowerCase()}=${money}`))
+    await expect(readPaymentSetup(config)).resolves.toBeDefined()
+    expect(await toNamedAssets(config.paymentAssets)).toEqual([
+      { chainId: 59144, address: LINEA, revenue: money === 'real' },
+    ])
+  })
+
+  it.each([
+    ['without a word on what it is worth', `eip155:59144/erc20:${LINEA}`],
+    ['with another word', `eip155:59144/erc20:${LINEA}=yes`],
+    ['with an address that is too short', `eip155:59144/erc20:${LINEA.slice(0, -1)}=real`],
+    ['of another family of chains', `solana:59144/erc20:${LINEA}=real`],
+    ['of another kind', `eip155:59144/erc721:${LINEA}=real`],
+  ])('are refused %s, with every other problem', (_, text) => {
+    expect(() =>
+      loadConfig({ ...asset(`eip155:59141/erc20:${LINEA}=test,${text}`), PORT: 'x' }),
+    ).toThrowError(
+      expect.objectContaining({
+        problems: [
+          expect.stringMatching(/^PORT/),
+          expect.stringMatching(/^GATEWAY_PAYMENT_ASSETS: entry 2 must be eip155:<chain id>\/erc20:/),
+        ],
+      }),
+    )
+  })
+
+  it.each([
+    ['without their chain', `eip155:59141/erc20:${LINEA}=test`, 'needs GATEWAY_RPC_59141'],
+    ['where USDC is known', `eip155:8453/erc20:${LINEA}=real`, 'where USDC is taken and nothing else'],
+    ['twice', `eip155:59144/erc20:0x${'12'.repeat(20)}=real`, 'is the second one of chain 59144'],
+    ['mistyped', `eip155:59145/erc20:${LINEA.replace('cA2b', 'CA2b')}=real`, 'is mistyped'],
+  ])('are refused %s', async (_, second, words) => {
+    const env = {
+      ...asset(`eip155:59144/erc20:${LINEA}=real,${second}`),
+      GATEWAY_RPC_59145: 'https://x.example',
+    }
+    const others = second.startsWith('eip155:59145') ? [] : [expect.stringMatching(/^GATEWAY_RPC_59145/)]
+    expect(await problemsOf(env)).toEqual([
+      ...others,
+      expect.stringMatching(new RegExp(`^GATEWAY_PAYMENT_ASSETS: entry 2 .*${words}`)),
     ])
   })
 })

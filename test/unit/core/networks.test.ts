@@ -1,0 +1,43 @@
+// The networks that payments are taken on: pinned ones, and those whose asset the operator named and the chain describes.
+import { describe, expect, it } from 'vitest'
+import { createNetworks } from '../../../src/core/networks.ts'
+
+const IOTEX = { chainId: 4689, address: '0x176211869cA2b568f2A7D4EE941E073a821EE1ff', revenue: true }
+
+describe('networks', () => {
+  it('are those with a chain behind them, found by CAIP-2 id and by the name of x402 v1', () => {
+    const networks = createNetworks([8453, 4689, 59144], [IOTEX])
+    expect(networks.all.map(({ network }) => network)).toEqual(['eip155:8453', 'eip155:4689'])
+    expect(networks.find('base')?.chainId).toBe(8453)
+    expect(networks.find('iotex')).toBe(networks.find('eip155:4689'))
+    expect(networks.find('polygon')).toBeUndefined()
+    expect(networks.find('constructor')).toBeUndefined()
+  })
+
+  it('know of a named asset what the operator said, and the rest once its chain has proven it', () => {
+    const networks = createNetworks([4689], [IOTEX])
+    expect(networks.find('iotex')).toMatchObject({ revenue: true, isPinned: false, asset: { name: '' } })
+    const before = networks.find('iotex')
+    networks.report('eip155:4689', { ok: true, name: 'Bridged USDC', version: '2' })
+    expect(networks.find('iotex')?.asset).toEqual({
+      address: IOTEX.address,
+      name: 'Bridged USDC',
+      version: '2',
+      decimals: 6,
+    })
+    expect(networks.all).toEqual([networks.find('iotex')])
+    // Who computed a domain from the old record must not take it for this one.
+    expect(networks.find('iotex')).not.toBe(before)
+  })
+
+  it('say why no payment is taken on one, until its token is proven again', () => {
+    const networks = createNetworks([8453])
+    expect(networks.hindrance('eip155:8453')).toBeUndefined()
+    networks.report('eip155:8453', { ok: false, why: 'no contract' })
+    expect(networks.hindrance('eip155:8453')).toBe('no contract')
+    const pinned = networks.find('base')
+    networks.report('eip155:8453', { ok: true, name: 'USD Coin', version: '2' })
+    expect(networks.hindrance('eip155:8453')).toBeUndefined()
+    expect(networks.find('base')).toBe(pinned)
+  })
+})
