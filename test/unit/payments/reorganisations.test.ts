@@ -166,12 +166,18 @@ describe('a settlement whose block was replaced', () => {
     )
   })
 
-  it.each<[string, () => void]>([
+  it.each<[string, (claim: PaymentClaim) => void]>([
     [
       'does not answer',
       () => (world.chain.blockHashes = () => Promise.reject(new ChainError('timeout', 'x'))),
     ],
-    ['is behind', () => (world.chain.blockHashes = async (heights) => heights.map(() => null))],
+    [
+      'is behind, and does not know the transfer either',
+      ({ nonce }) => {
+        world.chain.blockHashes = async (heights) => heights.map(() => null)
+        world.chain.statuses.delete(nonce)
+      },
+    ],
     [
       'says so and no more',
       () => {
@@ -182,7 +188,7 @@ describe('a settlement whose block was replaced', () => {
   ])('is left alone while the node %s, and looked at when it does', async (_name, breakNode) => {
     const claim = await world.settled()
     const { blockHashes, authorizationStatus } = world.chain
-    breakNode()
+    breakNode(claim)
     await world.look()
     expect(await world.claimOf(claim.id)).toEqual(claim)
     Object.assign(world.chain, { blockHashes, authorizationStatus })
