@@ -314,6 +314,27 @@ describe('the room in a header', () => {
     expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
   })
 
+  it.each([40, 80, 140])('holds at an address of %i characters, with how to call', async (length) => {
+    const baseUrl = `https://${'gw.'.repeat(50)}`.slice(0, length - 8) + '.example'
+    const gate = await openGate({ chainIds: [8453], baseUrl })
+    try {
+      const call = {
+        terms: {
+          amountAtomic: 1000n,
+          networks: ['eip155:8453'],
+          requestDigest: 'digest-1',
+          quote: quoteOf(MIN_QUOTE_ROOM),
+        },
+        resource: { url: `${baseUrl}/v1/tools/web.fetch/testnet`, method: 'POST' },
+      }
+      const challenge = await challengeOf(call, gate)
+      expect(sizeOf(challenge)).toBeLessThanOrEqual(MAX_HEAD_BYTES - 600)
+      expect(Object.keys(fromHeader<PaymentRequired>(challenge.header).extensions!)).toContain('bazaar')
+    } finally {
+      await gate.close()
+    }
+  })
+
   it('is shared out anew when a facilitator takes one network more', async () => {
     const kind = (network: string) => ({ x402Version: 2, scheme: 'exact', network })
     const state = {
