@@ -242,6 +242,19 @@ describe('the looks', () => {
     expect((await world.claimOf(first.id)).state).toBe('pending')
   })
 
+  it('begin where the last one did while the chain has not said what became of each', async () => {
+    // The newer one was settled after the reorganisation that took the older one.
+    const older = await world.settled(inBlock(1n, '1'))
+    await world.settled(inBlock(2n, '2'))
+    world.chain.blocks.set(1n, hash('8'))
+    world.chain.statuses.set(older.nonce, 'silent')
+    await world.look(2 * MINUTE)
+    expect((await world.claimOf(older.id)).state).toBe('settled')
+    world.chain.statuses.delete(older.nonce)
+    await world.look()
+    expect((await world.claimOf(older.id)).state).toBe('pending')
+  })
+
   it('ask nothing where nothing was settled', async () => {
     await world.look()
     expect(heights).toEqual([])
