@@ -1,5 +1,6 @@
 // Notes the mode in which the data was begun, and refuses the other one. Sandbox credits, receipts and keys must never count
 // in production, nor the reverse.
+import { createHmac, type KeyObject } from 'node:crypto'
 import { z } from 'zod'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
@@ -26,6 +27,36 @@ export async function claimInstallation(
     `GATEWAY_MODE is ${mode}, but this data was begun in ${begunAs} mode: its keys, credits and receipts are of that mode. ` +
       'Set GATEWAY_DATA_DIR to a new directory (and GATEWAY_DATABASE_URL, where it is set, to a new database)',
   ])
+}
+
+const DerivationCheck = z.strictObject({ check: z.string().nullable() })
+type DerivationCheck = z.infer<typeof DerivationCheck>
+
+const derivationDocument: DocumentKind<DerivationCheck> = {
+  name: 'derivation-key-check',
+  parse: (value) => DerivationCheck.parse(value),
+  initial: { check: null },
+}
+
+/**
+ * Compares the derivation key with the first replica's, by a digest that tells nothing of it.
+ * @returns whether it is the same: a replica with another one releases no result that was bought elsewhere
+ */
+export async function sharesDerivationKey(
+  documents: Pick<DocumentStore, 'read' | 'update'>,
+  deriveKey: (purpose: string) => KeyObject,
+): Promise<boolean> {
+  const own = createHmac('sha256', deriveKey('replica-check')).digest('base64url')
+  const kept = (await documents.read(derivationDocument)).value.check
+  if (kept !== null) return kept === own
+  try {
+    return (
+      (await documents.update(derivationDocument, ({ check }) => ({ check: check ?? own }))).check === own
+    )
+  } catch {
+    // Another replica noted its own at the same moment.
+    return (await documents.read(derivationDocument)).value.check === own
+  }
 }
 
 async function note(

@@ -19,7 +19,7 @@ import { createSampleSite } from '../sandbox/site.ts'
 import { openDocumentStore, openStore } from '../store/index.ts'
 import type { DocumentStore, Store } from '../store/ports.ts'
 import { type ObservedResolver, observeResolver } from './health.ts'
-import { claimInstallation } from './installation.ts'
+import { claimInstallation, sharesDerivationKey } from './installation.ts'
 import type { Lifetime } from './lifetime.ts'
 
 export interface Platform {
@@ -78,6 +78,10 @@ export async function openPlatform(
     },
   })
   const hasReplicas = store.engine === 'postgres'
+  if (hasReplicas && !(await sharesDerivationKey(documents, deriveKey)))
+    log.warn(
+      'derivation.jwk is not that of the other replicas: results bought from one are not released by the other. Copy it from them.',
+    )
   const signer = await openSigner({
     file: signingKeyFile,
     store,
