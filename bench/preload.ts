@@ -61,6 +61,30 @@ export function preloadClaims(dataDir: string, count: number): void {
   db.close()
 }
 
+/** Claims that nobody decided, a thousandth of a dollar each: what their payers hold has to be counted against them. */
+export function preloadOpenClaims(
+  dataDir: string,
+  { network, asset, payers }: { network: string; asset: string; payers: readonly string[] },
+  each: number,
+): void {
+  const db = new DatabaseSync(join(dataDir, 'gateway.db'))
+  const insert =
+    db.prepare(`INSERT INTO payment_claims (id, origin, network, asset, payer, nonce, pay_to, amount,
+      valid_before, state, tool, method, resource, request_digest, requirement_digest, presentation_digest, boot_id,
+      payment_key, upstream, created_at, submitted_at)
+    VALUES (?, 'tool', ?, ?, ?, ?, ?, '1000', ?, 'unknown', 'gateway.web.fetch', 'POST', 'https://gateway.example/', 'd',
+      'd', 'd', 'old', ?, 'local', ?, ?)`)
+  const now = Date.now()
+  for (const payer of payers)
+    for (let i = 0; i < each; i++) {
+      const nonce = `0x${randomBytes(32).toString('hex')}`
+      const key = paymentKeyOf({ network, asset, payer, nonce })
+      const id = newId('clm', now)
+      insert.run(id, network, asset, payer, nonce, payer, now + 86_400_000, key, now, now)
+    }
+  db.close()
+}
+
 /** Permits of other accounts, executed yesterday (no sweep takes them) and done with, each with its attempt. */
 export function preloadPermits(dataDir: string, count: number): void {
   const db = new DatabaseSync(join(dataDir, 'gateway.db'))

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { requirementsOf, signPayment, startTestChain } from '../test/support/chain.ts'
-import { preloadClaims } from './preload.ts'
+import { preloadClaims, preloadOpenClaims } from './preload.ts'
 import {
   closedLoop,
   type LoadResult,
@@ -23,6 +23,8 @@ const ROUNDS = 9
 /** Each with a nonce of its own: nobody may remember one of them, and claims are looked up all over the index. */
 const PAYMENTS = 2000
 const DAY_SECONDS = 86_400
+/** With other payments open the payer's balance is one question more. */
+const OPEN_CLAIMS = 4
 const here = (path: string) => new URL(path, import.meta.url).pathname
 
 interface Contender {
@@ -70,10 +72,22 @@ try {
       SETTLER_KEY: chain.settlerKeys[0]!,
     }),
   }
+  await (await startGateway('data-open')).stop()
+  const open = {
+    network: requirements.network,
+    asset: requirements.asset.toLowerCase(),
+    payers: chain.payers.map(({ address }) => address.toLowerCase()),
+  }
+  preloadOpenClaims(join(directory, 'data-open'), open, OPEN_CLAIMS)
+  const bound = {
+    name: `the same, ${OPEN_CLAIMS} payments of the payer open`,
+    server: await startGateway('data-open'),
+  }
   // Until the compiler has seen everything: what is measured are servers that have been up for half a minute.
   await closedLoop(sdk.server, shot, { connections: 16, requests: 3000 })
-  await closedLoop(gateway.server, shot, { connections: 16, requests: 30_000 })
-  const busy = await rounds([sdk, gateway], ({ server }) =>
+  for (const { server } of [gateway, bound])
+    await closedLoop(server, shot, { connections: 16, requests: 30_000 })
+  const busy = await rounds([sdk, gateway, bound], ({ server }) =>
     // As long for one as for the other: a shared machine has slow seconds, and a short round falls between them.
     closedLoop(server, shot, { connections: 16, requests: server === sdk.server ? 500 : 5000 }),
   )
