@@ -40,7 +40,7 @@ export interface Config {
   readonly settleFreeAllowance: number
   /** Settlements a month and network of everybody without a key, together. */
   readonly settleKeylessAllowance: number
-  /** The smallest payment, in units of a millionth, that is settled without a key. */
+  /** The smallest payment, in atomic units, that is settled without a key. */
   readonly settleMinAtomic: bigint
   readonly settleWithoutKey: SettleWithoutKey
   /** Payments of one payer, asset and network that may be open at once. */

@@ -5,16 +5,12 @@ import type { PaymentRequirements } from '../../schemas/x402.ts'
 import type { Caller } from '../core/caller.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Networks } from '../core/networks.ts'
 import type { Allowance } from '../store/commands/settlements.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import type { PaymentPolicy } from './policy.ts'
 import type { Verdict } from './ports.ts'
 
 type Refused = Extract<Verdict, { ok: false }>
-
-/** Decimals of the unit that the operator's minimum is written in. */
-const MINIMUM_DECIMALS = 6
 
 const KEY = 'Send the service key of an account as `Authorization: Bearer`.'
 
@@ -28,18 +24,10 @@ export function createSettleTerms(parts: {
     Config,
     'settleFreeAllowance' | 'settleKeylessAllowance' | 'settleMinAtomic' | 'settleWithoutKey'
   >
-  networks: Networks
   readPolicy: () => Promise<PaymentPolicy>
 }) {
-  const { config, networks, readPolicy } = parts
+  const { config, readPolicy } = parts
   const { settleFreeAllowance, settleKeylessAllowance, settleMinAtomic, settleWithoutKey } = config
-
-  function minimumOf(network: string): bigint {
-    const decimals = networks.find(network)?.asset.decimals ?? MINIMUM_DECIMALS
-    return decimals >= MINIMUM_DECIMALS
-      ? settleMinAtomic * 10n ** BigInt(decimals - MINIMUM_DECIMALS)
-      : settleMinAtomic / 10n ** BigInt(MINIMUM_DECIMALS - decimals)
-  }
 
   return {
     /**
@@ -47,7 +35,7 @@ export function createSettleTerms(parts: {
      * @throws {GatewayError} key_required, where the operator settles this payee's payments for accounts alone
      */
     async check(
-      { network, amount, payTo }: Pick<PaymentRequirements, 'network' | 'amount' | 'payTo'>,
+      { amount, payTo }: Pick<PaymentRequirements, 'amount' | 'payTo'>,
       caller: Caller,
     ): Promise<Refused | undefined> {
       if (accountOf(caller) !== null) return undefined
@@ -58,13 +46,13 @@ export function createSettleTerms(parts: {
           'key_required',
           `Without a key payments are settled for payees that the operator knows, and ${payTo} is none of them. ${KEY}`,
         )
-      const minimum = minimumOf(network)
-      if (BigInt(amount) >= minimum) return undefined
+      // Every asset that is taken has the decimals of USDC (core/networks.ts).
+      if (BigInt(amount) >= settleMinAtomic) return undefined
       return {
         ok: false,
         check: 'amount',
         reason: 'amount_below_minimum',
-        message: `Without a key payments of at least ${minimum} atomic units are settled; this one is over ${amount}. ${KEY}`,
+        message: `Without a key payments of at least ${settleMinAtomic} atomic units are settled; this one is over ${amount}. ${KEY}`,
         isRetryable: false,
       }
     },
