@@ -1,5 +1,5 @@
 // A node that is gone, silent, broken or another chain's during a whole payment, through the door: whatever it does,
-// a payment is sent once at most, money moves once at most, and who paid gets what was paid for.
+// one transaction leaves for a payment, money moves once at most, and who paid gets what was paid for.
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
