@@ -8,6 +8,8 @@ import type { RpcCall, RpcReply } from '../../../src/payments/adapters/json-rpc.
 import { createNetworks } from '../../../src/core/networks.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 
+const MINED = { status: '0x1', blockHash: `0x${'b'.repeat(64)}`, logs: [] }
+
 const network = createNetworks([8453]).all[0]
 const KEY = `0x${'5a'.repeat(32)}`
 const FEES = { maxFeePerGas: 1_000n, maxPriorityFeePerGas: 10n }
@@ -64,7 +66,7 @@ function openNode() {
         const at = mined.indexOf(String(params[0]))
         if (at < 0) return ok(null)
         const from = `0x${'11'.repeat(20)}`
-        return ok({ status: '0x1', transactionHash: params[0], blockNumber: toHex(at), from, logs: [] })
+        return ok({ ...MINED, transactionHash: params[0], blockNumber: toHex(at), from })
       }
       default:
         return no('method not found')
