@@ -194,7 +194,10 @@ describe('an installation of an earlier release', () => {
     await gw.rest('POST', `/v1/signing-keys/${kid}/revoke`, { reason: 'stolen' })
     await restart(async () => {})
     const shown = await fetch(`${gw.baseUrl}/v1/payments/${claim}`, { headers: payment })
-    expect(((await shown.json()) as { result: unknown }).result).not.toBeNull()
+    expect(await shown.json()).toMatchObject({
+      state: 'settled',
+      result: { receipt: { jws: expect.any(String) } },
+    })
     await gw.close()
     await world.close()
   })
