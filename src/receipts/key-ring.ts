@@ -11,7 +11,6 @@ export interface KeyRing {
   /** Replaces what is known; keys of other purposes are passed over. */
   load(keys: readonly PublishedKey[]): void
   find(kid: string): PublishedKey | undefined
-  list(): readonly PublishedKey[]
   /**
    * The payload of a document that a published key signed, while that key proves it; undefined for anything else.
    * @param typ one of JWS_TYPES: a document of another kind is none
@@ -33,7 +32,6 @@ export function createKeyRing(): KeyRing {
       )
     },
     find: (kid) => ring.get(kid)?.key,
-    list: () => [...ring.values()].map(({ key }) => key),
 
     verifyOwn(jws, typ) {
       const [head, body, signature, ...rest] = jws.split('.')

@@ -30,7 +30,7 @@ const GRACE_MS = 60_000
 const LOCK_TRIES = 70
 const LOCK_RETRY_MS = 500
 
-export interface InstallationSigner extends Signer, Pick<KeyRing, 'verifyOwn' | 'find' | 'list'> {
+export interface InstallationSigner extends Signer, Pick<KeyRing, 'verifyOwn' | 'find'> {
   /** Reads the published keys; takes another key where this one was retired or revoked elsewhere. */
   refresh(): Promise<void>
   /**
@@ -161,7 +161,6 @@ export async function openSigner(options: SignerOptions): Promise<InstallationSi
     },
     verifyOwn: ring.verifyOwn,
     find: ring.find,
-    list: ring.list,
     refresh,
     rotate: rotateInTurn,
     async retire(kid) {

@@ -7,6 +7,7 @@ import { publishedKeys } from '../../../src/doors/rest/keys.ts'
 import type { FaultPoint } from '../../../src/lib/fault-points.ts'
 import { ROTATION_POINTS } from '../../../src/lib/fault-points.ts'
 import { openSigner } from '../../../src/receipts/adapters/signer.ts'
+import { createKeyRing } from '../../../src/receipts/key-ring.ts'
 import { createRenewReceipt } from '../../../src/receipts/renewal.ts'
 import { createSigningKeys } from '../../../src/receipts/signing-keys.ts'
 import { decodeJws, JWS_TYPES, verifyJws } from '../../../src/receipts/types.ts'
@@ -80,6 +81,30 @@ describe('a rotation', () => {
     const x402 = thief.sign(JWS_TYPES.x402Receipt, { issuedAt: Math.floor(clock / 1000) })
     expect(signer.verifyOwn(x402, JWS_TYPES.x402Receipt)).toBeUndefined()
   })
+
+  it.each(['quote', 'topUp', 'permit', 'offer', 'evidence'] as const)(
+    'leaves a %s from before what it was, and nothing else',
+    async (kind) => {
+      const signer = await open()
+      const iat = Math.floor(clock / 1000)
+      const jws = signer.sign(JWS_TYPES[kind], { jti: 'one', iat })
+      const old = signer.kid
+      await signer.rotate()
+      const [replica, typ] = [await open(), JWS_TYPES[kind]]
+      for (const each of [signer, replica]) {
+        expect(each.verifyOwn(jws, typ)).toMatchObject({ jti: 'one', iat })
+        expect(each.verifyOwn(jws, JWS_TYPES.receipt)).toBeUndefined()
+        expect(each.verifyOwn(`${jws.slice(0, -4)}AAAA`, typ)).toBeUndefined()
+      }
+      // A wrapping key signs nothing, whatever its row holds.
+      const rows = await store.listPublishedKeys()
+      const ring = createKeyRing()
+      ring.load(rows.map((key) => ({ ...key, purpose: 'wrap' })))
+      expect(ring.verifyOwn(jws, typ)).toBeUndefined()
+      await signer.revoke(old, 'stolen')
+      expect(signer.verifyOwn(jws, typ)).toBeUndefined()
+    },
+  )
 
   it.each(ROTATION_POINTS)('that is cut %s leaves one key signing and all of them published', async (cut) => {
     const signer = await open('signing', cut)
