@@ -122,7 +122,9 @@ function keepFresh(signer: Pick<InstallationSigner, 'refresh'>, log: Logger): ()
     isReading = true
     signer
       .refresh()
-      .catch((err: unknown) => log.warn({ err }, 'the published keys could not be read'))
+      .catch((err: unknown) =>
+        log.warn({ err }, 'the signing keys could not be refreshed; it is tried again'),
+      )
       .finally(() => (isReading = false))
   }, REFRESH_MS)
   timer.unref()
