@@ -46,8 +46,11 @@ const soldBy = ({ sold, price, title, summary, skills, examples }: AnyTool): rea
       ]
     : [])
 
+/** Plans of our tools charge on one network, or on its test network: other configured ones are for other sellers. */
+const plannedOn = (isTest: boolean) => (isTest ? 'eip155:84532' : 'eip155:8453')
+
 function entryOf(
-  { inputSchema }: RegisteredTool,
+  { tool: { price }, inputSchema }: RegisteredTool,
   route: RestRoute,
   {
     networks,
@@ -61,8 +64,10 @@ function entryOf(
   if (payTo === undefined) return undefined
   const { amountAtomic } = sold
   const isTest = route.fixed?.['testnet'] === true
+  const soldOn =
+    price.kind === 'x402' && price.networksFrom === 'known' ? price.networks : [plannedOn(isTest)]
   const accepts = networks
-    .filter(({ revenue, isPinned }) => isPinned && revenue !== isTest)
+    .filter(({ network }) => soldOn.includes(network))
     .map((network) => toRequirements({ network, amountAtomic, payTo }))
   if (accepts.length === 0) return undefined
   return makeEntry({

@@ -20,7 +20,8 @@ let gw: TestGateway
 let manifest: { version: number; resources: string[]; items: Item[]; environment: string }
 let openApi: Json
 beforeAll(async () => {
-  gw = await startTestGateway()
+  // A network that payments are taken on, and that none of our calls is sold on.
+  gw = await startTestGateway({ env: { GATEWAY_RPC_137: 'http://127.0.0.1:1' } })
   manifest = (await gw.rest('GET', '/.well-known/x402', undefined, '')).body
   openApi = (await gw.rest('GET', '/openapi.json', undefined, '')).body
 })
