@@ -40,6 +40,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
   // Test money buys nothing that real money buys, and credits are priced in USDC; the embedded chain of a sandbox answers as
   // the real network.
   const networks = parts.networks.all.filter(({ revenue, isPinned }) => revenue && isPinned)
+  const provenNetworks = () => networks.filter(({ network }) => !parts.networks.hindrance(network))
   const whyNot = whyNotForSale()
 
   function whyNotForSale(): string | undefined {
@@ -126,7 +127,8 @@ export function createPurchases(parts: PurchaseParts): Purchases {
     },
 
     async creditsRequired({ accountId, balance, need, what }) {
-      const credits = whyNot === undefined ? creditsToOffer(need, price) : undefined
+      const isForSale = whyNot === undefined && provenNetworks().length > 0
+      const credits = isForSale ? creditsToOffer(need, price) : undefined
       const offer = credits === undefined ? undefined : makeOffer(accountId, need, credits)
       return new GatewayError(
         'credits_required',
@@ -157,7 +159,7 @@ export function createPurchases(parts: PurchaseParts): Purchases {
     const required: PaymentRequired = {
       x402Version: 2,
       resource: { url, description: `${credits} usage credits`, mimeType: 'application/json' },
-      accepts: networks.map((network) =>
+      accepts: provenNetworks().map((network) =>
         toRequirements({ network, amountAtomic: BigInt(credits) * price, payTo: payTo! }),
       ),
     }

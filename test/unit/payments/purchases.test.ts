@@ -80,6 +80,9 @@ async function offerFrom(purchases: Purchases, need = 1, accountId = 'acct_a'): 
   return error.extras['offer'] as Offer
 }
 
+/** Real money, but perhaps no dollars. */
+const NAMED = { chainId: 4689, address: `0x${'12'.repeat(20)}`, revenue: true }
+
 describe('the offer of a 402 for credits', () => {
   it('is a PaymentRequired for the purchase, with the body to send there', async () => {
     const error = await purchasesWith().creditsRequired({
@@ -133,10 +136,22 @@ describe('the offer of a 402 for credits', () => {
     expect(offer.accepts[0]!.amount).toBe(String(BigInt(expected.credits) * price))
   })
 
+  it('names the networks alone whose token is proven, and none where no token is', async () => {
+    const networks = createNetworks([8453, 137])
+    networks.report('eip155:137', { ok: false, why: 'the node gives no answer' })
+    const purchases = purchasesWith({ networks })
+    expect((await offerFrom(purchases, 1)).accepts.map(({ network }) => network)).toEqual(['eip155:8453'])
+    networks.report('eip155:8453', { ok: false, why: 'the node gives no answer' })
+    expect(await offerFrom(purchases, 1)).toBeUndefined()
+    networks.report('eip155:137', { ok: true, name: 'USD Coin', version: '2' })
+    expect((await offerFrom(purchases, 1)).accepts.map(({ network }) => network)).toEqual(['eip155:137'])
+  })
+
   it.each<[string, Partial<PurchaseParts>]>([
     ['nobody is paid', { payTo: undefined }],
     ['credits have no price', { config: { creditPriceAtomic: 0n } }],
     ['only test money could pay', { networks: createNetworks([84532]) }],
+    ['only a token that the operator named could pay', { networks: createNetworks([4689], [NAMED]) }],
   ])('is left out where %s, and the purchase is refused', async (_, over) => {
     const purchases = purchasesWith(over)
     const error = await purchases.creditsRequired({
