@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startTestChain } from '../support/chain.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/cli.ts'
 import { createClient, createWorld, type World } from '../support/gateway.ts'
 import { removeFolder } from '../support/remove-folder.ts'
@@ -122,6 +123,29 @@ describe('start', () => {
     expect(gateway.stderr()).toContain(`- GATEWAY_SETTLER_KEY_FILE: ${file} may be read by others: chmod 600`)
     expect(gateway.stdout()).toBe('')
     expect(existsSync(join(folder, 'data'))).toBe(false)
+  })
+
+  it('has every chain prove its token before anything listens', async () => {
+    const chain = await startTestChain(84532)
+    try {
+      const gateway = serve({ GATEWAY_RPC_8453: chain.rpcUrl, GATEWAY_RPC_84532: chain.rpcUrl })
+      expect((await gateway.ended).code).toBe(78)
+      const problems = gateway.stderr().split('\n- ').slice(1)
+      expect(problems).toEqual([
+        expect.stringMatching(/^GATEWAY_RPC_8453: the node answers for another chain than 8453/),
+      ])
+      expect(gateway.stderr()).not.toContain(chain.rpcUrl)
+      expect(gateway.stdout()).toBe('')
+      expect(existsSync(join(folder, 'data'))).toBe(false)
+    } finally {
+      await chain.close()
+    }
+  })
+
+  it('does not pass over the endpoint of a chain that no token is known on', async () => {
+    const gateway = serve({ GATEWAY_RPC_59144: 'http://127.0.0.1:1' })
+    expect((await gateway.ended).code).toBe(78)
+    expect(gateway.stderr()).toMatch(/- GATEWAY_RPC_59144: no USDC is known .* in GATEWAY_PAYMENT_ASSETS/)
   })
 
   it('warns in production that nobody can pay', async () => {
