@@ -57,6 +57,10 @@ export const Liveness = z
       ),
     checked_at: Timestamp.nullable(),
     detail: z.string().describe('Stable word for what was seen'),
+    payees: z
+      .array(z.strictObject({ network: z.string(), payTo: z.string() }))
+      .optional()
+      .describe('Whom it asked to pay'),
     observed: z.array(SeenTerms).optional().describe('What it asked for, where that differs'),
   })
   .describe('Our own look: one free request without payment. Not a claim of the catalogues')
@@ -82,7 +86,11 @@ export const DiscoveryItem = z.strictObject({
   sources: z
     .array(
       z.strictObject({
-        source: z.string().describe('Catalogue that lists it; `own` for this gateway'),
+        source: z
+          .string()
+          .describe(
+            'Catalogue that lists it; `own` for this gateway; `facilitator` where it was paid through this gateway',
+          ),
         fetched_at: Timestamp,
         last_updated: z.string(),
         same_terms: z.boolean().describe('False: this catalogue names another price or payee than `accepts`'),
@@ -95,6 +103,27 @@ export const DiscoveryItem = z.strictObject({
     .array(z.strictObject({ at: Timestamp, accepts: z.array(SeenTerms) }))
     .describe('Oldest first; a line for each change we saw, the last 20'),
   liveness: Liveness,
+  settled: z
+    .array(
+      z.strictObject({
+        network: z.string(),
+        payTo: z.string(),
+        payers: z
+          .int()
+          .min(1)
+          .describe('Different ones, the payee itself not counted; 500 means that or more'),
+        settlements: z.int().min(1).describe('Counted once for each payer and day'),
+        first_settled: Timestamp,
+        last_settled: Timestamp,
+        verified: z
+          .boolean()
+          .describe(
+            'True: the resource itself asked, at our last look, to pay this payee. Else its address is a claim',
+          ),
+      }),
+    )
+    .optional()
+    .describe("Payments for it that this gateway's own facilitator settled: our own observation"),
 })
 export type DiscoveryItem = z.infer<typeof DiscoveryItem>
 

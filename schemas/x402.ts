@@ -94,6 +94,9 @@ export const SettleResponse = z.strictObject({
   network: z.string(),
   amount: z.string().optional(),
   extensions: Extensions.optional(),
+  extensionResponses: Extensions.optional().describe(
+    'What a facilitator made of extensions of the payment, for the seller: also in the header EXTENSION-RESPONSES',
+  ),
   extra: z.record(z.string(), z.unknown()).optional(),
 })
 export type SettleResponse = z.infer<typeof SettleResponse>

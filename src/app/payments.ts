@@ -1,6 +1,7 @@
 // Composition of the payment parts: networks, chains, upstreams, router, verifier, settlements, gate, facilitator.
 import type { PaymentGate } from '../core/charging.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
+import { createSettledListings, type SettledListings } from '../discovery/settled-listings.ts'
 import type { Facilitator, Purchases } from '../payments/ports.ts'
 import type { Secret } from '../lib/secret.ts'
 import { createChain } from '../payments/adapters/chain.ts'
@@ -33,6 +34,8 @@ export interface Payments {
   readonly gate: PaymentGate
   readonly facilitator: Facilitator
   readonly purchases: Purchases
+  /** What sellers whose payments were settled here say of their resources. */
+  readonly settledListings: SettledListings
 }
 
 /** @param configuredKeys of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own where there are none */
@@ -107,6 +110,8 @@ export async function openPayments(
   const settlements = createSettlements(shared)
   lifetime.onClose(() => settlements.close())
   const purchases = createPurchases(shared)
+  const { creditsRequired } = purchases
+  const settledListings = createSettledListings({ ...platform, baseUrl })
   const presentations = createPresentations(deriveKey('payment-presentation'))
   const secrets = createSecrets(deriveKey('payment-challenge'))
   const signIns = createSignIns({ ...shared, key: deriveKey('payment-sign-in') })
@@ -126,8 +131,14 @@ export async function openPayments(
     chains,
     settlements,
     gate: createPaymentGate(taking),
-    facilitator: createFacilitator({ ...taking, readPolicy, creditsRequired: purchases.creditsRequired }),
+    facilitator: createFacilitator({
+      ...taking,
+      readPolicy,
+      creditsRequired,
+      onSettled: settledListings.onSettled,
+    }),
     purchases,
+    settledListings,
   }
 }
 

@@ -17,7 +17,7 @@ export type Reading = ReturnType<typeof openReading>
 /** Composes what reads public pages: outcomes, paid web fetch and discovery. */
 export function openReading(
   platform: Platform,
-  payments: Pick<Payments, 'networks' | 'payTo' | 'router'>,
+  payments: Pick<Payments, 'networks' | 'payTo' | 'router' | 'settledListings'>,
   { checkHost }: Pick<OpenEgress, 'checkHost'>,
   registry: Registry,
   lifetime: Lifetime,
@@ -46,6 +46,7 @@ export function openReading(
     plainSender: createPlainSender(),
     registry,
     networks,
+    settled: payments.settledListings,
   })
   lifetime.onClose(() => discovery.close())
   return { analyser, outcomes, webFetch, discovery }

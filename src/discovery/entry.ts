@@ -39,6 +39,20 @@ export interface Entry {
   readonly tags?: readonly string[] | undefined
   readonly iconUrl?: string | undefined
   readonly extensions?: Readonly<Record<string, unknown>> | undefined
+  /** One of the resources that a template names, which can be asked where the template cannot. */
+  readonly probeUrl?: string | undefined
+  /** What our own facilitator has seen, of entries that come from it. */
+  readonly settled?: SettledFacts | undefined
+}
+
+/** Payments to one payee for one resource; times in milliseconds. */
+export interface SettledFacts {
+  readonly network: string
+  readonly payTo: string
+  readonly settlements: number
+  readonly payers: number
+  readonly firstSettled: number
+  readonly lastSettled: number
 }
 
 /** The member that keeps an entry from being listed; `shape` is the entry as a whole. */
@@ -67,7 +81,8 @@ export function readEntry(item: unknown, fetchedAt: number): EntryVerdict {
   const said = memberOf(input, 'method')
   const method = typeof said === 'string' && METHODS.has(said.toUpperCase()) ? said.toUpperCase() : null
   const type = readWord(memberOf(item, 'type')) ?? 'http'
-  const toolName = type === 'mcp' ? cleanText(memberOf(input, 'toolName'), 128) : undefined
+  const toolName =
+    type === 'mcp' ? cleanText(memberOf(input, 'toolName') ?? memberOf(input, 'tool'), 128) : undefined
   const description = cleanText(
     memberOf(item, 'description') ?? memberOf(item, 'metadata', 'description') ?? accept['description'],
     1024,

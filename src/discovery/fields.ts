@@ -27,15 +27,28 @@ function withSafeTemplate({ routeTemplate, ...rest }: Readonly<Record<string, un
   return isRouteTemplate(routeTemplate) ? { ...rest, routeTemplate } : rest
 }
 
-/** Whether a template stays below its own path: no `..` and no scheme, also behind an escape. */
+/** Whether a template stays below its own path: no `..` and no scheme, also behind an escape of an escape. */
 export function isRouteTemplate(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > 512 || !/^\/[a-zA-Z0-9_/:.\-~%]+$/.test(value)) return false
-  try {
-    const decoded = decodeURIComponent(value)
-    return !decoded.includes('..') && !decoded.includes('://')
-  } catch {
-    return false
+  const decoded = decodeFully(value)
+  return decoded !== undefined && !decoded.includes('..') && !decoded.includes('://')
+}
+
+const MAX_DECODINGS = 5
+/** Undefined where the escapes are broken, or still there after so many turns. */
+function decodeFully(value: string): string | undefined {
+  let decoded = value
+  for (let turn = 0; turn < MAX_DECODINGS; turn++) {
+    let next: string
+    try {
+      next = decodeURIComponent(decoded)
+    } catch {
+      return undefined
+    }
+    if (next === decoded) return decoded
+    decoded = next
   }
+  return undefined
 }
 
 /** A printable URL without user name, password and fragment; undefined for anything else. */

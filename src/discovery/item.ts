@@ -1,6 +1,7 @@
 // An indexed resource as it goes out: the members that x402 names, and ours beside them.
-import type { DiscoveryItem, SeenTerms } from '../../schemas/discovery.ts'
-import type { Entry } from './entry.ts'
+import type { DiscoveryItem, Liveness, SeenTerms } from '../../schemas/discovery.ts'
+import type { Entry, SettledFacts } from './entry.ts'
+import { payeeOf } from './merge.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import type { IndexedResource } from './resource-index.ts'
 
@@ -9,6 +10,7 @@ export function toItem({
   entry,
   isOwn,
   claims,
+  settled,
   firstSeen,
   prices,
   lastProbe,
@@ -36,6 +38,18 @@ export function toItem({
       accepts: JSON.parse(price) as SeenTerms[],
     })),
     liveness: lastProbe.found,
+    ...(settled.length > 0 && { settled: settled.map((facts) => settledOf(facts, lastProbe.found)) }),
+  }
+}
+
+function settledOf({ firstSettled, lastSettled, ...facts }: SettledFacts, { payees }: Liveness) {
+  const payee = payeeOf(facts)
+  return {
+    ...facts,
+    first_settled: toTimestamp(firstSettled),
+    last_settled: toTimestamp(lastSettled),
+    // Whoever had a payment settled said for what; only the resource itself can say whom it asks to pay.
+    verified: payees?.some((asked) => payeeOf(asked) === payee) ?? false,
   }
 }
 

@@ -32,7 +32,7 @@ export async function probe(
   signal: AbortSignal,
 ): Promise<Liveness> {
   const result = await outbound.get({
-    url: entry.resource,
+    url: entry.probeUrl ?? entry.resource,
     method: entry.method === 'HEAD' ? 'HEAD' : 'GET',
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_BYTES,
@@ -50,14 +50,23 @@ function judge(entry: Entry, response: OutboundResponse): Omit<Liveness, 'checke
   if (status === 402) {
     const observed = readTerms(response)
     if (observed.length === 0) return { state: 'dead', detail: 'requirements_invalid' }
+    const payees = payeesOf(observed)
     if (observed.some((terms) => entry.terms.some((listed) => isSame(terms, listed))))
-      return { state: 'alive', detail: 'asks_as_listed' }
-    return { state: 'changed', detail: 'other_terms', observed: observed.slice(0, MAX_OBSERVED) }
+      return { state: 'alive', detail: 'asks_as_listed', payees }
+    return { state: 'changed', detail: 'other_terms', payees, observed: observed.slice(0, MAX_OBSERVED) }
   }
   if (status < 300) return { state: 'changed', detail: 'not_paid' }
   // It is there, but a bare GET does not get as far as its price.
   const isInconclusive = status < 400 || [400, 401, 403, 405, 415, 422, 429].includes(status)
   return { state: isInconclusive ? 'unknown' : 'dead', detail: `status_${status}` }
+}
+
+/** Each once: several ways to pay mostly pay the same. */
+function payeesOf(observed: readonly SeenTerms[]) {
+  const payees = new Map(
+    observed.map(({ network, payTo }) => [`${network} ${payTo.toLowerCase()}`, { network, payTo }]),
+  )
+  return [...payees.values()]
 }
 
 function readTerms({ headers, body }: OutboundResponse): SeenTerms[] {

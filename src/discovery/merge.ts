@@ -1,9 +1,11 @@
 // Merges listings of several catalogues: the same method, URL and payee is one resource, whoever lists it.
 import { createHash } from 'node:crypto'
 import type { SeenTerms } from '../../schemas/discovery.ts'
-import type { Entry } from './entry.ts'
+import type { Entry, SettledFacts } from './entry.ts'
 
 export const OWN_SOURCE = 'own'
+/** What was paid through our own facilitator. */
+export const FACILITATOR_SOURCE = 'facilitator'
 
 export interface Listing {
   /** Name of the catalogue, or `own`. */
@@ -22,12 +24,13 @@ export interface Merged {
     readonly lastUpdated: string
     readonly sameTerms: boolean
   }[]
+  readonly settled: readonly SettledFacts[]
 }
 
 /**
  * Who is paid tells listings of one address apart: a source speaks for nobody else's payee, however new it says it is. The
  * same resource with the same payees is one, and so is one that names only some of them.
- * @param listings in the order of configuration, ours first
+ * @param listings in the order of configuration: ours first, what the facilitator saw last
  */
 export function mergeListings(listings: readonly Listing[], maxEntries: number): readonly Merged[] {
   const byKey = new Map<string, Found[][]>()
@@ -62,7 +65,8 @@ function isOfSameResource(next: Found, first: Found): boolean {
 
 /** The payees of an entry, each as network and address. */
 export const payeesOf = ({ terms }: Entry): ReadonlySet<string> => new Set(terms.map(payeeOf))
-export const payeeOf = ({ network, payTo }: SeenTerms) => `${network} ${payTo.toLowerCase()}`
+export const payeeOf = ({ network, payTo }: Pick<SeenTerms, 'network' | 'payTo'>) =>
+  `${network} ${payTo.toLowerCase()}`
 
 function mergedOf(found: readonly Found[], at: number): Merged {
   const shown = found.reduce((best, next) => (isBetter(next, best) ? next : best))
@@ -76,6 +80,7 @@ function mergedOf(found: readonly Found[], at: number): Merged {
       lastUpdated: entry.lastUpdated,
       sameTerms: entry.price === shown.entry.price,
     })),
+    settled: found.flatMap(({ entry }) => entry.settled ?? []),
   }
 }
 
@@ -86,5 +91,10 @@ function idWithPayees({ key }: Entry, [first]: readonly Found[]): string {
     .digest('base64url')
 }
 
-/** Nobody else's word counts for what we sell. */
-const isBetter = (next: Found, best: Found) => !isOwn(best) && next.entry.lastUpdated > best.entry.lastUpdated
+/**
+ * Nobody else's word counts for what we sell, and the word of whoever paid a seller counts where no catalogue has the seller's.
+ */
+function isBetter(next: Found, best: Found): boolean {
+  if (isOwn(best) || next.listing.source === FACILITATOR_SOURCE) return false
+  return next.entry.lastUpdated > best.entry.lastUpdated
+}

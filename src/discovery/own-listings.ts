@@ -130,4 +130,5 @@ export function impostorOf(listings: readonly Entry[], baseUrl: string): (entry:
   return ({ key, resource }) => hostOf(resource) === host && !keys.has(key)
 }
 
-const hostOf = (url: string) => new URL(url).hostname.replace(/\.$/, '')
+/** The host of a URL, without the dot that may stand at its end. */
+export const hostOf = (url: string) => new URL(url).hostname.replace(/\.$/, '')

@@ -4,7 +4,7 @@ import type { Liveness } from '../../schemas/discovery.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DiscoveredResource, Store } from '../store/ports.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
-import { type Listing, type Merged, mergeListings } from './merge.ts'
+import { FACILITATOR_SOURCE, type Listing, type Merged, mergeListings } from './merge.ts'
 import { type LastProbe, readLiveness } from './prober.ts'
 import { indexDocuments, type SearchIndex } from './search.ts'
 
@@ -86,12 +86,12 @@ export function createResourceIndex({ store, now, log }: ResourceIndexParts) {
       next ??= rebuilding = rebuilding.then(() => rebuild(listings))
       return next
     },
-    all: (): readonly IndexedResource[] => listed,
+    all: (): readonly IndexedResource[] => listed.filter((one) => !isHidden(one)),
     search(query: string): { found: IndexedResource; score: number }[] {
       const hits = searchIndex?.find(query) ?? []
       return hits.flatMap(({ at, score }) => {
         const found = listed[at]
-        return found ? [{ found, score }] : []
+        return found && !isHidden(found) ? [{ found, score }] : []
       })
     },
     /** Resources of others, the one whose probe is oldest first: at most 100. */
@@ -102,6 +102,10 @@ export function createResourceIndex({ store, now, log }: ResourceIndexParts) {
         .slice(0, 100),
   }
 }
+
+/** What only a payment through us names, and what leads to a private place by now, is shown to nobody. */
+const isHidden = ({ claims, lastProbe }: IndexedResource) =>
+  lastProbe.found.detail === 'not_public' && claims.every(({ source }) => source === FACILITATOR_SOURCE)
 
 const livenessOfOwn = (at: number): Liveness => ({
   state: 'alive',

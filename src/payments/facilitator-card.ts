@@ -43,11 +43,17 @@ export function createFacilitatorCard(
     }
   }
 
+  /** What upstreams take, and what this facilitator itself does with a payment's extensions. */
+  async function supported() {
+    const { extensions, ...upstreams } = await router.supported()
+    return { ...upstreams, extensions: [...new Set([...extensions, 'bazaar'])].sort() }
+  }
+
   return {
-    supported: () => router.supported(),
+    supported,
 
     async identity() {
-      const { kinds, extensions, signers } = await router.supported()
+      const { kinds, extensions, signers } = await supported()
       return {
         name: 'Agent Gateway facilitator',
         version: API_VERSION,

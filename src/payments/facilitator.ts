@@ -21,7 +21,7 @@ import {
   pendingSettlement,
 } from './facilitator-refusals.ts'
 import { isMadeByCopies } from './firewall.ts'
-import type { Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
+import type { OnSettled, Payment, Router, Settlement, Settlements, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { Presentations } from './presentation.ts'
 import { claimVerified } from './reserve.ts'
@@ -42,6 +42,7 @@ export interface FacilitatorParts {
   readonly settlements: Settlements
   readonly presentations: Presentations
   readonly creditsRequired: Purchases['creditsRequired']
+  readonly onSettled?: OnSettled | undefined
   readonly baseUrl: string
   readonly bootId: string
   /** Payments of one payer, asset and network that may be open at once. */
@@ -313,7 +314,9 @@ export function createFacilitator(parts: FacilitatorParts): Facilitator {
       let asked: Asked | undefined
       try {
         asked = decodeFacilitatorRequest(body, networks)
-        return await settle(asked, caller, charge)
+        const settled = await settle(asked, caller, charge)
+        const told = await parts.onSettled?.({ ...asked, payer: settled.payer ?? '' })
+        return { ...settled, ...(told && { extensionResponses: told }) }
       } catch (thrown) {
         throw asSettleRefusal(thrown, asked?.payment)
       }

@@ -377,6 +377,20 @@ export interface Settlements {
   reconcileOne(claim: PaymentClaim): Promise<PaymentClaim>
 }
 
+/** A payment that was settled for another seller. */
+export interface SettledSale {
+  readonly payment: Payment
+  readonly requirements: PaymentRequirements
+  /** Empty where nobody could tell. */
+  readonly payer: string
+}
+
+/**
+ * Told of every payment that the facilitator settled. Never throws.
+ * @returns what became of the payment's extensions, by their names; undefined where there is nothing to say
+ */
+export type OnSettled = (sale: SettledSale) => Promise<Readonly<Record<string, unknown>> | undefined>
+
 /** x402 facilitator for anybody's payments (POST /verify, /settle and what describes them). */
 export interface Facilitator {
   /**

@@ -2,6 +2,7 @@
 import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import type { Dialect } from './dialects.ts'
+import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
 const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
@@ -79,23 +80,6 @@ const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly 
     expires_at ${int} NOT NULL
   ) ${clustered}`,
   `CREATE INDEX quotes_expiry ON quotes (expires_at)`,
-]
-
-const discoveryTables = ({ id, int, clustered }: Dialect): readonly string[] => [
-  `CREATE TABLE discovery_resources (
-    id ${id} PRIMARY KEY,
-    first_seen ${int} NOT NULL,
-    last_seen ${int} NOT NULL,
-    prices TEXT NOT NULL,
-    liveness TEXT
-  ) ${clustered}`,
-  `CREATE INDEX discovery_resources_seen ON discovery_resources (last_seen)`,
-  `CREATE TABLE purchase_references (
-    id ${id} PRIMARY KEY,
-    claim_id ${id} NOT NULL,
-    created_at ${int} NOT NULL
-  ) ${clustered}`,
-  `CREATE INDEX purchase_references_created ON purchase_references (created_at)`,
 ]
 
 const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[] => [
@@ -411,6 +395,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   watchedClaims,
   settledBlocks,
   keyRevocations,
+  settledListings,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -151,6 +151,10 @@ export const X402_REQUIREMENTS = {
     'no entry of a catalogue makes the gateway go to a private place',
   ),
   'x402:discovery:pages': must('x402-specification-v2.md 8', 'each resource is listed once, page by page'),
+  'x402:discovery:settled': should(
+    'extensions/bazaar.md',
+    'what a settled payment says of its resource is validated and listed',
+  ),
   'x402:discovery:search': should('extensions/bazaar.md', 'a search finds by name, tags and text'),
   'x402:a2a:challenge': must(
     'transports-v2/a2a.md',

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { SettleResponse } from '../../../schemas/x402.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { paymentFactsOf, type PresentedPayment, type PresentedSignIn } from '../../core/charging.ts'
+import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
 import { problemHeaders, problemOf, sendJson, sendText } from '../http/reply.ts'
 import type { Exchange } from './exchange.ts'
@@ -47,6 +48,12 @@ export function presentedQuote(req: IncomingMessage): string | undefined {
 /** The headers of a paid answer, which is nobody else's and is kept nowhere. */
 export function paidHeaders(req: IncomingMessage, settlement: SettleResponse): Record<string, string> {
   return { 'cache-control': 'private, no-store', ...settlementHeaders(req, settlement) }
+}
+
+/** What a facilitator made of extensions of a payment is for the seller, and has a header of its own (bazaar.md). */
+export function extensionHeaders(output: unknown): Record<string, string> {
+  if (!isObject(output) || !isObject(output['extensionResponses'])) return {}
+  return { 'extension-responses': base64(output['extensionResponses']) }
 }
 
 /** Buyers of v1 look for the same under the old name. */

@@ -10,6 +10,7 @@ import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
 import {
+  extensionHeaders,
   paidHeaders,
   presentedPayment,
   presentedQuote,
@@ -92,6 +93,10 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
         ...headers,
         ...paidHeaders(req, result.paid.settlement),
       })
-    else sendText(res, status, JSON.stringify(result.output), headers)
+    else
+      sendText(res, status, JSON.stringify(result.output), {
+        ...headers,
+        ...extensionHeaders(result.output),
+      })
   }
 }

@@ -14,6 +14,7 @@ import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as reorganisations from './reorganisations.ts'
+import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
 import * as standings from './standings.ts'
 import * as watchedClaims from './watched-claims.ts'
@@ -45,6 +46,7 @@ export const commands = definitionsOf({
   ...permits,
   ...records,
   ...reorganisations,
+  ...settledListings,
   ...settlements,
   ...standings,
   ...watchedClaims,

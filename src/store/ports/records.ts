@@ -27,6 +27,20 @@ export interface DiscoveredResource {
   readonly liveness: string | null
 }
 
+/** A resource that was paid through our own facilitator; one row for each payee that it was paid to. */
+export interface StoredSettledListing {
+  readonly id: string
+  /** Network and address that were paid. */
+  readonly payee: string
+  /** The listing as JSON text, which only discovery reads. */
+  readonly item: string
+  /** Counted once for each payer and day. */
+  readonly settlements: number
+  readonly payers: number
+  readonly firstSettled: Millis
+  readonly lastSettled: Millis
+}
+
 export interface PublishedKey {
   readonly kid: string
   readonly purpose: 'sign' | 'wrap'

@@ -103,6 +103,11 @@ beforeAll(async () => {
   run('recordLiveness', { id: 'r', liveness: '{}' })
   run('forgetResources', { notSeenSince: NOW + 1, keep: 0, limit: 9 })
 
+  const listing = { id: 'l_1', payee: 'p', payer: '0xa', item: '{}', digest: 'd', now: NOW }
+  for (const payer of ['0xa', '0xb'])
+    run('noteSettledListing', { ...listing, payer, limits: { perPayee: 1, total: 1, payers: 1 } })
+  run('forgetSettledListings', { notSettledSince: NOW + 1, limit: 9 })
+
   run('grant', { accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
   run('saveEdgeHost', { token: 'token', host: 'shop.example', accountId, now: NOW })
   const asked = await addGrant(store, 5, { requiresApproval: true })

@@ -1,0 +1,246 @@
+// Judges a value by a JSON Schema (draft 2020-12) that a stranger wrote: interpreted within a budget, never compiled to code,
+// and nothing outside the schema is resolved. Formats are annotations, as the draft says.
+import { type Context, createContext, Script } from 'node:vm'
+import { isObject } from '../lib/json.ts'
+
+export type SchemaVerdict =
+  | { readonly ok: true }
+  /** `unsupported`: words that this reader does not know, or that lead outside; `costly`: more work than it is given. */
+  | { readonly ok: false; readonly reason: 'invalid' | 'unsupported' | 'costly' }
+
+const DRAFT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
+const MAX_STEPS = 20_000
+const MAX_DEPTH = 64
+const MAX_PATTERNS = 16
+const PATTERN_MS = 5
+const UNSUPPORTED = [
+  '$dynamicRef',
+  '$dynamicAnchor',
+  '$anchor',
+  '$vocabulary',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+]
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Never throws. @param schema as parsed from JSON, like `value` */
+export function validateBySchema(schema: unknown, value: unknown): SchemaVerdict {
+  if (!isObject(schema)) return { ok: false, reason: 'unsupported' }
+  const { $schema: draft } = schema
+  if (draft !== undefined && !(typeof draft === 'string' && DRAFT.test(draft)))
+    return { ok: false, reason: 'unsupported' }
+  try {
+    return createValidator(schema)(schema, value, 0) ? { ok: true } : { ok: false, reason: 'invalid' }
+  } catch (thrown) {
+    if (thrown instanceof Stop) return { ok: false, reason: thrown.reason }
+    throw thrown
+  }
+}
+
+class Stop extends Error {
+  readonly reason: 'unsupported' | 'costly'
+  constructor(reason: Stop['reason']) {
+    super(reason)
+    this.reason = reason
+  }
+}
+
+type Validate = (schema: unknown, value: unknown, depth: number) => boolean
+
+function createValidator(root: Schema): Validate {
+  let steps = 0
+  let patterns = 0
+  const step = () => {
+    if (++steps > MAX_STEPS) throw new Stop('costly')
+  }
+  const matches = (pattern: string, text: string) => {
+    if (++patterns > MAX_PATTERNS) throw new Stop('costly')
+    return matchesPattern(pattern, text)
+  }
+
+  function validate(schema: unknown, value: unknown, depth: number): boolean {
+    step()
+    if (depth > MAX_DEPTH) throw new Stop('costly')
+    if (typeof schema === 'boolean') return schema
+    if (!isObject(schema)) throw new Stop('unsupported')
+    if (UNSUPPORTED.some((word) => Object.hasOwn(schema, word))) throw new Stop('unsupported')
+    const own = <T>(word: string, is: (given: unknown) => given is T): T | undefined => {
+      if (!Object.hasOwn(schema, word)) return undefined
+      const given = schema[word]
+      if (!is(given)) throw new Stop('unsupported')
+      return given
+    }
+    const next = (inner: unknown, of: unknown) => validate(inner, of, depth + 1)
+    const { $id } = schema
+    if ($id !== undefined && !(typeof $id === 'string' && $id.startsWith('#'))) throw new Stop('unsupported')
+    const reference = own('$ref', isText)
+    if (reference !== undefined && !next(resolve(root, reference), value)) return false
+
+    if (Object.hasOwn(schema, 'const') && !isSame(schema['const'], value, step)) return false
+    if (own('enum', Array.isArray)?.some((one) => isSame(one, value, step)) === false) return false
+    const type = own('type', isTypes)
+    if (type !== undefined && ![type].flat().some((name) => isOfType(name, value))) return false
+
+    if (own('allOf', Array.isArray)?.every((one) => next(one, value)) === false) return false
+    if (own('anyOf', Array.isArray)?.some((one) => next(one, value)) === false) return false
+    const oneOf = own('oneOf', Array.isArray)
+    if (oneOf && oneOf.filter((one) => next(one, value)).length !== 1) return false
+    if (Object.hasOwn(schema, 'not') && next(schema['not'], value)) return false
+    if (Object.hasOwn(schema, 'if')) {
+      const branch = next(schema['if'], value) ? 'then' : 'else'
+      if (Object.hasOwn(schema, branch) && !next(schema[branch], value)) return false
+    }
+    if (typeof value === 'string') return isText_(value)
+    if (typeof value === 'number') return isNumber_(value)
+    if (Array.isArray(value)) return isList_(value)
+    return !isObject(value) || isObject_(value)
+
+    function isText_(text: string): boolean {
+      const length = [...text].length
+      if (length < (own('minLength', isCount) ?? 0) || length > (own('maxLength', isCount) ?? Infinity))
+        return false
+      const pattern = own('pattern', isText)
+      return pattern === undefined || matches(pattern, text)
+    }
+
+    function isNumber_(number: number): boolean {
+      const multiple = own('multipleOf', isNumber)
+      return (
+        number >= (own('minimum', isNumber) ?? -Infinity) &&
+        number <= (own('maximum', isNumber) ?? Infinity) &&
+        number > (own('exclusiveMinimum', isNumber) ?? -Infinity) &&
+        number < (own('exclusiveMaximum', isNumber) ?? Infinity) &&
+        (multiple === undefined || Number.isInteger(number / multiple))
+      )
+    }
+
+    function isList_(list: readonly unknown[]): boolean {
+      if (
+        list.length < (own('minItems', isCount) ?? 0) ||
+        list.length > (own('maxItems', isCount) ?? Infinity)
+      )
+        return false
+      const first = own('prefixItems', Array.isArray) ?? []
+      if (!list.slice(0, first.length).every((item, i) => next(first[i], item))) return false
+      const { items } = schema as Schema
+      if (items !== undefined && !list.slice(first.length).every((item) => next(items, item))) return false
+      if (Object.hasOwn(schema as Schema, 'contains')) {
+        const found = list.filter((item) => next((schema as Schema)['contains'], item)).length
+        if (found < (own('minContains', isCount) ?? 1) || found > (own('maxContains', isCount) ?? Infinity))
+          return false
+      }
+      return (
+        own('uniqueItems', isFlag) !== true ||
+        !list.some((item, i) => list.slice(0, i).some((other) => isSame(item, other, step)))
+      )
+    }
+
+    function isObject_(object: Schema): boolean {
+      const names = Object.keys(object)
+      if (
+        names.length < (own('minProperties', isCount) ?? 0) ||
+        names.length > (own('maxProperties', isCount) ?? Infinity)
+      )
+        return false
+      const has = (name: unknown) => typeof name === 'string' && Object.hasOwn(object, name)
+      if (own('required', Array.isArray)?.every(has) === false) return false
+      for (const [name, needed] of Object.entries(own('dependentRequired', isObject) ?? {}))
+        if (has(name) && !(Array.isArray(needed) && needed.every(has))) return false
+      for (const [name, inner] of Object.entries(own('dependentSchemas', isObject) ?? {}))
+        if (has(name) && !next(inner, object)) return false
+      const properties = own('properties', isObject) ?? {}
+      const byPattern = Object.entries(own('patternProperties', isObject) ?? {})
+      const { additionalProperties: others, propertyNames } = schema as Schema
+      return names.every((name) => {
+        if (propertyNames !== undefined && !next(propertyNames, name)) return false
+        const isNamed = Object.hasOwn(properties, name)
+        if (isNamed && !next(properties[name], object[name])) return false
+        const matching = byPattern.filter(([pattern]) => matches(pattern, name))
+        if (!matching.every(([, inner]) => next(inner, object[name]))) return false
+        return isNamed || matching.length > 0 || others === undefined || next(others, object[name])
+      })
+    }
+  }
+  return validate
+}
+
+/** A pointer into the schema itself; anything else would have to be fetched. */
+function resolve(root: Schema, reference: string): unknown {
+  if (reference !== '#' && !reference.startsWith('#/')) throw new Stop('unsupported')
+  let found: unknown = root
+  for (const part of reference.split('/').slice(1)) {
+    const name = unescape(part)
+    if (typeof found !== 'object' || found === null || name === undefined || !Object.hasOwn(found, name))
+      throw new Stop('unsupported')
+    found = (found as Schema)[name]
+  }
+  return found
+}
+
+function unescape(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return undefined
+  }
+}
+
+let runner: { readonly sandbox: Context; readonly script: Script } | undefined
+const openRunner = () => ({
+  sandbox: createContext(Object.create(null)),
+  script: new Script('new RegExp(pattern, "u").test(text)'),
+})
+
+/** A stranger's pattern may take for ever: it runs in a script that is stopped. */
+function matchesPattern(pattern: string, text: string): boolean {
+  runner ??= openRunner()
+  const { sandbox, script } = runner
+  Object.assign(sandbox, { pattern, text })
+  try {
+    return script.runInContext(sandbox, { timeout: PATTERN_MS }) === true
+  } catch (thrown) {
+    throw new Stop(
+      (thrown as { code?: unknown }).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? 'costly' : 'unsupported',
+    )
+  }
+}
+
+function isOfType(type: string, value: unknown): boolean {
+  switch (type) {
+    case 'null':
+      return value === null
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isObject(value)
+    case 'integer':
+      return Number.isInteger(value)
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    default:
+      throw new Stop('unsupported')
+  }
+}
+
+function isSame(a: unknown, b: unknown, step: () => void): boolean {
+  step()
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => isSame(item, b[i], step))
+  if (!isObject(a)) return a === b
+  if (!isObject(b)) return false
+  const names = Object.keys(a)
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name], step))
+  )
+}
+
+const isText = (given: unknown) => typeof given === 'string'
+const isFlag = (given: unknown) => typeof given === 'boolean'
+const isNumber = (given: unknown) => typeof given === 'number'
+const isCount = (given: unknown): given is number => Number.isSafeInteger(given) && Number(given) >= 0
+const isTypes = (given: unknown): given is string | string[] =>
+  isText(given) || (Array.isArray(given) && given.every(isText))
