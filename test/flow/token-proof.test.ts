@@ -111,6 +111,23 @@ describe('the proof of a token', () => {
     expect(await prove(named())).toEqual({ ok: true, name: 'USDC', version: '2' })
   })
 
+  it('waits for EIP-5267 where a name does not fit and the node refused that question', async () => {
+    answer({
+      [NAME]: { result: textOf('USDC (bridged)') },
+      [EIP712_DOMAIN]: { error: { code: -32005, message: 'rate limit' } },
+    })
+    expect(await prove()).toMatchObject({ ok: false, isFinal: false })
+  })
+
+  it('does without EIP-5267 at a node that has other words for a revert', async () => {
+    answer({
+      [EIP712_DOMAIN]: { error: { code: -32015, message: 'VM execution error.', data: 'Reverted 0x' } },
+    })
+    expect(await prove()).toMatchObject({ ok: true })
+    answer({ [EIP712_DOMAIN]: { error: { code: -32000, message: 'invalid opcode: INVALID' } } })
+    expect(await prove()).toMatchObject({ ok: true })
+  })
+
   it.each([
     ['chain', (address: string) => domainOf('USDC', '2', 1n, address)],
     ['contract', () => domainOf('USDC', '2', 84532n, `0x${'12'.repeat(20)}`)],

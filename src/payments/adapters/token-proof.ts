@@ -94,25 +94,28 @@ async function readDomain(
     return final(`the token at ${address} has no transfers by authorization (EIP-3009): it cannot be taken`)
 
   // EIP-5267 says what is signed for; `name` may have been changed for display alone.
-  const told = readEip712Domain(answerOf(domain), network)
+  const told = domain?.ok ? readEip712Domain(answerOf(domain), network) : undefined
+  // Few tokens have it. Where the node itself refused the question, a name or version that does not fit may be for display.
+  const isUntold = domain?.ok === false && readRevert(domain) === undefined
+  const refuse = (why: string) => ({ ok: false, isFinal: !isUntold, why }) as const
   if (told === 'differs')
     return final(`the token at ${address} describes a signing domain (EIP-5267) of another form or place`)
   const found = {
     name: told?.name ?? readText(answerOf(name)),
     version: told?.version ?? readText(answerOf(version)),
   }
-  if (found.name === undefined) return final(`the token at ${address} says no name that can be read`)
-  if (found.version === undefined) return final(`the token at ${address} says no version that can be read`)
+  if (found.name === undefined) return refuse(`the token at ${address} says no name that can be read`)
+  if (found.version === undefined) return refuse(`the token at ${address} says no version that can be read`)
   const read = { name: found.name, version: found.version }
   for (const [what, is, expected] of [
     ['name', read.name, pinnedName],
     ['version', read.version, pinnedVersion],
   ] as const)
     if (expected !== '' && is !== expected)
-      return final(`the token at ${address} has the ${what} "${is}", and "${expected}" is known of it`)
+      return refuse(`the token at ${address} has the ${what} "${is}", and "${expected}" is known of it`)
   const computed = hashDomain({ ...network, asset: { ...network.asset, ...read } }, curve.keccak256)
   if (answerOf(separator) !== hexOf(computed))
-    return final(
+    return refuse(
       `the token at ${address} signs for another domain than its name "${read.name}", version "${read.version}" and chain give`,
     )
   return { ok: true, domain: read }

@@ -61,6 +61,7 @@ export function readQuantity(result: unknown): bigint | undefined {
 /** Why the contract refused, in words; undefined when it was the node that did. */
 export function readRevert(reply: Extract<RpcReply, { ok: false }>): string | undefined {
   // Parity and its heirs put a word before the data.
+  const isMarked = reply.data?.startsWith('Reverted ') === true
   const data = reply.data?.replace(/^Reverted /, '') ?? ''
   if (/^0x08c379a0[0-9a-fA-F]{128,}$/.test(data)) {
     const length = Number(BigInt(`0x${data.slice(74, 138)}`))
@@ -68,7 +69,7 @@ export function readRevert(reply: Extract<RpcReply, { ok: false }>): string | un
       return printable(Buffer.from(data.slice(138, 138 + length * 2), 'hex').toString('utf8'))
   }
   if (/^0x4e487b71[0-9a-fA-F]{64}$/.test(data)) return `panic ${Number(BigInt(`0x${data.slice(10)}`))}`
-  if (reply.code !== 3 && !/revert/i.test(reply.message)) return undefined
+  if (reply.code !== 3 && !isMarked && !/revert/i.test(reply.message)) return undefined
   return printable(reply.message.replace(/^.*?reverted:?\s*/i, '')) || 'reverted without a reason'
 }
 

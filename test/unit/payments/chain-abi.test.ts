@@ -88,6 +88,11 @@ describe('a revert', () => {
       'not enough',
     ],
     ['parity', { code: -32015, message: 'VM execution error.', data: `Reverted ${reason('no')}` }, 'no'],
+    [
+      'parity without data',
+      { code: -32015, message: 'VM execution error.', data: 'Reverted 0x' },
+      'VM execution error.',
+    ],
     ['a failed assertion', { code: 3, message: 'execution reverted', data: panic }, 'panic 17'],
     [
       'an error of its own',
