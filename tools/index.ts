@@ -59,6 +59,9 @@ import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
 import { paymentsGet } from './payments-get.ts'
+import { paymentsRefund } from './payments-refund.ts'
+import { paymentsRefunds } from './payments-refunds.ts'
+import { paymentsSpend } from './payments-spend.ts'
 import { protocols } from './protocols.ts'
 import { receiptsGet } from './receipts-get.ts'
 import { testTransaction } from './test.ts'
@@ -120,6 +123,9 @@ export const tools: readonly AnyTool[] = [
   keysList,
   keysRevoke,
   paymentsGet,
+  paymentsRefund,
+  paymentsRefunds,
+  paymentsSpend,
   facilitatorVerify,
   facilitatorSettle,
   facilitatorSupported,

@@ -4,6 +4,7 @@ import { formatAtomic } from '../schemas/money.ts'
 import { free } from '../src/core/price.ts'
 import { SignInChallenge } from '../schemas/sign-in.ts'
 import { Receipt } from '../schemas/receipt.ts'
+import { RefundRecord } from '../schemas/refund.ts'
 import { defineTool } from './services.ts'
 
 const RETRY_SECONDS = 5
@@ -48,6 +49,8 @@ export const paymentsGet = defineTool({
       .looseObject({})
       .nullable()
       .describe('What the payment bought, with its receipt: once settled, and for 24 hours'),
+    refunded_atomic: z.string().describe('Atomic units that were sent back to the payer'),
+    refunds: z.array(RefundRecord).describe('Oldest first'),
     sign_in: SignInChallenge.nullable().describe(
       'What the payer signs to see more than the state; null where the buyer is known',
     ),
@@ -59,8 +62,9 @@ export const paymentsGet = defineTool({
   rest: { method: 'GET', path: '/v1/payments/{claim_id}', operationId: 'getPayment' },
   errors: ['payment_not_found', 'payment_invalid', 'sign_in_refused', 'payments_unavailable'],
   examples: [{ title: 'One payment', input: { claim_id: 'clm_00000000000000000000000000000000000' } }],
-  handle: async function paymentsGet({ claim_id }, { payments, payment, signIn }) {
+  handle: async function paymentsGet({ claim_id }, { payments, refunds, payment, signIn }) {
     const { claim, signIn: challenge, result, receipt } = await payments.claim(claim_id, { payment, signIn })
+    const { refunded, refunds: sentBack } = await refunds.showPayer(claim.id)
     const isBuyer = challenge === null
     const isDecided = ['settled', 'failed', 'canceled'].includes(claim.state)
     return {
@@ -82,6 +86,8 @@ export const paymentsGet = defineTool({
       finished_at: moment(claim.finishedAt),
       receipt,
       result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
+      refunded_atomic: refunded.toString(),
+      refunds: [...sentBack],
       sign_in: challenge,
       retry_after_seconds: isDecided ? null : RETRY_SECONDS,
     }

@@ -11,6 +11,7 @@ import type { Accounts } from '../src/accounts/ports.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
 import type { Facilitator, Purchases } from '../src/payments/ports.ts'
+import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
 import type { Discovery } from '../src/discovery/ports.ts'
 
@@ -47,6 +48,7 @@ export interface Services {
   readonly facilitator: Facilitator
   readonly webFetch: WebFetch
   readonly purchases: Purchases
+  readonly refunds: Refunds
   readonly discovery: Discovery
   readonly health: Health
 }

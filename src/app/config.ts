@@ -127,6 +127,11 @@ const Environment = z.object({
       'Accounts that submit the settlements of the in-process facilitator: comma-separated files, each with 0x and 64 hex digits, 0600',
     shownDefault: 'keys of the sandbox',
   }),
+  GATEWAY_REFUND_KEY_FILE: z.string().optional().meta({
+    description:
+      'File (0600) with the key of the account that refunds leave from: it holds the asset and needs no gas',
+    shownDefault: 'unset; in a sandbox the account that is paid',
+  }),
   GATEWAY_SETTLER_MAX_FEE_GWEI: list
     .transform(byChain((gwei) => BigInt(gwei) * 1_000_000_000n, '<chain id>:<whole gwei>, e.g. 8453:5'))
     .meta({
@@ -375,6 +380,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     rpcUrls: rpc.urls,
     paymentAssets: assets.entries,
     settlerKeyFiles: e.GATEWAY_SETTLER_KEY_FILE,
+    refundKeyFile: e.GATEWAY_REFUND_KEY_FILE,
     settlerMaxFees: e.GATEWAY_SETTLER_MAX_FEE_GWEI,
     settlementGas: BigInt(e.GATEWAY_SETTLEMENT_GAS),
     confirmations: e.GATEWAY_CONFIRMATIONS,

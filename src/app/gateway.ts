@@ -71,7 +71,7 @@ async function open(
   lifetime: Lifetime,
 ): Promise<Gateway> {
   const now = options.now ?? Date.now
-  const { settlerKeys, warnings } = await readPaymentSetup(config)
+  const { warnings, ...keys } = await readPaymentSetup(config)
   for (const warning of warnings) log.warn(`payments: ${warning}`)
 
   const served = await openNetworks(config, { log, now }, lifetime)
@@ -79,7 +79,7 @@ async function open(
   const { addresses, port } = listener
   const platform = await openPlatform({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
   const generatedOperatorKey = await bootstrapOperator(platform)
-  const payments = await openPayments(platform, served, settlerKeys, lifetime)
+  const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())
 
   const { calls, services, housekeeping } = await openServices(

@@ -3,6 +3,7 @@ import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
 import type { Settlements } from '../payments/ports.ts'
+import type { Refunds } from '../payments/refunds.ts'
 import type { Platform } from './platform.ts'
 
 const SWEEP_MS = 60_000
@@ -11,19 +12,21 @@ export interface Housekeeping {
   readonly egress: Pick<OpenEgress, 'recover'>
   readonly debits: Pick<Debits, 'recover'>
   readonly settlements: Pick<Settlements, 'reconcile'>
+  readonly refunds: Pick<Refunds, 'reconcile'>
   readonly email: Pick<EmailService, 'prepare' | 'settle'>
 }
 
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { egress, debits, settlements, email }: Housekeeping,
+  { egress, debits, settlements, refunds, email }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
   void settlements.reconcile().catch((thrown: unknown) => {
     log.error({ err: thrown }, 'payments could not be reconciled')
   })
+  void refunds.reconcile()
   // Nobody is kept waiting for what email verification knows by name.
   void email.prepare().catch((thrown: unknown) => {
     if (!isStopped) log.error({ err: thrown }, 'email verification could not be prepared')
@@ -35,6 +38,7 @@ export function startHousekeeping(
       await egress.recover()
       await debits.recover()
       await settlements.reconcile()
+      await refunds.reconcile()
       await email.settle()
     } catch (thrown) {
       log.error({ err: thrown }, 'housekeeping failed')

@@ -7,12 +7,17 @@ import type { Config } from '../core/config.ts'
 import { Secret } from '../lib/secret.ts'
 import { isSpelledRight, listChainProblems } from './chain-variables.ts'
 
-type MoneyConfig = Pick<Config, 'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles'>
+type MoneyConfig = Pick<
+  Config,
+  'mode' | 'payTo' | 'facilitators' | 'rpcUrls' | 'settlerKeyFiles' | 'refundKeyFile'
+>
 type ChainConfig = Pick<Config, 'paymentAssets'>
 
 export interface PaymentSetup {
   /** The keys in the files of GATEWAY_SETTLER_KEY_FILE, in their order. */
   readonly settlerKeys: readonly Secret<string>[]
+  /** The key in the file of GATEWAY_REFUND_KEY_FILE. */
+  readonly refundKey: Secret<string> | undefined
   /** Sentences that say what will not work and what to set; the gateway starts all the same. */
   readonly warnings: readonly string[]
 }
@@ -56,7 +61,7 @@ export async function readPaymentSetup(config: MoneyConfig & ChainConfig): Promi
   const seen = new Map<string, string>()
   for (const file of config.settlerKeyFiles)
     try {
-      const key = await readSettlerKey(file, config.mode)
+      const key = await readKey('GATEWAY_SETTLER_KEY_FILE', file, config.mode)
       const digest = key.use((text) => sha256(text.toLowerCase()))
       const other = seen.get(digest)
       // Two senders of one account would take each other's nonces.
@@ -70,8 +75,16 @@ export async function readPaymentSetup(config: MoneyConfig & ChainConfig): Promi
       if (!(thrown instanceof ConfigError)) throw thrown
       problems.push(...thrown.problems)
     }
+  let refundKey: Secret<string> | undefined
+  if (config.refundKeyFile !== undefined)
+    try {
+      refundKey = await readKey('GATEWAY_REFUND_KEY_FILE', config.refundKeyFile, config.mode)
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown
+      problems.push(...thrown.problems)
+    }
   if (problems.length > 0) throw new ConfigError(problems)
-  return { settlerKeys, warnings: listWarnings(config) }
+  return { settlerKeys, refundKey, warnings: listWarnings(config) }
 }
 
 function listProblems({ mode, payTo, rpcUrls, settlerKeyFiles }: MoneyConfig): string[] {
@@ -112,18 +125,27 @@ export function listWarnings({
 }
 
 /** @throws {ConfigError} when it is not there, not private, not a key, or in production a key that everybody knows */
-export async function readSettlerKey(file: string, mode: Config['mode']): Promise<Secret<string>> {
+async function readKey(
+  variable: 'GATEWAY_SETTLER_KEY_FILE' | 'GATEWAY_REFUND_KEY_FILE',
+  file: string,
+  mode: Config['mode'],
+): Promise<Secret<string>> {
   const refuse = (words: string): never => {
-    throw new ConfigError([`GATEWAY_SETTLER_KEY_FILE: ${file} ${words}`])
+    throw new ConfigError([`${variable}: ${file} ${words}`])
   }
-  const text = await readPrivate(file, refuse)
+  const work = variable === 'GATEWAY_REFUND_KEY_FILE' ? 'refunds' : 'settles'
+  const text = await readPrivate(file, work, refuse)
   if (!isPrivateKey(text)) refuse('must hold one private key: 0x and 64 hex digits')
   if (mode === 'production' && PUBLISHED_KEYS.has(sha256(text.toLowerCase())))
     refuse('holds a development key that everybody knows: production needs one of its own')
   return new Secret(text)
 }
 
-async function readPrivate(file: string, refuse: (words: string) => never): Promise<string> {
+async function readPrivate(
+  file: string,
+  work: 'settles' | 'refunds',
+  refuse: (words: string) => never,
+): Promise<string> {
   try {
     const info = await stat(file)
     if (!info.isFile()) refuse('is not a file')
@@ -134,7 +156,7 @@ async function readPrivate(file: string, refuse: (words: string) => never): Prom
     const { code } = thrown as NodeJS.ErrnoException
     return refuse(
       code === 'ENOENT'
-        ? 'does not exist: write the private key of the account that settles into it (0600)'
+        ? `does not exist: write the private key of the account that ${work} into it (0600)`
         : `cannot be read (${code ?? 'error'}): give it to the user that runs the gateway`,
     )
   }

@@ -3,11 +3,11 @@ import type { PaymentGate } from '../core/charging.ts'
 import type { Networks, PaymentNetwork } from '../core/networks.ts'
 import { createSettledListings, type SettledListings } from '../discovery/settled-listings.ts'
 import type { Facilitator, Purchases } from '../payments/ports.ts'
-import type { Secret } from '../lib/secret.ts'
 import { createChain } from '../payments/adapters/chain.ts'
 import { createHttpUpstream } from '../payments/adapters/http-upstream.ts'
 import { createLocalUpstream } from '../payments/adapters/local-upstream.ts'
 import { GENEROUS_GAS } from '../payments/adapters/transfer-simulation.ts'
+import { createEvidenceReader } from '../payments/chain-evidence.ts'
 import { createFacilitator } from '../payments/facilitator.ts'
 import { createPaymentGate } from '../payments/gate.ts'
 import type { Chain, Router, Settlements, Upstream } from '../payments/ports.ts'
@@ -15,6 +15,8 @@ import { createPresentations } from '../payments/presentation.ts'
 import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
+import { createRefunds, type Refunds } from '../payments/refunds.ts'
+import { createRefundSigner } from '../payments/refund-transfer.ts'
 import { createSecrets } from '../payments/secrets.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createSignIns } from '../payments/sign-in.ts'
@@ -24,6 +26,7 @@ import { openSandboxChains } from '../sandbox/chains.ts'
 import type { Platform } from './platform.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { OpenNetworks } from './networks.ts'
+import type { PaymentSetup } from './payment-settings.ts'
 
 export interface Payments {
   readonly networks: Networks
@@ -36,13 +39,14 @@ export interface Payments {
   readonly purchases: Purchases
   /** What sellers whose payments were settled here say of their resources. */
   readonly settledListings: SettledListings
+  readonly refunds: Refunds
 }
 
-/** @param configuredKeys of GATEWAY_SETTLER_KEY_FILE; a sandbox has keys of its own where there are none */
+/** @param configured the operator's keys; a sandbox has keys of its own where there are none */
 export async function openPayments(
   platform: Platform,
   { networks, recheck }: OpenNetworks,
-  configuredKeys: readonly Secret<string>[],
+  configured: Pick<PaymentSetup, 'settlerKeys' | 'refundKey'>,
   lifetime: Lifetime,
 ): Promise<Payments> {
   const { config, isSandbox, signer, deriveKey } = platform
@@ -71,7 +75,9 @@ export async function openPayments(
   })
 
   const settlerKeys =
-    configuredKeys.length > 0 ? configuredKeys : embedded?.settlers.map(({ privateKey }) => privateKey)
+    configured.settlerKeys.length > 0
+      ? configured.settlerKeys
+      : embedded?.settlers.map(({ privateKey }) => privateKey)
   const router = createRouter({ ...platform, networks, upstreams: openUpstreams() })
   lifetime.onClose(() => router.close())
 
@@ -112,6 +118,13 @@ export async function openPayments(
   const purchases = createPurchases(shared)
   const { creditsRequired } = purchases
   const settledListings = createSettledListings({ ...platform, baseUrl })
+  const refundKey = configured.refundKey ?? embedded?.payToKey
+  const refunds = createRefunds({
+    ...shared,
+    evidence: createEvidenceReader(shared),
+    renewReceipt: createRenewReceipt(signer),
+    account: refundKey && (await createRefundSigner(refundKey)),
+  })
   const presentations = createPresentations(deriveKey('payment-presentation'))
   const secrets = createSecrets(deriveKey('payment-challenge'))
   const signIns = createSignIns({ ...shared, key: deriveKey('payment-sign-in') })
@@ -139,6 +152,7 @@ export async function openPayments(
     }),
     purchases,
     settledListings,
+    refunds,
   }
 }
 

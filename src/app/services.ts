@@ -59,6 +59,7 @@ export async function openServices(
     payments: gate,
     facilitator: payments.facilitator,
     purchases: payments.purchases,
+    refunds: payments.refunds,
     receipts: createReceipts({ store, renewReceipt: createRenewReceipt(platform.signer) }),
     signingKeys: createSigningKeys(platform),
     documents: createDocuments({
@@ -93,5 +94,5 @@ export async function openServices(
     elapsedMs: () => performance.now(),
     ...(options.undocumented && { undocumented: options.undocumented }),
   })
-  return { services, calls, housekeeping: { egress, debits, settlements, email } }
+  return { services, calls, housekeeping: { egress, debits, settlements, refunds: payments.refunds, email } }
 }

@@ -13,6 +13,7 @@ import { addEmailCommands } from './email.ts'
 import { addInspectCommand } from './inspect.ts'
 import { addKeyCommands } from './keys.ts'
 import { addMandateCommands } from './mandates.ts'
+import { addPaymentCommands } from './payments.ts'
 import { addPermitCommands } from './permits.ts'
 import { addReceiptCommands } from './receipts.ts'
 import { CommandFailure, Exit } from './exit.ts'
@@ -82,6 +83,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   program.commandsGroup('Operation (needs a running gateway):')
   addKeyCommands(program)
   addCreditCommands(program)
+  addPaymentCommands(program)
   addCredentialCommands(program)
   addCapabilityCommands(program)
   addMandateCommands(program)

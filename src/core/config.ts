@@ -30,6 +30,8 @@ export interface Config {
   readonly paymentAssets: readonly PaymentAsset[]
   /** Private key files (0x and 64 hex digits, 0600), one for each account that submits settlements. */
   readonly settlerKeyFiles: readonly string[]
+  /** Private key file of the account that refunds leave from; nothing is refunded without it, but in a sandbox. */
+  readonly refundKeyFile: string | undefined
   /** Wei that a settlement offers at most for one unit of gas, by chain id; elsewhere a default of the chain. */
   readonly settlerMaxFees: Readonly<Record<number, bigint>>
   /** The most gas that one settlement may burn, in simulations too. */

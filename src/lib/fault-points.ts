@@ -37,6 +37,9 @@ export const PAYMENT_POINTS = [
   'before_release',
 ] as const
 
+/** The point of one refund between its row and its first submission; those of a payment come after it. */
+export const REFUND_POINTS = ['after_refund_recorded'] as const
+
 /** The points of one call that the call path takes credits for, in order. */
 export const DEBIT_POINTS = ['before_debit', 'after_debit', 'before_receipt', 'after_receipt'] as const
 
@@ -46,6 +49,7 @@ export const ROTATION_POINTS = ['after_key_published', 'after_key_switched', 'af
 export const FAULT_POINTS = [
   ...EGRESS_POINTS,
   ...PAYMENT_POINTS,
+  ...REFUND_POINTS,
   ...DEBIT_POINTS,
   ...ROTATION_POINTS,
 ] as const

@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'task'
   | 'boot'
   | 'clm'
+  | 'rfd'
   | 'qte'
   | 'evd'
   | 'mdt'

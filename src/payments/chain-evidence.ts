@@ -10,6 +10,12 @@ import type {
   Payment,
 } from './ports.ts'
 
+/** What is looked for on a chain: an authorization, and since when. A claim is one. */
+export type Transfer = Pick<
+  PaymentClaim,
+  'network' | 'asset' | 'payer' | 'payTo' | 'amount' | 'nonce' | 'validBefore' | 'createdAt'
+>
+
 export type Evidence =
   /** The money moved, whoever submitted it. */
   | { readonly state: 'paid'; readonly transaction: string; readonly block?: ChainBlock | undefined }
@@ -45,16 +51,16 @@ export interface EvidenceReader {
    * Asks the chain of the claim; never throws.
    * @param transaction where somebody says the payment is: one question instead of five when that is true
    */
-  read(claim: PaymentClaim, transaction?: string): Promise<Evidence>
+  read(claim: Transfer, transaction?: string): Promise<Evidence>
   /**
    * The same about a payment that an upstream declined: where it is not used, the token is asked whether it would take the
    * transfer now. Needs the signature, so that only who has the payment at hand can ask.
    */
   readDeclined(claim: PaymentClaim, payment: Payment): Promise<Evidence>
   /** Whether a chain can say anything about the claim at all. */
-  canRead(claim: PaymentClaim): boolean
+  canRead(claim: Transfer): boolean
   /** Whether a transfer counts as soon as it is in a block, so that who saw its receipt needs to ask nobody. */
-  countsAtOnce(claim: PaymentClaim): boolean
+  countsAtOnce(claim: Transfer): boolean
 }
 
 /** @param parts.chains by CAIP-2 id */
@@ -67,7 +73,7 @@ export function createEvidenceReader(parts: {
   const { chains, confirmations = {}, now } = parts
   const depthFor = ({ network }: Chain) => confirmations[network.chainId] ?? 1
 
-  function chainOf({ network, asset, nonce }: PaymentClaim): Chain | undefined {
+  function chainOf({ network, asset, nonce }: Transfer): Chain | undefined {
     const chain = chains.get(network)
     const isPinned = chain?.network.asset.address.toLowerCase() === asset
     return isPinned && /^0x[0-9a-f]{64}$/.test(nonce) ? chain : undefined
@@ -81,7 +87,7 @@ export function createEvidenceReader(parts: {
     return depth >= depthFor(chain) ? found : { state: 'shallow', transaction: found.transaction }
   }
 
-  async function hasExpired({ validBefore }: PaymentClaim, chain: Chain): Promise<boolean> {
+  async function hasExpired({ validBefore }: Transfer, chain: Chain): Promise<boolean> {
     if (validBefore === null) return false
     const { time } = await chain.head()
     return time > validBefore + REORG_MARGIN_MS || now() > validBefore + IDLE_CHAIN_MS

@@ -1,8 +1,8 @@
-// Signs the receipt of a settled payment: what was paid, to whom, for which request; never a query, a body or a header.
+// Signs the receipt of a settled payment, and of money that went back: what was paid, to whom, for which request; never a query, a body or a header.
 import { newId } from '../lib/ids.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
-import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
+import type { PaymentClaim, Refund, StoredReceipt } from '../store/ports.ts'
 import type { Networks } from '../core/networks.ts'
 
 export interface ReceiptParts {
@@ -45,6 +45,37 @@ export function signPaymentReceipt(
     issued_at: new Date(at).toISOString(),
   })
   return { id, accountId: claim.purchase?.accountId ?? claim.accountId ?? '', jws, createdAt: at }
+}
+
+/** Signs for a refund that its chain has: how much went back to whom, for which claim. The operator's reason is not in it. */
+export function signRefundReceipt(
+  parts: Omit<ReceiptParts, 'networks'>,
+  refund: Refund,
+  transaction: string,
+): StoredReceipt {
+  const at = parts.now()
+  const id = newId('rcp', at)
+  const jws = parts.signer.sign(JWS_TYPES.receipt, {
+    iss: parts.baseUrl,
+    jti: id,
+    iat: Math.floor(at / 1000),
+    kind: 'refund',
+    receipt_id: id,
+    refund_id: refund.id,
+    claim_id: refund.claimId,
+    tool: refund.tool,
+    network: refund.network,
+    asset: refund.asset,
+    amount: refund.amount,
+    credits_taken_back: refund.credits,
+    from: refund.sender,
+    payer: refund.payer,
+    nonce: refund.nonce,
+    transaction,
+    revenue: false,
+    issued_at: new Date(at).toISOString(),
+  })
+  return { id, accountId: refund.accountId, jws, createdAt: at }
 }
 
 /** `https://host/path?query` -> `host/path`; `mcp://tool/x?y` -> `tool/x`; other text up to its query. */

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
 import { createNetworks } from '../core/networks.ts'
 import { openSandboxAccounts, type SandboxAccount } from './accounts.ts'
 import { openEmbeddedChain } from './embedded-chain.ts'
@@ -16,6 +17,8 @@ export interface SandboxChains {
   readonly payer: SandboxAccount
   readonly settlers: readonly SandboxAccount[]
   readonly payTo: string
+  /** Of the account that is paid: refunds leave from it. */
+  readonly payToKey: Secret<string>
   readonly chainIds: readonly number[]
   close(): Promise<void>
 }
@@ -44,6 +47,7 @@ export async function openSandboxChains(options: {
     payer: accounts.payer,
     settlers: accounts.settlers,
     payTo: accounts.payTo.address,
+    payToKey: accounts.payTo.privateKey,
     chainIds: EMBEDDED_CHAINS,
     async close() {
       await Promise.all([...chains.values()].map((chain) => chain.close()))

@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import type { Dialect } from './dialects.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
+import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
 const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
@@ -227,11 +228,6 @@ const payerStandings = ({ id, clustered }: Dialect): readonly string[] => [
   ) ${clustered}`,
 ]
 
-/** Payments that were refused while they could still be used are looked at until they cannot; there are never many. */
-const watchedClaims = (): readonly string[] => [
-  `CREATE INDEX claims_watched ON payment_claims (looked_at, id) WHERE state = 'failed' AND finished_at IS NULL`,
-]
-
 /** Settled claims name their block for as long as their chain may replace it; a receipt that it took back says so. */
 const settledBlocks = ({ id, int, clustered }: Dialect): readonly string[] => [
   `ALTER TABLE payment_claims ADD COLUMN block_number ${int}`,
@@ -396,6 +392,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   settledBlocks,
   keyRevocations,
   settledListings,
+  refundTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -13,6 +13,7 @@ import * as email from './email.ts'
 import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
+import * as refunds from './refunds.ts'
 import * as reorganisations from './reorganisations.ts'
 import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
@@ -45,6 +46,7 @@ export const commands = definitionsOf({
   ...mandates,
   ...permits,
   ...records,
+  ...refunds,
   ...reorganisations,
   ...settledListings,
   ...settlements,

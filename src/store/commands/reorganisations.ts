@@ -136,13 +136,23 @@ export const reverseClaim = command({ kind: 'transaction', touches: 'records' })
   return { claim: toClaim(row), lost: yield* reversePurchase(id, now) }
 })
 
+/** Credits of a purchase that refunds have taken back. */
+function* creditsReturned(claimId: string): Command<number> {
+  const row = yield* first<{ credits: number }>(
+    `SELECT CAST(COALESCE(sum(credits), 0) AS BIGINT) AS credits FROM refunds WHERE claim_id = $1 AND state <> 'failed'`,
+    claimId,
+  )
+  return row?.credits ?? 0
+}
+
 function* reversePurchase(claimId: string, now: Millis): Command<number> {
   const bought = yield* first<{ account: string; amount: number }>(
     `SELECT account, amount FROM ledger_entries WHERE reference = $1 AND kind = 'purchase' AND amount > 0`,
     claimId,
   )
   if (!bought) return 0
-  const { account, amount } = bought
+  const { account } = bought
+  const amount = bought.amount - (yield* creditsReturned(claimId))
   const isAccount = !account.startsWith('system:')
   const held = isAccount
     ? yield* first<{ balance: number }>('SELECT balance FROM accounts WHERE id = $1 FOR UPDATE', account)

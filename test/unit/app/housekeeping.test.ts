@@ -22,13 +22,14 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       settlements: {
         reconcile: async () => (done.push('payments'), { looked: 0, settled: 0, failed: 0, open: 0 }),
       },
+      refunds: { reconcile: note('refunds') },
       email: { prepare: note('email'), settle: note('quota') },
     },
   )
-  expect(done).toEqual(['payments', 'email'])
+  expect(done).toEqual(['payments', 'refunds', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(2)).toEqual(['sweep', 'attempts', 'debits', 'payments', 'quota'])
+  expect(done.slice(3)).toEqual(['sweep', 'attempts', 'debits', 'payments', 'refunds', 'quota'])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(7)
+  expect(done).toHaveLength(9)
 })

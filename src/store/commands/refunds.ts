@@ -1,0 +1,317 @@
+// One refund is one row: recorded -> submitted -> settled | failed. What was paid bounds the sum of all refunds of a claim but the
+// failed ones: refunds of one claim are recorded one after the other, behind the lock of its row.
+import { newId } from '../../lib/ids.ts'
+import { all, columns, type Command, command, first, insertInto } from '../command.ts'
+import type { Millis } from '../model.ts'
+import type { StoredReceipt } from '../ports/attempts.ts'
+import type { PaymentClaim } from '../ports/payments.ts'
+import type { NewRefund, Refund, Spend } from '../ports/refunds.ts'
+import { recordMovement } from './accounts.ts'
+import { insertReceipt } from './attempts.ts'
+import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
+
+const beginning = [
+  'id',
+  'claimId',
+  'reference',
+  'accountId',
+  'network',
+  'asset',
+  'payer',
+  'tool',
+  'amount',
+  'credits',
+  'reason',
+  'sender',
+  'nonce',
+  'validBefore',
+  'state',
+  'createdAt',
+] as const
+/** `transaction` is a word of SQL. */
+const REFUND = `${columns([...beginning, 'tries', 'failure', 'receiptId', 'submittedAt', 'finishedAt'])}, tx AS "transaction"`
+const INSERT = insertInto('refunds', [...beginning, 'creditsAccount'])
+
+/** Word for word what the index of open refunds holds: SQLite recognises it by that alone. */
+const OPEN = `state IN ('recorded', 'submitted')`
+
+export type Recorded =
+  | { readonly ok: true; readonly refund: Refund; readonly repeated: boolean }
+  /** `claim`: there is none. `state`: it is not settled. `amount`: more than is left. `credits`: they are spent. */
+  | {
+      readonly ok: false
+      readonly reason: 'claim' | 'state' | 'amount' | 'credits' | 'reference'
+      /** Atomic units that may still be refunded; of `amount` and `credits`. */
+      readonly left?: string
+      /** Credits that had to go back; of `credits`. */
+      readonly credits?: number
+    }
+
+/**
+ * Binds an amount of a settled claim to a transfer that is to come, and takes back the credits that it bought, in proportion.
+ * The same reference answers with the refund that it made.
+ */
+export const recordRefund = command({ kind: 'transaction', touches: 'records', startsWork: true })(function* (
+  refund: NewRefund,
+): Command<Recorded> {
+  const { claimId, reference, createdAt } = refund
+  const row = yield* first<ClaimRow>(`SELECT ${CLAIM} FROM payment_claims WHERE id = $1 FOR UPDATE`, claimId)
+  if (!row) return { ok: false, reason: 'claim' }
+  const claim = toClaim(row)
+  const refunds = yield* listRefunds(claimId)
+  const before = refunds.find((other) => other.reference === reference)
+  if (before) {
+    const isSame = refund.amount === null || refund.amount === before.amount
+    return isSame ? { ok: true, refund: before, repeated: true } : { ok: false, reason: 'reference' }
+  }
+  if (claim.state !== 'settled') return { ok: false, reason: 'state' }
+  const bound = sumOf(refunds.filter(({ state }) => state !== 'failed'))
+  const left = BigInt(claim.amount) - bound.amount
+  const amount = refund.amount === null ? left : BigInt(refund.amount)
+  if (amount <= 0n || amount > left) return { ok: false, reason: 'amount', left: left.toString() }
+  const credits = creditsFor(claim, bound.amount + amount) - bound.credits
+  const source = credits > 0 ? sourceOf(claim) : null
+  if (source !== null && !(yield* takeCredits(source, refund.id, credits, createdAt)))
+    return { ok: false, reason: 'credits', left: left.toString(), credits }
+  const { network, asset, payer, tool } = claim
+  const written = { ...refund, network, asset, payer, tool, amount: amount.toString(), credits }
+  const values = { ...written, state: 'recorded' as const }
+  yield* all(INSERT, ...beginning.map((name) => values[name]), source)
+  return { ok: true, refund: { ...values, ...NOTHING_YET }, repeated: false }
+})
+
+const NOTHING_YET = {
+  tries: 0,
+  transaction: null,
+  failure: null,
+  receiptId: null,
+  submittedAt: null,
+  finishedAt: null,
+} as const
+
+const sumOf = (refunds: readonly Refund[]) => ({
+  amount: refunds.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+  credits: refunds.reduce((sum, { credits }) => sum + credits, 0),
+})
+
+/** Credits that are gone once so much of the claim is refunded: whole ones, never fewer than the money bought. */
+function creditsFor({ purchase, amount }: PaymentClaim, refunded: bigint): number {
+  if (!purchase) return 0
+  const paid = BigInt(amount)
+  return Number((BigInt(purchase.credits) * refunded + paid - 1n) / paid)
+}
+
+/** Account that holds the credits of the claim; those that nobody got stand where the operator finds them. */
+const sourceOf = ({ purchase, reason }: PaymentClaim): string | null =>
+  reason === 'purchase_unclaimed' ? 'system:unclaimed' : (purchase?.accountId ?? null)
+
+/** False where the account does not hold them any more. */
+function* takeCredits(accountId: string, refundId: string, credits: number, now: Millis): Command<boolean> {
+  if (!accountId.startsWith('system:')) {
+    const text = 'UPDATE accounts SET balance = balance - $1 WHERE id = $2 AND balance >= $1 RETURNING id'
+    if (!(yield* first(text, credits, accountId))) return false
+  }
+  yield* moveCredits(accountId, refundId, -credits, now)
+  return true
+}
+
+const moveCredits = (accountId: string, refundId: string, amount: number, now: Millis) =>
+  recordMovement({
+    transactionId: newId('txn', now),
+    accountId,
+    against: 'purchase',
+    amount,
+    kind: 'reversal',
+    reference: refundId,
+    now,
+  })
+
+/** All refunds of a claim, oldest first. */
+export const listRefunds = command({ kind: 'read' })(function* (claimId: string): Command<readonly Refund[]> {
+  const rows = yield* all<Refund>(`SELECT ${REFUND} FROM refunds WHERE claim_id = $1 ORDER BY id`, claimId)
+  return rows.map((row) => ({ ...row }))
+})
+
+/** Undefined when there is no such refund. */
+export const getRefund = command({ kind: 'lookup' })(function* (id: string): Command<Refund | undefined> {
+  const row = yield* first<Refund>(`SELECT ${REFUND} FROM refunds WHERE id = $1`, id)
+  return row && { ...row }
+})
+
+/** Open refunds that nobody looked at since `before`, longest first; nothing is marked. */
+export const listOpenRefunds = command({ kind: 'read' })(function* (input: {
+  before: Millis
+  limit: number
+}): Command<readonly Refund[]> {
+  const rows = yield* all<Refund>(
+    `SELECT ${REFUND} FROM refunds WHERE ${OPEN} AND looked_at < $1 ORDER BY looked_at, id LIMIT $2`,
+    input.before,
+    input.limit,
+  )
+  return rows.map((row) => ({ ...row }))
+})
+
+/** Refunds that settled since then: a chain may still replace their blocks. */
+export const listSettledRefunds = command({ kind: 'read' })(function* (input: {
+  since: Millis
+  limit: number
+}): Command<readonly Refund[]> {
+  const rows = yield* all<Refund>(
+    `SELECT ${REFUND} FROM refunds WHERE state = 'settled' AND finished_at >= $1 ORDER BY finished_at DESC LIMIT $2`,
+    input.since,
+    input.limit,
+  )
+  return rows.map((row) => ({ ...row }))
+})
+
+/** An open refund was looked at: others leave it for a while. */
+export const touchRefund = command({ kind: 'statement', touches: 'records' })(function* (
+  id: string,
+  now: Millis,
+): Command<void> {
+  yield* all(`UPDATE refunds SET looked_at = $1 WHERE id = $2 AND ${OPEN}`, now, id)
+})
+
+/**
+ * `recorded | submitted -> submitted`, durable before a byte leaves. Undefined when somebody else has set out to send it since
+ * it was read with so many tries, or it is decided: then do not send.
+ */
+export const submitRefund = command({ kind: 'statement', touches: 'records', startsWork: true })(
+  function* (input: { id: string; tries: number; now: Millis }): Command<Refund | undefined> {
+    const { id, tries, now } = input
+    const row = yield* first<Refund>(
+      `UPDATE refunds SET state = 'submitted', tries = tries + 1, looked_at = $1, submitted_at = COALESCE(submitted_at, $2)
+       WHERE id = $3 AND tries = $4 AND ${OPEN} RETURNING ${REFUND}`,
+      now,
+      now,
+      id,
+      tries,
+    )
+    return row && { ...row }
+  },
+)
+
+/** `recorded | submitted -> settled`, once, with its receipt. */
+export const settleRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  transaction: string
+  receipt: StoredReceipt
+  now: Millis
+}): Command<Refund | undefined> {
+  const { id, transaction, receipt, now } = input
+  const row = yield* first<Refund>(
+    `UPDATE refunds SET state = 'settled', tx = $1, receipt_id = $2, finished_at = $3
+     WHERE id = $4 AND ${OPEN} RETURNING ${REFUND}`,
+    transaction,
+    receipt.id,
+    now,
+    id,
+  )
+  if (row) yield* insertReceipt(receipt)
+  return row && { ...row }
+})
+
+/**
+ * `recorded | submitted -> failed`: the transfer never comes. The credits that were taken for it go back.
+ * @param input.tries where it failed because nothing left: undefined is answered when somebody else set out since
+ */
+export const failRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  failure: string
+  tries?: number | undefined
+  now: Millis
+}): Command<Refund | undefined> {
+  const { id, failure, tries, now } = input
+  const row = yield* first<Refund>(
+    `UPDATE refunds SET state = 'failed', failure = $1, finished_at = $2
+     WHERE id = $3 AND ${OPEN} ${tries === undefined ? '' : 'AND tries = $4'} RETURNING ${REFUND}`,
+    failure,
+    now,
+    id,
+    ...(tries === undefined ? [] : [tries]),
+  )
+  if (!row) return undefined
+  if (row.credits > 0) yield* returnCredits(row, now)
+  return { ...row }
+})
+
+/** They go back to where they were taken from. */
+function* returnCredits({ id, credits }: Refund, now: Millis): Command<void> {
+  const source = yield* first<{ account: string }>(
+    'SELECT credits_account AS account FROM refunds WHERE id = $1',
+    id,
+  )
+  if (!source) return
+  yield* all('UPDATE accounts SET balance = balance + $1 WHERE id = $2', credits, source.account)
+  yield* moveCredits(source.account, id, credits, now)
+}
+
+/** `settled -> submitted`: its chain replaced the block. Its receipt is withdrawn. */
+export const reopenRefund = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  id: string
+  receiptId: string
+  now: Millis
+}): Command<Refund | undefined> {
+  const { id, receiptId, now } = input
+  const row = yield* first<Refund>(
+    `UPDATE refunds SET state = 'submitted', receipt_id = NULL, finished_at = NULL, looked_at = 0
+     WHERE id = $1 AND receipt_id = $2 AND state = 'settled' RETURNING ${REFUND}`,
+    id,
+    receiptId,
+  )
+  if (row)
+    yield* all(
+      'INSERT INTO receipt_withdrawals (receipt_id, withdrawn_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
+      receiptId,
+      now,
+    )
+  return row && { ...row }
+})
+
+const DAY_MS = 86_400_000
+/** Prices are few, so days and prices make few groups; decimal text is added up outside SQL. */
+const groups = (from: string) => `SELECT network, asset, tool, amount, finished_at / ${DAY_MS} AS day,
+    CAST(count(*) AS INTEGER) AS count
+  FROM ${from} WHERE payer = $1 AND state = 'settled' AND finished_at >= $2 AND finished_at < $3
+  GROUP BY network, asset, tool, amount, finished_at / ${DAY_MS}`
+interface Group {
+  network: string
+  asset: string
+  tool: string
+  amount: string
+  day: number
+  count: number
+}
+
+/** What a payer spent between two moments, by month, network, asset and tool; newest month first. */
+export const listSpend = command({ kind: 'read' })(function* (input: {
+  payer: string
+  since: Millis
+  until: Millis
+}): Command<readonly Spend[]> {
+  const { payer, since, until } = input
+  const spends = new Map<string, { -readonly [K in keyof Spend]: Spend[K] }>()
+  function spendOf({ network, asset, tool, day }: Group) {
+    const month = new Date(Number(day) * DAY_MS).toISOString().slice(0, 7)
+    const key = JSON.stringify([month, network, asset, tool])
+    const spend = spends.get(key) ?? { network, asset, tool, month, payments: 0, settled: '0', refunded: '0' }
+    spends.set(key, spend)
+    return spend
+  }
+  for (const group of yield* all<Group>(groups('payment_claims'), payer, since, until)) {
+    const spend = spendOf(group)
+    spend.payments += group.count
+    spend.settled = (BigInt(spend.settled) + BigInt(group.amount) * BigInt(group.count)).toString()
+  }
+  for (const group of yield* all<Group>(groups('refunds'), payer, since, until)) {
+    const spend = spendOf(group)
+    spend.refunded = (BigInt(spend.refunded) + BigInt(group.amount) * BigInt(group.count)).toString()
+  }
+  return [...spends.values()].toSorted(newestFirst)
+})
+
+function newestFirst(one: Spend, other: Spend): number {
+  if (one.month !== other.month) return one.month < other.month ? 1 : -1
+  const [left, right] = [one, other].map(({ network, asset, tool }) => `${network} ${asset} ${tool}`)
+  return (left ?? '') < (right ?? '') ? -1 : 1
+}
