@@ -2,6 +2,7 @@
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { PaymentClaim, Store } from '../store/ports.ts'
+import { LOCAL, REVERTED } from './decision-table.ts'
 import type { ChainBlock, Settlement } from './ports.ts'
 import { type ReceiptParts, signPaymentReceipt } from './receipt.ts'
 
@@ -121,7 +122,7 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     const at = now()
     // The price is given back before the row is final: a crash in between leaves the claim doubtful, and the
     // reconciler gives back once.
-    if (claim.origin === 'settle')
+    if (claim.origin === 'settle' && !usedAllowance(claim, why.upstream ?? claim.upstream))
       await store.returnSettlement({ claimId: claim.id, transactionId: newId('txn', at), now: at })
     const failed = await store.moveClaim({ id: claim.id, to: 'failed', ...why, transaction: null, now: at })
     return failed ? failure(failed) : standingOf(claim)
@@ -168,6 +169,13 @@ export function createClaimStore(parts: ClaimStoreParts): ClaimStore {
     forget: (claimId) => void unwritten.delete(claimId),
   }
 }
+
+/**
+ * Whether a failure used up a free settlement of nobody's account: its transaction was mined and reverted at the operator's
+ * cost. Whoever makes wallets that revert by the hundred would otherwise have as many as it likes.
+ */
+const usedAllowance = ({ accountId, reason }: PaymentClaim, upstream: string | null): boolean =>
+  accountId === null && upstream === LOCAL && reason === REVERTED
 
 /** For payers of a watched claim. */
 const LATE =

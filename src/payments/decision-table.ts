@@ -7,6 +7,7 @@
 //   pending    settled      failed    shallow     pending     pending      pending    pending
 //   refused    settled      failed    shallow     failed      failed       unsent     failed
 //   declined   settled      failed    shallow     watched     again        unknown    failed
+//   reverted   settled      failed    shallow     watched     unknown      unknown    failed
 //   used       settled      failed    shallow     unknown     unknown      unknown    failed
 //   unknown    settled      failed    shallow     unknown     unknown      unknown    unknown
 import type { Evidence } from './chain-evidence.ts'
@@ -20,6 +21,8 @@ export type AnswerKind =
   | 'refused'
   /** A clear no from an upstream that has the payment. */
   | 'declined'
+  /** The same, and a transaction that reverted was paid for: sending it once more would cost as much again. */
+  | 'reverted'
   /** The same because the authorization was used before: the chain has to show by whom, or else its node is behind. */
   | 'used'
   /** No answer that can be read, or none yet. */
@@ -89,6 +92,16 @@ export const DECISIONS: Readonly<Record<AnswerKind, Readonly<Record<Evidence['st
     unanswered: 'unknown',
     unprovable: 'failed',
   },
+  reverted: {
+    paid: 'settled',
+    void: 'failed',
+    shallow: 'shallow',
+    barred: 'watched',
+    // A wallet that is a contract can say yes to every question and no to the transaction, as often as it is sent.
+    unused: 'unknown',
+    unanswered: 'unknown',
+    unprovable: 'failed',
+  },
   used: {
     paid: 'settled',
     void: 'failed',
@@ -113,12 +126,18 @@ export const DECISIONS: Readonly<Record<AnswerKind, Readonly<Record<Evidence['st
 /** Reasons of x402 facilitators that say that the authorization was seen before. */
 const USED = /nonce_already_used|duplicate_settlement|already_settled|authorization_used/
 
+/** Id of the upstream in this process, whose gas is the operator's. */
+export const LOCAL = 'local'
+/** The reason of x402 facilitators for a transaction that is in a block and reverted. */
+export const REVERTED = 'invalid_exact_evm_transaction_failed'
+
 /** @param wasSent the upstream has had the payment before: then a refusal does not mean that nothing left */
 export function kindOf(answer: UpstreamSettlement, wasSent = false): AnswerKind {
   switch (answer.state) {
     case 'refused':
       return wasSent ? 'declined' : 'refused'
     case 'failed':
+      if (answer.reason === REVERTED) return 'reverted'
       return USED.test(answer.reason) ? 'used' : 'declined'
     default:
       return answer.state

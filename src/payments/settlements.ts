@@ -12,7 +12,7 @@ import type { Chain, Payment, Router, Settlement, Settlements, UpstreamSettlemen
 import type { Networks } from '../core/networks.ts'
 import { must } from '../lib/must.ts'
 import { createEvidenceReader, type Evidence } from './chain-evidence.ts'
-import { decide, decideFinally, type Ending, kindOf } from './decision-table.ts'
+import { decide, decideFinally, type Ending, kindOf, REVERTED } from './decision-table.ts'
 import { createKeptPayments } from './kept-payments.ts'
 import { createReorganisationWatch } from './reorganisations.ts'
 import { createReconciler, isUndecided, NOT_BROADCAST } from './reconcile.ts'
@@ -123,7 +123,7 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
     const pauses = kind === 'pending' ? poll() : kind === 'refused' ? [] : RETRY_PAUSES_MS
     const named = 'transaction' in answer ? answer.transaction : undefined
     let known =
-      kind === 'declined'
+      kind === 'declined' || kind === 'reverted'
         ? await evidence.readDeclined(claim, payment)
         : await readRepeatedly(claim, pauses, end, named)
     while (known.state === 'shallow' && now() < end) {
@@ -175,6 +175,8 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
   ): Promise<Settlement> {
     const transaction = 'transaction' in answer ? (answer.transaction ?? null) : null
     const reason = 'reason' in answer ? answer.reason : null
+    // What a reverted transaction cost is not given back, whatever its chain says of the payment.
+    const failing = reason === REVERTED ? { ...claim, reason } : claim
     const doubt = (why: string | null) =>
       claims.doubtful(claim, 'unknown', { reason: why, transaction: null, upstream })
     switch (ending) {
@@ -183,13 +185,13 @@ export function createSettlements(parts: SettlementParts): Settlements & { close
       case 'trusted':
         return trust(claim, upstream, answer)
       case 'failed':
-        return claims.failed(claim, 'reason' in found ? found.reason : reasonOf(answer), upstream)
+        return claims.failed(failing, 'reason' in found ? found.reason : reasonOf(answer), upstream)
       case 'watched':
         log.info(
           { [LogField.claim]: claim.id, upstream, reason },
           'a payment was declined, as its chain confirms, and stays watched until it cannot be used',
         )
-        return claims.failedForNow(claim, 'reason' in found ? found.reason : reasonOf(answer), upstream)
+        return claims.failedForNow(failing, 'reason' in found ? found.reason : reasonOf(answer), upstream)
       case 'shallow':
         return claims.doubtful(claim, 'pending', {
           reason: 'awaiting_confirmations',

@@ -14,6 +14,7 @@ import {
   type Verdict,
 } from '../ports.ts'
 import type { PaymentNetwork } from '../../core/networks.ts'
+import { LOCAL, REVERTED } from '../decision-table.ts'
 import { receiptOf } from './authorization-status.ts'
 import { type ChainRpc, createChainRpc } from './chain-rpc.ts'
 import { createFees, maxFeePerGasOf } from './fees.ts'
@@ -181,7 +182,7 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
       : deadline
 
   return {
-    id: 'local',
+    id: LOCAL,
     url: null,
     // Gas is the operator's: it is no part of what a seller is charged here.
     feeAtomic: 0n,
@@ -245,7 +246,7 @@ function unmined(broadcast: Exclude<Broadcast, { state: 'refused' }>): UpstreamS
 
 function conclude({ receipt, isWitness }: Seen, transferred: boolean): UpstreamSettlement {
   const { succeeded, transaction } = receipt
-  if (!succeeded) return { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' }
+  if (!succeeded) return { state: 'failed', reason: REVERTED }
   if (!transferred) return { state: 'failed', reason: 'invalid_exact_evm_transfer_event_mismatch' }
   return { state: 'settled', transaction, ...(isWitness && { isWitnessed: isWitness, block: receipt.block }) }
 }

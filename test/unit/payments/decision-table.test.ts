@@ -17,6 +17,7 @@ const answers: Readonly<Record<AnswerKind, UpstreamSettlement>> = {
   pending: { state: 'pending', transaction: TX },
   refused: { state: 'refused', reason: 'upstream_unreachable' },
   declined: { state: 'failed', reason: 'insufficient_funds' },
+  reverted: { state: 'failed', reason: 'invalid_exact_evm_transaction_failed' },
   used: { state: 'failed', reason: 'invalid_exact_evm_nonce_already_used' },
   unknown: { state: 'unknown', reason: 'upstream_timeout' },
 }
@@ -36,6 +37,7 @@ const expected: Readonly<Record<AnswerKind, string>> = {
   pending: 'settled failed shallow pending  pending  pending  pending',
   refused: 'settled failed shallow failed   failed   unsent   failed',
   declined: 'settled failed shallow watched again    unknown  failed',
+  reverted: 'settled failed shallow watched unknown  unknown  failed',
   used: 'settled failed shallow    unknown  unknown  unknown  failed',
   unknown: 'settled failed shallow unknown  unknown  unknown  unknown',
 }
