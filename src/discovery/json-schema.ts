@@ -10,6 +10,8 @@ export type SchemaVerdict =
 
 const DRAFT = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/
 const MAX_STEPS = 20_000
+/** A long text and a large object cost as many steps as they take time. */
+const CHARS_A_STEP = 16
 const MAX_DEPTH = 64
 const MAX_PATTERNS = 16
 const PATTERN_MS = 5
@@ -51,8 +53,9 @@ type Validate = (schema: unknown, value: unknown, depth: number) => boolean
 function createValidator(root: Schema): Validate {
   let steps = 0
   let patterns = 0
-  const step = () => {
-    if (++steps > MAX_STEPS) throw new Stop('costly')
+  const step = (cost = 1) => {
+    steps += cost
+    if (steps > MAX_STEPS) throw new Stop('costly')
   }
   const matches = (pattern: string, text: string) => {
     if (++patterns > MAX_PATTERNS) throw new Stop('costly')
@@ -97,6 +100,7 @@ function createValidator(root: Schema): Validate {
     return !isObject(value) || isObject_(value)
 
     function isText_(text: string): boolean {
+      step(text.length / CHARS_A_STEP)
       const length = [...text].length
       if (length < (own('minLength', isCount) ?? 0) || length > (own('maxLength', isCount) ?? Infinity))
         return false
@@ -138,6 +142,7 @@ function createValidator(root: Schema): Validate {
 
     function isObject_(object: Schema): boolean {
       const names = Object.keys(object)
+      step(names.length)
       if (
         names.length < (own('minProperties', isCount) ?? 0) ||
         names.length > (own('maxProperties', isCount) ?? Infinity)

@@ -128,6 +128,11 @@ describe('a schema of a stranger', () => {
       },
       1,
     ],
+    [
+      'counts a long text again and again',
+      { allOf: Array.from({ length: 300 }, () => ({ minLength: 1 })) },
+      'x'.repeat(2_000),
+    ],
     ['backtracks for ever', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}!`],
     [
       'asks for many patterns',
