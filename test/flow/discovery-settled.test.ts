@@ -13,6 +13,7 @@ import {
   ENGINES,
   startTestGateway,
   type TestGateway,
+  UPSTREAM_HOST,
   type World,
 } from '../support/gateway.ts'
 import { startStockSeller, type StockSeller } from '../support/stock-seller.ts'
@@ -262,6 +263,16 @@ describe.each(ENGINES)('what our facilitator settled (%s)', (engine: Engine) => 
     expect(body['extensionResponses']).toEqual(told)
     expect(await listed(0)).toEqual([])
     expect(world.upstream.requests).toEqual([])
+  })
+
+  it('is shown to nobody while its name leads to a private address', async () => {
+    await buyer(0)(`${seller.url}/weather?city=Rome`)
+    expect(await listed(1)).toHaveLength(1)
+    world.dns.set(UPSTREAM_HOST, { A: ['10.0.0.5'] })
+    clock.now += 3_600_000
+    expect(await listed(0)).toEqual([])
+    const found = await gw.rest('GET', '/discovery/search?query=quokka', undefined, '')
+    expect(found.body.resources).toEqual([])
   })
 
   it('says nothing of the extension where a payment has none', async () => {

@@ -4,7 +4,7 @@ import { type Entry, readEntry } from '../../../src/discovery/entry.ts'
 import { canBeProbed, notProbed, probe } from '../../../src/discovery/liveness.ts'
 import type { OutboundGet, OutboundResult } from '../../../src/discovery/outbound.ts'
 import { createProber, type ProbeTarget, readLiveness } from '../../../src/discovery/prober.ts'
-import { acceptV1, acceptV2, itemOf } from '../../support/catalogue.ts'
+import { acceptV1, acceptV2, itemOf, PAYEE } from '../../support/catalogue.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
 const entryOf = (over: Record<string, unknown> = {}): Entry => {
@@ -83,6 +83,25 @@ describe('a probe of a resource', () => {
     const { observed } = await probeWith(answer(402, {}, v2(...accepts)))
     expect(observed).toHaveLength(5)
     expect(observed![0]).toMatchObject({ amount: '2000', network: 'eip155:8453' })
+  })
+
+  it('says whom it was asked to pay, each once, whether or not that is who is listed', async () => {
+    const payees = [{ network: 'eip155:8453', payTo: PAYEE }]
+    expect((await probeWith(answer(402, {}, v2(acceptV2(), acceptV2({ amount: '2' }))))).payees).toEqual(
+      payees,
+    )
+    const elsewhere = v2(acceptV2({ payTo: '0xOther' }))
+    expect(await probeWith(answer(402, {}, elsewhere))).toMatchObject({
+      state: 'changed',
+      payees: [{ network: 'eip155:8453', payTo: '0xOther' }],
+    })
+    expect(await probeWith(answer(200))).not.toHaveProperty('payees')
+  })
+
+  it('asks one of the resources that a template stands for', async () => {
+    const asked: OutboundGet[] = []
+    await probeWith(answer(402), { ...entryOf(), probeUrl: 'https://api.example.com/users/7' }, asked)
+    expect(asked).toMatchObject([{ url: 'https://api.example.com/users/7' }])
   })
 
   it('is one bounded GET without a payment', async () => {

@@ -5,9 +5,11 @@ import { createLogger } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SettledSale } from '../../../src/payments/ports.ts'
 import type { StoredSettledListing } from '../../../src/store/ports.ts'
-import { acceptV2, PAYEE } from '../../support/catalogue.ts'
+import { acceptV2 } from '../../support/catalogue.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
+const PAYEE = '0x00000000000000000000000000000000000c0ffee'
+const PAYEE_IN_CAPITALS = '0x00000000000000000000000000000000000C0FFEE'
 const BAZAAR = { info: { input: { type: 'http', method: 'GET' } }, schema: {} }
 
 function setUp() {
@@ -41,7 +43,7 @@ function setUp() {
     // Of a payment only these members are read.
     return settled.onSettled({
       payment: payment as unknown as SettledSale['payment'],
-      requirements: acceptV2(),
+      requirements: acceptV2({ payTo: PAYEE_IN_CAPITALS }),
       payer: over.payer ?? '0xbuyer',
     })
   }
@@ -61,14 +63,17 @@ describe('a payment that was settled', () => {
     expect(settled.listings()).toMatchObject([
       {
         source: 'facilitator',
-        entries: [{ resource: 'https://shop.example.com/a', settled: { payTo: PAYEE, payers: 1 } }],
+        entries: [
+          { resource: 'https://shop.example.com/a', settled: { payTo: PAYEE_IN_CAPITALS, payers: 1 } },
+        ],
       },
     ])
     expect(await settled.read()).toBe(false)
   })
 
   it.each([
-    ['by its own payee', { payer: PAYEE.toUpperCase().replace('0X', '0x') }, /the same/],
+    ['by its own payee', { payer: PAYEE_IN_CAPITALS }, /the same/],
+    ['by its own payee in lower case', { payer: PAYEE }, /the same/],
     ['by nobody who is known', { payer: '' }, /not known/],
     ['for our own host', { url: 'https://GATEWAY.example.com./v1/tools/web.fetch' }, /itself/],
     ['for our own host on another port', { url: 'https://gateway.example.com:8443/' }, /itself/],

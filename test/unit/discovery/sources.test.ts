@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CatalogueReading, nameSource, readCatalogue } from '../../../src/discovery/catalogue.ts'
 import { readEntry } from '../../../src/discovery/entry.ts'
-import { mergeListings, OWN_SOURCE } from '../../../src/discovery/merge.ts'
+import { FACILITATOR_SOURCE, mergeListings, OWN_SOURCE } from '../../../src/discovery/merge.ts'
 import { impostorOf } from '../../../src/discovery/own-listings.ts'
 import type { Outbound, OutboundResult } from '../../../src/discovery/outbound.ts'
 import { createSources, REFRESH_MS } from '../../../src/discovery/sources.ts'
@@ -282,6 +282,27 @@ describe('several listings of one resource', () => {
       { entry: { description: 'a fake' }, claims: [{ source: 'b' }] },
     ])
     expect(merged[1]!.entry.id).not.toBe(merged[0]!.entry.id)
+  })
+
+  it('keep the words of a catalogue over those of somebody who paid the same payee', () => {
+    const [entry] = entriesOf(itemOf({ lastUpdated: '2026-11-20T00:00:00Z', description: 'paid for' }))
+    const settled = {
+      network: 'eip155:8453',
+      payTo: 'x',
+      settlements: 1,
+      payers: 1,
+      firstSettled: 1,
+      lastSettled: 2,
+    }
+    const paid = { source: FACILITATOR_SOURCE, fetchedAt: NOW, entries: [{ ...entry!, settled }] }
+    const known = listing('a', { lastUpdated: '2026-11-01T00:00:00Z', description: 'known' })
+    expect(mergeListings([known, paid], 100)).toMatchObject([
+      {
+        entry: { description: 'known' },
+        claims: [{ source: 'a' }, { source: 'facilitator' }],
+        settled: [settled],
+      },
+    ])
   })
 
   it('are one where the second names some of the payees of the first', () => {
