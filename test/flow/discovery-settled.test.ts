@@ -169,6 +169,7 @@ describe.each(ENGINES)('what our facilitator settled (%s)', (engine: Engine) => 
           ],
         ]),
       )
+      expect((await gw.rest('GET', '/supported', undefined, '')).body.extensions).toContain('bazaar')
       const client = withBazaar(new HTTPFacilitatorClient({ url: gw.baseUrl })).extensions.bazaar
       expect((await client.listResources({ payTo: SELLER })).items).toHaveLength(2)
       const found = await client.search({ query: 'quokka' })
