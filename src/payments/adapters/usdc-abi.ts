@@ -156,12 +156,5 @@ export function findTransfer(
   return { used: true, transferred }
 }
 
-/** Transfers of exactly this, whatever caused them. */
-export const countTransfers = (
-  logs: readonly ReceiptLog[],
-  asset: string,
-  { from, to, value }: { from: string; to: string; value: bigint },
-) => logs.filter((log) => log.address === asset.toLowerCase() && isTransfer(log, from, to, value)).length
-
 const isTransfer = ({ topics, data }: ReceiptLog, from: string, to: string, value: bigint) =>
   topics[0] === TRANSFER && topics[1] === topic(from) && topics[2] === topic(to) && readWord(data) === value
