@@ -131,9 +131,10 @@ export async function openSqliteStore(parts: {
   async function shutDown(): Promise<void> {
     if (outbox.length > 0) flush()
     reader.close()
-    const exited = once(worker, 'exit')
+    // The last answers come through the port, which closes after them; the exit may overtake both.
+    const ended = Promise.all([once(worker, 'exit'), once(port, 'close')])
     port.postMessage('close')
-    await exited
+    await ended
     for (const { reject } of waiting) reject(storeClosed())
     lock.release()
   }
