@@ -247,11 +247,9 @@ export function unsettled(claim: {
 /** Not known to be refused: an upstream that was never asked is given the benefit of the doubt. */
 function isTaken(network: string, states: readonly UpstreamState[]): boolean {
   return states.some(
-    ({ state, breaker, kinds }) =>
-      state === 'unknown' ||
-      (state === 'ok' &&
-        breaker !== 'open' &&
-        kinds.some((kind) => kind.scheme === 'exact' && kind.network === network)),
+    // The kinds are those that it takes now: one that fails on a network says nothing of the others.
+    ({ state, kinds }) =>
+      state === 'unknown' || kinds.some((kind) => kind.scheme === 'exact' && kind.network === network),
   )
 }
 

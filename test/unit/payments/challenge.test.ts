@@ -460,8 +460,9 @@ describe('payments that cannot be taken', () => {
   it('says so when nobody is to be paid', () => over({ payTo: undefined }, async () => undefined))
   it('says so when no chain is set up', () => over({ chainIds: [8453] }, async () => undefined))
   it.each([
-    ['is failing', state({ state: 'failing' })],
-    ['has its breaker open', state({ breaker: 'open' })],
+    // The router names the kinds alone that are taken now.
+    ['is failing', state({ state: 'failing', kinds: [] })],
+    ['has its breaker open', state({ state: 'failing', breaker: 'open', kinds: [] })],
     [
       'takes another network',
       state({ kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }] }),
@@ -475,8 +476,9 @@ describe('payments that cannot be taken', () => {
   it.each([
     ['that is alive', state({})],
     ['that was never asked', state({ state: 'unknown', kinds: [] })],
+    ['whose last calls failed on another network', state({ state: 'failing', breaker: 'open' })],
   ])('asks for money when there is a facilitator %s', async (_, only) => {
-    const gate = await openGate({ states: () => [state({ state: 'failing' }), only] })
+    const gate = await openGate({ states: () => [state({ state: 'failing', kinds: [] }), only] })
     try {
       expect((await challengeOf({}, gate)).required.accepts).toHaveLength(1)
     } finally {
@@ -496,7 +498,7 @@ describe('payments that cannot be taken', () => {
         }),
       )
       const first = await gate.gate.run(callOf({ payment }))
-      states = [state({ state: 'failing' })]
+      states = [state({ state: 'failing', kinds: [] })]
       gate.clock.now += 2000
       expect((await gate.gate.run(callOf({ payment }))).json).toBe(first.json)
     } finally {
