@@ -128,8 +128,20 @@ const SILENT: UpstreamSettlement = { state: 'unknown', reason: 'upstream_silent'
 const pauseFor = (ms: number, signal: AbortSignal) =>
   sleep(ms, true, { signal, ref: false }).catch(() => false)
 
+/**
+ * Refusals of the upstream in this process that the next payment would get too. What it says that it takes is known for half a
+ * minute, and until then every work would be done for nothing.
+ */
+const CANNOT_SETTLE: ReadonlySet<string> = new Set([
+  'out_of_gas',
+  'gas_price_above_cap',
+  'chain_unreachable',
+  'no_settler',
+])
+
 /** Whether the upstream did not do its work: it was not reached, is broken, or fails at what it claims to take. */
 const isUpstreamsFault = (answer: UpstreamSettlement) =>
   (answer.state === 'unknown' && answer.reason.startsWith('upstream_')) ||
-  (answer.state === 'refused' && answer.reason.startsWith('upstream_')) ||
+  (answer.state === 'refused' &&
+    (answer.reason.startsWith('upstream_') || CANNOT_SETTLE.has(answer.reason))) ||
   (answer.state === 'failed' && answer.reason.startsWith('unexpected_'))

@@ -104,6 +104,11 @@ describe('supported', () => {
     await expect(open().supported(3000)).rejects.toThrow('no chain answers')
     await expect(open({ rpcUrl: 'http://127.0.0.1:1' }).supported(3000)).rejects.toThrow('no chain answers')
   })
+
+  it('offers nothing where gas costs more than the operator pays', async () => {
+    proxy.on('eth_getBlockByNumber', () => ({ result: { baseFeePerGas: '0x174876e800' } }))
+    await expect(open().supported(3000)).rejects.toThrow('no chain answers')
+  })
 })
 
 describe('settle', () => {

@@ -91,14 +91,18 @@ export function createLocalUpstream(options: LocalUpstreamOptions): Upstream {
     }),
   )
 
-  /** A chain on which no account can pay for gas is not offered: the work would be done, and the payment refused after it. */
-  async function isAlive({ rpc, settlers }: LocalChain): Promise<boolean> {
+  /**
+   * A chain on which no account can pay for gas, or whose gas costs more than the operator pays, is not offered: the work would
+   * be done, and the payment refused after it.
+   */
+  async function isAlive({ rpc, settlers, fees }: LocalChain): Promise<boolean> {
     try {
-      const [[reply], canPay] = await Promise.all([
+      const [[reply], canPay, asked] = await Promise.all([
         rpc.ask([{ method: 'eth_blockNumber', params: [] }]),
         settlers.canPay(),
+        fees(),
       ])
-      return reply?.ok === true && canPay
+      return reply?.ok === true && canPay && asked !== undefined
     } catch {
       return false
     }
