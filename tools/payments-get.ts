@@ -87,7 +87,8 @@ export const paymentsGet = defineTool({
       receipt,
       result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
       refunded_atomic: refunded.toString(),
-      refunds: [...sentBack],
+      // The receipt of a refund says what was bought.
+      refunds: sentBack.map((refund) => (isBuyer ? refund : { ...refund, receipt: null })),
       sign_in: challenge,
       retry_after_seconds: isDecided ? null : RETRY_SECONDS,
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/app/config.ts'
-import { JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
+import { decodeJws, JWS_TYPES, verifyJws } from '../../src/receipts/types.ts'
 import { facilitatorSettle } from '../../tools/facilitator-settle.ts'
 import { paymentsRefund } from '../../tools/payments-refund.ts'
 import { paymentsRefunds } from '../../tools/payments-refunds.ts'
@@ -72,6 +72,19 @@ describe.each<Engine>(['sqlite', 'postgres'])('a refund (%s)', (engine) => {
       { reason: 'the page was empty', reference: `ticket ${++references}`, ...more },
       world.operatorKey,
     )
+
+  it('tells whoever has the payment alone that money went back, and not what was bought', async () => {
+    const { payment, claimId } = await buy()
+    const { body: sent } = await refund(claimId)
+    expect(decodeJws(sent.receipt.jws).payload).toMatchObject({ tool: expect.any(String) })
+    // All that is in this payment stands on the chain.
+    const shown = await get(`${gateway.baseUrl}/v1/payments/${claimId}`, { 'payment-signature': payment })
+    expect(shown.body).toMatchObject({ state: 'settled', tool: null, receipt: null, refunded_atomic: '1000' })
+    expect(shown.body.refunds).toEqual([
+      expect.objectContaining({ state: 'settled', transaction: sent.transaction, receipt: null }),
+    ])
+    expect(JSON.stringify(shown.body)).not.toContain(sent.receipt.receipt_id)
+  })
 
   it('moves the money to the payer, with a signed receipt, and the claim shows it', async () => {
     const { account, payment, claimId } = await buy()
