@@ -401,6 +401,7 @@ describe('help', () => {
       'doctor',
       'keys',
       'credits',
+      'payments',
       'credentials',
       'capabilities',
       'mandates',

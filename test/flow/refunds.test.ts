@@ -18,6 +18,7 @@ import {
   type TestGateway,
   type World,
 } from '../support/gateway.ts'
+import { runCli } from '../support/cli.ts'
 import { createPaidTools, get, PAID, post } from '../support/paid-tools.ts'
 import { queryOf, times } from '../support/store.ts'
 
@@ -217,6 +218,41 @@ describe.each<Engine>(['sqlite', 'postgres'])('a refund (%s)', (engine) => {
     const answer = await refund(await claimOf(account.address))
     expect(answer).toMatchObject({ status: 409 })
     expect(answer.body.detail).toContain('another seller')
+  })
+
+  it('is asked for, listed and reported on the command line', async () => {
+    const { account, claimId } = await buy()
+    const cli = async (...args: string[]) => {
+      const env = { GATEWAY_BASE_URL: gateway.baseUrl, GATEWAY_OPERATOR_KEY: world.operatorKey }
+      return runCli(['payments', ...args], env)
+    }
+    const part = [
+      'refund',
+      claimId,
+      '--amount-atomic',
+      '100',
+      '--reason',
+      'one in ten',
+      '--reference',
+      'cli 1',
+    ]
+    for (const repeated of [false, true]) {
+      const { code, stdout } = await cli(...part, '--json')
+      expect(code).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({ state: 'settled', amount_atomic: '100', repeated })
+    }
+    expect(await chain.usdcOf(account.address)).toBe(100n)
+    expect((await cli('refund', claimId, '--reason', 'the rest')).code).toBe(0)
+    expect(await chain.usdcOf(account.address)).toBe(1000n)
+    expect((await cli('refunds', claimId)).stdout).toMatch(
+      /settled\s+100\s+cli 1\s+one in ten[^]*settled\s+900/,
+    )
+    expect((await cli('spend', account.address)).stdout).toMatch(
+      /gateway\.paid\.say\s+1\s+1000\s+1000\s+0\.000000/,
+    )
+    const refused = await cli('refund', claimId, '--reason', 'more')
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('refunded already')])
+    expect((await cli('refund', claimId, '--reason', 'more', '--amount-atomic', '0.01')).code).toBe(2)
   })
 
   it('is counted against what the payer spent', async () => {

@@ -32,6 +32,34 @@ async function problemsOf(env: Record<string, string>): Promise<readonly string[
 const keyProblems = (more: Record<string, string> = {}) =>
   problemsOf({ GATEWAY_SETTLER_KEY_FILE: file, ...more })
 
+describe('the refund key file', () => {
+  const refundProblems = () => problemsOf({ GATEWAY_REFUND_KEY_FILE: file })
+
+  it('is read once, as a secret; without it there is none', async () => {
+    writeFileSync(file, `${KEY}\n`, { mode: 0o600 })
+    const { refundKey } = await read({ GATEWAY_REFUND_KEY_FILE: file })
+    expect(refundKey?.use((key) => key)).toBe(KEY)
+    expect(JSON.stringify({ refundKey })).not.toContain(KEY)
+    expect((await read({})).refundKey).toBeUndefined()
+  })
+
+  it('is refused by its own name, beside the problems of the settlers', async () => {
+    expect(await refundProblems()).toEqual([
+      `GATEWAY_REFUND_KEY_FILE: ${file} does not exist: write the private key of the account that refunds into it (0600)`,
+    ])
+    writeFileSync(file, 'no key', { mode: 0o600 })
+    expect(await refundProblems()).toEqual([
+      `GATEWAY_REFUND_KEY_FILE: ${file} must hold one private key: 0x and 64 hex digits`,
+    ])
+    chmodSync(file, 0o644)
+    const both = { GATEWAY_REFUND_KEY_FILE: file, GATEWAY_SETTLER_KEY_FILE: file }
+    expect(await problemsOf(both)).toEqual([
+      expect.stringContaining('GATEWAY_SETTLER_KEY_FILE'),
+      expect.stringContaining(`GATEWAY_REFUND_KEY_FILE: ${file} may be read by others`),
+    ])
+  })
+})
+
 describe('the settler key file', () => {
   it('is read once, as a secret', async () => {
     writeFileSync(file, `${KEY}\n`, { mode: 0o600 })
