@@ -134,6 +134,25 @@ beforeAll(async () => {
   run('endWatch', unknown.id, NOW + 2)
   run('acceptSignIn', { id: paid.id, issuedAt: NOW })
 
+  const refund = {
+    claimId: paid.id,
+    accountId,
+    reason: 'it was not what was asked for',
+    sender: '0xa',
+    validBefore: NOW + 1,
+    createdAt: NOW,
+    amount: '1',
+  }
+  for (const id of ['rfd_1', 'rfd_2']) {
+    run('recordRefund', { ...refund, id, reference: id, nonce: id })
+    run('touchRefund', id, NOW)
+    run('submitRefund', { id, tries: 0, now: NOW })
+  }
+  run('failRefund', { id: 'rfd_2', failure: 'expired', now: NOW })
+  const refunded = settling(paid.id).receipt
+  run('settleRefund', { id: 'rfd_1', transaction: '0xd', receipt: refunded, now: NOW })
+  run('reopenRefund', { id: 'rfd_1', receiptId: refunded.id, now: NOW })
+
   const block = { number: 7, hash: '0xb' }
   run('moveToBlock', paid.id, block)
   const gone = newClaim({ purchase: { accountId, credits: 5 } })
