@@ -23,9 +23,14 @@ export const notOurChain = (network: string) =>
 export const chainSilent = (network: string) =>
   new GatewayError('payments_unavailable', `${network} does not answer. Nothing was refunded: try again.`)
 
-export const poor = (address: string, { name }: PaymentNetwork, held: bigint, amount: bigint) =>
+/** @param money in atomic units; `bound`: refunds that are on their way */
+export const poor = (
+  address: string,
+  { name }: PaymentNetwork,
+  { held, bound, amount }: { readonly held: bigint; readonly bound: bigint; readonly amount: bigint },
+) =>
   conflict(
-    `The refund account ${address} holds ${held} atomic units on ${name}, and ${amount} are to be refunded. Send it the asset and try again.`,
+    `The refund account ${address} holds ${held} atomic units on ${name}, of which ${bound} are on their way already, and ${amount} are to be refunded. Send it the asset and try again.`,
   )
 
 /** @returns the problem for whoever asked for more than there is, or for what is not paid */

@@ -85,6 +85,8 @@ const LEASE_MS = 30_000
 /** Ethereum calls a block final after thirteen minutes; the others that are pinned are faster. */
 const REORG_WINDOW_MS = 15 * 60_000
 const BATCH = 100
+/** Open refunds that are counted against what the account holds. */
+const MOST_OPEN = 1_000
 
 export function createRefunds(parts: RefundParts): Refunds {
   const { store, networks, chains, evidence, router, account, baseUrl, fault, now, log } = parts
@@ -108,7 +110,12 @@ export function createRefunds(parts: RefundParts): Refunds {
       if (!(thrown instanceof ChainError)) throw thrown
     }
     if (held === undefined) throw refuse.chainSilent(network.name)
-    if (held < amount) throw refuse.poor(address, network, held, amount)
+    // What is on its way leaves the account too: a transfer that it does not cover would be reverted at the settlers' cost.
+    const open = await store.listOpenRefunds({ before: Number.MAX_SAFE_INTEGER, limit: MOST_OPEN })
+    const bound = sumOf(
+      open.filter((refund) => refund.sender === address && refund.network === network.network),
+    )
+    if (held < bound + amount) throw refuse.poor(address, network, { held, bound, amount })
   }
 
   /** @throws {GatewayError} */
@@ -168,7 +175,11 @@ export function createRefunds(parts: RefundParts): Refunds {
     createdAt,
   })
 
-  /** Sends it once, by the first upstream that takes it. @returns the refund as it stands then */
+  /**
+   * Sends it once, by the first upstream that takes it. A later round may choose another one, unlike with a buyer's payment:
+   * nobody waits for an answer that could differ, and the nonce is spent once whoever submits it.
+   * @returns the refund as it stands then
+   */
   async function submit(refund: Refund): Promise<Refund> {
     const network = networks.find(refund.network)
     // A replaced key cannot sign for the account of before: the transfer expires, and is then refunded anew.

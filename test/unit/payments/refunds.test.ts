@@ -297,6 +297,20 @@ describe('a refund is refused in words', () => {
     expect(world.upstream.settled).toEqual([])
   })
 
+  it('where other refunds on their way take what the account holds', async () => {
+    world.upstream.answer = { state: 'unknown', reason: 'timeout' }
+    world.chain.balanceOf = async () => 1_500n
+    await refund(await settledClaim())
+    const claimId = await settledClaim()
+    const thrown = await refused(claimId)
+    expect(thrown).toMatchObject(CONFLICT)
+    expect(String(thrown)).toContain(
+      'holds 1500 atomic units on Base Sepolia, of which 1000 are on their way',
+    )
+    expect(await refund(claimId, { amount: '500' })).toMatchObject({ state: 'submitted' })
+    expect(await temp.store.listRefunds(claimId)).toHaveLength(1)
+  })
+
   it('of a payment that is not settled', async () => {
     const { id } = await claimFor(temp.store, makePayment(Date.now()), BOOT)
     expect(String(await refused(id))).toContain('claimed')
