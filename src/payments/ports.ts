@@ -112,6 +112,8 @@ export type Verdict =
       readonly payer?: string | undefined
       /** The payment is not at fault (a chain did not answer): 503, never "invalid". */
       readonly isRetryable: boolean
+      /** An upstream answered that it cannot check this very payment, which says nothing of other payments. */
+      readonly isOfThisPayment?: boolean
     }
 
 export interface Verifier {

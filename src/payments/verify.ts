@@ -175,7 +175,10 @@ export function createVerifier(parts: VerifierParts): Verifier {
         .verify({ payment, requirements, deadlineMs: UPSTREAM_VERIFY_MS })
         .catch(() => undefined)
       const isAnswered = verdict !== undefined && (verdict.ok || !verdict.isRetryable)
-      router.report(upstream.id, { ok: isAnswered, ms: now() - startedAt, kind: { scheme, network } })
+      // One wallet that no facilitator can check would otherwise close the network for everybody.
+      const isOfThisPayment = verdict?.ok === false && verdict.isOfThisPayment === true
+      if (!isOfThisPayment)
+        router.report(upstream.id, { ok: isAnswered, ms: now() - startedAt, kind: { scheme, network } })
       if (isAnswered) return verdict
     }
     return unavailable(

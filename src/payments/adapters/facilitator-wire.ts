@@ -110,7 +110,7 @@ export function readVerdict(
   { payment }: Pick<UpstreamRequest, 'payment'>,
   id: string,
 ): Verdict {
-  const unavailable = (why: string): Verdict => ({
+  const unavailable = (why: string): Verdict & { ok: false } => ({
     ok: false,
     check: 'route',
     reason: 'unexpected_verify_error',
@@ -127,7 +127,8 @@ export function readVerdict(
     return { ok: true, payer }
   }
   const reason = toReason(data.invalidReason, 'unexpected_verify_error')
-  if (reason.startsWith('unexpected_')) return unavailable('could not check the payment')
+  if (reason.startsWith('unexpected_'))
+    return { ...unavailable('could not check the payment'), isOfThisPayment: true }
   return {
     ok: false,
     check: 'route',

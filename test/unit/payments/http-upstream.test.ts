@@ -316,7 +316,11 @@ describe('an answer to a verification', () => {
     ['invalid', reply({ isValid: false, invalidReason: 'insufficient_funds' }), invalid],
     ['invalid with status 400', reply({ isValid: false, invalidReason: 'insufficient_funds' }, 400), invalid],
     ['invalid without a reason', reply({ isValid: false }), retryable],
-    ['not able to tell', reply({ isValid: false, invalidReason: 'unexpected_verify_error' }), retryable],
+    [
+      'not able to tell',
+      reply({ isValid: false, invalidReason: 'unexpected_verify_error' }),
+      { ...retryable, isOfThisPayment: true },
+    ],
     ['status 503', reply({ isValid: false, invalidReason: 'insufficient_funds' }, 503), retryable],
     ['garbage', reply('no'), retryable],
     ['nothing', (_call, res) => void res.destroy(), retryable],

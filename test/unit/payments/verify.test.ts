@@ -442,6 +442,13 @@ describe('payments that others judge', () => {
     expect(asked).toEqual(['policy', 'store', 'up0', 'up0 bad', 'up1', 'up1 good'])
   })
 
+  it('leave an upstream in service for others that cannot check this very payment', async () => {
+    const unchecked = { ...busy, isOfThisPayment: true }
+    const { verify, asked } = arrange({ upstreams: [unchecked, unchecked] })
+    expect(await verify(foreign(), upto)).toMatchObject({ ok: false, isRetryable: true })
+    expect(asked).toEqual(['policy', 'store', 'up0', 'up1'])
+  })
+
   it.each<[string, readonly (Verdict | Error)[], object]>([
     ['a no is a no', [no, ok], { check: 'signature', isRetryable: false }],
     ['busy ones are passed by', [busy, no], { check: 'signature', isRetryable: false }],
