@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /**
- * Transforms items of `<chain id>:<digits>` into a table; leading zeros and signs are refused.
+ * Transforms items of `<chain id>:<digits>` into a table; leading zeros, signs and a second item of a chain are refused.
  * @param read undefined for a number that is not allowed
  * @param words what an item must be, with an example
  */
@@ -15,6 +15,10 @@ export const byChain =
       const value = digits === undefined ? undefined : read(digits)
       if (chainId === undefined || value === undefined) {
         context.addIssue(`must be ${words}, comma-separated`)
+        return z.NEVER
+      }
+      if (Object.hasOwn(table, chainId)) {
+        context.addIssue(`must name every chain once, and names ${chainId} twice`)
         return z.NEVER
       }
       table[Number(chainId)] = value

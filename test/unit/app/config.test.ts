@@ -125,6 +125,13 @@ describe('loadConfig', () => {
     expect(problemsOf(env)).toEqual([])
   })
 
+  it.each(['GATEWAY_CONFIRMATIONS', 'GATEWAY_SETTLER_MAX_FEE_GWEI'])('%s names a chain once', (name) => {
+    // Of two depths the last one would count, whichever was meant.
+    expect(problemsOf({ [name]: '1:12,137:2,1:1' })).toEqual([
+      `${name} must name every chain once, and names 1 twice`,
+    ])
+  })
+
   it('reads how deep a transfer must be on each chain', () => {
     const { confirmations } = loadConfig({ GATEWAY_CONFIRMATIONS: '1:12, 137:256' })
     expect(confirmations).toEqual({ 1: 12, 137: 256 })
