@@ -21,7 +21,7 @@ describe.each(ENGINES)('kill -9 of a poor wallet’s payment (%s)', (engine) => 
 
   beforeAll(async () => {
     chain = await startTestChain(84532)
-    world = await createWorld({ engine, env: { ...chain.env, GATEWAY_RPC_8453: chain.rpcUrl } })
+    world = await createWorld({ engine, env: { ...chain.env, GATEWAY_RPC_8453: 'http://127.0.0.1:1' } })
     world.upstream.respond((request, res) => {
       res.writeHead(200, { 'content-type': 'text/plain' }).end(`page ${request.target}`)
     })

@@ -16,7 +16,7 @@ describe('kill -9 while a transaction waits for its block', () => {
     world = await createWorld({
       engine: 'sqlite',
       // One chain is enough, and no other one has to start.
-      env: { ...chain.env, GATEWAY_RPC_8453: chain.rpcUrl },
+      env: { ...chain.env, GATEWAY_RPC_8453: 'http://127.0.0.1:1' },
     })
   }, 120_000)
   afterAll(async () => {
