@@ -9,7 +9,7 @@ import type { Payment, Route, Router, Upstream, UpstreamSettlement } from './por
 
 export interface SubmissionParts {
   readonly router: Pick<Router, 'report'>
-  readonly evidence: EvidenceReader
+  readonly evidence: Pick<EvidenceReader, 'canRead' | 'read'>
   readonly now: () => number
   readonly log: Logger
   readonly upstreamMs?: number | undefined
@@ -134,6 +134,7 @@ const pauseFor = (ms: number, signal: AbortSignal) =>
  */
 const CANNOT_SETTLE: ReadonlySet<string> = new Set([
   'out_of_gas',
+  'settlers_stuck',
   'gas_price_above_cap',
   'chain_unreachable',
   'no_settler',
