@@ -20,7 +20,6 @@ import type { Funds, PaymentClaim, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { SettleResponse, VerifyResponse } from '../../schemas/x402.ts'
 import type { Caller } from '../core/caller.ts'
-import type { CreditsRequired, Terms } from '../core/charging.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 
 // payments ---------------------------------------------------------------------------------------------------------
@@ -101,6 +100,8 @@ export type Verdict =
       readonly payer: string
       /** What the payer was seen to hold; whoever claims the payment has the store check it. */
       readonly funds?: Funds | undefined
+      /** The most payments of this payer that may be open, where it is fewer than of others. */
+      readonly maxOpen?: number | undefined
     }
   | {
       readonly ok: false
@@ -412,46 +413,4 @@ export interface Facilitator {
   identity(): Promise<Record<string, unknown>>
   /** @throws {GatewayError} no_route */
   route(selector: { network: string; scheme: string }): Promise<Record<string, unknown>>
-}
-
-export interface PurchaseRequest {
-  readonly credits: number
-  /** One-time reference of a 402 for credits; needed where the caller has no account. */
-  readonly account_reference?: string | undefined
-}
-
-/** Credits bought with x402. */
-export interface Purchases {
-  /**
-   * @throws {GatewayError} input_invalid, input_conflict, key_required, account_not_found, state_conflict,
-   * payments_unavailable
-   */
-  plan(request: PurchaseRequest, caller: Caller): Promise<PlannedPurchase>
-  readonly creditsRequired: CreditsRequired
-}
-
-/** A purchase as it was understood: whose credits, how many, for how much. */
-export interface PlannedPurchase {
-  readonly charge: Terms
-  /**
-   * Result for the buyer; the credits themselves come with the settlement of the claim.
-   * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
-   */
-  run(context: { readonly claimId: string }): Promise<PurchaseResult>
-}
-
-export interface PurchaseResult {
-  readonly credits_granted: number
-  /** Only to its holder: who pays by reference is not told. */
-  readonly account_id: string | null
-  readonly claim_id: string
-  readonly payment_url: string
-  readonly balance_url: string
-  readonly cost: {
-    readonly amount_atomic: string
-    readonly amount: string
-    readonly currency: 'USDC'
-    readonly decimals: number
-    readonly credit_price_atomic: string
-  }
 }

@@ -4,7 +4,7 @@ import { formatAtomic } from '../../schemas/money.ts'
 import type { PaymentRequired } from '../../schemas/x402.ts'
 import type { Config } from '../core/config.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { PurchaseRequest, Purchases, PurchaseResult } from './ports.ts'
+import type { CreditsRequired, Terms } from '../core/charging.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Caller } from '../core/caller.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
@@ -12,6 +12,48 @@ import type { Store } from '../store/ports.ts'
 import type { Networks } from '../core/networks.ts'
 import { createTopUpTokens, type TopUpToken } from './topup-tokens.ts'
 import { toRequirements } from './requirements.ts'
+
+export interface PurchaseRequest {
+  readonly credits: number
+  /** One-time reference of a 402 for credits; needed where the caller has no account. */
+  readonly account_reference?: string | undefined
+}
+
+/** Credits bought with x402. */
+export interface Purchases {
+  /**
+   * @throws {GatewayError} input_invalid, input_conflict, key_required, account_not_found, state_conflict,
+   * payments_unavailable
+   */
+  plan(request: PurchaseRequest, caller: Caller): Promise<PlannedPurchase>
+  readonly creditsRequired: CreditsRequired
+}
+
+/** A purchase as it was understood: whose credits, how many, for how much. */
+export interface PlannedPurchase {
+  readonly charge: Terms
+  /**
+   * Result for the buyer; the credits themselves come with the settlement of the claim.
+   * @throws {GatewayError} state_conflict when the reference pays, or paid, through another claim
+   */
+  run(context: { readonly claimId: string }): Promise<PurchaseResult>
+}
+
+export interface PurchaseResult {
+  readonly credits_granted: number
+  /** Only to its holder: who pays by reference is not told. */
+  readonly account_id: string | null
+  readonly claim_id: string
+  readonly payment_url: string
+  readonly balance_url: string
+  readonly cost: {
+    readonly amount_atomic: string
+    readonly amount: string
+    readonly currency: 'USDC'
+    readonly decimals: number
+    readonly credit_price_atomic: string
+  }
+}
 
 export interface PurchaseParts {
   readonly config: Pick<Config, 'creditPriceAtomic'>

@@ -36,7 +36,7 @@ export async function claimVerified(
   const { verify, claim, maxOpen = MAX_OPEN } = steps
   let passed = verdict
   for (let looks = 1; ; looks++) {
-    const claimed = await claim({ funds: passed.funds, maxOpen })
+    const claimed = await claim({ funds: passed.funds, maxOpen: passed.maxOpen ?? maxOpen })
     if (claimed.ok) return { state: 'claimed', claim: claimed.claim }
     if (claimed.claim) return { state: 'taken', claim: claimed.claim }
     if (looks === MAX_LOOKS) return { state: 'refused', verdict: crowdedOut(passed.payer) }

@@ -40,6 +40,11 @@ export interface VerifierParts {
 
 const RATE_LIMIT = { perPayer: 300, perPayee: 6000 }
 export const MAX_OPEN = 128
+/**
+ * The same of a contract wallet: its code may agree in the simulation and not in the transaction, which then reverts at the
+ * operator's cost and stays open until its authorization expires.
+ */
+export const MAX_OPEN_OF_CONTRACT = 8
 /** Pauses before a payer is looked at again whose payments are being settled: between its block and its row each counts twice. */
 const SETTLING_PAUSES_MS = [100, 300] as const
 const UPSTREAM_VERIFY_MS = 5000
@@ -161,8 +166,10 @@ export function createVerifier(parts: VerifierParts): Verifier {
     const verdict = withFunds(payment.payer, standing, probe.balance, authorization.value)
     // The token took the signature of a contract wallet, in the simulation. Whoever will submit it has to agree.
     if (isSigner || !verdict.ok) return verdict
+    const most = Math.min(maxOpen, MAX_OPEN_OF_CONTRACT)
+    if (standing && standing.open.count >= most) return tooManyOpen(payment.payer, standing.open.count)
     const agreed = await askUpstreams(payment, requirements)
-    return agreed.ok ? { ...agreed, funds: verdict.funds } : agreed
+    return agreed.ok ? { ...agreed, funds: verdict.funds, maxOpen: most } : agreed
   }
 
   /** Contract wallets, other schemes and other families of chains are judged by whoever will settle them. */

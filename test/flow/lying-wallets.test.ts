@@ -3,6 +3,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { facilitatorSettle } from '../../tools/facilitator-settle.ts'
+import { MAX_OPEN_OF_CONTRACT } from '../../src/payments/verify.ts'
 import { cites } from '../requirements.ts'
 import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -72,6 +73,28 @@ it(cites('x402:claim:funds', 'a payment whose transaction reverted is not sent a
   expect([answer.status, answer.body.text]).toEqual([503, undefined])
   expect((await broadcasts()) - before).toBe(1)
 })
+
+it(
+  cites('x402:claim:funds', 'a wallet that lies costs few transactions, however many it signs'),
+  async () => {
+    const wallet = await walletOf(LIES_FOR_EVER)
+    await chain.fund(wallet.address, 1_000_000n)
+    const before = await broadcasts()
+    const answers = await Promise.all(
+      Array.from({ length: 3 * MAX_OPEN_OF_CONTRACT }, async () =>
+        post(
+          gateway.baseUrl + PAID,
+          { text: 'hello' },
+          { 'payment-signature': toHeader(await sign(wallet)) },
+        ),
+      ),
+    )
+    const refused = answers.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThanOrEqual(2 * MAX_OPEN_OF_CONTRACT)
+    expect((await broadcasts()) - before).toBeLessThanOrEqual(MAX_OPEN_OF_CONTRACT)
+  },
+  60_000,
+)
 
 it(
   cites('x402:settle:allowance', 'a transaction that reverted has used up one of the free settlements'),

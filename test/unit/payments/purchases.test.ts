@@ -4,7 +4,7 @@ import { PaymentRequired } from '../../../schemas/x402.ts'
 import { createNetworks } from '../../../src/core/networks.ts'
 import { toCanonicalJson } from '../../../src/lib/canonical-json.ts'
 import { createPurchases, type PurchaseParts } from '../../../src/payments/purchases.ts'
-import type { PurchaseRequest, Purchases } from '../../../src/payments/ports.ts'
+import type { PurchaseRequest, Purchases } from '../../../src/payments/purchases.ts'
 import type { Caller } from '../../../src/core/caller.ts'
 
 const START = Date.parse('2026-11-21T12:00:00.000Z')

@@ -14,7 +14,12 @@ import {
   type Upstream,
   type Verdict,
 } from '../../../src/payments/ports.ts'
-import { claimKeyOf, createVerifier, type VerifierParts } from '../../../src/payments/verify.ts'
+import {
+  claimKeyOf,
+  createVerifier,
+  type VerifierParts,
+  MAX_OPEN_OF_CONTRACT,
+} from '../../../src/payments/verify.ts'
 import { decodePayment } from '../../../src/payments/wire.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { PaymentClaim } from '../../../src/store/ports.ts'
@@ -318,7 +323,9 @@ describe('contract wallets', () => {
     cites('x402:verify:erc1271', 'are judged by their code, with signatures of %s'),
     async (_, overrides) => {
       const { verify, asked } = arrange(wallet)
-      expect(await verify(await sign(overrides), requirements)).toEqual(PASSED)
+      // Its code may say no when it counts, so that fewer of its payments may be open.
+      const passed = { ...PASSED, maxOpen: MAX_OPEN_OF_CONTRACT }
+      expect(await verify(await sign(overrides), requirements)).toEqual(passed)
       expect(asked).toEqual(['policy', 'store', 'chain', 'up0', 'up0 good'])
     },
   )
