@@ -85,7 +85,7 @@ it('names every command that `--help` lists', async () => {
   const [, listed] = /lists\s+the\s+rest: ([^.]*)\./.exec(pages.get('docs/operating.md')!)!
   const help = start(process.execPath, [launcher, '--help'], { env: environment() })
   await help.ended
-  const commands = [...help.stdout().matchAll(/^ {2}([a-z]+)(?: \[options\])?(?: <\w+>)? {2,}/gm)].map(
+  const commands = [...help.stdout().matchAll(/^ {2}([a-z-]+)(?: \[options\])?(?: <\w+>)? {2,}/gm)].map(
     ([, name]) => name,
   )
   const before = ['serve', 'stdio', 'doctor']
