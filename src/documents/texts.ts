@@ -42,10 +42,15 @@ export function agentText(registry: Registry, addresses: Addresses): string {
 
 type Detail = (theirs: Registry['tools']) => readonly string[]
 
+/** Operators read the documentation: their tools are here for completeness, and give up room before those of agents do. */
+const isForOperators = (tool: AnyTool) => tool.caller === 'operator' || tool.caller === 'admin'
+const namesOf: Detail = (theirs) => [theirs.map(({ tool }) => tool.name).join(' ')]
+
 const DETAILS: readonly Detail[] = [
   (theirs) => theirs.map(toolLine),
+  (theirs) => (theirs.some(({ tool }) => isForOperators(tool)) ? namesOf(theirs) : theirs.map(toolLine)),
   (theirs) => theirs.map(({ tool }) => [addressOf(tool), ...pricedWords(tool)].join(' | ')),
-  (theirs) => [theirs.map(({ tool }) => tool.name).join(' ')],
+  namesOf,
   (theirs) => [`${theirs.length} tools, each with its address and price: GET /v1/protocols`],
 ]
 
@@ -118,14 +123,11 @@ const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
 const MAX_PAID_NAMES = 12
 
 function toolLine({ tool }: Registry['tools'][number]): string {
-  // Operators read the documentation; their tools are here for completeness, and the names say what they do.
-  const isForOperators = tool.caller === 'operator' || tool.caller === 'admin'
   const address = addressOf(tool)
-  return [
-    `${tool.name} ${isForOperators ? shorten(address) : address}`,
-    ...pricedWords(tool),
-    ...(isForOperators ? [] : [tool.title]),
-  ].join(' | ')
+  // The names of operators' tools say what they do.
+  return isForOperators(tool)
+    ? [`${tool.name} ${shorten(address)}`, ...pricedWords(tool)].join(' | ')
+    : [`${tool.name} ${address}`, ...pricedWords(tool), tool.title].join(' | ')
 }
 
 /** `POST /v1/keys/{key_id}/revoke` -> `/keys/{id}/revoke`: the heading says what is left out. */
