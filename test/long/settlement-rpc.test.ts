@@ -178,8 +178,8 @@ describe.for(FLOWS)('$name', ({ pay, expectPaid, expectRepeated, receipt, refusa
           const bench = await openBench(test)
           const { node, skip, sent, income } = bench
           const payment = await sign(bench)
-          // What a transaction costs is the first question after the payment was claimed.
-          node.on('eth_getBlockByNumber', () => {
+          // The account's nonce is asked for after the payment was claimed, and not before.
+          node.on('eth_getTransactionCount', () => {
             node.onRequest(NODE_FAULTS[fault])
             return { drop: 'before' }
           })
