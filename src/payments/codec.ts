@@ -13,9 +13,10 @@ const MAX_TEXT_CHARACTERS = 65_536
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** @returns the refusal of a payment that cannot be read; `member` is a dotted path, '' for the payment as a whole */
-export function paymentInvalid(member: string, problem: string): GatewayError {
+export function paymentInvalid(member: string, problem: string, reason?: string): GatewayError {
   const pointer = member === '' ? '' : `/${member.replaceAll('.', '/')}`
   return new GatewayError('payment_invalid', `${member === '' ? 'The payment' : member} ${problem}`, {
+    ...(reason !== undefined && { reason }),
     extras: { fields: [{ pointer, message: problem }] },
   })
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../core/errors.ts'
 import type { PaymentClaim } from '../store/ports.ts'
 import { failure } from './claim-store.ts'
 import type { Payment, Settlement, Verdict } from './ports.ts'
+import { INVALID_VERSION } from './wire.ts'
 
 type Refused = Extract<Verdict, { ok: false }>
 
@@ -130,7 +131,7 @@ export function asVerifyRefusal(thrown: unknown): unknown {
   return withMembers(thrown, {
     ...(thrown.code !== 'key_required' && { check: 'shape' }),
     isValid: false,
-    invalidReason: thrown.code === 'key_required' ? 'key_required' : 'invalid_payload',
+    invalidReason: thrown.code === 'key_required' ? 'key_required' : shapeReason(thrown),
     invalidMessage: thrown.message,
   })
 }
@@ -138,15 +139,18 @@ export function asVerifyRefusal(thrown: unknown): unknown {
 /** The same for /settle; a refusal that has its members keeps them. */
 export function asSettleRefusal(thrown: unknown, payment: Payment | undefined): unknown {
   if (!(thrown instanceof GatewayError) || thrown.extras['success'] === false) return thrown
-  const reason = REASONS[thrown.code] ?? 'unexpected_settle_error'
+  const isShape = thrown.code === 'payment_invalid'
+  const reason = isShape ? shapeReason(thrown) : (REASONS[thrown.code] ?? 'unexpected_settle_error')
   return withMembers(thrown, {
-    ...(thrown.code === 'payment_invalid' && { check: 'shape' }),
+    ...(isShape && { check: 'shape' }),
     ...members(payment, reason, thrown.message),
   })
 }
 
+const shapeReason = ({ reason }: GatewayError) =>
+  reason === INVALID_VERSION ? INVALID_VERSION : 'invalid_payload'
+
 const REASONS: Readonly<Record<string, string>> = {
-  payment_invalid: 'invalid_payload',
   no_route: 'unsupported_scheme',
   credits_required: 'credits_required',
   key_required: 'key_required',

@@ -123,13 +123,16 @@ function withPinnedSpelling(requirements: PaymentRequirements, networks: Network
   return isPinned ? { ...requirements, asset: pinned } : requirements
 }
 
+/** The error string of x402 (core, section 9) for a version that is not served. */
+export const INVALID_VERSION = 'invalid_x402_version'
+
 function readPayment(value: unknown, at = ''): Payment {
   assertPlain(value)
   if (!isObject(value)) throw paymentInvalid(at, 'must be a JSON object.')
   const shape = readX402Shape(value)
   if (shape.version === 2) return readV2(parseShape(PayloadV2, value, at), value, shape, at)
   if (shape.version === 1) return readV1(parseShape(PayloadV1, value, at), value, shape, at)
-  throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.')
+  throw paymentInvalid(join(at, 'x402Version'), 'must be the number 1 or 2.', INVALID_VERSION)
 }
 
 function readV2(wire: PaymentPayloadV2, presented: unknown, { method }: X402Shape, at: string): Payment {
@@ -249,7 +252,8 @@ function parseShape<T>(schema: z.ZodType<T>, value: unknown, at: string): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = must(parsed.error.issues[0], 'the first issue of a refused value')
-  throw paymentInvalid(join(at, ...issue.path.map(String)), problemOf(issue))
+  const reason = issue.path.at(-1) === 'x402Version' ? INVALID_VERSION : undefined
+  throw paymentInvalid(join(at, ...issue.path.map(String)), problemOf(issue), reason)
 }
 
 function problemOf(issue: z.core.$ZodIssue): string {

@@ -131,20 +131,28 @@ describe.each(ENGINES)('the facilitator (%s)', (engine) => {
       },
     )
 
-    it.each<[string, unknown]>([
+    it.for<[string, unknown, string?]>([
+      [
+        'a version to come',
+        { x402Version: 99, paymentPayload: { x402Version: 99 }, paymentRequirements: {} },
+        'invalid_x402_version',
+      ],
       ['an empty object', {}],
       ['a payment that is text', { x402Version: 2, paymentPayload: 'x', paymentRequirements: {} }],
       ['a float as amount', { paymentPayload: { x402Version: 2 }, paymentRequirements: { amount: 1.5 } }],
-    ])(cites('x402:verify:words', 'refuses %s in words that stock clients read too'), async (_name, body) => {
-      for (const [path, members] of [
-        ['/verify', { isValid: false, invalidReason: 'invalid_payload' }],
-        ['/settle', { success: false, errorReason: 'invalid_payload', transaction: '', network: '' }],
-      ] as const) {
-        const answer = await post(gateway, path, body)
-        expect([answer.status, answer.body.code]).toEqual([400, 'payment_invalid'])
-        expect(answer.body).toMatchObject(members)
-      }
-    })
+    ])(
+      cites('x402:verify:words', 'refuses %s in words that stock clients read too'),
+      async ([, body, reason = 'invalid_payload']) => {
+        for (const [path, members] of [
+          ['/verify', { isValid: false, invalidReason: reason }],
+          ['/settle', { success: false, errorReason: reason, transaction: '', network: '' }],
+        ] as const) {
+          const answer = await post(gateway, path, body)
+          expect([answer.status, answer.body.code]).toEqual([400, 'payment_invalid'])
+          expect(answer.body).toMatchObject(members)
+        }
+      },
+    )
   })
 
   describe('POST /settle', () => {
