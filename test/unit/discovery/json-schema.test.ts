@@ -55,6 +55,9 @@ const CASES: readonly (readonly [object | boolean, readonly unknown[]])[] = [
   ],
   [{ $ref: '#/$defs/a~1b%20c', $defs: { 'a/b c': { type: 'string' } } }, ['a', 1]],
   [{ pattern: '^[a-z]+$' }, ['abc', 'ABC', 5]],
+  [{ pattern: '^(a+)+$' }, [`${'a'.repeat(40)}`, `${'a'.repeat(20)}!`]],
+  [{ pattern: String.raw`^[\w-]+@\p{L}+\.(?:com|org)$` }, ['a-b@cé.org', 'a@b.net', '']],
+  [{ pattern: '^.$' }, ['😀', 'ab']],
   [{ properties: { a: false, b: true } }, [{ a: 1 }, { b: 1 }]],
 ]
 
@@ -108,6 +111,8 @@ describe('a schema of a stranger', () => {
     ['is no schema', [1]],
     ['has a word of the wrong type', { required: 'a' }],
     ['has a pattern that is none', { properties: { a: { pattern: '(' } } }],
+    ['looks around', { properties: { a: { pattern: '(?=x)' } } }],
+    ['refers back', { properties: { a: { pattern: String.raw`(x)\1` } } }],
   ])('that %s is refused unread', (_, schema) => {
     expect(validateBySchema(schema, { a: 'x' })).toEqual({ ok: false, reason: 'unsupported' })
   })
@@ -133,7 +138,12 @@ describe('a schema of a stranger', () => {
       { allOf: Array.from({ length: 300 }, () => ({ minLength: 1 })) },
       'x'.repeat(2_000),
     ],
-    ['backtracks for ever', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}!`],
+    [
+      'has a pattern of many states for a long text',
+      { pattern: String.raw`\p{L}{1,900}\p{Lu}` },
+      'a'.repeat(20_000),
+    ],
+    ['has a pattern that is long', { pattern: 'a?'.repeat(200) }, 'a'],
     [
       'asks for many patterns',
       { propertyNames: { pattern: 'a' } },
@@ -144,5 +154,10 @@ describe('a schema of a stranger', () => {
     const started = performance.now()
     expect(validateBySchema({ $schema: DRAFT, ...schema }, value)).toEqual({ ok: false, reason: 'costly' })
     expect(performance.now() - started).toBeLessThan(1_000)
+  })
+
+  it('that makes others backtrack for ever is judged in time linear in the text', () => {
+    const text = `${'a'.repeat(10_000)}!`
+    expect(validateBySchema({ pattern: '^(a+)+$' }, text)).toEqual({ ok: false, reason: 'invalid' })
   })
 })
