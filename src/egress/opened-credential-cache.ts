@@ -4,7 +4,7 @@
 import type { Secret } from '../lib/secret.ts'
 import type { SealedCredential } from '../store/ports.ts'
 import { bindingOf } from './sealing.ts'
-import type { createLeakGate, LeakGate } from './leak-gate.ts'
+import type { createLeakGate, LeakGate } from './leak/gate.ts'
 import type { Vault } from './ports.ts'
 
 /** It runs from when the credential was opened, however often that is used meanwhile. */

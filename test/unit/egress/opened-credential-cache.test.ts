@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createLeakGate } from '../../../src/egress/leak-gate.ts'
+import { createLeakGate } from '../../../src/egress/leak/gate.ts'
 import { createOpenedCredentials } from '../../../src/egress/opened-credential-cache.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'

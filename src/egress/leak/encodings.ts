@@ -1,5 +1,5 @@
 // A secret in the encodings that turn every byte into something else. Encodings that leave some bytes as they are (percent,
-// JSON, HTML …) have too many mixed forms to list: leak-decodings.ts undoes those.
+// JSON, HTML …) have too many mixed forms to list: decodings.ts undoes those.
 import type { Pattern } from './multi-search.ts'
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLeakGate } from '../../../src/egress/leak-gate.ts'
-import { Secret } from '../../../src/lib/secret.ts'
-import { cites } from '../../requirements.ts'
+import { createLeakGate } from '../../../../src/egress/leak/gate.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+import { cites } from '../../../requirements.ts'
 
 const hexOf = (value: string) => Buffer.from(value).toString('hex')
 const pairs = (value: string) => hexOf(value).match(/../g)!

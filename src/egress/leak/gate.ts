@@ -1,11 +1,11 @@
 // Whether a response holds the secret, in any of the forms that an echo, an error page, a log or a debugger gives it.
 // Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
-import type { Secret } from '../lib/secret.ts'
-import { encodeEveryWay } from './leak-encodings.ts'
-import { findInEveryDecoding } from './leak-decodings.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { encodeEveryWay } from './encodings.ts'
+import { findInEveryDecoding } from './decodings.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
-import type { OutboundResponse } from './ports.ts'
+import type { OutboundResponse } from '../ports.ts'
 
 /** Shorter secrets occur by chance, so storing them is refused. */
 export const MIN_SECRET_BYTES = 8
