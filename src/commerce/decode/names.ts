@@ -9,15 +9,14 @@ export function isMandateName(name: string): boolean {
 export type MandateKind = 'intent' | 'cart' | 'payment'
 
 /** Members that hold a mandate of AP2 0.1. */
-const MANDATES: Readonly<Record<string, MandateKind>> = {
-  'ap2.mandates.IntentMandate': 'intent',
-  'ap2.mandates.CartMandate': 'cart',
-  'ap2.mandates.PaymentMandate': 'payment',
-}
+const MANDATES: ReadonlyMap<string, MandateKind> = new Map([
+  ['ap2.mandates.IntentMandate', 'intent'],
+  ['ap2.mandates.CartMandate', 'cart'],
+  ['ap2.mandates.PaymentMandate', 'payment'],
+])
 
 /** @returns the kind of the mandate that a member of this name holds, if it is named that */
-export const mandateOf = (name: string): MandateKind | undefined =>
-  Object.hasOwn(MANDATES, name) ? MANDATES[name] : undefined
+export const mandateOf = (name: string): MandateKind | undefined => MANDATES.get(name)
 
 const CODE_NAME =
   /^(?:cvc|cvv|cvc2|cvv2|csc|card_?cvc|card_?cvv|(?:card_?)?security_?code|card_?verification_?code)$/i
