@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PartName, PartText } from './credential-settings.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp, UpstreamResponse } from './http.ts'
 import { CreditsCharged } from './money.ts'
 import { Receipt } from './receipt.ts'
@@ -34,6 +35,10 @@ export const UpstreamSecret = z
   })
   .describe('The upstream secret itself. Write-only: no answer of the gateway ever contains it')
 
+export const SecretTexts = z
+  .record(PartName, PartText)
+  .describe('Instead of `secret`: several texts by name, such as `user` and `password`. Write-only, too')
+
 export const Label = z.string().min(1).max(100).describe('Your own name for it; shown in lists')
 
 export const scopeFields = {
@@ -65,6 +70,9 @@ export const CredentialMetadata = z.strictObject({
   ...scopeFields,
   header: z.string().describe('Request header the secret is sent in'),
   scheme: z.string().describe('Word before the secret in that header; empty for none'),
+  settings: z
+    .record(z.string(), z.unknown())
+    .describe('What was set beyond that: parts, placements, headers, limits'),
   version: z.int().min(1).describe('Counts rotations of the secret'),
   created_at: Timestamp,
   rotated_at: Timestamp.nullable(),

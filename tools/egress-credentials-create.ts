@@ -1,7 +1,15 @@
 import { z } from 'zod'
-import { CredentialMetadata, Label, ProviderId, scopeFields, UpstreamSecret } from '../schemas/egress.ts'
+import { CredentialSettings, HeaderName, HeaderScheme } from '../schemas/credential-settings.ts'
+import {
+  CredentialMetadata,
+  Label,
+  ProviderId,
+  scopeFields,
+  SecretTexts,
+  UpstreamSecret,
+} from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { Secret } from '../src/lib/secret.ts'
+import { readParts } from '../src/egress/placement/parts.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsCreate = defineTool({
@@ -14,22 +22,18 @@ export const egressCredentialsCreate = defineTool({
   input: z.strictObject({
     provider: ProviderId,
     label: Label.default('credential'),
-    secret: UpstreamSecret,
+    secret: UpstreamSecret.optional(),
+    parts: SecretTexts.optional(),
     hosts: scopeFields.hosts.optional().describe("Allowed hosts; a named provider's own by default"),
     path_prefixes: scopeFields.path_prefixes.describe('Allowed path prefixes; `["/"]` for the whole API'),
     methods: scopeFields.methods.describe('Allowed methods'),
-    header: z
-      .string()
-      .max(64)
-      .regex(/^[a-z0-9][a-z0-9-]*$/, 'a header name in lower case')
-      .optional()
-      .describe('For `custom`: header the secret is sent in; `authorization` by default'),
-    scheme: z
-      .string()
-      .max(32)
-      .regex(/^[A-Za-z][A-Za-z0-9._-]*$|^$/, 'one word, or empty')
-      .optional()
-      .describe('For `custom`: word before the secret; `Bearer` by default with `authorization`, else none'),
+    header: HeaderName.optional().describe(
+      'For `custom`: header the secret is sent in; `authorization` by default',
+    ),
+    scheme: HeaderScheme.optional().describe(
+      'For `custom`: word before the secret; `Bearer` by default with `authorization`, else none',
+    ),
+    settings: CredentialSettings.optional(),
   }),
   output: CredentialMetadata,
   price: free,
@@ -75,16 +79,17 @@ export const egressCredentialsCreate = defineTool({
     },
   ],
   handle: async function egressCredentialsCreate(
-    { provider, label, secret, header, scheme, ...scope },
+    { provider, label, secret, parts, header, scheme, settings, ...scope },
     { egress, caller },
   ) {
     return egress.createCredential(caller.accountId, {
       provider,
       label,
-      secret: new Secret(secret),
+      secret: readParts({ secret, parts }),
       scope,
       header,
       scheme,
+      settings,
     })
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { CredentialMetadata, UpstreamSecret, credentialId } from '../schemas/egress.ts'
+import { CredentialMetadata, SecretTexts, UpstreamSecret, credentialId } from '../schemas/egress.ts'
 import { free } from '../src/core/price.ts'
-import { Secret } from '../src/lib/secret.ts'
+import { readParts } from '../src/egress/placement/parts.ts'
 import { defineTool } from './services.ts'
 
 export const egressCredentialsRotate = defineTool({
@@ -10,7 +10,11 @@ export const egressCredentialsRotate = defineTool({
   summary:
     'Puts a new secret in the place of the old one and raises the version. Scope and capabilities stay; the next ' +
     'request uses the new secret.',
-  input: z.strictObject({ credential_id: credentialId, secret: UpstreamSecret }),
+  input: z.strictObject({
+    credential_id: credentialId,
+    secret: UpstreamSecret.optional(),
+    parts: SecretTexts.optional(),
+  }),
   output: CredentialMetadata,
   price: free,
   caller: 'operator',
@@ -30,7 +34,7 @@ export const egressCredentialsRotate = defineTool({
       },
     },
   ],
-  handle: async function egressCredentialsRotate({ credential_id, secret }, { egress, caller }) {
-    return egress.rotateCredential(caller.accountId, credential_id, new Secret(secret))
+  handle: async function egressCredentialsRotate({ credential_id, ...given }, { egress, caller }) {
+    return egress.rotateCredential(caller.accountId, credential_id, readParts(given))
   },
 })

@@ -1,10 +1,12 @@
 // Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
 import { bindingOf } from './sealing.ts'
+import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
+import { checkParts, describeParts, joinParts } from './placement/parts.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { isCallersHeader } from './headers.ts'
 import type { Vault } from './ports.ts'
@@ -52,6 +54,8 @@ export function createCredentials(parts: CredentialParts): Credentials {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
       const { header, scheme, hosts } = injectionOf(input)
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] })
+      const settings = settingsOf(input)
+      checkParts(input.secret, settings.parts)
       const createdAt = now()
       const credential: Credential = {
         id: newId('cred', createdAt),
@@ -61,13 +65,14 @@ export function createCredentials(parts: CredentialParts): Credentials {
         scope,
         header,
         scheme,
+        settings,
         version: 1,
         createdAt,
         rotatedAt: null,
         revokedAt: null,
       }
       await seals.run(async () => {
-        const sealed = await vault.seal(input.secret, bindingOf(credential))
+        const sealed = await vault.seal(joinParts(input.secret, settings), bindingOf(credential))
         await store.insertCredential({ ...credential, sealed })
       })
       return toCredentialMetadata(credential)
@@ -82,9 +87,11 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const credential = await find(accountId, credentialId)
       if (credential.revokedAt !== null)
         throw new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
+      const { settings } = credential
+      checkParts(secret, settings.parts)
       const version = credential.version + 1
       await seals.run(async () => {
-        const sealed = await vault.seal(secret, bindingOf({ ...credential, version }))
+        const sealed = await vault.seal(joinParts(secret, settings), bindingOf({ ...credential, version }))
         const fromVersion = credential.version
         if (!(await store.rotateCredential({ id: credentialId, accountId, fromVersion, sealed, now: now() })))
           throw new GatewayError(
@@ -132,6 +139,12 @@ function injectionOf(input: CreateInput): { header: string; scheme: string; host
       `${stranger} is not a host of ${provider}; use the provider \`custom\``,
     )
   return { header: preset.header, scheme: preset.scheme, hosts: hosts ?? preset.hosts }
+}
+
+/** As given, and what the parts of the secret are called. */
+function settingsOf({ secret, settings = {} }: CreateInput): CredentialSettings {
+  const parts = describeParts(secret, settings.parts)
+  return { ...settings, ...(parts && { parts }) }
 }
 
 /** An allow-list is required, and every entry of it must be something a canonical request can match. */

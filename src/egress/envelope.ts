@@ -54,13 +54,26 @@ export function createVault(authority: UnwrapAuthority): Vault {
 
 /**
  * The additional data of both layers. Without `kid`: wrapping the record key to another authority must leave the
- * ciphertext and everything it authenticates as they are.
+ * ciphertext and everything it authenticates as they are. A credential without settings has the text of before there were any,
+ * so that what was sealed then still opens.
  */
 export function wrapBinding(binding: SecretBinding): Buffer {
-  const { credentialId, accountId, provider, hosts, pathPrefixes, methods, header, scheme, version } = binding
+  const {
+    credentialId,
+    accountId,
+    provider,
+    hosts,
+    pathPrefixes,
+    methods,
+    header,
+    scheme,
+    version,
+    settings,
+  } = binding
+  const hasSettings = Object.keys(settings).length > 0
   return Buffer.from(
     toCanonicalJson({
-      v: 1,
+      v: hasSettings ? 2 : 1,
       credential_id: credentialId,
       account_id: accountId,
       provider,
@@ -70,6 +83,7 @@ export function wrapBinding(binding: SecretBinding): Buffer {
       header,
       scheme,
       version,
+      ...(hasSettings ? { settings } : {}),
     }),
   )
 }

@@ -1,19 +1,20 @@
 // Credentials in use: the secret, opened, and the leak gate made of it. Opening costs as much as the rest of an attempt,
 // and preparing a gate ten times what searching a small response with it does. A gate is the secret in forty disguises,
 // so the secret itself beside it gives nothing more away; neither is kept for long.
-import type { Secret } from '../lib/secret.ts'
+import { isDeepStrictEqual } from 'node:util'
 import type { SealedCredential } from '../store/ports.ts'
 import { bindingOf } from './sealing.ts'
 import type { createLeakGate, LeakGate } from './leak/gate.ts'
-import type { Vault } from './ports.ts'
+import { secretParts, splitParts } from './placement/parts.ts'
+import type { SecretParts, Vault } from './ports.ts'
 
 /** It runs from when the credential was opened, however often that is used meanwhile. */
 const LIFETIME_MS = 2_000
 const MAX_KEPT = 256
 
 export interface OpenedCredential {
-  readonly secret: Secret<string>
-  /** Made when the first response is there to be searched. */
+  readonly parts: SecretParts
+  /** Looks for every part that is secret. Made when the first response is there to be searched. */
   gate(): LeakGate
 }
 
@@ -44,11 +45,13 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
     async open(credential) {
       const known = recall(credential)
       if (known) return known
-      const secret = await parts.vault.open(credential.sealed, bindingOf(credential))
+      const { settings } = credential
+      const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
+      const secrets = splitParts(sealed, settings)
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
-        secret,
-        gate: () => (gate ??= parts.createLeakGate(secret, credential)),
+        parts: secrets,
+        gate: () => (gate ??= parts.createLeakGate(secretParts(secrets, settings), credential)),
       }
       const { id } = credential
       if (kept.size < MAX_KEPT || kept.has(id)) {
@@ -70,6 +73,7 @@ function isSealedAlike(a: SealedCredential, b: SealedCredential): boolean {
     a.version === b.version &&
     a.header === b.header &&
     a.scheme === b.scheme &&
+    (a.settings === b.settings || isDeepStrictEqual(a.settings, b.settings)) &&
     isSameList(a.scope.hosts, b.scope.hosts) &&
     isSameList(a.scope.path_prefixes, b.scope.path_prefixes) &&
     isSameList(a.scope.methods, b.scope.methods) &&

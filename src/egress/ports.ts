@@ -9,6 +9,7 @@ import type {
   IssuedCapability,
   ProviderId,
 } from '../../schemas/egress.ts'
+import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -102,6 +103,7 @@ export interface SecretBinding {
   readonly methods: readonly string[]
   readonly header: string
   readonly scheme: string
+  readonly settings: CredentialSettings
   readonly version: number
 }
 
@@ -129,6 +131,12 @@ export interface Vault {
   seal(secret: Secret<string>, binding: SecretBinding): Promise<SealedSecret>
   open(sealed: SealedSecret, binding: SecretBinding): Promise<Secret<string>>
 }
+
+/**
+ * The texts that a credential is made of, by name. One that is a single text has the one part `secret`.
+ * Parts that settings call public (a user name) are in here, too.
+ */
+export type SecretParts = ReadonlyMap<string, Secret<string>>
 
 /** The fields of a scope that were asked for; the rest stays as the outer scope has it. */
 export type WantedScope = { readonly [K in keyof Scope]?: Scope[K] | undefined }
@@ -158,21 +166,18 @@ export interface Egress {
     input: {
       provider: ProviderId
       label: string
-      secret: Secret<string>
+      secret: SecretParts
       scope: WantedScope
       header?: string | undefined
       scheme?: string | undefined
+      settings?: CredentialSettings | undefined
     },
   ): Promise<CredentialMetadata>
   listCredentials(
     accountId: string,
     page: PageRequest,
   ): Promise<{ items: CredentialMetadata[]; next: string | null }>
-  rotateCredential(
-    accountId: string,
-    credentialId: string,
-    secret: Secret<string>,
-  ): Promise<CredentialMetadata>
+  rotateCredential(accountId: string, credentialId: string, secret: SecretParts): Promise<CredentialMetadata>
   revokeCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
 
   issueCapability(

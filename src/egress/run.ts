@@ -10,6 +10,7 @@ import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
+import { ONLY_PART } from './placement/parts.ts'
 import { ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
@@ -135,7 +136,7 @@ async function sendOnce(
       method: request.method,
       url: request.target.url,
       addresses,
-      headers: headersToSend(paid, opened?.secret),
+      headers: headersToSend(paid, opened?.parts.get(ONLY_PART)),
       body: request.body,
       partition: paid.credential?.id ?? attempt.accountId,
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),

@@ -12,6 +12,7 @@ export const bindingOf = (credential: Credential): SecretBinding => ({
   methods: credential.scope.methods,
   header: credential.header,
   scheme: credential.scheme,
+  settings: credential.settings,
   version: credential.version,
 })
 

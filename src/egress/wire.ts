@@ -22,6 +22,7 @@ export function toCredentialMetadata(credential: Credential): CredentialMetadata
     ...scopeOf(credential),
     header: credential.header,
     scheme: credential.scheme,
+    settings: credential.settings,
     version: credential.version,
     created_at: toTimestamp(credential.createdAt),
     rotated_at: toTimestampOrNull(credential.rotatedAt),

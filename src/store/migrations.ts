@@ -241,6 +241,11 @@ const settledBlocks = ({ id, int, clustered }: Dialect): readonly string[] => [
   ) ${clustered}`,
 ]
 
+/** What a credential is beyond one secret in one header; the seal binds it (src/egress/sealing.ts). */
+const credentialSettings = (): readonly string[] => [
+  `ALTER TABLE credentials ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`,
+]
+
 // 2^53 - 1: what a JavaScript number holds exactly.
 export const MAX_BALANCE = Number.MAX_SAFE_INTEGER
 
@@ -393,6 +398,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   keyRevocations,
   settledListings,
   refundTables,
+  credentialSettings,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

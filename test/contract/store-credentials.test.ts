@@ -49,6 +49,22 @@ describe.each(ENGINES)('credentials in %s', (engine) => {
     expect(page).toEqual({ items: [metadata(credential)], next: null })
   })
 
+  it('keeps the settings of a credential, which revoking and rotating leave as they are', async () => {
+    const accountId = await addAccount(store, 0)
+    const settings: Credential['settings'] = {
+      parts: { user: 'public', password: 'secret' },
+      placements: [{ in: 'query', name: 'key', part: 'password' }],
+      limits: { timeout_ms: 60_000 },
+    }
+    const credential = { ...sealedCredential(accountId), settings }
+    await store.insertCredential(credential)
+    const { id } = credential
+    expect((await store.getCredential(id, accountId))?.settings).toEqual(settings)
+    await store.rotateCredential({ id, accountId, fromVersion: 1, sealed: sealedAgain('c'), now: NOW })
+    expect((await store.getCredential(id, accountId))?.settings).toEqual(settings)
+    expect((await store.revokeCredential({ id, accountId, now: NOW }))?.settings).toEqual(settings)
+  })
+
   it('rotates from the version that was read, once', async () => {
     const accountId = await addAccount(store, 0)
     const { id } = await addCredential(store, accountId)

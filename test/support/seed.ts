@@ -31,6 +31,7 @@ export function makeCredential(accountId: string): Omit<SealedCredential, 'seale
     scope,
     header: 'authorization',
     scheme: 'Bearer',
+    settings: {},
     version: 1,
     createdAt: Date.now(),
     rotatedAt: null,

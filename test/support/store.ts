@@ -135,6 +135,7 @@ export function sealedCredential(accountId: string, over: Partial<SealedCredenti
     scope: SCOPE,
     header: 'authorization',
     scheme: 'Bearer',
+    settings: {},
     version: 1,
     createdAt: NOW,
     rotatedAt: null,

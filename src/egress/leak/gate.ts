@@ -24,11 +24,14 @@ export interface LeakGate {
 }
 
 /**
- * A gate is the secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is.
+ * A gate is each secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is.
  * @param credential whose `scheme` says what an upstream decodes the secret to (Basic)
  */
-export function createLeakGate(secret: Secret<string>, credential: { readonly scheme: string }): LeakGate {
-  const values = secret.use((text) => valuesToFind(text, credential.scheme))
+export function createLeakGate(
+  secrets: readonly Secret<string>[],
+  credential: { readonly scheme: string },
+): LeakGate {
+  const values = secrets.flatMap((secret) => secret.use((text) => valuesToFind(text, credential.scheme)))
   const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
 
   function probe(where: Place, bytes: Uint8Array): LeakVerdict | undefined {

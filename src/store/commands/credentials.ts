@@ -1,7 +1,9 @@
 // Sealed credentials and the capabilities cut from them. Scopes are stored as JSON and judged elsewhere.
 // Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
+import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import type { Scope } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
@@ -22,14 +24,20 @@ const credentialFields = [
   'scope',
   'header',
   'scheme',
+  'settings',
   'version',
   'createdAt',
   'rotatedAt',
   'revokedAt',
 ]
 const CREDENTIAL = columns(credentialFields)
-type CredentialRow = Omit<Credential, 'scope'> & { scope: string }
-const toCredential = (row: CredentialRow): Credential => ({ ...row, scope: JSON.parse(row.scope) as Scope })
+type CredentialRow = Omit<Credential, 'scope' | 'settings'> & { scope: string; settings: string }
+const toCredential = (row: CredentialRow): Credential => ({
+  ...row,
+  scope: JSON.parse(row.scope) as Scope,
+  settings: row.settings === '{}' ? NO_SETTINGS : (JSON.parse(row.settings) as CredentialSettings),
+})
+const NO_SETTINGS: CredentialSettings = Object.freeze({})
 
 const sealFields = ['ciphertext', 'iv', 'tag', 'wrapKid', 'wrapEnc', 'wrapKey']
 const SEALED = columns([...credentialFields, ...sealFields])
@@ -50,6 +58,7 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
     JSON.stringify(c.scope),
     c.header,
     c.scheme,
+    toCanonicalJson(c.settings),
     c.version,
     c.createdAt,
     c.rotatedAt,

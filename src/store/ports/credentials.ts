@@ -1,4 +1,5 @@
 // Sealed secrets, and the capabilities that are cut from them.
+import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import type { Scope } from '../../../schemas/http.ts'
 import type { Millis } from '../model.ts'
 
@@ -26,6 +27,8 @@ export interface Credential {
   /** Lower-case header name the secret is sent in, and the scheme word before it ("" for none). */
   readonly header: string
   readonly scheme: string
+  /** Everything else about it that is not secret; `{}` for one secret in that header. */
+  readonly settings: CredentialSettings
   /** 1 at creation, one more per rotation of the secret. */
   readonly version: number
   readonly createdAt: Millis

@@ -29,6 +29,7 @@ const binding: SecretBinding = {
   methods: ['GET', 'POST'],
   header: 'authorization',
   scheme: 'Bearer',
+  settings: {},
   version: 1,
 }
 const reveal = (secret: Secret<string>) => secret.use((value) => value)
@@ -67,6 +68,7 @@ test.each([
   [{ header: 'x-api-key' }],
   [{ scheme: '' }],
   [{ version: 2 }],
+  [{ settings: { encoded_slash: true } }],
   // Nothing moves from one field into its neighbour.
   [{ header: 'authorizationB', scheme: 'earer' }],
 ] as [Partial<SecretBinding>][])(
@@ -76,6 +78,25 @@ test.each([
     await expect(vault.open(sealed, { ...binding, ...change })).rejects.toThrow()
   },
 )
+
+// The text that every release before settings sealed with: what was stored then has to open.
+test('binds a credential without settings to the text of before there were any', () => {
+  expect(wrapBinding(binding).toString()).toBe(
+    '{"account_id":"acct_1","credential_id":"cred_1","header":"authorization","hosts":["api.example.com"],' +
+      '"methods":["GET","POST"],"path_prefixes":["/v1"],"provider":"custom","scheme":"Bearer","v":1,"version":1}',
+  )
+})
+
+test.each([
+  [{ settings: {} }],
+  [{ settings: { parts: { user: 'secret', password: 'secret' } } }],
+  [{ settings: { parts: { user: 'public', password: 'secret' }, encoded_slash: true } }],
+] as [Pick<SecretBinding, 'settings'>][])('does not open with settings changed to %j', async (change) => {
+  const bound = { ...binding, settings: { parts: { user: 'public', password: 'secret' } } } as const
+  const sealed = await vault.seal(new Secret('the secret'), bound)
+  expect(reveal(await vault.open(sealed, structuredClone(bound)))).toBe('the secret')
+  await expect(vault.open(sealed, { ...bound, ...change })).rejects.toThrow()
+})
 
 test(cites('egress:envelope:any', 'does not open once any character of any column is another'), async () => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ '

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createLeakGate } from '../../../src/egress/leak/gate.ts'
-import { createOpenedCredentials } from '../../../src/egress/opened-credential-cache.ts'
+import {
+  createOpenedCredentials,
+  type OpenedCredential,
+} from '../../../src/egress/opened-credential-cache.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'
 
@@ -12,6 +15,7 @@ const credential: SealedCredential = {
   version: 1,
   header: 'authorization',
   scheme: 'Bearer',
+  settings: {},
   scope: { hosts: ['api.example.com'], path_prefixes: ['/v1'], methods: ['GET'] },
   createdAt: 0,
   rotatedAt: null,
@@ -24,7 +28,8 @@ const credential: SealedCredential = {
   },
 }
 const echo = (text: string) => ({ statusText: 'OK', headers: [], body: Buffer.from(text) })
-const reveal = (secret: Secret<string>) => secret.use((text) => text)
+const revealParts = ({ parts }: OpenedCredential) =>
+  Object.fromEntries([...parts].map(([name, secret]) => [name, secret.use((text) => text)]))
 
 describe('an opened credential', () => {
   // What a vault does, without the cryptography: the seal is the secret.
@@ -43,7 +48,7 @@ describe('an opened credential', () => {
     expect(made).not.toHaveBeenCalled()
     const second = await open({ ...credential })
     expect(second.gate()).toBe(first.gate())
-    expect(reveal(second.secret)).toBe('first-secret')
+    expect(revealParts(second)).toEqual({ secret: 'first-secret' })
     expect(vault.open).toHaveBeenCalledTimes(1)
     expect(made).toHaveBeenCalledTimes(1)
   })
@@ -66,6 +71,7 @@ describe('an opened credential', () => {
     ['another provider', { provider: 'github' }],
     ['another header', { header: 'x-api-key' }],
     ['another scheme', { scheme: 'Token' }],
+    ['another setting', { settings: { encoded_slash: true } }],
     ['another host', { scope: { ...credential.scope, hosts: ['evil.example.com'] } }],
     ['a wider path', { scope: { ...credential.scope, path_prefixes: ['/'] } }],
     ['another method', { scope: { ...credential.scope, methods: ['GET', 'POST'] } }],
@@ -100,11 +106,31 @@ describe('an opened credential', () => {
     expect(gate.inspect(echo('first-secret')).ok).toBe(true)
   })
 
+  it('of several parts is opened to each of them, and its gate looks for those that are secret', async () => {
+    const settings = { parts: { user: 'public', application_key: 'secret', api_key: 'secret' } } as const
+    const texts = { user: 'a-public-name', application_key: 'application-secret', api_key: 'api-secret' }
+    vault.open.mockResolvedValueOnce(new Secret(JSON.stringify(texts)))
+    const opened = await create()({ ...credential, settings })
+    expect(revealParts(opened)).toEqual(texts)
+    expect(opened.gate().inspect(echo('application-secret')).ok).toBe(false)
+    expect(opened.gate().inspect(echo('api-secret')).ok).toBe(false)
+    expect(opened.gate().inspect(echo('a-public-name')).ok).toBe(true)
+  })
+
+  it.each(['"a text"', '{"user":"a-public-name"}', '{"user":"a-public-name","key":7}', 'not JSON'])(
+    'does not open where %s was sealed instead of the parts that it names',
+    async (text) => {
+      vault.open.mockResolvedValueOnce(new Secret(text))
+      const settings = { parts: { user: 'public', key: 'secret' } } as const
+      await expect(create()({ ...credential, settings })).rejects.toThrow()
+    },
+  )
+
   it('that does not open is not remembered', async () => {
     const open = create()
     vault.open.mockRejectedValueOnce(new Error('sealed record: tampered with'))
     await expect(open(credential)).rejects.toThrow()
-    expect(reveal((await open(credential)).secret)).toBe('first-secret')
+    expect(revealParts(await open(credential))).toEqual({ secret: 'first-secret' })
   })
 
   it('beyond the first 256 is opened for one attempt and not kept', async () => {

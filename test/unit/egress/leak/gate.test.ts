@@ -98,7 +98,7 @@ const encoders: Readonly<Record<string, (value: string) => string | Buffer>> = {
     }),
 }
 
-const gateOf = (secret: string, scheme = 'Bearer') => createLeakGate(new Secret(secret), { scheme })
+const gateOf = (secret: string, scheme = 'Bearer') => createLeakGate([new Secret(secret)], { scheme })
 const clean = {
   statusText: 'OK',
   headers: [{ name: 'content-type', value: 'text/plain' }],

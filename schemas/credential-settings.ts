@@ -1,0 +1,93 @@
+import { z } from 'zod'
+
+// What a stored credential is beyond one secret in one header. Nothing in here is secret: it is shown in lists, stored in the
+// clear and bound to the sealed secret, so that a changed row does not open.
+
+/** The name of one of several texts that are sealed together: `user`, `password`, `application_key`. */
+export const PartName = z
+  .string()
+  .max(32)
+  .regex(/^[a-z][a-z0-9_]*$/, 'a part is named in lower case, such as user or application_key')
+
+/** One of several secrets of a credential. What a place in the request can carry is checked where the place is known. */
+export const PartText = z
+  .string()
+  .min(1)
+  .max(16_384, 'a part is at most 16384 characters')
+  .describe('Write-only: no answer of the gateway ever contains it')
+
+/** Lower-case name of a header field. */
+export const HeaderName = z
+  .string()
+  .max(64)
+  .regex(/^[a-z0-9][a-z0-9-]*$/, 'a header name in lower case')
+
+/** The word before a secret in a header. */
+export const HeaderScheme = z
+  .string()
+  .max(32)
+  .regex(/^[A-Za-z][A-Za-z0-9._-]*$|^$/, 'one word, or empty')
+
+const parameterName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'a name of letters, digits, dots, hyphens and underscores')
+
+const part = PartName.optional().describe('Which part of the secret; the only one by default')
+
+/** One place of the request that the gateway fills with a secret, or with a part of it. */
+export const Placement = z.discriminatedUnion('in', [
+  z.strictObject({ in: z.literal('header'), name: HeaderName, scheme: HeaderScheme.optional(), part }),
+  z.strictObject({ in: z.literal('query'), name: parameterName, part }),
+  z.strictObject({
+    in: z.literal('path'),
+    at: z.int().min(0).max(15).describe('Before which segment of the path it is inserted; 0 is the first'),
+    prefix: parameterName.optional().describe('Text before the secret in its segment, such as `bot`'),
+    part,
+  }),
+  z.strictObject({
+    in: z.literal('json'),
+    pointer: z
+      .string()
+      .max(128)
+      .regex(/^(?:\/[A-Za-z0-9_.-]+){1,4}$/, 'a JSON Pointer of one to four plain names, such as /api_key')
+      .describe('Member of the JSON body that is added'),
+    part,
+  }),
+  z.strictObject({ in: z.literal('form'), name: parameterName, part }),
+  z.strictObject({ in: z.literal('cookie'), name: parameterName, part }),
+])
+export type Placement = z.infer<typeof Placement>
+
+export const MAX_LIMITS = {
+  max_request_bytes: 10 * 1024 * 1024,
+  max_response_bytes: 25 * 1024 * 1024,
+  timeout_ms: 15 * 60 * 1000,
+} as const
+
+/** Larger bounds than the usual ones for every request with this credential. */
+const limits = z.strictObject({
+  max_request_bytes: z.int().min(1).max(MAX_LIMITS.max_request_bytes).optional(),
+  max_response_bytes: z.int().min(1).max(MAX_LIMITS.max_response_bytes).optional(),
+  timeout_ms: z.int().min(100).max(MAX_LIMITS.timeout_ms).optional(),
+})
+
+const headerNames = z.array(HeaderName).min(1).max(32)
+
+export const CredentialSettings = z.strictObject({
+  parts: z
+    .record(PartName, z.enum(['secret', 'public']))
+    .optional()
+    .describe('Names of what is sealed together; answers are searched for those that are secret'),
+  placements: z
+    .array(Placement)
+    .min(1)
+    .max(8)
+    .optional()
+    .describe('Where the secrets go, instead of `header` and `scheme`'),
+  request_headers: headerNames.optional().describe('Further headers that callers may send'),
+  response_headers: headerNames.optional().describe('Further headers of answers that callers get'),
+  encoded_slash: z.literal(true).optional().describe('Paths may contain %2F, as GitLab and npm want'),
+  limits: limits.optional().describe('Instead of 128 KiB, 1 MiB and 30 s'),
+})
+export type CredentialSettings = z.infer<typeof CredentialSettings>
