@@ -73,7 +73,7 @@ export function readOutline(source: Source): Outline {
     if (typeof value === 'string') {
       chars += value.length
       // A token that lost its beginning is still known by its name and its `~`.
-      const mayBeToken = value.startsWith('ey') || (value.includes('~') && isMandateName(name))
+      const mayBeToken = value.startsWith('ey') || (isMandateName(name) && value.includes('~'))
       if (mayBeToken && holder !== undefined) marks.push({ value, name, source, holder, key })
       addText(value, name, key, holder)
       const plain = unescape(value)
