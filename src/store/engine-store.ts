@@ -1,11 +1,16 @@
 // The port's face over an engine: every command by name, what remains by hand.
+import { currentActor } from '../lib/acting.ts'
+import { isAudited } from './audited.ts'
 import { type CommandName, commandNames } from './commands/index.ts'
 import { SWEEP_LIMIT } from './commands/records.ts'
 import type { Store, StoreCommands } from './ports.ts'
 
 export interface Engine {
   readonly engine: Store['engine']
-  /** Runs the command as one durable transaction and answers when it is committed. */
+  /**
+   * Runs the command as one durable transaction and answers when it is committed. The last argument of an audited one is who
+   * acts (audited.ts).
+   */
   readonly run: (name: CommandName, args: unknown[]) => Promise<unknown>
   readonly health: () => ReturnType<Store['health']>
   readonly close: () => Promise<void>
@@ -14,7 +19,12 @@ export interface Engine {
 /** The port over an engine: each definition of commands/ as a method that runs it. */
 export function storeOf({ engine, run, health, close }: Engine): Store {
   const methods = Object.fromEntries(
-    commandNames.map((name) => [name, (...args: unknown[]) => run(name, args)]),
+    commandNames.map((name) => [
+      name,
+      isAudited(name)
+        ? (...args: unknown[]) => run(name, [...args, currentActor()])
+        : (...args: unknown[]) => run(name, args),
+    ]),
   ) as StoreCommands
 
   /** Sweeps in pieces, so that nobody waits behind one long transaction. */

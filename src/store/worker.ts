@@ -1,6 +1,7 @@
 // The thread that owns the writing SQLite connection. Group commit: all commands that have arrived share one transaction, a
 // failed one rolls back alone, and answers are posted only after COMMIT has returned.
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { audited, isAudited } from './audited.ts'
 import { type Command, Undo } from './command.ts'
 import { type CommandName, isRead, isSingle } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
@@ -94,11 +95,11 @@ function commitGroup(group: readonly unknown[], how: 'contained' | 'together'): 
 
 function runPlain(name: CommandName, args: unknown[]): unknown {
   const start = sqliteCommands[name] as (...args: unknown[]) => Command<unknown>
-  return db.drive(start(...args))
+  return db.drive(audited(name, start)(...args))
 }
 
 function runContained(name: CommandName, args: unknown[]): unknown {
-  if (isSingle(name)) return runPlain(name, args)
+  if (isSingle(name) && !isAudited(name)) return runPlain(name, args)
   db.exec('SAVEPOINT command')
   try {
     const value = runPlain(name, args)

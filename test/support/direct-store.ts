@@ -3,6 +3,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { audited } from '../../src/store/audited.ts'
 import type { Command } from '../../src/store/command.ts'
 import { storeOf } from '../../src/store/engine-store.ts'
 import { sqliteDialect } from '../../src/store/dialects.ts'
@@ -31,7 +32,7 @@ export async function openDirectStore(): Promise<DirectStore> {
   return {
     store: storeOf({
       engine: 'sqlite',
-      run: async (name, args) => db.drive((referenceCommands[name] as Start)(...args)),
+      run: async (name, args) => db.drive(audited(name, referenceCommands[name] as Start)(...args)),
       health: async () => ({ ok: true, latencyMs: 0, detail: 'direct' }),
       close: async () => {},
     }),

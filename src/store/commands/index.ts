@@ -3,6 +3,7 @@ import type { Command, Definition, PerEngine, Traits } from '../command.ts'
 import * as accounts from './accounts.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
+import * as audit from './audit.ts'
 import * as charges from './charges.ts'
 import * as claims from './claims.ts'
 import * as counts from './counts.ts'
@@ -36,6 +37,7 @@ export const commands = definitionsOf({
   ...accounts,
   ...actions,
   ...attempts,
+  ...audit,
   ...charges,
   ...claims,
   ...counts,

@@ -1,6 +1,7 @@
 // PostgreSQL: any number of gateway processes on one database.
 import type { Logger } from '../../lib/log.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { audited, isAudited } from '../audited.ts'
 import { storeClosed, toFailure, toStoreError } from '../failure.ts'
 import type { Command } from '../command.ts'
 import { type CommandName, type Commands, commands, isSingle, traitsOf } from '../commands/index.ts'
@@ -62,9 +63,10 @@ export async function openPostgresStore(parts: { url: string; bootId: string; lo
       const answer = await runDirect(pool, () => atOnce(...args))
       if (answer !== undefined) return answer
     }
-    const start = (shared[name] ?? commands[name]) as Start
+    const start = audited(name, (shared[name] ?? commands[name]) as Start)
     const overtakes = 'overtakes' in traits ? traits.overtakes : undefined
-    if (overtakes === undefined && isSingle(name)) return runDirect(pool, () => start(...args))
+    if (overtakes === undefined && isSingle(name) && !isAudited(name))
+      return runDirect(pool, () => start(...args))
     return runTransaction(pool, function* () {
       // The queue for a table is fair, unlike the one for a row that others share.
       if (overtakes) yield { text: `LOCK TABLE ${overtakes} IN EXCLUSIVE MODE`, values: [] }

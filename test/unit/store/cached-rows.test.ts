@@ -170,6 +170,11 @@ beforeAll(async () => {
   run('resettleClaim', { ...again, receipt })
   run('reopenClaim', { ...reopening, receiptId: receipt.id })
   run('reverseClaim', { id: gone.id, reason: 'authorization_expired', now: NOW })
+
+  const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
+  run('appendAuditEvents', [event], { kind: 'gateway' })
+  run('noteDocument', { name: 'egress-policy', digest: 'd', event, acting: { kind: 'gateway' } })
+  run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
 })
 afterAll(() => direct.remove())
 

@@ -1,0 +1,50 @@
+// Tables of the audit log. Their rows are added and never changed, which the database itself enforces against mistakes; that
+// nobody changed them on purpose is what the chain of hashes and its signed heads show.
+import type { Dialect } from './dialects.ts'
+
+const APPEND_ONLY = ['audit_events', 'audit_heads'] as const
+
+const refuseChanges = (engine: Dialect['engine'], table: string): readonly string[] =>
+  engine === 'sqlite'
+    ? ['UPDATE', 'DELETE'].map(
+        (verb) => `CREATE TRIGGER ${table}_no_${verb.toLowerCase()} BEFORE ${verb} ON ${table}
+          BEGIN SELECT RAISE(ABORT, '${table} is append-only'); END`,
+      )
+    : [
+        `CREATE TRIGGER ${table}_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ${table}
+          FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
+      ]
+
+/** The chains of security events, their newest place, and the signed heads. */
+export const auditTables = ({ engine, id, int, clustered, plain }: Dialect): readonly string[] => [
+  `CREATE TABLE audit_events (
+    chain ${id} NOT NULL,
+    seq ${int} NOT NULL CHECK (seq > 0),
+    body TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (chain, seq)
+  ) ${clustered}`,
+  `CREATE TABLE audit_chains (
+    chain ${id} PRIMARY KEY,
+    seq ${int} NOT NULL,
+    hash TEXT NOT NULL,
+    signed_seq ${int} NOT NULL DEFAULT 0
+  ) ${plain}`,
+  `CREATE INDEX audit_chains_unsigned ON audit_chains (chain) WHERE seq > signed_seq`,
+  `CREATE TABLE audit_heads (
+    chain ${id} NOT NULL,
+    seq ${int} NOT NULL,
+    jws TEXT NOT NULL,
+    signed_at ${int} NOT NULL,
+    PRIMARY KEY (chain, seq)
+  ) ${clustered}`,
+  // The last seen state of a document that operators edit by hand: a change of it is an event, once for all replicas.
+  `CREATE TABLE audit_marks (name TEXT PRIMARY KEY, digest TEXT NOT NULL) ${plain}`,
+  ...(engine === 'postgres'
+    ? [
+        `CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS
+          $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$`,
+      ]
+    : []),
+  ...APPEND_ONLY.flatMap((table) => refuseChanges(engine, table)),
+]

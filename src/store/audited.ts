@@ -1,0 +1,204 @@
+// Which changes of the store are security events. An event is written in the transaction of its change: neither is there without
+// the other, whatever dies in between. Changes that are none say why in `NO_EVENT`; a test holds every command of `access` to one
+// of the two.
+import type { Actor } from '../lib/acting.ts'
+import type { Command } from './command.ts'
+import { appendEvent } from './commands/audit.ts'
+import type { CommandName, Definitions } from './commands/index.ts'
+import { INSTALLATION_CHAIN, type NewAuditEvent } from './ports/audit.ts'
+
+type ResultOf<K extends CommandName> = Definitions[K] extends (...args: never) => Command<infer T> ? T : never
+type Described = NewAuditEvent | undefined
+type Describe = {
+  readonly [K in CommandName]?: (result: ResultOf<K>, ...args: Parameters<Definitions[K]>) => Described
+}
+
+const about = (type: string, id: string) => ({ subject: { type, id } })
+const list = (entries: readonly string[]) => [...entries]
+
+/** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
+const EVENTS = {
+  createAccount: (_, { account, key }) => ({
+    chain: account.id,
+    at: account.createdAt,
+    event: 'account.created',
+    ...about('account', account.id),
+    detail: { key_id: key.id, admin: key.admin },
+  }),
+  addKey: (isAdded, { key }) =>
+    isAdded
+      ? {
+          chain: key.accountId,
+          at: key.createdAt,
+          event: 'key.created',
+          ...about('key', key.id),
+          detail: { admin: key.admin },
+        }
+      : undefined,
+  revokeKey: (key, { now }) =>
+    key?.revokedAt === now
+      ? { chain: key.accountId, at: now, event: 'key.revoked', ...about('key', key.id) }
+      : undefined,
+  revokeEmailKey: (key, { now }) =>
+    key?.revokedAt === now
+      ? { chain: INSTALLATION_CHAIN, at: now, event: 'email_key.revoked', ...about('email_key', key.id) }
+      : undefined,
+  grant: (granted, { accountId, amount, now, transactionId }) =>
+    granted && !granted.repeated
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'credits.granted',
+          ...about('transaction', transactionId),
+          detail: { amount },
+        }
+      : undefined,
+
+  insertCredential: (_, credential) => ({
+    chain: credential.accountId,
+    at: credential.createdAt,
+    event: 'credential.created',
+    ...about('credential', credential.id),
+    detail: {
+      provider: credential.provider,
+      version: credential.version,
+      hosts: list(credential.scope.hosts),
+      path_prefixes: list(credential.scope.path_prefixes),
+      methods: list(credential.scope.methods),
+    },
+  }),
+  rotateCredential: (isRotated, { id, accountId, fromVersion, now }) =>
+    isRotated
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'credential.rotated',
+          ...about('credential', id),
+          detail: { version: fromVersion + 1 },
+        }
+      : undefined,
+  revokeCredential: (credential, { now }) =>
+    credential?.revokedAt === now
+      ? {
+          chain: credential.accountId,
+          at: now,
+          event: 'credential.revoked',
+          ...about('credential', credential.id),
+          detail: { version: credential.version },
+        }
+      : undefined,
+
+  insertCapability: (_, { capability }) => ({
+    chain: capability.accountId,
+    at: capability.createdAt,
+    event: capability.parentId === null ? 'capability.issued' : 'capability.narrowed',
+    ...about('capability', capability.id),
+    detail: {
+      credential_id: capability.credentialId,
+      parent_id: capability.parentId,
+      hosts: list(capability.scope.hosts),
+      path_prefixes: list(capability.scope.path_prefixes),
+      methods: list(capability.scope.methods),
+      max_uses: capability.maxUses,
+      expires_at: new Date(capability.expiresAt).toISOString(),
+    },
+  }),
+  revokeCapability: (revoked, { id, accountId, now }) =>
+    revoked
+      ? {
+          chain: accountId,
+          at: now,
+          event: 'capability.revoked',
+          ...about('capability', id),
+          detail: { revoked },
+        }
+      : undefined,
+
+  insertMandate: (mandate, asked) =>
+    mandate.id === asked.id
+      ? {
+          chain: mandate.accountId,
+          at: mandate.createdAt,
+          event: 'mandate.created',
+          ...about('mandate', mandate.id),
+          detail: {
+            credential_id: mandate.credentialId,
+            host: mandate.host,
+            path_prefix: mandate.pathPrefix,
+            methods: list(mandate.methods),
+            requires_approval: mandate.requiresApproval,
+          },
+        }
+      : undefined,
+  revokeMandate: (mandate, { now }) =>
+    mandate?.revokedAt === now
+      ? { chain: mandate.accountId, at: now, event: 'mandate.revoked', ...about('mandate', mandate.id) }
+      : undefined,
+  decidePermit: (decided, { decision, now }) =>
+    decided?.changed
+      ? {
+          chain: decided.permit.accountId,
+          at: now,
+          event: decision === 'approve' ? 'permit.approved' : 'permit.refused',
+          ...about('permit', decided.permit.id),
+          detail: { mandate_id: decided.permit.mandateId },
+        }
+      : undefined,
+
+  publishKey: (_, { kid, purpose, notBefore }) => ({
+    chain: INSTALLATION_CHAIN,
+    at: notBefore,
+    event: `${purpose === 'sign' ? 'signing' : 'wrapping'}_key.published`,
+    ...about('published_key', kid),
+  }),
+  retireKey: (_, kid, at) => ({
+    chain: INSTALLATION_CHAIN,
+    at,
+    event: 'published_key.retired',
+    ...about('published_key', kid),
+  }),
+  retireSigningKeysBut: (_, kid, at) => ({
+    chain: INSTALLATION_CHAIN,
+    at,
+    event: 'signing_key.took_over',
+    ...about('published_key', kid),
+  }),
+  revokeSigningKey: (_, kid, _reason, now) => ({
+    chain: INSTALLATION_CHAIN,
+    at: now,
+    event: 'signing_key.revoked',
+    ...about('published_key', kid),
+  }),
+} as const satisfies Describe
+
+/** Commands that say who may do what, or clean up after the dead, and are no events of their own. */
+export const NO_EVENT: Readonly<Record<string, string>> = {
+  replaceWrap: 'a rotation of the authority is one event at its start and one at its end',
+  createEmailKey: 'everybody makes these, they open nothing but the free check, and limits count them',
+  touchEmailKey: 'it is the day of the last use',
+  recoverAttempts: 'it changes who may do nothing; each attempt has its receipt',
+  recoverClaims: 'it changes who may do nothing',
+  recoverDebits: 'it changes who may do nothing',
+  sweep: 'what it removes had no effect any more',
+}
+
+type Start = (...args: unknown[]) => Command<unknown>
+
+/** Whether the store writes an event with this change. Its last argument is then the acting party. */
+export const isAudited = (name: string): name is keyof typeof EVENTS => Object.hasOwn(EVENTS, name)
+
+/**
+ * The command, and its event at its end.
+ * @param start the command as the engine runs it; the result takes the acting party as one more argument
+ */
+export function audited(name: CommandName, start: Start): Start {
+  if (!isAudited(name)) return start
+  const describe = EVENTS[name] as (result: unknown, ...args: unknown[]) => Described
+  return function* (...args) {
+    const acting = args.pop() as Actor
+    const result = yield* start(...args)
+    const event = describe(result, ...args)
+    if (event) yield* appendEvent(event, acting)
+    return result
+  }
+}
