@@ -8,12 +8,20 @@ import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { digestContent, digestResponse } from './digest.ts'
-import type { LeakVerdict } from './leak/gate.ts'
+import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
 import type { OpenedCredential } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
 import type { OutboundResponse, SendFailure } from './ports.ts'
 import { providers } from './providers.ts'
-import { ambiguousWords, charged, RESPONSE_WORDS, SEND_WORDS, unreachable, Unsent } from './refusals.ts'
+import {
+  ambiguousWords,
+  charged,
+  RESPONSE_WORDS,
+  SEND_WORDS,
+  UNSEARCHED_WORDS,
+  unreachable,
+  Unsent,
+} from './refusals.ts'
 
 export interface EndingParts {
   readonly attempts: AttemptLedger
@@ -35,7 +43,8 @@ export interface Endings {
   refundOnFailure<T>(paid: Paid, step: () => Promise<T>): Promise<T>
   /**
    * Steps 5 and 6: the leak gate, the receipt; then, and not before, the answer.
-   * @throws {GatewayError} secret_reflected where the gate found the credential, outcome_ambiguous where nothing could be stored
+   * @throws {GatewayError} secret_reflected where the gate found the credential, response_unacceptable where it could not
+   * search, outcome_ambiguous where nothing could be stored
    */
   deliver(paid: Paid, answer: Answer): Promise<Completed>
   /** @throws {GatewayError} what the failure means to the caller; it is refunded only where no request byte left */
@@ -81,8 +90,11 @@ async function deliver(
   paid: Paid,
   { response, addresses, opened }: Answer,
 ): Promise<Completed> {
-  const verdict = opened?.gate().inspect(response)
-  if (verdict && !verdict.ok) return await withhold(parts, paid, response.status, verdict)
+  const verdict = await opened?.gate().inspect(response)
+  if (verdict && !verdict.ok)
+    return verdict.reason === 'reflected'
+      ? await withhold(parts, paid, response.status, verdict)
+      : await refuseUnsearched(parts, paid, response.status, verdict)
   const headers = paid.pickHeaders(response.headers)
   const { status, body } = response
   const contentDigest = digestContent(body)
@@ -103,7 +115,7 @@ async function withhold(
   parts: EndingParts,
   paid: Paid,
   status: number,
-  { where, encoding }: Extract<LeakVerdict, { ok: false }>,
+  { where, encoding }: Extract<LeakVerdict, { reason: 'reflected' }>,
 ): Promise<never> {
   const { attempt, credential } = paid
   const { receipt, balance } = await finish(parts, paid, {
@@ -129,6 +141,39 @@ async function withhold(
     'secret_reflected',
     'The upstream answered, but its response contained the credential, so it was withheld. The request was ' +
       'carried out and charged: do not repeat it blindly.',
+    { balance, receipt: toReceipt(parts.baseUrl, receipt), upstream_status: status },
+  )
+}
+
+/** Nothing passes that was not searched to its end. */
+async function refuseUnsearched(
+  parts: EndingParts,
+  paid: Paid,
+  status: number,
+  { reason }: Unsearched,
+): Promise<never> {
+  const { attempt, credential } = paid
+  const { receipt, balance } = await finish(parts, paid, {
+    state: 'settled',
+    outcome: `response_unsearched_${reason}`,
+    upstreamStatus: status,
+    responseDigest: null,
+    gate: 'not_run',
+  })
+  parts.log.warn(
+    {
+      event: 'response_unsearched',
+      [LogField.attempt]: attempt.id,
+      credential: credential?.id,
+      host: attempt.host,
+      reason,
+    },
+    'security: a response could not be searched for the credential; it was withheld',
+  )
+  throw charged(
+    attempt,
+    'response_unacceptable',
+    `The upstream carried the request out (status ${status}), but ${UNSEARCHED_WORDS[reason]}, so it was withheld.`,
     { balance, receipt: toReceipt(parts.baseUrl, receipt), upstream_status: status },
   )
 }

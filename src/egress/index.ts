@@ -13,7 +13,7 @@ import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
 import { applyPolicy, createForward, type Forward } from './forward.ts'
-import { createLeakGate } from './leak/gate.ts'
+import { type CreateLeakGate, createLeakGates, searchWhole } from './leak/inspection.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
@@ -44,7 +44,7 @@ export interface EgressParts {
   readonly log: Logger
   readonly fault: Fault
   /** Replaces the leak gate; only the test that proves the gate necessary does. */
-  readonly createLeakGate?: typeof createLeakGate
+  readonly createLeakGate?: CreateLeakGate
 }
 
 export interface OpenEgress extends Egress {
@@ -77,7 +77,8 @@ export function createEgress(parts: EgressParts): OpenEgress {
     addresses: parts.policy,
     ...createOpenedCredentials({
       vault: parts.vault,
-      createLeakGate: parts.createLeakGate ?? createLeakGate,
+      createLeakGate:
+        parts.createLeakGate ?? createLeakGates({ search: async (_, ...rest) => searchWhole(...rest) }),
     }),
     baseUrl,
   })

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SealedCredential } from '../store/ports.ts'
 import { bindingOf } from './sealing.ts'
-import type { createLeakGate, LeakGate } from './leak/gate.ts'
+import type { CreateLeakGate, LeakGate } from './leak/inspection.ts'
 import { secretParts, splitParts } from './placement/parts.ts'
 import type { SecretParts, Vault } from './ports.ts'
 
@@ -20,7 +20,7 @@ export interface OpenedCredential {
 
 export interface OpenedParts {
   readonly vault: Pick<Vault, 'open'>
-  readonly createLeakGate: typeof createLeakGate
+  readonly createLeakGate: CreateLeakGate
 }
 
 export interface OpenedCredentials {

@@ -116,6 +116,15 @@ const AFTER_WORDS = {
   malformed: 'the answer was not valid HTTP',
   body_incomplete: 'the answer ended early',
 } as const
+/** Why a response could not be searched for the credential. */
+export const UNSEARCHED_WORDS = {
+  over_budget:
+    'its response is escaped so densely that searching it for the credential takes more than the gateway allows ' +
+    '(ask the upstream for less, or for another format)',
+  busy: 'too many responses of this account were waiting to be searched for the credential (send fewer at once)',
+  failed:
+    'the search of its response for the credential was cut off (look the attempt up before you send again)',
+} as const
 export const RESPONSE_WORDS = {
   too_large: 'its response is larger than allowed; ask for less or raise max_bytes (1 MiB at most)',
   bad_status: 'its status cannot be passed on',

@@ -180,7 +180,7 @@ describe('the search of this test', () => {
   const encodings = secrets.map((secret) => encodingsOf(secret))
   let evidence: Evidence
   beforeAll(async () => {
-    const createLeakGate = () => ({ inspect: () => ({ ok: true as const }) })
+    const createLeakGate = () => ({ inspect: async () => ({ ok: true as const }) })
     evidence = await gatherEvidence('sqlite', secrets, { createLeakGate })
   })
 

@@ -2,6 +2,7 @@
 // quoted-printable. Decoding covers every mixture of escaped and plain characters, which a list of encoded secrets could not.
 
 import { isUtf8 } from 'node:buffer'
+import type { Budget } from './budget.ts'
 
 interface Decoding {
   /** The escapes that were undone, outermost first; empty for the bytes as received. */
@@ -10,7 +11,10 @@ interface Decoding {
 }
 
 /** Undoes what it understands and leaves the rest alone. Undefined when nothing changed. */
-type Decoder = (bytes: Uint8Array) => Buffer | undefined
+type Decoder = (bytes: Uint8Array, budget: Budget) => Buffer | undefined
+
+/** Names what it finds. */
+type Find = (bytes: Uint8Array, budget: Budget) => string | undefined
 
 /** Levels of escapes within escapes, such as a JSON text in a JSON string. */
 const MAX_DEPTH = 2
@@ -18,15 +22,12 @@ const MAX_DEPTH = 2
 /**
  * Searches the bytes as received, then every decoding of them that differs, each also without its line breaks. Most texts have
  * nothing to decode and cost one search for each kind of escape.
- * @param find names what it finds
- * @returns that name, with how the bytes had to be decoded in front of it
+ * @returns the name of what is found, with how the bytes had to be decoded in front of it
+ * @throws {OverBudget}
  */
-export function findInEveryDecoding(
-  received: Uint8Array,
-  find: (bytes: Uint8Array) => string | undefined,
-): string | undefined {
+export function findInEveryDecoding(received: Uint8Array, find: Find, budget: Budget): string | undefined {
   const first: Decoding = { name: '', bytes: received }
-  const found = findInDecoding(first, find)
+  const found = findInDecoding(first, find, budget)
   if (found !== undefined) return found
   const decodings = [first]
   let parents = [first]
@@ -34,10 +35,10 @@ export function findInEveryDecoding(
     const children: Decoding[] = []
     for (const parent of parents)
       for (const { name, decode } of DECODERS) {
-        const bytes = decode(parent.bytes)
-        if (!bytes || isKnown(decodings, bytes)) continue
+        const bytes = decode(parent.bytes, budget)
+        if (!bytes || isKnown(decodings, bytes, budget)) continue
         const child = { name: join(parent.name, name), bytes }
-        const foundInChild = findInDecoding(child, find)
+        const foundInChild = findInDecoding(child, find, budget)
         if (foundInChild !== undefined) return foundInChild
         decodings.push(child)
         children.push(child)
@@ -48,21 +49,23 @@ export function findInEveryDecoding(
   }
 }
 
-function findInDecoding(
-  { name, bytes }: Decoding,
-  find: (bytes: Uint8Array) => string | undefined,
-): string | undefined {
-  const found = find(bytes)
+function findInDecoding({ name, bytes }: Decoding, find: Find, budget: Budget): string | undefined {
+  const found = find(bytes, budget)
   if (found !== undefined) return join(name, found)
-  const joined = joinLines(bytes)
-  const foundInJoined = joined && find(joined)
+  const joined = joinLines(bytes, budget)
+  const foundInJoined = joined && find(joined, budget)
   return foundInJoined === undefined ? undefined : join(join(name, 'lines'), foundInJoined)
 }
 
 const join = (outer: string, inner: string) => (outer === '' ? inner : `${outer}+${inner}`)
 
-const isKnown = (decodings: readonly Decoding[], bytes: Uint8Array) =>
-  decodings.some((known) => known.bytes.length === bytes.length && Buffer.compare(known.bytes, bytes) === 0)
+function isKnown(decodings: readonly Decoding[], bytes: Uint8Array, budget: Budget): boolean {
+  const alike = decodings.filter((known) => known.bytes.length === bytes.length)
+  return alike.some((known) => {
+    budget.spend(bytes.length)
+    return Buffer.compare(known.bytes, bytes) === 0
+  })
+}
 
 const LINE_FEED = 0x0a
 const SPACE = 0x20
@@ -73,8 +76,9 @@ const isBlank = (byte: number | undefined) => byte === SPACE || byte === 0x0d ||
  * list on a line. Line breaks go, with the blanks around them.
  * @returns undefined when there are none
  */
-function joinLines(bytes: Uint8Array): Buffer | undefined {
+function joinLines(bytes: Uint8Array, budget: Budget): Buffer | undefined {
   if (!bytes.includes(LINE_FEED)) return undefined
+  budget.spend(bytes.length * 2)
   const out = Buffer.allocUnsafe(bytes.length)
   let length = 0
   let isIndent = false
@@ -124,16 +128,25 @@ interface Escape {
   readonly isByte?: boolean
 }
 
-/** @param read the escape that begins at a marker; undefined where none does */
-function decodeEscapes(marker: number, read: (bytes: Uint8Array, at: number) => Escape | undefined): Decoder {
-  return (bytes) => {
+/**
+ * @param read the escape that begins at a marker; undefined where none does
+ * @param steps what a call of `read` costs
+ */
+function decodeEscapes(
+  marker: number,
+  steps: number,
+  read: (bytes: Uint8Array, at: number) => Escape | undefined,
+): Decoder {
+  return (bytes, budget) => {
     let at = bytes.indexOf(marker)
     if (at < 0) return undefined
+    budget.spend(bytes.length)
     // Every escape is longer than what it stands for.
     const out = Buffer.allocUnsafe(bytes.length)
     let length = 0
     let from = 0
     while (at >= 0) {
+      budget.spend(steps)
       const escape = read(bytes, at)
       if (escape) {
         length = copy(bytes, from, at, out, length)
@@ -184,7 +197,7 @@ function writeCharacter(code: number, out: Buffer, length: number): number {
 }
 
 /** `%41`, and `%u0041` of old scripts. */
-const decodePercent = decodeEscapes(PERCENT, (bytes, at) => {
+const decodePercent = decodeEscapes(PERCENT, 16, (bytes, at) => {
   if (bytes[at + 1] === 0x75) {
     const code = readHex(bytes, at + 2, 4)
     return code < 0 ? undefined : { code, length: 6 }
@@ -198,7 +211,7 @@ const SHORT = new Map(
 )
 
 /** JSON, and the string literals of most languages: `\u0041`, `\x41`, `\n`, `\/`. */
-const decodeBackslash = decodeEscapes(BACKSLASH, (bytes, at) => {
+const decodeBackslash = decodeEscapes(BACKSLASH, 16, (bytes, at) => {
   const next = bytes[at + 1]
   if (next === undefined) return undefined
   if (next === 0x75) {
@@ -222,8 +235,11 @@ const NAMED = new Map(
     .map((entry) => [entry.slice(0, -1), entry.charCodeAt(entry.length - 1)]),
 )
 
+/** A string is made of the bytes for each of them, and an expression tried. */
+const HTML_STEPS = 250
+
 /** `&#65;`, `&#x41;`, `&amp;`; the semicolon may be missing, as browsers allow. */
-const decodeHtml = decodeEscapes(AMPERSAND, (bytes, at) => {
+const decodeHtml = decodeEscapes(AMPERSAND, HTML_STEPS, (bytes, at) => {
   const text = Buffer.from(
     bytes.buffer,
     bytes.byteOffset + at + 1,
@@ -242,7 +258,7 @@ const decodeHtml = decodeEscapes(AMPERSAND, (bytes, at) => {
 })
 
 /** `=41`, and the soft line break `=` before a line end. */
-const decodeQuotedPrintable = decodeEscapes(EQUALS, (bytes, at) => {
+const decodeQuotedPrintable = decodeEscapes(EQUALS, 16, (bytes, at) => {
   if (bytes[at + 1] === 0x0a) return { code: -1, length: 2 }
   if (bytes[at + 1] === 0x0d && bytes[at + 2] === 0x0a) return { code: -1, length: 3 }
   const code = readHex(bytes, at + 1, 2)

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
-import { MIN_SECRET_BYTES } from '../leak/gate.ts'
+import { MIN_SECRET_BYTES } from '../leak/search.ts'
 import type { SecretParts } from '../ports.ts'
 
 /** Name of the part of a credential that is one text. */

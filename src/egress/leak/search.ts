@@ -2,6 +2,7 @@
 // Decides on one complete response before a byte of it goes back. A host that transforms the secret on purpose
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../../lib/secret.ts'
+import type { Budget } from './budget.ts'
 import { encodeEveryWay } from './encodings.ts'
 import { findInEveryDecoding } from './decodings.ts'
 import { createSearcher, type Pattern } from './multi-search.ts'
@@ -10,54 +11,59 @@ import type { OutboundResponse } from '../ports.ts'
 /** Shorter secrets occur by chance, so storing them is refused. */
 export const MIN_SECRET_BYTES = 8
 
-export type LeakVerdict =
+export type SearchVerdict =
   | { readonly ok: true }
   | {
       readonly ok: false
+      readonly reason: 'reflected'
       readonly where: 'status_line' | 'headers' | 'trailers' | 'body'
       /** The encoding, e.g. `base64`, or `json+hex` for hexadecimal within a JSON string. */
       readonly encoding: string
     }
 
-export interface LeakGate {
-  inspect(response: Pick<OutboundResponse, 'statusText' | 'headers' | 'body'>): LeakVerdict
+/** What is searched of a response: all that the upstream chose the bytes of. */
+export type Searched = Pick<OutboundResponse, 'statusText' | 'headers' | 'body'>
+
+/** What must not come back: every secret of a credential, and its scheme, which says what an upstream decodes one to (Basic). */
+export interface Sought {
+  readonly secrets: readonly Secret<string>[]
+  readonly scheme: string
 }
 
-/**
- * A gate is each secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is.
- * @param credential whose `scheme` says what an upstream decodes the secret to (Basic)
- */
-export function createLeakGate(
-  secrets: readonly Secret<string>[],
-  credential: { readonly scheme: string },
-): LeakGate {
-  const values = secrets.flatMap((secret) => secret.use((text) => valuesToFind(text, credential.scheme)))
+export interface LeakSearch {
+  /** @throws {OverBudget} where the response would cost more than `budget` has left: then nothing is known about it */
+  inspect(response: Searched, budget: Budget): SearchVerdict
+}
+
+/** A search is each secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
+export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
+  const values = secrets.flatMap((secret) => secret.use((text) => valuesToFind(text, scheme)))
   const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
 
-  function probe(where: Place, bytes: Uint8Array): LeakVerdict | undefined {
+  function probe(where: Place, bytes: Uint8Array, budget: Budget): SearchVerdict | undefined {
     if (bytes.length < MIN_SECRET_BYTES) return undefined
-    const encoding = findInEveryDecoding(bytes, searcher.find)
-    return encoding === undefined ? undefined : { ok: false, where, encoding }
+    const encoding = findInEveryDecoding(bytes, searcher.find, budget)
+    return encoding === undefined ? undefined : { ok: false, reason: 'reflected', where, encoding }
   }
-  /** Heads come as Latin-1. */
-  const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'))
 
   return {
-    inspect({ statusText, headers, body }) {
+    inspect({ statusText, headers, body }, budget) {
+      /** Heads come as Latin-1. */
+      const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'), budget)
       return (
         probeText('status_line', statusText) ??
         probeText('headers', joinHeaders(headers, false)) ??
         probeText('trailers', joinHeaders(headers, true)) ??
-        probe('body', body) ??
+        probe('body', body, budget) ??
         CLEAN
       )
     },
   }
 }
 
-type Place = Extract<LeakVerdict, { ok: false }>['where']
+type Place = Extract<SearchVerdict, { ok: false }>['where']
 
-const CLEAN: LeakVerdict = { ok: true }
+const CLEAN: SearchVerdict = { ok: true }
 
 /** One line for each header, without an end behind the last. */
 const joinHeaders = (headers: OutboundResponse['headers'], ofTrailer: boolean): string =>

@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createLeakGate } from '../../../../src/egress/leak/gate.ts'
+import { createBudget } from '../../../../src/egress/leak/budget.ts'
+import { createLeakSearch, type Searched } from '../../../../src/egress/leak/search.ts'
 import { Secret } from '../../../../src/lib/secret.ts'
 import { cites } from '../../../requirements.ts'
 
@@ -98,7 +99,10 @@ const encoders: Readonly<Record<string, (value: string) => string | Buffer>> = {
     }),
 }
 
-const gateOf = (secret: string, scheme = 'Bearer') => createLeakGate([new Secret(secret)], { scheme })
+function gateOf(secret: string, scheme = 'Bearer') {
+  const search = createLeakSearch({ secrets: [new Secret(secret)], scheme })
+  return { inspect: (response: Searched) => search.inspect(response, createBudget(Infinity)) }
+}
 const clean = {
   statusText: 'OK',
   headers: [{ name: 'content-type', value: 'text/plain' }],

@@ -1,0 +1,28 @@
+// Bodies that an upstream would write to make their search expensive, and ordinary ones to compare them with.
+import { randomBytes } from 'node:crypto'
+
+/** @param secret known to the upstream: it came with the request */
+export function adversarialBodies(bytes: number, secret: string): Readonly<Record<string, Buffer>> {
+  const filledWith = (text: string) => Buffer.alloc(bytes, text, 'latin1')
+  const escaped = secret.slice(0, -1).replaceAll(/./g, (char) => `%25${char.charCodeAt(0).toString(16)}`)
+  const inBase64 = (content: Buffer) => Buffer.from(content.toString('base64'))
+  return {
+    'ordinary JSON': filledWith(
+      '{"id":17,"name":"a name","url":"https://a.example/x/1","tags":["a","b"],"at":"2026-01-01T00:00:00Z"},',
+    ),
+    'ordinary HTML': filledWith(
+      '<p class="x">you &amp; me, &quot;us&quot; <a href="/x?a=1&b=2">link</a></p>\n',
+    ),
+    'random bytes': randomBytes(bytes),
+    'base64 of base64': inBase64(inBase64(randomBytes(bytes >> 1))).subarray(0, bytes),
+    'nested escapes': filledWith('\\\\u005cu005c%25255c&amp;amp;#92;=3D5C'),
+    'many short JSON strings': filledWith('"\\u0041","\\n%41&lt;=41",\n'),
+    'percent of percent': filledWith('%2525'),
+    backslashes: filledWith('\\'),
+    ampersands: filledWith('&'),
+    'character references': filledWith('&#x26;'),
+    'escaped line breaks': filledWith('\\n%0a&#10;\n'),
+    'the secret but for its end': filledWith(`${secret.slice(0, -1)}!`),
+    'the secret but for its end, escaped': filledWith(`${escaped}&amp;\\\\n`),
+  }
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createBudget, OverBudget } from '../../../../src/egress/leak/budget.ts'
+import { createLeakGates, type LeakVerdict, searchWhole } from '../../../../src/egress/leak/inspection.ts'
+import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+import { adversarialBodies } from '../../../support/adversarial-bodies.ts'
+
+const SECRET = 'sk_live_0123456789abcdefghijklmn'
+const sought = { secrets: [new Secret(SECRET)], scheme: 'Bearer' }
+const withBody = (body: Buffer | string) => ({ statusText: 'OK', headers: [], body: Buffer.from(body) })
+
+function openGate() {
+  const search = vi.fn(async (): Promise<LeakVerdict> => ({ ok: false, reason: 'busy' }))
+  const gate = createLeakGates({ search })(sought.secrets, { accountId: 'acct_1', scheme: 'Bearer' })
+  return { gate, search }
+}
+
+describe('where a response is searched', () => {
+  it('is here for a short one, found or not', async () => {
+    const { gate, search } = openGate()
+    expect(await gate.inspect(withBody('{"ok":true}'))).toEqual({ ok: true })
+    expect(await gate.inspect(withBody(SECRET))).toMatchObject({ reason: 'reflected', where: 'body' })
+    expect(await gate.inspect(withBody('{"id":1,"name":"a"},'.repeat(3_276)))).toEqual({ ok: true })
+    expect(search).not.toHaveBeenCalled()
+  })
+
+  it('is a thread for a long one, and for a short one that takes long', async () => {
+    const { gate, search } = openGate()
+    const long = withBody(Buffer.alloc(1 << 20))
+    expect(await gate.inspect(long)).toEqual({ ok: false, reason: 'busy' })
+    expect(search).toHaveBeenLastCalledWith('acct_1', sought, long)
+    const dense = withBody('\\\\u005cu005c%25255c&amp;amp;#92;=3D5C'.repeat(3_000))
+    expect(await gate.inspect(dense)).toEqual({ ok: false, reason: 'busy' })
+    expect(search).toHaveBeenLastCalledWith('acct_1', sought, dense)
+    const dense_headers = {
+      ...withBody(''),
+      headers: [{ name: 'x-a', value: '%25&#38;\\\\'.repeat(20_000) }],
+    }
+    expect(await gate.inspect(dense_headers)).toEqual({ ok: false, reason: 'busy' })
+  })
+})
+
+describe('a search', () => {
+  it('that would cost more than its budget ends there, and is never called clean', () => {
+    const search = createLeakSearch(sought)
+    const response = withBody('%2525'.repeat(1_000))
+    let steps = 0
+    expect(search.inspect(response, { spend: (more) => (steps += more) })).toEqual({ ok: true })
+    expect(search.inspect(response, createBudget(steps))).toEqual({ ok: true })
+    for (const fewer of [steps - 1, steps >> 1, 1, 0])
+      expect(() => search.inspect(response, createBudget(fewer))).toThrow(OverBudget)
+  })
+
+  // The bound of a turn of the event loop rests on this: nothing is done that is not paid for.
+  it.each(Object.entries(adversarialBodies(1 << 18, SECRET)))(
+    'of %s pays for what it does',
+    (_name, body) => {
+      const search = createLeakSearch(sought)
+      const response = withBody(body)
+      let steps = 0
+      const began = process.cpuUsage()
+      search.inspect(response, { spend: (more) => (steps += more) })
+      const { user, system } = process.cpuUsage(began)
+      // A step is a nanosecond on an idle machine of 2026; one that is not warm or not idle is given ten.
+      expect(steps).toBeGreaterThanOrEqual(body.length)
+      expect((user + system) * 1000).toBeLessThan(20e6 + steps * 10)
+    },
+  )
+
+  it('in a thread has a budget too: beyond it the response is refused', () => {
+    const response = withBody('&'.repeat(10_000))
+    expect(searchWhole(sought, response)).toEqual({ ok: true })
+    expect(searchWhole(sought, response, 1_000_000)).toEqual({ ok: false, reason: 'over_budget' })
+  })
+})
