@@ -128,10 +128,17 @@ export function createCallPath(parts: CallPathParts): CallPath {
     }
   }
 
-  const count = (what: string, caller: Caller) =>
-    caller.kind === 'anonymous'
-      ? parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
-      : parts.limiter.take(what, caller.id, PER_MINUTE.known)
+  /** Agents are counted on the capability that was issued: narrowing it makes no further allowance. */
+  const count = (what: string, caller: Caller) => {
+    switch (caller.kind) {
+      case 'anonymous':
+        return parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
+      case 'agent':
+        return parts.limiter.take(what, caller.capability.rootId, PER_MINUTE.known)
+      default:
+        return parts.limiter.take(what, caller.id, PER_MINUTE.known)
+    }
+  }
 
   /** A code that no document names surprises every caller, so whoever wrote the tool is told. */
   function planned(tool: AnyTool, error: GatewayError): GatewayError {

@@ -3,7 +3,7 @@ import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
-import type { Capability, Store } from '../store/ports.ts'
+import type { NewCapability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkSubset } from './scope.ts'
@@ -19,11 +19,11 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
   const { store, now } = parts
 
   async function insert(
-    made: Omit<Capability, 'id' | 'uses' | 'createdAt' | 'revokedAt'>,
+    made: Omit<NewCapability, 'id' | 'uses' | 'createdAt' | 'revokedAt'>,
     createdAt: number,
   ) {
     const token = newToken('cap')
-    const capability: Capability = {
+    const capability: NewCapability = {
       ...made,
       id: newId('cap', createdAt),
       uses: 0,
@@ -52,6 +52,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           label,
           scope: narrowScope(credential.scope, scope, 'credential'),
           maxUses,
+          showsBalance: false,
           expiresAt: createdAt + ttlSeconds * 1000,
         },
         createdAt,
@@ -69,6 +70,7 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           label,
           scope: narrowScope(from.scope, scope, 'capability'),
           maxUses,
+          showsBalance: false,
           expiresAt: Math.min(wanted, from.expiresAt),
         },
         createdAt,

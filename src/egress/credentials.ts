@@ -68,7 +68,9 @@ export function createCredentials(parts: CredentialParts): Credentials {
         settings,
         version: 1,
         createdAt,
+        isBudgeted: false,
         rotatedAt: null,
+        editedAt: null,
         revokedAt: null,
       }
       await seals.run(async () => {

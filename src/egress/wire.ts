@@ -6,7 +6,7 @@ import type {
   IssuedCapability,
   ProviderId,
 } from '../../schemas/egress.ts'
-import type { Capability, Credential } from '../store/ports.ts'
+import type { Credential, NewCapability } from '../store/ports.ts'
 import type { Attempt } from '../store/model.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 
@@ -31,7 +31,7 @@ export function toCredentialMetadata(credential: Credential): CredentialMetadata
 }
 
 /** A capability as lists show it: scope, uses and times, without its token. */
-export function toCapabilityRecord(capability: Capability): CapabilityRecord {
+export function toCapabilityRecord(capability: NewCapability): CapabilityRecord {
   return {
     capability_id: capability.id,
     credential_id: capability.credentialId,
@@ -47,7 +47,7 @@ export function toCapabilityRecord(capability: Capability): CapabilityRecord {
 }
 
 /** The record with its token, which is shown this once. */
-export const toIssuedCapability = (capability: Capability, token: string): IssuedCapability => ({
+export const toIssuedCapability = (capability: NewCapability, token: string): IssuedCapability => ({
   ...toCapabilityRecord(capability),
   capability: token,
 })

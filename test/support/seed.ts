@@ -33,8 +33,10 @@ export function makeCredential(accountId: string): Omit<SealedCredential, 'seale
     scheme: 'Bearer',
     settings: {},
     version: 1,
+    isBudgeted: false,
     createdAt: Date.now(),
     rotatedAt: null,
+    editedAt: null,
     revokedAt: null,
   }
 }
@@ -48,15 +50,19 @@ export async function seedCapability(
     ...makeCredential(accountId),
     sealed: { ciphertext: 'AA', iv: 'AA', tag: 'AA', wrap: { kid: 'k', enc: 'AA', wrapped: 'AA' } },
   }
+  const id = newId('cap')
   const capability: Capability = {
-    id: newId('cap'),
+    id,
     accountId,
     credentialId: credential.id,
     parentId: null,
+    rootId: id,
     label: 'test',
     scope,
     maxUses: null,
     uses: 0,
+    isBudgeted: false,
+    showsBalance: false,
     createdAt: Date.now(),
     expiresAt: Date.now() + 3_600_000,
     revokedAt: null,

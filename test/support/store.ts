@@ -137,8 +137,10 @@ export function sealedCredential(accountId: string, over: Partial<SealedCredenti
     scheme: 'Bearer',
     settings: {},
     version: 1,
+    isBudgeted: false,
     createdAt: NOW,
     rotatedAt: null,
+    editedAt: null,
     revokedAt: null,
     sealed: {
       ciphertext: 'Y2lwaGVy',
@@ -162,15 +164,19 @@ export async function addCapability(
   over: Partial<Capability> = {},
 ): Promise<Capability & { tokenHash: Buffer }> {
   const tokenHash = randomBytes(32)
+  const id = newId('cap', NOW)
   const capability: Capability = {
-    id: newId('cap', NOW),
+    id,
     accountId: credential.accountId,
     credentialId: credential.id,
     parentId: null,
+    rootId: id,
     label: 'agent',
     scope: SCOPE,
     maxUses: null,
     uses: 0,
+    isBudgeted: false,
+    showsBalance: false,
     createdAt: NOW,
     expiresAt: NOW + 3_600_000,
     revokedAt: null,

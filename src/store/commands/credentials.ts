@@ -1,20 +1,14 @@
-// Sealed credentials and the capabilities cut from them. Scopes are stored as JSON and judged elsewhere.
+// Sealed credentials. Scopes and settings are stored as JSON and judged elsewhere. capabilities.ts has what is cut from them.
 // Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
 import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import type { Scope } from '../../../schemas/http.ts'
-import { GatewayError } from '../../core/errors.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
+import { setBudgets } from './budgets.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
-import type {
-  SealedSecret,
-  WrappedKey,
-  Credential,
-  SealedCredential,
-  Capability,
-  HeldCapability,
-} from '../ports/credentials.ts'
+import type { BudgetLimit } from '../ports/budgets.ts'
+import type { SealedSecret, WrappedKey, Credential, SealedCredential } from '../ports/credentials.ts'
 
 const credentialFields = [
   'id',
@@ -28,12 +22,19 @@ const credentialFields = [
   'version',
   'createdAt',
   'rotatedAt',
+  'editedAt',
   'revokedAt',
+  'budgeted',
 ]
 const CREDENTIAL = columns(credentialFields)
-type CredentialRow = Omit<Credential, 'scope' | 'settings'> & { scope: string; settings: string }
-const toCredential = (row: CredentialRow): Credential => ({
+type CredentialRow = Omit<Credential, 'scope' | 'settings' | 'isBudgeted'> & {
+  scope: string
+  settings: string
+  budgeted: number
+}
+const toCredential = ({ budgeted, ...row }: CredentialRow): Credential => ({
   ...row,
+  isBudgeted: budgeted === 1,
   scope: JSON.parse(row.scope) as Scope,
   settings: row.settings === '{}' ? NO_SETTINGS : (JSON.parse(row.settings) as CredentialSettings),
 })
@@ -44,9 +45,10 @@ const SEALED = columns([...credentialFields, ...sealFields])
 type SealedRow = CredentialRow &
   Record<'ciphertext' | 'iv' | 'tag' | 'wrapKid' | 'wrapEnc' | 'wrapKey', string>
 
-/** @throws {GatewayError} state_conflict when the id exists already */
+/** Stores it with its budgets. @throws {GatewayError} state_conflict when the id exists already */
 export const insertCredential = command({ kind: 'transaction', touches: 'access' })(function* (
   credential: SealedCredential,
+  budgets: readonly BudgetLimit[] = [],
 ): Command<void> {
   const { sealed, ...c } = credential
   yield* all(
@@ -62,7 +64,9 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
     c.version,
     c.createdAt,
     c.rotatedAt,
+    c.editedAt,
     c.revokedAt,
+    budgets.length > 0 ? 1 : 0,
     sealed.ciphertext,
     sealed.iv,
     sealed.tag,
@@ -70,6 +74,7 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
     sealed.wrap.enc,
     sealed.wrap.wrapped,
   )
+  yield* setBudgets(c.id, budgets)
 })
 
 const GET_CREDENTIAL = `SELECT ${SEALED} FROM credentials WHERE id = $1 AND account_id = $2`
@@ -196,148 +201,4 @@ export const replaceWrap = command({ kind: 'statement', touches: 'access' })(fun
     from.enc,
   )
   return changed !== undefined
-})
-
-const capabilityFields = [
-  'id',
-  'accountId',
-  'credentialId',
-  'parentId',
-  'label',
-  'scope',
-  'maxUses',
-  'uses',
-  'createdAt',
-  'expiresAt',
-  'revokedAt',
-]
-const CAPABILITY = columns(capabilityFields)
-type CapabilityRow = Omit<Capability, 'scope'> & { scope: string }
-const toCapability = (row: CapabilityRow): Capability => ({ ...row, scope: JSON.parse(row.scope) as Scope })
-
-/** Every attempt reads and counts on the whole lineage, so that an agent must not be able to make it long. */
-const MAX_NARROWINGS = 16
-
-/**
- * @throws {GatewayError} credential_not_found, capability_not_found (the parent), or state_conflict when one of them is revoked or the
- * lineage is as long as it may be
- */
-export const insertCapability = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  capability: Capability
-  tokenHash: Buffer
-}): Command<void> {
-  const { capability, tokenHash } = input
-  const c = capability
-  // Locked until commit, so that a revocation running now either sees the new row or is seen here.
-  const credential = yield* first<{ revokedAt: number | null }>(
-    `SELECT revoked_at AS "revokedAt" FROM credentials WHERE id = $1 AND account_id = $2 FOR SHARE`,
-    c.credentialId,
-    c.accountId,
-  )
-  if (!credential)
-    throw new GatewayError(
-      'credential_not_found',
-      'This account has no such credential: list credentials to see them.',
-    )
-  if (credential.revokedAt !== null)
-    throw new GatewayError(
-      'state_conflict',
-      'The credential is revoked: issue the capability on another one.',
-    )
-  if (c.parentId !== null) {
-    const lineage = yield* all<{ id: string; revokedAt: number | null }>(
-      `SELECT id, revoked_at AS "revokedAt" FROM capabilities
-       WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
-         AND account_id = $2 AND credential_id = $3
-       ORDER BY id FOR SHARE`,
-      c.parentId,
-      c.accountId,
-      c.credentialId,
-    )
-    if (lineage.length === 0)
-      throw new GatewayError('capability_not_found', 'The capability this one is cut from does not exist.')
-    if (lineage.length >= MAX_NARROWINGS)
-      throw new GatewayError(
-        'state_conflict',
-        `A capability can be narrowed ${MAX_NARROWINGS - 1} times over. Narrow one that is closer to the first.`,
-      )
-    if (lineage.some((ancestor) => ancestor.revokedAt !== null))
-      throw new GatewayError(
-        'state_conflict',
-        'The capability this one is cut from is revoked: ask for a new one.',
-      )
-  }
-  yield* all(
-    insertInto('capabilities', [...capabilityFields, 'tokenHash']),
-    c.id,
-    c.accountId,
-    c.credentialId,
-    c.parentId,
-    c.label,
-    JSON.stringify(c.scope),
-    c.maxUses,
-    c.uses,
-    c.createdAt,
-    c.expiresAt,
-    c.revokedAt,
-    tokenHash,
-  )
-  yield* all('INSERT INTO capability_lineage (capability_id, ancestor_id) VALUES ($1, $1)', c.id)
-  if (c.parentId !== null)
-    yield* all(
-      `INSERT INTO capability_lineage (capability_id, ancestor_id)
-       SELECT $1, ancestor_id FROM capability_lineage WHERE capability_id = $2`,
-      c.id,
-      c.parentId,
-    )
-})
-
-const ISSUED = columns(capabilityFields.filter((field) => field !== 'uses'))
-const FIND_CAPABILITY = `SELECT ${ISSUED} FROM capabilities WHERE token_hash = $1`
-/** Returns revoked and expired ones too: the caller says which it was. */
-export const findCapability = command({ kind: 'lookup', cached: true })(function* (
-  tokenHash: Buffer,
-): Command<HeldCapability | undefined> {
-  const row = yield* first<Omit<CapabilityRow, 'uses'>>(FIND_CAPABILITY, tokenHash)
-  return row && { ...row, scope: JSON.parse(row.scope) as Scope }
-})
-
-/** Newest first, revoked and expired ones too; of one credential where the filter names it. */
-export const listCapabilities = command({ kind: 'read' })(function* (
-  filter: { accountId: string; credentialId?: string | undefined },
-  page: PageRequest,
-): Command<Page<Capability>> {
-  return yield* selectPage<CapabilityRow, Capability>(
-    { columns: CAPABILITY, from: 'capabilities', id: 'id' },
-    [
-      ['account_id = $', filter.accountId],
-      ['credential_id = $', filter.credentialId],
-    ],
-    page,
-    toCapability,
-    (capability) => capability.id,
-  )
-})
-
-/** Idempotent; revokes descendants too. Returns how many became revoked; undefined when not found. */
-export const revokeCapability = command({ kind: 'transaction', touches: 'access' })(function* (input: {
-  id: string
-  accountId: string
-  now: Millis
-}): Command<number | undefined> {
-  const { id, accountId, now } = input
-  // The lock comes in a statement of its own: the next one then sees what was narrowed while this one waited.
-  const found = yield* first(
-    'SELECT id FROM capabilities WHERE id = $1 AND account_id = $2 FOR UPDATE',
-    id,
-    accountId,
-  )
-  if (!found) return undefined
-  const revoked = yield* all(
-    `UPDATE capabilities SET revoked_at = $1 WHERE revoked_at IS NULL
-       AND id IN (SELECT capability_id FROM capability_lineage WHERE ancestor_id = $2) RETURNING id`,
-    now,
-    id,
-  )
-  return revoked.length
 })

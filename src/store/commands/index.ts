@@ -4,6 +4,8 @@ import * as accounts from './accounts.ts'
 import * as actions from './actions.ts'
 import * as attempts from './attempts.ts'
 import * as audit from './audit.ts'
+import * as budgets from './budgets.ts'
+import * as capabilities from './capabilities.ts'
 import * as charges from './charges.ts'
 import * as claims from './claims.ts'
 import * as counts from './counts.ts'
@@ -38,6 +40,8 @@ export const commands = definitionsOf({
   ...actions,
   ...attempts,
   ...audit,
+  ...budgets,
+  ...capabilities,
   ...charges,
   ...claims,
   ...counts,

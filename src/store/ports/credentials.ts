@@ -29,10 +29,14 @@ export interface Credential {
   readonly scheme: string
   /** Everything else about it that is not secret; `{}` for one secret in that header. */
   readonly settings: CredentialSettings
-  /** 1 at creation, one more per rotation of the secret. */
+  /** 1 at creation, one more whenever the secret is replaced or anything else about it is edited. */
   readonly version: number
+  /** Whether it has a budget; as of this version. */
+  readonly isBudgeted: boolean
   readonly createdAt: Millis
   readonly rotatedAt: Millis | null
+  /** Last change of scope, label, settings or budgets. */
+  readonly editedAt: Millis | null
   readonly revokedAt: Millis | null
 }
 
@@ -46,14 +50,23 @@ export interface Capability {
   readonly credentialId: string
   /** The capability this one was narrowed from. Revoking a parent revokes what was narrowed from it. */
   readonly parentId: string | null
+  /** The capability at the beginning of the lineage, its own id where it was narrowed from none: limits count there. */
+  readonly rootId: string
   readonly label: string
   readonly scope: Scope
   readonly maxUses: number | null
   readonly uses: number
+  /** Whether it, or one that it was narrowed from, has a budget; for ever as it was issued. */
+  readonly isBudgeted: boolean
+  /** Whether its holder may see the balance of the account. */
+  readonly showsBalance: boolean
   readonly createdAt: Millis
   readonly expiresAt: Millis
   readonly revokedAt: Millis | null
 }
+
+/** A capability that is to be stored: what follows from its lineage is found there. */
+export type NewCapability = Omit<Capability, 'rootId' | 'isBudgeted'>
 
 /** A capability as issued, without the counter that every attempt moves. */
 export type HeldCapability = Omit<Capability, 'uses'>

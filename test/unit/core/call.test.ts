@@ -14,6 +14,7 @@ import type { CallerKind } from '../../../src/core/caller.ts'
 import { defineTool } from '../../../tools/services.ts'
 import type { CallContext } from '../../../src/core/context.ts'
 import type { Services } from '../../../tools/services.ts'
+import type { HeldCapability } from '../../../src/store/ports.ts'
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
 import { noGate, signCallReceipt } from '../../support/no-gate.ts'
 
@@ -26,6 +27,29 @@ const SERVICE_KEY = {
   createdAt: 0,
   revokedAt: null,
 }
+
+/** A capability and one that was narrowed from it. */
+const AGENT = newToken('cap')
+const HELPER = newToken('cap')
+const held = (id: string): HeldCapability => ({
+  id,
+  accountId: 'acct_1',
+  credentialId: 'cred_1',
+  parentId: id === 'cap_1' ? null : 'cap_1',
+  rootId: 'cap_1',
+  label: id,
+  scope: { hosts: ['api.example.com'], path_prefixes: ['/'], methods: ['GET'] },
+  maxUses: null,
+  isBudgeted: false,
+  showsBalance: false,
+  createdAt: 0,
+  expiresAt: 1,
+  revokedAt: null,
+})
+const CAPABILITIES = new Map([
+  [hashToken(AGENT).toString('hex'), held('cap_1')],
+  [hashToken(HELPER).toString('hex'), held('cap_2')],
+])
 
 function toolOf(
   handle: (input: { text: string }, context: CallContext) => Promise<unknown> = async ({ text }) => ({
@@ -68,7 +92,7 @@ function setUp(
     gate: options.gate ?? noGate,
     store: {
       findKey: async (hash) => (hash.equals(hashToken(KEY)) ? SERVICE_KEY : undefined),
-      findCapability: async () => undefined,
+      findCapability: async (hash) => CAPABILITIES.get(hash.toString('hex')),
       findEmailKey: async () => undefined,
     },
     debits: {
@@ -183,6 +207,15 @@ describe('call path', () => {
     expect((await call(toolOf(), { address: '192.0.2.2' })).code).toBe('ok')
     expect((await call(toolOf(), { address: '192.0.2.1' })).code).toBe('rate_limited')
     expect((await call(toolOf(), { address: '192.0.2.1', tokens: { bearer: KEY } })).code).toBe('ok')
+  })
+
+  it('counts a capability and all that were narrowed from it together', async () => {
+    const { call } = setUp({ rateLimit: 2 })
+    const tool = toolOf(undefined, 'capability')
+    expect((await call(tool, { tokens: { bearer: AGENT } })).code).toBe('ok')
+    expect((await call(tool, { tokens: { bearer: HELPER } })).code).toBe('ok')
+    expect((await call(tool, { tokens: { bearer: HELPER } })).code).toBe('rate_limited')
+    expect((await call(tool, { tokens: { bearer: AGENT } })).code).toBe('rate_limited')
   })
 
   it('reads a capability from the arguments only where a tool takes one', async () => {
