@@ -12,6 +12,7 @@ import { actionsPrepare } from './actions-prepare.ts'
 import { actionsPricing } from './actions-pricing.ts'
 import { actionsRefuse } from './actions-refuse.ts'
 import { actionsStats } from './actions-stats.ts'
+import { auditEvents } from './audit-events.ts'
 import { authorityRotate } from './authority-rotate.ts'
 import { signingKeysList } from './signing-keys-list.ts'
 import { signingKeysRetire } from './signing-keys-retire.ts'
@@ -133,6 +134,7 @@ export const tools: readonly AnyTool[] = [
   facilitatorRoute,
   receiptsGet,
   authorityRotate,
+  auditEvents,
   signingKeysList,
   signingKeysRotate,
   signingKeysRetire,

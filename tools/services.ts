@@ -7,6 +7,7 @@ import type { Actions } from '../src/actions/ports.ts'
 import type { Edge } from '../src/edge/ports.ts'
 import type { Commerce } from '../src/commerce/ports.ts'
 import type { Email } from '../src/email/ports.ts'
+import type { Audit } from '../src/audit/ports.ts'
 import type { Accounts } from '../src/accounts/ports.ts'
 import type { Receipts, SigningKeys } from '../src/receipts/ports.ts'
 import type { Outcomes } from '../src/outcomes/ports.ts'
@@ -41,6 +42,7 @@ export interface Services {
   readonly commerce: Commerce
   readonly email: Email
   readonly accounts: Accounts
+  readonly audit: Audit
   readonly receipts: Receipts
   readonly signingKeys: SigningKeys
   readonly documents: Documents

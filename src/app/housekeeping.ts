@@ -1,4 +1,5 @@
 // Work that no call asks for: once at the start, and then every minute for as long as the gateway runs.
+import type { OpenAudit } from '../audit/index.ts'
 import type { Debits } from '../core/debits.ts'
 import type { OpenEgress } from '../egress/index.ts'
 import type { EmailService } from '../email/index.ts'
@@ -9,6 +10,7 @@ import type { Platform } from './platform.ts'
 const SWEEP_MS = 60_000
 
 export interface Housekeeping {
+  readonly audit: Pick<OpenAudit, 'settle'>
   readonly egress: Pick<OpenEgress, 'recover'>
   readonly debits: Pick<Debits, 'recover'>
   readonly settlements: Pick<Settlements, 'reconcile'>
@@ -19,7 +21,7 @@ export interface Housekeeping {
 /** @returns what stops it */
 export function startHousekeeping(
   { log, store, now }: Pick<Platform, 'log' | 'store' | 'now'>,
-  { egress, debits, settlements, refunds, email }: Housekeeping,
+  { audit, egress, debits, settlements, refunds, email }: Housekeeping,
 ): () => void {
   let isStopped = false
   // Payments that a crash left behind are decided by the chains, and nobody waits for those.
@@ -27,6 +29,9 @@ export function startHousekeeping(
     log.error({ err: thrown }, 'payments could not be reconciled')
   })
   void refunds.reconcile()
+  void audit.settle().catch((thrown: unknown) => {
+    if (!isStopped) log.error({ err: thrown }, 'the audit log could not be signed')
+  })
   // Nobody is kept waiting for what email verification knows by name.
   void email.prepare().catch((thrown: unknown) => {
     if (!isStopped) log.error({ err: thrown }, 'email verification could not be prepared')
@@ -34,6 +39,7 @@ export function startHousekeeping(
 
   async function sweep(): Promise<void> {
     try {
+      await audit.settle()
       await store.sweep(now())
       await egress.recover()
       await debits.recover()

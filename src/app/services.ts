@@ -1,4 +1,8 @@
 // Everything a tool's handler may reach, and the call path in front of it.
+import { createAudit } from '../audit/index.ts'
+import { transactionPolicyDocument } from '../commerce/policy/document.ts'
+import { egressPolicyDocument } from '../egress/policy.ts'
+import { paymentPolicyDocument } from '../payments/policy.ts'
 import { hideNames } from '../commerce/secrets/places.ts'
 import { type CallPath, createCallPath } from '../core/call.ts'
 import { createDebits } from '../core/debits.ts'
@@ -41,6 +45,12 @@ export async function openServices(
 ): Promise<OpenServices> {
   const { config, store, log, now } = platform
   const { gate, networks, settlements } = payments
+  const audit = createAudit({
+    ...platform,
+    ...platform.addresses,
+    policies: [egressPolicyDocument, transactionPolicyDocument, paymentPolicyDocument],
+  })
+  lifetime.onClose(() => audit.close())
   const { egress, ...broker } = createBroker(platform, payments, options)
   await egress.recover()
   const debits = createDebits({
@@ -54,6 +64,7 @@ export async function openServices(
   const services: Services = {
     ...broker,
     ...reading,
+    audit,
     egress,
     email,
     payments: gate,
@@ -88,11 +99,16 @@ export async function openServices(
     debits,
     creditsRequired: payments.purchases.creditsRequired,
     limiter: createRateLimiter(config.rateLimit),
+    refusals: audit,
     hideNames,
     log,
     now,
     elapsedMs: () => performance.now(),
     ...(options.undocumented && { undocumented: options.undocumented }),
   })
-  return { services, calls, housekeeping: { egress, debits, settlements, refunds: payments.refunds, email } }
+  return {
+    services,
+    calls,
+    housekeeping: { audit, egress, debits, settlements, refunds: payments.refunds, email },
+  }
 }

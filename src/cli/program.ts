@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../core/errors.ts'
 import { API_VERSION } from '../core/config.ts'
+import { addAuditCommands } from './audit.ts'
 import { addAttemptCommands } from './attempts.ts'
 import { addAuthorityCommands } from './authority.ts'
 import { addSigningKeyCommands } from './signing-key.ts'
@@ -96,6 +97,7 @@ Bad configuration: every problem in words, exit code 78, nothing listens.`,
   program.commandsGroup('Records:')
   addAttemptCommands(program)
   addReceiptCommands(program)
+  addAuditCommands(program)
   return program
 }
 

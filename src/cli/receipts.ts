@@ -1,15 +1,12 @@
 // `receipts`: reading one from the gateway, and proving one to yourself without trusting the gateway.
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { isObject } from '../lib/json.ts'
-import { JWS_TYPES, type JwsVerdict, type KeyDocument, verifyJws } from '../receipts/types.ts'
+import { JWS_TYPES, type JwsVerdict, verifyJws } from '../receipts/types.ts'
 import { receiptsGet } from '../../tools/receipts-get.ts'
 import { connect } from './client.ts'
 import { CommandFailure, Exit } from './exit.ts'
 import { addConnectionOptions, type ConnectionOptions } from './options.ts'
 import { formatRecord, printJson, printLine } from './output.ts'
-
-const KEYS_PATH = '/.well-known/gateway-egress-key.json'
+import { KEYS_PATH, parseJsonOrUndefined, readKeys, readText } from './published-keys.ts'
 
 /** Why a document is not a receipt of ours, for the person who was handed it. */
 const WHY: Record<Extract<JwsVerdict, { ok: false }>['reason'], string> = {
@@ -67,10 +64,7 @@ async function showReceipt(id: string, options: ConnectionOptions): Promise<void
 
 async function verifyReceipt(file: string, options: VerifyOptions): Promise<void> {
   const jws = findJws(await readText(file))
-  const keys =
-    options.keys === undefined
-      ? await fetchKeys(options)
-      : parseKeys(await readText(options.keys), options.keys)
+  const keys = await readKeys(options)
   const verdict = await verifyJws(jws, keys, JWS_TYPES.receipt)
   if (!verdict.ok)
     throw new CommandFailure(Exit.failed, `This receipt does NOT verify: ${WHY[verdict.reason]}.`, {
@@ -92,28 +86,6 @@ async function verifyReceipt(file: string, options: VerifyOptions): Promise<void
     printLine(`This receipt verifies: signed by key ${verdict.kid}, unaltered. It attests:\n`)
     printLine(formatRecord(verdict.payload))
   }
-}
-
-async function fetchKeys(options: ConnectionOptions): Promise<KeyDocument> {
-  const client = await connect({ ...options, allowPlainHttp: true })
-  const document = await client.get(KEYS_PATH)
-  if (isKeyDocument(document)) return document
-  throw new CommandFailure(Exit.unreachable, `${client.url}${KEYS_PATH} is not a key document.`)
-}
-
-const isKeyDocument = (value: unknown): value is KeyDocument =>
-  isObject(value) &&
-  isListOfObjects(value['keys']) &&
-  (value['revoked_keys'] === undefined || isListOfObjects(value['revoked_keys']))
-const isListOfObjects = (value: unknown): boolean => Array.isArray(value) && value.every(isObject)
-
-function parseKeys(text: string, file: string): KeyDocument {
-  const document = parseJsonOrUndefined(text)
-  if (isKeyDocument(document)) return document
-  throw new CommandFailure(
-    Exit.usage,
-    `${file} is not a key set: save ${KEYS_PATH} of the gateway that signed.`,
-  )
 }
 
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -138,22 +110,3 @@ export function findJws(text: string): string {
 
 const member = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
-
-function parseJsonOrUndefined(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-async function readText(file: string): Promise<string> {
-  try {
-    if (file !== '-') return await readFile(file, 'utf8')
-    const chunks: Buffer[] = []
-    for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk)
-    return Buffer.concat(chunks).toString('utf8')
-  } catch {
-    throw new CommandFailure(Exit.usage, `${file} cannot be read.`)
-  }
-}

@@ -18,6 +18,9 @@ import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
 import type { HttpMessage } from './message.ts'
+import type { RefusalWatch } from './refusal-watch.ts'
+import { actorOf } from './actor.ts'
+import { actAs } from '../lib/acting.ts'
 import type { CallContext } from './context.ts'
 import type { Caller, CallerKind } from './caller.ts'
 
@@ -92,6 +95,8 @@ export interface CallPathParts {
   readonly limiter: RateLimiter
   /** Hides the names in a JSON pointer that must not be repeated to the caller (commerce/secrets/places.ts). */
   readonly hideNames: (pointer: string) => string
+  /** Told of every call that is refused: some are security events. */
+  readonly refusals?: RefusalWatch
   readonly log: Logger
   readonly now: () => number
   /** Milliseconds that pass, from a clock that nobody sets. */
@@ -184,16 +189,18 @@ export function createCallPath(parts: CallPathParts): CallPath {
       hideNames: parts.hideNames,
       repair: tool.repair && (() => tool.repair?.(request.input, context) ?? {}),
     })
-    const result = await runPriced({
-      tool,
-      input,
-      plan: await tool.plan(input, context),
-      context,
-      resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
-      payment: request.payment,
-      quote: request.quote,
-      accept: () => request.onAccepted?.(caller),
-    })
+    const result = await actAs(actorOf(caller, namesOf(request)), async () =>
+      runPriced({
+        tool,
+        input,
+        plan: await tool.plan(input, context),
+        context,
+        resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
+        payment: request.payment,
+        quote: request.quote,
+        accept: () => request.onAccepted?.(caller),
+      }),
+    )
     return { ...result, caller }
   }
 
@@ -222,7 +229,17 @@ export function createCallPath(parts: CallPathParts): CallPath {
         result = { ok: true, output, paid, caller, rate, quota }
       } catch (thrown) {
         const { caller, rate, quota } = seen
-        result = { ok: false, error: planned(request.tool, toGatewayError(thrown)), caller, rate, quota }
+        const error = planned(request.tool, toGatewayError(thrown))
+        const { address, input } = request
+        await parts.refusals?.refused({
+          ...namesOf(request),
+          tokens: withArgument(request),
+          address,
+          input,
+          caller,
+          error,
+        })
+        result = { ok: false, error, caller, rate, quota }
       } finally {
         inFlight--
       }
@@ -231,6 +248,8 @@ export function createCallPath(parts: CallPathParts): CallPath {
     },
   }
 }
+
+const namesOf = ({ door, tool, requestId }: CallRequest) => ({ door, tool: tool.name, requestId })
 
 /** The facts about a call that are known by the time it ends. */
 interface Seen {

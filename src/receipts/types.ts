@@ -16,6 +16,8 @@ export const JWS_TYPES = {
   x402Receipt: 'gw-x402-receipt+jws',
   topUp: 'gw-top-up+jws',
   mcpSession: 'gw-mcp-session+jws',
+  /** The newest place of a chain of the audit log. */
+  auditHead: 'gw-audit-head+jws',
 } as const
 export type JwsType = (typeof JWS_TYPES)[keyof typeof JWS_TYPES]
 
@@ -27,6 +29,7 @@ export const ATTESTATIONS: ReadonlySet<string> = new Set<JwsType>([
   JWS_TYPES.offer,
   JWS_TYPES.evidence,
   JWS_TYPES.x402Receipt,
+  JWS_TYPES.auditHead,
 ])
 
 export type JwsVerdict =

@@ -126,7 +126,7 @@ describe.each(ENGINES)('the audit log in %s', (engine) => {
     const [store] = stores as [Store]
     const { accountId } = await addSetting(store, 5)
     const isUnsigned = async () =>
-      (await store.listUnsignedChains(1000)).some(({ chain }) => chain === accountId)
+      (await store.listUnsignedChains('', 1000)).some(({ chain }) => chain === accountId)
     expect(await isUnsigned()).toBe(true)
     const head = { chain: accountId, seq: 3, signedAt: NOW }
     await store.recordAuditHead({ ...head, jws: 'first' })

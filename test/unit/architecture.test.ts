@@ -21,6 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['src/store'],
   ['src/core'],
   ['src/receipts', 'src/accounts'],
+  ['src/audit'],
   ['src/egress'],
   ['src/commerce', 'src/actions', 'src/outbound'],
   ['src/payments', 'src/email', 'src/edge'],

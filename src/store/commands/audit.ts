@@ -101,12 +101,14 @@ export const listAuditHeads = command({ kind: 'read' })(function* (input: {
   return rows.map((row) => ({ ...row }))
 })
 
-/** Chains whose newest event no signed head covers. */
+/** Chains behind `after`, by name, whose newest event no signed head covers. */
 export const listUnsignedChains = command({ kind: 'read' })(function* (
+  after: string,
   limit: number,
 ): Command<readonly AuditChain[]> {
   const rows = yield* all<AuditChain>(
-    `SELECT ${CHAIN} FROM audit_chains WHERE seq > signed_seq ORDER BY chain LIMIT $1`,
+    `SELECT ${CHAIN} FROM audit_chains WHERE seq > signed_seq AND chain > $1 ORDER BY chain LIMIT $2`,
+    after,
     limit,
   )
   return rows.map((row) => ({ ...row }))

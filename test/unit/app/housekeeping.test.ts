@@ -17,6 +17,7 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       store: { sweep: async () => (done.push('sweep'), {}) } as Partial<Store> as Store,
     },
     {
+      audit: { settle: note('audit') },
       egress: { recover: note('attempts') },
       debits: { recover: note('debits') },
       settlements: {
@@ -26,10 +27,10 @@ it('takes up the attempts, debits and payments of dead processes every minute, u
       email: { prepare: note('email'), settle: note('quota') },
     },
   )
-  expect(done).toEqual(['payments', 'refunds', 'email'])
+  expect(done).toEqual(['payments', 'refunds', 'audit', 'email'])
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(done.slice(3)).toEqual(['sweep', 'attempts', 'debits', 'payments', 'refunds', 'quota'])
+  expect(done.slice(4)).toEqual(['audit', 'sweep', 'attempts', 'debits', 'payments', 'refunds', 'quota'])
   stop()
   await vi.advanceTimersByTimeAsync(120_000)
-  expect(done).toHaveLength(9)
+  expect(done).toHaveLength(11)
 })

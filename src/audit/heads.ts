@@ -1,0 +1,176 @@
+// Signed heads: the gateway's word, at a moment, for the newest event of a chain and so for all before it. It gives the word only
+// for what it has checked: every event since the last head links to the one before, and the last head is where it was.
+import { digestCanonical } from '../lib/canonical-json.ts'
+import type { Logger } from '../lib/log.ts'
+import type { KeyRing } from '../receipts/key-ring.ts'
+import type { Signer } from '../receipts/ports.ts'
+import { decodeJws, JWS_TYPES } from '../receipts/types.ts'
+import type { AuditChain, AuditEvent, Store } from '../store/ports.ts'
+
+export interface HeadParts {
+  readonly store: Pick<
+    Store,
+    'getAuditChain' | 'listAuditEvents' | 'listAuditHeads' | 'listUnsignedChains' | 'recordAuditHead'
+  >
+  readonly signer: Signer & Pick<KeyRing, 'verifyOwn'>
+  readonly baseUrl: string
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface Heads {
+  /** Signs the newest place of a chain; undefined where the chain does not hold any more, which is logged. */
+  sign(chain: AuditChain): Promise<string | undefined>
+  /**
+   * Looks at a stretch as it was read, and tells the log of what is wrong with it.
+   * @param before the place in front of it, where that is known
+   */
+  isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean
+  /** Signs every chain that has grown, and looks at those that this process signed before. */
+  signAll(): Promise<void>
+}
+
+const BATCH = 500
+/** Chains whose last place this process remembers, against a database that forgets. */
+const MAX_REMEMBERED = 10_000
+/** Of these, as many are looked at each time, in turn. */
+const LOOKED_AT = 200
+
+type Place = Pick<AuditChain, 'seq' | 'hash'>
+/** The place before the first event. */
+export const BEGINNING: Place = { seq: 0, hash: '' }
+
+/** Signs the newest places of chains, each after a look at what came since the place before. */
+export function createHeads(parts: HeadParts): Heads {
+  const { store, signer, baseUrl, now, log } = parts
+  const remembered = new Map<string, Place>()
+
+  function remember(chain: string, place: Place): void {
+    remembered.delete(chain)
+    remembered.set(chain, place)
+    const [oldest] = remembered.keys()
+    if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest)
+  }
+
+  const report = (chain: string, reason: string) =>
+    log.error(
+      { event: 'audit_broken', chain, reason },
+      'security: the audit log was changed behind the gateway',
+    )
+
+  /** The place of the last head that stands: what this process remembers, else what is stored and verifies. */
+  async function lastSigned({ chain, signedSeq }: AuditChain): Promise<Place | undefined> {
+    const own = remembered.get(chain)
+    if (own || signedSeq === 0) return own
+    const [stored] = await store.listAuditHeads({ chain, after: signedSeq - 1, upTo: signedSeq })
+    const payload = stored && signer.verifyOwn(stored.jws, JWS_TYPES.auditHead)
+    // A head of a key that was revoked proves nothing; the chain is then looked at from its beginning.
+    return payload && payload['chain'] === chain
+      ? { seq: Number(payload['seq']), hash: String(payload['hash']) }
+      : undefined
+  }
+
+  /** @returns why the chain does not hold; undefined where it does */
+  async function findFault(found: AuditChain): Promise<string | undefined> {
+    const { chain, seq, hash } = found
+    const from = await lastSigned(found)
+    if (from && from.seq > seq) return `its end is missing: event ${from.seq} was signed`
+    let after = from ? from.seq - 1 : 0
+    let last: Place | undefined = after === 0 ? BEGINNING : undefined
+    for (;;) {
+      const events = await store.listAuditEvents({ chain, after, upTo: seq, limit: BATCH })
+      for (const event of events) {
+        const fault = findEventFault(event, chain, last)
+        if (fault !== undefined) return fault
+        if (event.seq === from?.seq && event.hash !== from.hash)
+          return `event ${event.seq} is not the one that was signed`
+        last = event
+      }
+      after = last?.seq ?? after
+      if (events.length < BATCH) break
+    }
+    return last?.seq === seq && last.hash === hash ? undefined : `event ${seq} is missing or another one`
+  }
+
+  async function sign(found: AuditChain): Promise<string | undefined> {
+    const { chain, seq, hash } = found
+    const fault = await findFault(found)
+    if (fault !== undefined) {
+      report(chain, fault)
+      return undefined
+    }
+    const at = now()
+    const jws = signer.sign(JWS_TYPES.auditHead, {
+      iss: baseUrl,
+      iat: Math.floor(at / 1000),
+      chain,
+      seq,
+      hash,
+    })
+    remember(chain, { seq, hash })
+    return jws
+  }
+
+  async function signAndKeep(found: AuditChain): Promise<void> {
+    const jws = await sign(found)
+    if (jws === undefined) return
+    const { chain, seq, hash } = found
+    await store.recordAuditHead({ chain, seq, jws, signedAt: now() })
+    // The log is kept elsewhere: whoever empties the database does not empty it.
+    log.info({ event: 'audit_head', chain, seq, hash, kid: decodeJws(jws).header['kid'] }, 'audit head')
+  }
+
+  function isWhole(chain: string, events: readonly AuditEvent[], before: Place | undefined): boolean {
+    let last = before
+    for (const event of events) {
+      const fault = findEventFault(event, chain, last)
+      if (fault !== undefined) {
+        report(chain, fault)
+        return false
+      }
+      last = event
+    }
+    return true
+  }
+
+  return {
+    sign,
+    isWhole,
+    async signAll() {
+      const before = new Map(remembered)
+      for (let last = ''; ;) {
+        const chains = await store.listUnsignedChains(last, BATCH)
+        for (const chain of chains) {
+          await signAndKeep(chain)
+          before.delete(chain.chain)
+        }
+        last = chains.at(-1)?.chain ?? last
+        if (chains.length < BATCH) break
+      }
+      // Chains that did not grow have nothing to sign, but their end may have been cut off.
+      for (const [chain, place] of [...before].slice(0, LOOKED_AT)) {
+        const found = await store.getAuditChain(chain)
+        const fault = await findFault(found ?? { chain, seq: 0, hash: '', signedSeq: 0 })
+        if (fault === undefined) remember(chain, place)
+        else report(chain, fault)
+      }
+    },
+  }
+}
+
+function findEventFault(event: AuditEvent, chain: string, before: Place | undefined): string | undefined {
+  const { seq, hash, body } = event
+  const at = `event ${seq}`
+  let document: unknown
+  try {
+    document = JSON.parse(body)
+    if (digestCanonical(document) !== hash) return `${at} was changed`
+  } catch {
+    return `${at} was changed`
+  }
+  const { chain: named, seq: place, prev } = document as Record<string, unknown>
+  if (named !== chain || place !== seq) return `${at} belongs elsewhere`
+  const follows = !before || (seq === before.seq + 1 && (prev ?? '') === before.hash)
+  if (!follows) return `${at} does not follow the one before`
+  return undefined
+}

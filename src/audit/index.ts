@@ -1,0 +1,95 @@
+// The audit log as the gateway runs it: refusals in, signed heads each minute, pages out.
+import { digestCanonical } from '../lib/canonical-json.ts'
+import type { AuditEvent } from '../../schemas/audit.ts'
+import { LogField } from '../lib/log.ts'
+import type { RefusalWatch } from '../core/refusal-watch.ts'
+import type { AuditEvent as StoredEvent, DocumentKind, DocumentStore, Store } from '../store/ports.ts'
+import { INSTALLATION_CHAIN } from '../store/ports/audit.ts'
+import { BEGINNING, createHeads, type HeadParts } from './heads.ts'
+import type { Audit } from './ports.ts'
+import { describeRefusal } from './refusals.ts'
+import { createRepetitions } from './repetitions.ts'
+
+export interface AuditParts extends HeadParts {
+  readonly store: Store
+  readonly documents: Pick<DocumentStore, 'read'>
+  /** Documents in which operators say what is allowed: an edit of one is an event. */
+  readonly policies: readonly DocumentKind<unknown>[]
+}
+
+export interface OpenAudit extends Audit, RefusalWatch {
+  /** Looks at the policies, writes what was counted, signs what has grown. Called at the start and then every minute. */
+  settle(): Promise<void>
+  /** Writes what was counted, whatever its minute. */
+  close(): Promise<void>
+}
+
+const GATEWAY = { kind: 'gateway' } as const
+
+/** The audit log: what was refused, what operators edited, and heads that anybody can check. */
+export function createAudit(parts: AuditParts): OpenAudit {
+  const { store, documents, policies, log, now } = parts
+  const heads = createHeads(parts)
+  const repetitions = createRepetitions((events) => store.appendAuditEvents(events, GATEWAY))
+
+  async function notePolicies(): Promise<void> {
+    for (const kind of policies) {
+      const { value } = await documents.read(kind)
+      const digest = digestCanonical(value)
+      await store.noteDocument({
+        name: kind.name,
+        digest,
+        event: {
+          chain: INSTALLATION_CHAIN,
+          at: now(),
+          event: 'policy.changed',
+          subject: { type: 'document', id: kind.name },
+          detail: { digest },
+        },
+        acting: GATEWAY,
+      })
+    }
+  }
+
+  return {
+    async read({ chain, after, limit }) {
+      const newest = await store.getAuditChain(chain)
+      if (!newest) return { chain, events: [], heads: [], head: null, intact: true, next: null }
+      const head = await heads.sign(newest)
+      const [before, rows] = await Promise.all([
+        after === 0 ? [] : store.listAuditEvents({ chain, after: after - 1, upTo: after, limit: 1 }),
+        store.listAuditEvents({ chain, after, upTo: newest.seq, limit }),
+      ])
+      const last = rows.at(-1)?.seq ?? after
+      const isWhole = heads.isWhole(chain, rows, after === 0 ? BEGINNING : before[0])
+      const signed = await store.listAuditHeads({ chain, after, upTo: last })
+      return {
+        chain,
+        events: rows.map(toEvent),
+        heads: signed.map(({ jws }) => jws),
+        head: (isWhole && head) || null,
+        intact: isWhole && head !== undefined,
+        next: rows.length === limit && last < newest.seq ? last : null,
+      }
+    },
+
+    async refused(call) {
+      try {
+        const event = await describeRefusal(store, call, now())
+        if (event) await repetitions.note(event)
+      } catch (thrown) {
+        log.error({ [LogField.requestId]: call.requestId, err: thrown }, 'a refusal is not in the audit log')
+      }
+    },
+
+    async settle() {
+      await notePolicies()
+      await repetitions.flush()
+      await heads.signAll()
+    },
+
+    close: () => repetitions.flush(true),
+  }
+}
+
+const toEvent = ({ body, hash }: StoredEvent): AuditEvent => ({ ...JSON.parse(body), hash })

@@ -1,0 +1,170 @@
+// Checks an export of the audit log with nothing but the published keys: every event is the one that was written, none is missing,
+// none changed places, and the gateway signed for the last of them.
+import { digestCanonical } from '../lib/canonical-json.ts'
+import { isObject } from '../lib/json.ts'
+import { JWS_TYPES, type KeyDocument, verifyJws } from '../receipts/types.ts'
+
+export type AuditFault =
+  | 'not_an_export'
+  | 'line_malformed'
+  | 'event_changed'
+  | 'event_missing'
+  | 'event_out_of_order'
+  | 'event_of_another_chain'
+  | 'beginning_missing'
+  | 'head_invalid'
+  | 'head_mismatch'
+  | 'end_missing'
+  | 'end_unsigned'
+
+export type AuditVerdict =
+  | {
+      readonly ok: true
+      readonly chain: string
+      readonly events: number
+      /** The last event, which `kid` signed for at `signedAt` (seconds since the epoch). */
+      readonly seq: number
+      readonly hash: string
+      readonly kid: string
+      readonly signedAt: number
+      readonly heads: number
+      /** Heads of keys that were revoked since: they prove nothing, and count as if they were not there. */
+      readonly ignoredHeads: number
+    }
+  | {
+      readonly ok: false
+      readonly fault: AuditFault
+      /** Line of the file, from 1; undefined for what is not there. */
+      readonly line?: number
+      readonly seq?: number
+      readonly detail?: string
+    }
+
+/** A place of a chain that the gateway signed for. */
+export interface SignedPlace {
+  readonly chain: string
+  readonly seq: number
+  readonly hash: string
+  readonly kid: string
+  readonly signedAt: number
+}
+
+type HeadVerdict =
+  | { readonly ok: true; readonly place: SignedPlace }
+  | { readonly ok: false; readonly reason: string; readonly isRevoked: boolean }
+
+/** Reads a signed head. */
+export async function verifyHead(jws: string, keys: KeyDocument): Promise<HeadVerdict> {
+  const verdict = await verifyJws(jws, keys, JWS_TYPES.auditHead)
+  if (!verdict.ok) return { ok: false, reason: verdict.reason, isRevoked: verdict.reason === 'key_revoked' }
+  const { chain, seq, hash, iat } = verdict.payload
+  if (typeof chain !== 'string' || typeof seq !== 'number' || typeof hash !== 'string')
+    return { ok: false, reason: 'malformed', isRevoked: false }
+  return { ok: true, place: { chain, seq, hash, kid: verdict.kid, signedAt: Number(iat) } }
+}
+
+/**
+ * Checks an export from its first line to its last.
+ * @param text JSON lines as `agent-gateway audit export` writes them
+ * @param witnesses places of the same chain that were signed before and kept elsewhere: the export must hold them
+ */
+export async function verifyExport(
+  text: string,
+  keys: KeyDocument,
+  witnesses: readonly SignedPlace[] = [],
+): Promise<AuditVerdict> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const opening = readLine(lines[0])
+  if (opening?.['type'] !== 'export' || opening['v'] !== 1 || typeof opening['chain'] !== 'string')
+    return { ok: false, fault: 'not_an_export', line: 1 }
+  const { chain } = opening
+  const after = typeof opening['after'] === 'number' ? opening['after'] : 0
+
+  const hashes = new Map<number, string>()
+  const signed: (SignedPlace & { readonly line?: number })[] = [...witnesses]
+  let ignoredHeads = 0
+  let last = after
+  // Undefined where the export begins in the middle: a witness then says what came before.
+  let before = after === 0 ? null : witnesses.find(({ seq }) => seq === after)?.hash
+  for (const [index, raw] of lines.entries()) {
+    if (index === 0) continue
+    const line = index + 1
+    const document = readLine(raw)
+    if (document?.['type'] === 'head' && typeof document['jws'] === 'string') {
+      const verdict = await verifyHead(document['jws'], keys)
+      if (verdict.ok) signed.push({ ...verdict.place, line })
+      else if (verdict.isRevoked) ignoredHeads++
+      else return { ok: false, fault: 'head_invalid', line, detail: verdict.reason }
+      continue
+    }
+    const event =
+      document?.['type'] === 'event' && isObject(document['event']) ? document['event'] : undefined
+    if (!event) return { ok: false, fault: 'line_malformed', line }
+    const { hash, ...body } = event
+    const { seq } = event
+    if (typeof seq !== 'number' || typeof hash !== 'string')
+      return { ok: false, fault: 'line_malformed', line }
+    if (digest(body) !== hash) return { ok: false, fault: 'event_changed', line, seq }
+    if (event['chain'] !== chain) return { ok: false, fault: 'event_of_another_chain', line, seq }
+    if (seq <= last) return { ok: false, fault: 'event_out_of_order', line, seq }
+    if (seq > last + 1)
+      return {
+        ok: false,
+        fault: hashes.size === 0 ? 'beginning_missing' : 'event_missing',
+        line,
+        seq: last + 1,
+      }
+    if (before !== undefined && event['prev'] !== before)
+      return {
+        ok: false,
+        fault: 'event_changed',
+        line,
+        seq,
+        detail: 'it does not name the hash of the event before',
+      }
+    hashes.set(seq, hash)
+    last = seq
+    before = hash
+  }
+  return judgeHeads({ chain, after, last, hashes, signed, ignoredHeads })
+}
+
+function judgeHeads(found: {
+  chain: string
+  after: number
+  last: number
+  hashes: ReadonlyMap<number, string>
+  signed: readonly (SignedPlace & { readonly line?: number })[]
+  ignoredHeads: number
+}): AuditVerdict {
+  const { chain, after, last, hashes, signed, ignoredHeads } = found
+  for (const { line, seq, hash, ...place } of signed) {
+    const at = { seq, ...(line !== undefined && { line }) }
+    if (place.chain !== chain)
+      return { ok: false, fault: 'head_mismatch', ...at, detail: 'it is of another chain' }
+    if (seq > last) return { ok: false, fault: 'end_missing', ...at, seq: last + 1 }
+    if (seq > after && hashes.get(seq) !== hash) return { ok: false, fault: 'head_mismatch', ...at }
+  }
+  const end = signed.find(({ seq, line }) => seq === last && line !== undefined)
+  if (!end) return { ok: false, fault: 'end_unsigned', seq: last }
+  const { seq, hash, kid, signedAt } = end
+  const events = hashes.size
+  return { ok: true, chain, events, seq, hash, kid, signedAt, heads: signed.length, ignoredHeads }
+}
+
+function readLine(line: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const document: unknown = JSON.parse(line ?? '')
+    return isObject(document) ? document : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function digest(body: unknown): string | undefined {
+  try {
+    return digestCanonical(body)
+  } catch {
+    return undefined
+  }
+}

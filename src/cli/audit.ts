@@ -1,0 +1,203 @@
+// `audit`: reading the audit log, keeping it elsewhere, and proving that nothing in it was changed or removed.
+import { writeFile } from 'node:fs/promises'
+import { type Command, Option } from 'commander'
+import type { z } from 'zod'
+import { auditEvents } from '../../tools/audit-events.ts'
+import {
+  type AuditFault,
+  type AuditVerdict,
+  type SignedPlace,
+  verifyExport,
+  verifyHead,
+} from '../audit/verify.ts'
+import { isObject } from '../lib/json.ts'
+import type { KeyDocument } from '../receipts/types.ts'
+import { type Client, connect } from './client.ts'
+import { CommandFailure, Exit } from './exit.ts'
+import { addConnectionOptions, type ConnectionOptions, parseInteger } from './options.ts'
+import { formatTable, formatValue, printJson, printLine } from './output.ts'
+import { KEYS_PATH, parseJsonOrUndefined, readKeys, readText } from './published-keys.ts'
+
+type Page = z.output<typeof auditEvents.output>
+type Of = 'account' | 'installation'
+type ReadOptions = ConnectionOptions & { of: Of; after: number }
+type VerifyOptions = ConnectionOptions & { keys?: string; witness?: readonly string[] }
+
+const PAGE = 500
+const COLUMNS = ['seq', 'at', 'event', 'subject', 'actor', 'detail']
+
+/** What is wrong with an export, for the person who was handed it. */
+const WHY: Record<AuditFault, string> = {
+  not_an_export: 'its first line is not that of an export (`agent-gateway audit export` writes one)',
+  line_malformed: 'a line is neither an event nor a signed head',
+  event_changed: 'an event was changed: its hash does not fit what it says',
+  event_missing: 'an event was removed',
+  event_out_of_order: 'events changed places, or one is there twice',
+  event_of_another_chain: 'an event belongs to another account',
+  beginning_missing: 'the first events are not there',
+  head_invalid: 'a signed head does not verify',
+  head_mismatch: 'the gateway signed another event at this place: the events were written anew',
+  end_missing: 'events at the end were removed: the gateway signed for more',
+  end_unsigned:
+    'no signed head covers the last event: the end of the file was removed, or the keys are not those that signed',
+}
+
+const addReadOptions = (command: Command): Command =>
+  addConnectionOptions(command)
+    .addOption(
+      new Option('--of <chain>', 'your account, or what belongs to none (administrators)')
+        .choices(['account', 'installation'])
+        .default('account'),
+    )
+    .option('--after <seq>', 'events behind this one', parseInteger(0, Number.MAX_SAFE_INTEGER), 0)
+
+/** Adds `audit list`, `export` and `verify`. */
+export function addAuditCommands(program: Command): void {
+  const audit = program
+    .command('audit')
+    .description('security events, in a chain that shows what was changed or removed')
+
+  addReadOptions(audit.command('list'))
+    .description('list events, oldest first')
+    .option('--limit <number>', 'at most this many', parseInteger(1, PAGE), 100)
+    .action(listEvents)
+
+  addReadOptions(audit.command('export'))
+    .description('write every event and signed head as JSON lines, with a fresh head at the end')
+    .option('--out <file>', 'instead of stdout; readable by its owner alone')
+    .addHelpText(
+      'after',
+      `
+Keep exports where whoever runs the database cannot reach them: that the end of the log is missing shows only against a head that is
+kept elsewhere. Each is a witness for the next one (audit verify --witness).
+
+Example, every night:
+  agent-gateway audit export --out audit-$(date +%F).jsonl`,
+    )
+    .action(exportEvents)
+
+  addConnectionOptions(audit.command('verify <file>'))
+    .description('check that nothing in an export was changed, removed, reordered or cut off')
+    .option('--keys <file>', `published keys (JWKS) saved from ${KEYS_PATH}: verifies offline`)
+    .option(
+      '--witness <file...>',
+      'earlier exports, or signed heads: the export must hold what the gateway signed then',
+    )
+    .addHelpText(
+      'after',
+      `
+- reads stdin. Without --keys the keys are fetched from the gateway; no service key is sent.
+Exit code 0: it verifies. 1: it does not, and what is wrong where is printed.
+
+Example:
+  agent-gateway audit verify audit-2026-11-22.jsonl --keys keys.json --witness audit-2026-11-21.jsonl`,
+    )
+    .action(verifyFile)
+}
+
+async function listEvents(options: ReadOptions & { limit: number }): Promise<void> {
+  const { of, after, limit } = options
+  const page = await (await connect(options)).call(auditEvents, { of, after, limit })
+  if (options.json) return printJson(page)
+  const rows = page.events.map(({ subject, actor, detail, ...event }) => ({
+    ...event,
+    subject: subject && `${subject.type} ${subject.id}`,
+    actor: [actor.kind, actor.id, actor.address].filter(Boolean).join(' '),
+    detail: Object.entries(detail)
+      .map(([name, value]) => `${name}=${formatValue(value)}`)
+      .join(' '),
+  }))
+  printLine(rows.length === 0 ? 'No events.' : formatTable(rows, COLUMNS))
+  if (page.next !== null) printLine(`\nmore: --after ${page.next}`)
+  warnIfBroken(page)
+}
+
+function warnIfBroken({ intact }: Page): void {
+  if (!intact)
+    process.stderr.write(
+      'agent-gateway: the gateway itself finds that stored events were changed or removed. Export the log, verify it against an ' +
+        'earlier export, and restore the database from a backup.\n',
+    )
+}
+
+async function exportEvents(options: ReadOptions & { out?: string }): Promise<void> {
+  const client = await connect(options)
+  const text = await readExport(client, options)
+  if (options.out === undefined) return void process.stdout.write(text)
+  await writeFile(options.out, text, { mode: 0o600, flag: 'wx' }).catch((thrown: NodeJS.ErrnoException) => {
+    const why = thrown.code === 'EEXIST' ? 'exists already: an export replaces no other' : 'cannot be written'
+    throw new CommandFailure(Exit.usage, `${options.out} ${why}.`)
+  })
+  process.stderr.write(`agent-gateway: ${text.split('\n').length - 2} lines written to ${options.out}\n`)
+}
+
+async function readExport(client: Client, { of, after }: ReadOptions): Promise<string> {
+  const lines: string[] = []
+  const add = (line: object) => void lines.push(JSON.stringify(line))
+  for (let from: number | null = after; from !== null;) {
+    const page: Page = await client.call(auditEvents, { of, after: from, limit: PAGE })
+    if (lines.length === 0) add({ type: 'export', v: 1, gateway: client.url, chain: page.chain, after })
+    for (const event of page.events) add({ type: 'event', event })
+    for (const jws of page.heads) add({ type: 'head', jws })
+    if (page.next === null && page.head !== null) add({ type: 'head', jws: page.head })
+    if (page.next === null) warnIfBroken(page)
+    from = page.next
+  }
+  return `${lines.join('\n')}\n`
+}
+
+async function verifyFile(file: string, options: VerifyOptions): Promise<void> {
+  const text = await readText(file)
+  const keys = await readKeys(options)
+  const witnesses: SignedPlace[] = []
+  for (const witness of options.witness ?? []) witnesses.push(...(await readWitness(witness, keys)))
+  const verdict = await verifyExport(text, keys, witnesses)
+  if (!verdict.ok) throw refuse(file, verdict)
+  const signed = new Date(verdict.signedAt * 1000).toISOString()
+  if (options.json)
+    return printJson({ verified: true, ...verdict, ok: undefined, witnesses: witnesses.length })
+  printLine(
+    `This audit log verifies: ${verdict.events} events of ${verdict.chain}, none changed or missing up to event ${verdict.seq}, for ` +
+      `which key ${verdict.kid} signed at ${signed}.`,
+  )
+  if (witnesses.length > 0) printLine(`It holds what ${witnesses.length} heads of the witnesses say.`)
+  else
+    printLine(
+      'Without --witness nobody can tell whether events were removed at the end before this file was written.',
+    )
+  if (verdict.ignoredHeads > 0)
+    printLine(`${verdict.ignoredHeads} heads prove nothing any more: their key was revoked.`)
+}
+
+function refuse(file: string, verdict: Extract<AuditVerdict, { ok: false }>): CommandFailure {
+  const { fault, line, seq, detail } = verdict
+  const place = [line !== undefined && `line ${line}`, seq !== undefined && `event ${seq}`].filter(Boolean)
+  const where = place.length > 0 ? ` (${place.join(', ')})` : ''
+  const more = detail === undefined ? '' : ` [${detail}]`
+  return new CommandFailure(Exit.failed, `${file} does NOT verify: ${WHY[fault]}${where}${more}.`, {
+    verified: false,
+    fault,
+    line: line ?? null,
+    seq: seq ?? null,
+    detail: WHY[fault],
+  })
+}
+
+/** The places that a file says were signed: an export, or signed heads, one a line. */
+async function readWitness(file: string, keys: KeyDocument): Promise<SignedPlace[]> {
+  const places: SignedPlace[] = []
+  for (const line of (await readText(file)).split('\n')) {
+    const document = parseJsonOrUndefined(line)
+    const jws = isObject(document) ? document['jws'] : line.trim()
+    if (typeof jws !== 'string' || jws === '') continue
+    const verdict = await verifyHead(jws, keys)
+    if (verdict.ok) places.push(verdict.place)
+    else if (!verdict.isRevoked)
+      throw new CommandFailure(
+        Exit.failed,
+        `${file} is no witness: a head in it does not verify (${verdict.reason}).`,
+      )
+  }
+  if (places.length > 0) return places
+  throw new CommandFailure(Exit.usage, `${file} holds no signed head that still proves something.`)
+}
