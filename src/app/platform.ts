@@ -6,7 +6,9 @@ import type { Addresses, Config } from '../core/config.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import { openAuthority } from '../egress/adapters/authority.ts'
 import { createResolver } from '../egress/adapters/dns.ts'
+import { openSearchThreads } from '../egress/adapters/search/threads.ts'
 import { createSender } from '../egress/adapters/undici.ts'
+import type { SearchThreads } from '../egress/leak/inspection.ts'
 import type { Authority, Sender } from '../egress/ports.ts'
 import { listSealingKeys } from '../egress/rotation.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
@@ -39,6 +41,8 @@ export interface Platform {
   /** Keys for uses inside the gateway; they outlive every signing key. */
   readonly deriveKey: DeriveKey
   readonly sender: Sender
+  /** Search what comes back, where that takes longer than a turn of the event loop may. */
+  readonly searchThreads: SearchThreads
   readonly resolver: ObservedResolver
   /** Decides which addresses requests may reach. */
   readonly policy: AddressPolicy
@@ -97,6 +101,8 @@ export async function openPlatform(
     ? withSampleSite(outside, createSampleSite(now), (ca) => createSender({ fault, ca: [ca] }))
     : outside
   lifetime.onClose(() => sender.close())
+  const searchThreads = openSearchThreads({ log })
+  lifetime.onClose(() => searchThreads.close())
 
   return {
     ...parts,
@@ -109,6 +115,7 @@ export async function openPlatform(
     signer,
     deriveKey,
     sender,
+    searchThreads,
     resolver: observeResolver(createResolver(config.dnsServers), config.dnsServers, now),
     policy: createAddressPolicy(config.allowPrivateCidrs),
   }

@@ -13,7 +13,7 @@ import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
 import { applyPolicy, createForward, type Forward } from './forward.ts'
-import { type CreateLeakGate, createLeakGates, searchWhole } from './leak/inspection.ts'
+import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
@@ -28,6 +28,7 @@ export interface EgressParts {
   readonly resolver: Resolver
   readonly sender: Sender
   readonly vault: Vault
+  readonly searchThreads: SearchThreads
   readonly authority: Authority
   readonly policy: AddressPolicy
   readonly signer: Signer
@@ -77,8 +78,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     addresses: parts.policy,
     ...createOpenedCredentials({
       vault: parts.vault,
-      createLeakGate:
-        parts.createLeakGate ?? createLeakGates({ search: async (_, ...rest) => searchWhole(...rest) }),
+      createLeakGate: parts.createLeakGate ?? createLeakGates(parts.searchThreads),
     }),
     baseUrl,
   })
