@@ -33,6 +33,12 @@ export type Scope = z.infer<typeof Scope>
 export const UpstreamResponse = z.strictObject({
   status: z.int().min(200).max(599),
   headers: z.record(z.string(), z.string()),
+  dropped_headers: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Names of headers that were sent and are not passed on; an operator can list them for the credential',
+    ),
   body: z.string().optional().describe('The body, when it is valid UTF-8 text'),
   body_base64: z.string().optional().describe('The body, when it is not text'),
 })

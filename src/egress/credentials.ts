@@ -7,9 +7,10 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { checkParts, describeParts, joinParts } from './placement/parts.ts'
+import { placementsOf } from './placement/place.ts'
+import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
-import { isCallersHeader } from './headers.ts'
-import type { Vault } from './ports.ts'
+import type { SecretParts, Vault } from './ports.ts'
 import { providers } from './providers.ts'
 import { credentialNotFound } from './refusals.ts'
 import type { SealGate } from './sealing.ts'
@@ -32,14 +33,6 @@ export type Credentials = Pick<
   'createCredential' | 'listCredentials' | 'rotateCredential' | 'revokeCredential'
 >
 
-/** Headers that frame the message or that the gateway sets: a secret in one of them would collide. */
-const NOT_FOR_SECRETS = new Set(
-  (
-    'accept-encoding connection content-encoding content-length date expect host idempotency-key keep-alive range te ' +
-    'trailer transfer-encoding upgrade'
-  ).split(' '),
-)
-
 /** Stores, rotates and revokes credentials of an account. Secrets go in sealed, and no method returns one. */
 export function createCredentials(parts: CredentialParts): Credentials {
   const { store, vault, seals, now } = parts
@@ -53,9 +46,9 @@ export function createCredentials(parts: CredentialParts): Credentials {
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
       const { header, scheme, hosts } = injectionOf(input)
-      const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] })
       const settings = settingsOf(input)
-      checkParts(input.secret, settings.parts)
+      const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
+      checkSecret(input.secret, { header, scheme, settings })
       const createdAt = now()
       const credential: Credential = {
         id: newId('cred', createdAt),
@@ -90,7 +83,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       if (credential.revokedAt !== null)
         throw new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
       const { settings } = credential
-      checkParts(secret, settings.parts)
+      checkSecret(secret, credential)
       const version = credential.version + 1
       await seals.run(async () => {
         const sealed = await vault.seal(joinParts(secret, settings), bindingOf({ ...credential, version }))
@@ -120,8 +113,6 @@ function injectionOf(input: CreateInput): { header: string; scheme: string; host
     if (!hosts)
       throw refused('input_missing_field', '/hosts', 'name the hosts this credential may be sent to')
     const name = header ?? 'authorization'
-    if (NOT_FOR_SECRETS.has(name) || isCallersHeader(name))
-      throw refused('input_invalid', '/header', `${name} cannot carry a secret`)
     return { header: name, scheme: scheme ?? (name === 'authorization' ? 'Bearer' : ''), hosts }
   }
   const preset = providers[provider]
@@ -143,6 +134,18 @@ function injectionOf(input: CreateInput): { header: string; scheme: string; host
   return { header: preset.header, scheme: preset.scheme, hosts: hosts ?? preset.hosts }
 }
 
+/** Everything that a mistake can be told of before the first request. */
+function checkSecret(
+  secret: SecretParts,
+  credential: Pick<Credential, 'header' | 'scheme' | 'settings'>,
+): void {
+  const { settings } = credential
+  const placements = placementsOf(credential)
+  checkParts(secret, settings.parts)
+  checkSettings(settings, placements)
+  checkTexts(secret, placements)
+}
+
 /** As given, and what the parts of the secret are called. */
 function settingsOf({ secret, settings = {} }: CreateInput): CredentialSettings {
   const parts = describeParts(secret, settings.parts)
@@ -150,12 +153,20 @@ function settingsOf({ secret, settings = {} }: CreateInput): CredentialSettings 
 }
 
 /** An allow-list is required, and every entry of it must be something a canonical request can match. */
-function allowListOf(parts: CredentialParts, given: WantedScope & { hosts: string[] }): Scope {
+function allowListOf(
+  parts: CredentialParts,
+  given: WantedScope & { hosts: string[] },
+  settings: CredentialSettings,
+): Scope {
   const { path_prefixes, methods } = given
   if (!path_prefixes) throw refused('input_missing_field', '/path_prefixes', 'name the allowed path prefixes')
   if (!methods) throw refused('input_missing_field', '/methods', 'name the allowed methods')
   const scope = { hosts: unique(given.hosts), path_prefixes: unique(path_prefixes), methods: unique(methods) }
-  const verdict = checkEntries(scope, { ports: parts.egressPorts, allowSandboxName: parts.allowSandboxName })
+  const verdict = checkEntries(scope, {
+    ports: parts.egressPorts,
+    allowSandboxName: parts.allowSandboxName,
+    allowEncodedSlash: settings.encoded_slash,
+  })
   if (!verdict.ok) throw refused('input_invalid', verdict.pointer, `${verdict.value} ${verdict.message}`)
   return scope
 }

@@ -11,10 +11,11 @@ import type { CreditsRequired } from '../core/charging.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
-import { pickResponseHeaders } from './headers.ts'
+import { namesDropped, pickResponseHeaders } from './headers.ts'
 import { newAttempt } from './new-attempt.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
 import type { OutboundResponse } from './ports.ts'
+import { placementsOf } from './placement/place.ts'
 import { providers } from './providers.ts'
 import { egressPaused, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
@@ -103,9 +104,15 @@ export function createForward(parts: ForwardParts): Forward {
       await fault.at('after_reserve')
       const { response, headers, receipt, balance } = await runner.run(paid)
       const { attempt } = paid
+      const dropped = namesDropped(response.headers, headers)
       return {
         attempt_id: attempt.id,
-        upstream: { status: response.status, headers, ...bodyOf(response) },
+        upstream: {
+          status: response.status,
+          headers,
+          ...(dropped.length > 0 && { dropped_headers: [...dropped] }),
+          ...bodyOf(response),
+        },
         idempotency_key: attempt.idempotencyKey,
         credits: { charged: ATTEMPT_COST, balance },
         receipt: toReceipt(parts.baseUrl, receipt),
@@ -122,7 +129,16 @@ export function createForward(parts: ForwardParts): Forward {
     if (!credential || credential.revokedAt !== null) return undefined
     const provider = credential.provider as ProviderId
     const defaultHeaders = providers[provider].versionHeaders
-    const request = prepareRequest(asked, { ports, allowSandboxName, defaultHeaders })
+    const { settings } = credential
+    const request = prepareRequest(asked, {
+      ports,
+      allowSandboxName,
+      defaultHeaders,
+      allowEncodedSlash: settings.encoded_slash,
+      listedHeaders: settings.request_headers ?? [],
+      limits: settings.limits,
+      placements: placementsOf(credential),
+    })
     const digest = digestRequest({
       method: request.method,
       url: request.target.url.href,
@@ -177,7 +193,8 @@ export function createForward(parts: ForwardParts): Forward {
           request,
           balance: reserved.balance,
           addresses,
-          pickHeaders: pickResponseHeaders,
+          pickHeaders: (received: OutboundResponse['headers']) =>
+            pickResponseHeaders(received, credential.settings.response_headers),
         }
       if (reserved.reason === 'refused') throw reserved.error
       if (reserved.reason === 'credits')

@@ -22,8 +22,22 @@ const REQUEST_HEADERS = new Set([
   'notion-version',
   'openai-beta',
   'stripe-version',
+  // An agent's own trace: it names a span, and neither a caller nor a target.
+  'traceparent',
+  'tracestate',
   'x-github-api-version',
 ])
+
+/** Headers that frame the message or that the gateway sets: nothing else may stand in them. */
+const RESERVED_HEADERS = new Set(
+  (
+    'accept-encoding connection content-encoding content-length date expect host idempotency-key keep-alive range te ' +
+    'trailer transfer-encoding upgrade'
+  ).split(' '),
+)
+
+/** Lower-case name of a header that neither a secret nor a list of an operator may name. */
+export const isReservedHeader = (name: string): boolean => RESERVED_HEADERS.has(name)
 
 /** Lower-case name of a header that a caller may set. */
 export const isCallersHeader = (name: string): boolean => REQUEST_HEADERS.has(name)
@@ -49,18 +63,21 @@ export type HeaderPairs = readonly (readonly [name: string, value: string])[]
 /**
  * The headers to send, lower-case names sorted, with the gateway's own defaults added.
  * @param defaults version headers of the provider, sent where the caller gives none
+ * @param listed further names that the provider or the credential allows
  * @throws {GatewayError} header_forbidden naming the header
  */
 export function pickRequestHeaders(
   given: Readonly<Record<string, string>>,
   defaults: Readonly<Record<string, string>> = {},
+  listed: readonly string[] = [],
 ): HeaderPairs {
+  const forbidden = (name: string, why: string) => forbiddenHeader(name, why, listed)
   const picked = new Map<string, string>()
   let bytes = 0
   for (const [rawName, value] of Object.entries(given)) {
     const name = rawName.toLowerCase()
     if (!TOKEN.test(rawName)) throw forbidden(rawName, 'it is not a valid header name')
-    if (!REQUEST_HEADERS.has(name))
+    if (!REQUEST_HEADERS.has(name) && !listed.includes(name))
       throw forbidden(name, EXPLAINED.get(name) ?? 'it is not on the list of headers that may be sent')
     if (picked.has(name)) throw forbidden(name, 'it is given twice')
     if (!VALUE.test(value)) throw forbidden(name, 'its value may hold visible Latin-1 characters only')
@@ -77,12 +94,12 @@ export function pickRequestHeaders(
   return [...picked].toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function forbidden(name: string, why: string): GatewayError {
+function forbiddenHeader(name: string, why: string, listed: readonly string[]): GatewayError {
   // The name is the caller's own text: quoted and cut, so that it cannot write into a log line or a terminal.
   const quoted = JSON.stringify(name.slice(0, 64))
   return new GatewayError('header_forbidden', `Leave out the request header ${quoted}: ${why}.`, {
     reason: 'request_header',
-    extras: { header: name.slice(0, 64), allowed: [...REQUEST_HEADERS] },
+    extras: { header: name.slice(0, 64), allowed: [...REQUEST_HEADERS, ...listed] },
   })
 }
 
@@ -122,19 +139,47 @@ const RESPONSE_HEADERS = new Set([
   'x-slack-req-id',
 ])
 const RATE_LIMIT = /^(?:x-|anthropic-)?rate-?limit(?:-[a-z\d-]{1,48})?$/
+/** Paging and pacing, as the many spell them: a count, a page or a time, and nothing that identifies anybody. */
+const PAGING =
+  /^(?:x-(?:total(?:-count|-pages)?|(?:next|prev|per)-page|page(?:-(?:count|size|number|token))?|next-cursor|has-more)|retry-after-ms|x-retry-after(?:-ms)?|docker-content-digest|total-count|x-wp-total(?:pages)?)$/
+
+type ReceivedHeaders = readonly {
+  readonly name: string
+  readonly value: string
+  readonly trailer?: boolean
+}[]
+
+const isPassedOn = (name: string) => RESPONSE_HEADERS.has(name) || RATE_LIMIT.test(name) || PAGING.test(name)
 
 /**
  * Picks what of an upstream's headers may be passed on, and joins repeated ones. Trailers never are, and neither is anything
  * that sets state or asks for a credential (`Set-Cookie`, `WWW-Authenticate`).
+ * @param listed further names that the provider or the credential allows
  */
 export function pickResponseHeaders(
-  received: readonly { readonly name: string; readonly value: string; readonly trailer?: boolean }[],
+  received: ReceivedHeaders,
+  listed: readonly string[] = [],
 ): Record<string, string> {
   const picked: Record<string, string> = {}
   for (const { name, value, trailer } of received) {
-    if (trailer || !(RESPONSE_HEADERS.has(name) || RATE_LIMIT.test(name))) continue
+    if (trailer || !(isPassedOn(name) || listed.includes(name))) continue
     const before = picked[name]
     picked[name] = before === undefined ? value : `${before}, ${value}`
   }
   return picked
+}
+
+const MAX_DROPPED = 32
+/** They are of one connection and say nothing about the answer (RFC 9110, 7.6.1). */
+const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'trailer'])
+
+/** Names that the upstream sent and the caller does not get: it can ask its operator for them. */
+export function namesDropped(
+  received: ReceivedHeaders,
+  picked: Readonly<Record<string, string>>,
+): readonly string[] {
+  const dropped = new Set<string>()
+  for (const { name } of received)
+    if (name.length <= 64 && !Object.hasOwn(picked, name) && !OF_CONNECTION.has(name)) dropped.add(name)
+  return [...dropped].toSorted().slice(0, MAX_DROPPED)
 }

@@ -43,10 +43,13 @@ export interface OutboundRequest {
   readonly method: string
   /** Canonical URL; its host is what TLS verifies. */
   readonly url: URL
+  /** Path and query to send instead of the URL's, where a secret is in them. */
+  readonly target?: Secret<string> | undefined
   /** Vetted addresses: the only ones that may be dialled. */
   readonly addresses: readonly string[]
   /** Already allow-listed, lower-case names. The credential header among them is why this is a Secret. */
   readonly headers: Secret<readonly (readonly [string, string])[]>
+  /** May hold a secret, too. */
   readonly body: Buffer | undefined
   /** Connections are never shared across partitions (one per credential). */
   readonly partition: string

@@ -217,12 +217,16 @@ export const listProviders = (): readonly Provider[] => PROVIDERS.map((id) => pr
 export function findDeniedPath(provider: ProviderId, method: string, path: string): DeniedPath | undefined {
   const { denied } = providers[provider]
   if (denied.length === 0) return undefined
-  const segments = path.replace(/\/$/, '').toLowerCase().split('/')
+  // An escaped slash is a character of its segment to one server, and a slash to another.
+  const readings = [path, path.replaceAll('%2F', '/')].map((text) =>
+    text.replace(/\/$/, '').toLowerCase().split('/'),
+  )
   return denied.find((rule) => {
     if (rule.method !== undefined && rule.method !== method) return false
     const wanted = rule.path.split('/')
-    return (
-      wanted.length === segments.length && wanted.every((want, i) => want === '*' || want === segments[i])
+    return readings.some(
+      (segments) =>
+        wanted.length === segments.length && wanted.every((want, i) => want === '*' || want === segments[i]),
     )
   })
 }

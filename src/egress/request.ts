@@ -1,9 +1,11 @@
 // Turns what a caller asked for into the one request that may be sent: canonical target, allowed headers, bounded body.
+import type { CredentialSettings, Placement } from '../../schemas/credential-settings.ts'
 import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from './ports.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
+import { checkRoom } from './placement/room.ts'
 import { findDeniedPath } from './providers.ts'
 import { checkScope } from './scope.ts'
 import { parseTarget, type TargetOptions, type TargetVerdict } from './target.ts'
@@ -29,6 +31,12 @@ export interface PreparedRequest {
 export interface RequestRules extends TargetOptions {
   /** Version headers of the provider, sent where the caller gives none. */
   readonly defaultHeaders: Readonly<Record<string, string>>
+  /** Headers that callers may send beside the usual ones: the provider's list and the credential's. */
+  readonly listedHeaders?: readonly string[]
+  /** The credential's own bounds, instead of the usual ones. */
+  readonly limits?: CredentialSettings['limits']
+  /** What the gateway adds to the request later, and has to have room for. */
+  readonly placements?: readonly Placement[]
 }
 
 /**
@@ -39,17 +47,29 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
   const verdict = parseTarget(request.url, rules)
   if (!verdict.ok && verdict.code === 'target_invalid')
     throw new GatewayError('target_invalid', verdict.detail, { reason: verdict.reason })
-  const headers = pickRequestHeaders(request.headers, rules.defaultHeaders)
-  const body = readRequestBody(request)
+  const headers = pickRequestHeaders(request.headers, rules.defaultHeaders, rules.listedHeaders)
+  const { limits = {} } = rules
+  const body = readRequestBody(request, limits.max_request_bytes ?? MAX_REQUEST_BYTES)
   if (!verdict.ok) throw new GatewayError('target_blocked', verdict.detail, { reason: verdict.reason })
-  return {
+  const prepared = {
     target: verdict,
     method: request.method,
     headers,
     body,
-    timeoutMs: Math.min(request.timeout_ms ?? TIMEOUT_MS, TIMEOUT_MS),
-    maxResponseBytes: Math.min(request.max_bytes ?? MAX_RESPONSE_BYTES, MAX_RESPONSE_BYTES),
+    timeoutMs: within('timeout_ms', request.timeout_ms, limits.timeout_ms ?? TIMEOUT_MS),
+    maxResponseBytes: within('max_bytes', request.max_bytes, limits.max_response_bytes ?? MAX_RESPONSE_BYTES),
   }
+  checkRoom(prepared, rules.placements ?? [])
+  return prepared
+}
+
+/** @throws {GatewayError} input_invalid for more than the credential allows: less than was asked for would be a surprise */
+function within(field: string, asked: number | undefined, most: number): number {
+  if (asked === undefined || asked <= most) return asked ?? most
+  const message = `this credential allows ${most} at most; its operator can raise it (settings.limits)`
+  throw new GatewayError('input_invalid', `/${field}: ${message}.`, {
+    extras: { fields: [{ pointer: `/${field}`, message }] },
+  })
 }
 
 /**
@@ -94,7 +114,7 @@ export function checkScopes(
 const OK = { ok: true } as const
 const HOLDERS = ['capability', 'credential'] as const
 
-function readRequestBody(request: EgressRequest): Buffer | undefined {
+function readRequestBody(request: EgressRequest, maxBytes: number): Buffer | undefined {
   const { body, body_base64, method } = request
   if (body === undefined && body_base64 === undefined) return undefined
   if (body !== undefined && body_base64 !== undefined)
@@ -107,9 +127,9 @@ function readRequestBody(request: EgressRequest): Buffer | undefined {
       '/body: it holds half a surrogate pair. Send bytes as `body_base64`.',
     )
   const bytes = body !== undefined ? Buffer.from(body) : Buffer.from(body_base64 ?? '', 'base64')
-  if (bytes.length > MAX_REQUEST_BYTES)
-    throw new GatewayError('body_too_large', `Send at most ${MAX_REQUEST_BYTES} bytes as the request body.`, {
-      extras: { max_bytes: MAX_REQUEST_BYTES },
+  if (bytes.length > maxBytes)
+    throw new GatewayError('body_too_large', `Send at most ${maxBytes} bytes as the request body.`, {
+      extras: { max_bytes: maxBytes },
     })
   return bytes
 }

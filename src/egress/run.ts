@@ -10,8 +10,8 @@ import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
-import { ONLY_PART } from './placement/parts.ts'
-import { ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
+import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
+import { type OutboundRequest, ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
@@ -59,7 +59,8 @@ export function createRunner(parts: RunnerParts): Runner {
       const addresses =
         paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
       const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
-      const result = await sendOnce(parts, paid, addresses, opened)
+      const message = await endings.refundOnFailure(paid, async () => withSecrets(paid, opened))
+      const result = await sendOnce(parts, paid, addresses, message)
       return result.ok
         ? await endings.deliver(paid, { response: result.response, addresses, opened })
         : await endings.fail(paid, result)
@@ -128,7 +129,7 @@ async function sendOnce(
   { sender, now, log }: RunnerParts,
   paid: Paid,
   addresses: readonly string[],
-  opened: OpenedCredential | undefined,
+  message: Message,
 ): Promise<SendResult> {
   const { attempt, request } = paid
   try {
@@ -136,8 +137,7 @@ async function sendOnce(
       method: request.method,
       url: request.target.url,
       addresses,
-      headers: headersToSend(paid, opened?.parts.get(ONLY_PART)),
-      body: request.body,
+      ...message,
       partition: paid.credential?.id ?? attempt.accountId,
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
       maxResponseBytes: request.maxResponseBytes,
@@ -150,13 +150,26 @@ async function sendOnce(
   }
 }
 
-/** `scheme secret`, and the Idempotency-Key of unsafe methods. */
-function headersToSend({ attempt, credential, request }: Paid, secret: Secret<string> | undefined) {
-  const headers: (readonly [string, string])[] = [...request.headers]
-  if (credential && secret) {
-    const { header, scheme } = credential
-    headers.push([header, secret.use((text) => (scheme === '' ? text : `${scheme} ${text}`))])
+type Message = Pick<OutboundRequest, 'target' | 'headers' | 'body'>
+
+/**
+ * The request as it was checked, with the secrets where the credential has them, and the Idempotency-Key of unsafe methods.
+ * @throws {Unsent} where they have no room
+ */
+function withSecrets({ attempt, credential, request }: Paid, opened: OpenedCredential | undefined): Message {
+  const { idempotencyKey } = attempt
+  const toMessage = ({ target, headers, body }: PlacedRequest): Message => ({
+    target: target === undefined ? undefined : new Secret(target),
+    headers: new Secret(
+      idempotencyKey === null ? headers : [...headers, ['idempotency-key', idempotencyKey] as const],
+    ),
+    body,
+  })
+  if (!credential || !opened)
+    return toMessage({ target: undefined, headers: request.headers, body: request.body })
+  try {
+    return placeSecrets(request, placementsOf(credential), opened.parts).use(toMessage)
+  } catch (cause) {
+    throw new Unsent('credential_unavailable', credentialUnavailable(cause))
   }
-  if (attempt.idempotencyKey !== null) headers.push(['idempotency-key', attempt.idempotencyKey])
-  return new Secret<readonly (readonly [string, string])[]>(headers)
 }

@@ -1,7 +1,7 @@
 // The scope of a credential or capability: exact host, `/`-bounded path prefix, method. Pure comparisons of canonical
 // strings; a target is made canonical by target.ts before it comes here.
 import type { Scope } from '../../schemas/http.ts'
-import { checkPath, isLocalName } from './target.ts'
+import { checkPath, isLocalName, type TargetOptions } from './target.ts'
 
 export interface ScopedRequest {
   readonly host: string
@@ -70,7 +70,7 @@ export type EntriesVerdict =
 /** Whether entries that have the right shape can ever match: a local host or an ambiguous prefix never would. */
 export function checkEntries(
   scope: Scope,
-  options: { readonly ports: readonly number[]; readonly allowSandboxName?: boolean },
+  options: Pick<TargetOptions, 'ports' | 'allowSandboxName' | 'allowEncodedSlash'>,
 ): EntriesVerdict {
   for (const [i, entry] of scope.hosts.entries()) {
     const [host = '', port] = entry.split(':')
@@ -81,7 +81,7 @@ export function checkEntries(
       return refuse('names a port that the operator does not allow')
   }
   for (const [i, prefix] of scope.path_prefixes.entries())
-    if (!checkPath(prefix).ok)
+    if (!checkPath(prefix, options).ok)
       return {
         ok: false,
         pointer: `/path_prefixes/${i}`,

@@ -51,6 +51,8 @@ export interface TargetOptions {
   readonly ports: readonly number[]
   /** Sandbox mode only: lets the one reserved name through that the in-process sample site answers. */
   readonly allowSandboxName?: boolean
+  /** Paths may contain `%2F`, by opt-in of the credential. */
+  readonly allowEncodedSlash?: boolean | undefined
 }
 
 /** The sample site of the sandbox, which has no name in any DNS. */
@@ -74,7 +76,9 @@ const DETAILS: Readonly<Record<TargetReason, string>> = {
     'Write the path as it goes on the wire: no dot segments, no unescaped special characters.',
   query_not_canonical: 'Percent-encode the query, and leave out an empty one.',
   path_dot_segment: 'Resolve . and .. segments of the path first, escaped ones too.',
-  path_encoded_delimiter: 'Leave out %2F, %5C, %25 and %00 in the path: servers disagree on what they mean.',
+  path_encoded_delimiter:
+    'Leave out %2F, %5C, %25 and %00 in the path: servers disagree on what they mean. An operator can allow %2F for a ' +
+    'credential (settings.encoded_slash).',
   path_empty_segment: 'Leave out empty path segments (//).',
   path_parameter_segment: 'Leave out ; in the path: servers disagree on what it means.',
   path_control_character: 'Leave out control characters in the path, escaped ones too.',
@@ -128,7 +132,7 @@ export function parseTarget(text: string, options: TargetOptions): TargetVerdict
   const rawPath = mark < 0 ? rest : rest.slice(0, mark)
   // The bare origin alone may leave out its path.
   if (rawPath !== path && rest !== '') return invalid(whyPathIsNot(rawPath))
-  const verdict = checkPath(path)
+  const verdict = checkPath(path, options)
   if (!verdict.ok) return invalid(verdict.reason)
   if (mark >= 0 && (rest.slice(mark) !== search || /%(?![\da-f]{2})/i.test(search)))
     return invalid('query_not_canonical')
@@ -161,11 +165,18 @@ export type PathVerdict = { readonly ok: true } | { readonly ok: false; readonly
 const LOOK_ALIKE = /[\u2044\u2215\u2216\u29f5\u29f8\ufe68]/
 const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}]/u
 
-/** Whether a raw path means the same to every server: also asked of the prefixes that operators write. */
-export function checkPath(path: string): PathVerdict {
+/**
+ * Whether a raw path means the same to every server: also asked of the prefixes that operators write. With `allowEncodedSlash` it
+ * has to be harmless in both readings, with `%2F` as a character of a segment and as a slash.
+ */
+export function checkPath(
+  path: string,
+  { allowEncodedSlash = false }: Pick<TargetOptions, 'allowEncodedSlash'> = {},
+): PathVerdict {
   if (!/^\/[!-~]*$/.test(path) || /[\\?#"<>^`{|}]/.test(path) || /%(?![\da-f]{2})/i.test(path))
     return { ok: false, reason: whyPathIsNot(path) }
-  if (/%(?:2f|5c|25|00)/i.test(path)) return { ok: false, reason: 'path_encoded_delimiter' }
+  if ((allowEncodedSlash ? /%(?:5c|25|00)/i : /%(?:2f|5c|25|00)/i).test(path))
+    return { ok: false, reason: 'path_encoded_delimiter' }
   if (path.includes('//')) return { ok: false, reason: 'path_empty_segment' }
   if (path.includes(';') || /%3b/i.test(path)) return { ok: false, reason: 'path_parameter_segment' }
   // Printable ASCII without an escape can hide nothing else.
@@ -177,6 +188,7 @@ export function checkPath(path: string): PathVerdict {
   } catch {
     return { ok: false, reason: 'path_not_utf8' }
   }
+  if (decoded.includes('//')) return { ok: false, reason: 'path_empty_segment' }
   if (hasDotSegment(decoded) || /%2e/i.test(path)) return { ok: false, reason: 'path_dot_segment' }
   if (CONTROL.test(decoded)) return { ok: false, reason: 'path_control_character' }
   if (LOOK_ALIKE.test(decoded) || hasCompatibilityDelimiter(decoded))

@@ -138,7 +138,7 @@ function readAnswer(
     request.headers.use((headers) => {
       client.dispatch(
         {
-          path: request.url.pathname + request.url.search,
+          path: request.target?.use((text) => text) ?? request.url.pathname + request.url.search,
           method: request.method as Dispatcher.HttpMethod,
           headers: flatten(headers),
           body: request.body ?? null,

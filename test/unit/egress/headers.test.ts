@@ -29,7 +29,8 @@ test(
 
 const MAY_BE_SENT =
   'accept accept-language content-language content-type if-match if-modified-since if-none-match if-unmodified-since prefer ' +
-  'user-agent anthropic-beta anthropic-version notion-version openai-beta stripe-version x-github-api-version'
+  'user-agent anthropic-beta anthropic-version notion-version openai-beta stripe-version ' +
+  'traceparent tracestate x-github-api-version'
 
 test.each(MAY_BE_SENT.split(' '))('sends %s as the caller gave it', (name) => {
   expect(pickRequestHeaders({ [name]: 'mine' })).toContainEqual([name, 'mine'])

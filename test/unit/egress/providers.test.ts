@@ -34,3 +34,10 @@ test.each([
 ] as const)('%s %s %s hands out a credential: %s', (provider, method, path, expected) => {
   expect(findDeniedPath(provider, method, path) !== undefined).toBe(expected)
 })
+
+test('denies a path in either reading of an escaped slash', () => {
+  expect(findDeniedPath('github', 'POST', '/app/installations/7%2Faccess_tokens')).toBeDefined()
+  expect(findDeniedPath('github', 'POST', '/app/installations/7%2F8/access_tokens')).toBeDefined()
+  expect(findDeniedPath('github', 'POST', '/app%2Finstallations/7/access_tokens')).toBeDefined()
+  expect(findDeniedPath('github', 'POST', '/repos/a%2Fb/issues')).toBeUndefined()
+})

@@ -52,10 +52,13 @@ describe('prepareRequest', () => {
 
   it('lowers limits as asked and never raises them', () => {
     expect(prepare({ timeout_ms: 5, max_bytes: 7 })).toMatchObject({ timeoutMs: 5, maxResponseBytes: 7 })
-    expect(prepare({ timeout_ms: 1e9, max_bytes: 1e9 })).toMatchObject({
-      timeoutMs: 30_000,
-      maxResponseBytes: 1_048_576,
-    })
+    expect(prepare({ timeout_ms: 30_000, max_bytes: 1_048_576 })).toMatchObject(prepare({}))
+    expect(() => prepare({ timeout_ms: 30_001 })).toThrow(
+      '/timeout_ms: this credential allows 30000 at most; its operator can raise it (settings.limits).',
+    )
+    expect(() => prepare({ max_bytes: 1_048_577 })).toThrow(
+      '/max_bytes: this credential allows 1048576 at most',
+    )
   })
 })
 

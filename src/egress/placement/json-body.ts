@@ -1,0 +1,98 @@
+// A member put into a JSON text without writing the rest of it anew: numbers, spaces and the order of members stay as the caller
+// sent them.
+import { isObject } from '../../lib/json.ts'
+import { decodeUtf8 } from '../../lib/utf8.ts'
+
+/** Longer texts are not parsed for a placement: it would hold up everybody else's requests. */
+export const MAX_JSON_BYTES = 1024 * 1024
+
+export type JsonRoom =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'not_an_object' | 'member_exists' | 'parent_not_an_object' }
+
+/** Whether the member can be added: the body is an object, or there is none, and nothing stands where the member goes. */
+export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoom {
+  if (body === undefined || body.length === 0) return { ok: true }
+  const root = parseObject(body)
+  if (!root) return { ok: false, reason: 'not_an_object' }
+  const names = namesOf(pointer)
+  let parent: unknown = root
+  for (const [i, name] of names.entries()) {
+    if (!isObject(parent)) return { ok: false, reason: 'parent_not_an_object' }
+    if (!Object.hasOwn(parent, name)) return { ok: true }
+    if (i === names.length - 1) return { ok: false, reason: 'member_exists' }
+    parent = parent[name]
+  }
+  return { ok: true }
+}
+
+/**
+ * @param body a JSON object, or none
+ * @throws where there is no room (findJsonRoom)
+ */
+export function insertMember(body: Buffer | undefined, pointer: string, value: string): Buffer {
+  const names = namesOf(pointer)
+  const text = body === undefined || body.length === 0 ? '{}' : decodeUtf8(body)
+  if (text === undefined || !findJsonRoom(body, pointer).ok)
+    throw new Error('placement: there is no room in the body')
+  const parsed: unknown = JSON.parse(text)
+  let parent: unknown = parsed
+  let depth = 0
+  // The deepest object of the pointer that is there already.
+  for (const name of names.slice(0, -1)) {
+    if (!isObject(parent) || !Object.hasOwn(parent, name)) break
+    parent = parent[name]
+    depth++
+  }
+  const at = findObject(text, names.slice(0, depth))
+  const [first = '', ...inner] = names.slice(depth)
+  const member = `${JSON.stringify(first)}:${inner.reduceRight(
+    (nested, name) => `{${JSON.stringify(name)}:${nested}}`,
+    JSON.stringify(value),
+  )}`
+  const isEmpty = isObject(parent) && Object.keys(parent).length === 0
+  return Buffer.from(`${text.slice(0, at)}${member}${isEmpty ? '' : ','}${text.slice(at)}`)
+}
+
+const namesOf = (pointer: string) => pointer.slice(1).split('/')
+
+function parseObject(body: Buffer): Record<string, unknown> | undefined {
+  const text = decodeUtf8(body)
+  if (text === undefined) return undefined
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/g
+
+/**
+ * @param text valid JSON whose top is an object
+ * @param names of members, from the top inwards, each of them an object
+ * @returns the place behind the opening brace of the last; where a name stands twice, of the one that parsers take
+ */
+function findObject(text: string, names: readonly string[]): number {
+  if (names.length === 0) return text.indexOf('{') + 1
+  let found = -1
+  // Names of the members that are open around the token; a list has the name ''.
+  const path: string[] = []
+  let name = ''
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') {
+      path.push(name)
+      const inside = path.slice(1)
+      if (token === '{' && inside.length === names.length && inside.every((one, i) => one === names[i]))
+        found = index + 1
+      name = ''
+    } else if (token === '}' || token === ']') {
+      path.pop()
+      name = ''
+    } else if (token === ',') name = ''
+    else if (token.startsWith('"') && name === '') name = JSON.parse(token) as string
+  }
+  if (found < 0) throw new Error('placement: the member is not in the text')
+  return found
+}

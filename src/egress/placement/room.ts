@@ -1,0 +1,119 @@
+// Whether a request leaves room for the secrets that go into it, asked before anything is charged. What a caller could say in their
+// place is refused: two values of one name, and the upstream would choose between them.
+import type { Placement } from '../../../schemas/credential-settings.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { decodeUtf8 } from '../../lib/utf8.ts'
+import type { HeaderPairs } from '../headers.ts'
+import { findJsonRoom, MAX_JSON_BYTES } from './json-body.ts'
+
+/** What is looked at of a request (request.ts). */
+interface Asked {
+  readonly target: { readonly url: URL; readonly path: string }
+  readonly method: string
+  readonly headers: HeaderPairs
+  readonly body: Buffer | undefined
+}
+
+/** @throws {GatewayError} target_invalid, input_invalid, body_too_large: each says what to leave out or to send instead */
+export function checkRoom(request: Asked, placements: readonly Placement[]): void {
+  for (const placement of placements) {
+    switch (placement.in) {
+      case 'query':
+        if (hasParameter(request.target.url.search.slice(1), placement.name))
+          throw badTarget(
+            `Leave the query parameter "${placement.name}" out: the gateway adds the credential in it.`,
+          )
+        break
+      case 'path':
+        if (placement.at > segmentCount(request.target.path))
+          throw badTarget(
+            `The gateway adds the credential as segment ${placement.at + 1} of the path: give the ${placement.at} before it.`,
+          )
+        break
+      case 'form':
+        checkBody(request, 'application/x-www-form-urlencoded')
+        checkField(request.body, placement.name)
+        break
+      case 'json':
+        checkBody(request, 'application/json')
+        checkMember(request.body, placement.pointer)
+        break
+      // No caller may send the header of a placement, nor cookies (headers.ts, settings.ts).
+      case 'header':
+      case 'cookie':
+        break
+    }
+  }
+}
+
+const segmentCount = (path: string) => (path === '/' ? 0 : path.slice(1).split('/').length)
+
+/** Servers differ in what separates parameters, in the case of names and in how they write lists: whichever they take it for. */
+function hasParameter(text: string, name: string): boolean {
+  const wanted = name.toLowerCase()
+  return text.split(/[&;]/).some((pair) => {
+    const [raw = ''] = pair.split('=')
+    const given = decodeForm(raw).trim().toLowerCase()
+    return given === wanted || given.startsWith(`${wanted}[`)
+  })
+}
+
+function decodeForm(text: string): string {
+  const spaced = text.replaceAll('+', ' ')
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return spaced
+  }
+}
+
+function checkBody({ method, body, headers }: Asked, type: string): void {
+  if (method === 'GET' || method === 'HEAD')
+    throw badInput(
+      '/method',
+      `the gateway adds the credential to the body, and a ${method} request has none: use POST`,
+    )
+  if (body === undefined) return
+  const given = headers.find(([name]) => name === 'content-type')?.[1]
+  const media = given?.split(';')[0]?.trim().toLowerCase()
+  const isJson = type === 'application/json' && media?.endsWith('+json') === true
+  if (media === type || isJson) return
+  throw badInput('/headers', `the gateway adds the credential to the body: send it as content-type ${type}`)
+}
+
+function checkField(body: Buffer | undefined, name: string): void {
+  if (body === undefined) return
+  const text = decodeUtf8(body)
+  if (text === undefined || /[\r\n]/.test(text))
+    throw badInput('/body', 'it is no form, to which the gateway could add the credential')
+  if (hasParameter(text, name))
+    throw badInput('/body', `leave the field ${name} out: the gateway adds the credential in it`)
+}
+
+function checkMember(body: Buffer | undefined, pointer: string): void {
+  if (body !== undefined && body.length > MAX_JSON_BYTES)
+    throw new GatewayError(
+      'body_too_large',
+      `The gateway adds the credential to the JSON body: send at most ${MAX_JSON_BYTES} bytes of it.`,
+      { extras: { max_bytes: MAX_JSON_BYTES } },
+    )
+  const room = findJsonRoom(body, pointer)
+  if (!room.ok) throw badInput('/body', JSON_WORDS[room.reason](pointer))
+}
+
+const JSON_WORDS = {
+  not_an_object: (pointer: string) =>
+    `send a JSON object: the gateway adds the credential to it at ${pointer}`,
+  member_exists: (pointer: string) => `leave ${pointer} out: the gateway adds the credential there`,
+  parent_not_an_object: (pointer: string) =>
+    `what holds ${pointer} has to be an object, or left out: the gateway adds the credential there`,
+}
+
+const badTarget = (detail: string) =>
+  new GatewayError('target_invalid', detail, { reason: 'credential_placement' })
+
+const badInput = (pointer: string, message: string) =>
+  new GatewayError('input_invalid', `${pointer}: ${message}.`, {
+    reason: 'credential_placement',
+    extras: { fields: [{ pointer, message }] },
+  })
