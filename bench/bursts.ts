@@ -52,14 +52,15 @@ function longestOf(rounds: readonly Round[]): readonly [string, string] {
 }
 
 async function measureBursts({ host, port, dnsAddress, ca }: World): Promise<void> {
-  const sender = createSender({ fault: noFault, ca: [ca] })
+  const policy = createAddressPolicy(['127.0.0.1/32'])
+  const sender = createSender({ fault: noFault, policy, ca: [ca] })
   const analyser = createAnalyserPool()
   const outcomes = createTestOutcomes({
     sender,
     analyser,
     targets: createTargets({
       resolver: createResolver([dnsAddress]),
-      policy: createAddressPolicy(['127.0.0.1/32']),
+      policy,
       allowSandboxName: false,
       checkHost: async () => ({ ok: true }),
     }),

@@ -53,13 +53,12 @@ try {
     GATEWAY_RATE_LIMIT: '0',
     GATEWAY_DNS_SERVERS: dns.address,
     GATEWAY_EGRESS_PORTS: port,
-    GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
     GATEWAY_SERVICE_KEY_CREDITS: '100000000',
     GATEWAY_OPERATOR_KEY: operatorKey,
     NODE_EXTRA_CA_CERTS: caFile,
   })
   const startGateway = (data: string, level = 'error') =>
-    start('../src/cli/main.ts', environment(data, level), START_FLAGS)
+    start('../test/support/loopback-gateway.ts', environment(data, level), START_FLAGS)
   const body = JSON.stringify({ method: 'GET', url: target })
   const json = { 'content-type': 'application/json' }
   const fetchThrough = async (server: ServerProcess): Promise<Shot> => ({

@@ -59,7 +59,7 @@ try {
   const url = `https://${HOST}:${port}/v1/orders`
   const startGateway = (data: string) =>
     start(
-      '../src/cli/main.ts',
+      '../test/support/loopback-gateway.ts',
       {
         PORT: '0',
         GATEWAY_DATA_DIR: join(directory, data),
@@ -68,7 +68,6 @@ try {
         GATEWAY_DNS_SERVERS: dns.address,
         GATEWAY_EDGE_NAME: 'edge.example.net',
         GATEWAY_EGRESS_PORTS: port,
-        GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
         GATEWAY_SERVICE_KEY_CREDITS: '100000000',
         GATEWAY_OPERATOR_KEY: operatorKey,
         NODE_EXTRA_CA_CERTS: caFile,

@@ -56,7 +56,7 @@ try {
   })
   const port = new URL(upstream.url).port
   const gateway = await start(
-    '../src/cli/main.ts',
+    '../test/support/loopback-gateway.ts',
     {
       ...chain.env,
       PORT: '0',
@@ -66,7 +66,6 @@ try {
       GATEWAY_SETTLE_FREE_ALLOWANCE: '1000000',
       GATEWAY_DNS_SERVERS: dns.address,
       GATEWAY_EGRESS_PORTS: port,
-      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8',
       NODE_EXTRA_CA_CERTS: caFile,
     },
     START_FLAGS,

@@ -72,6 +72,25 @@ const limits = z.strictObject({
   timeout_ms: z.int().min(100).max(MAX_LIMITS.timeout_ms).optional(),
 })
 
+/** A place of a private network: one name, one port, and the range that the name may lead to. */
+export const PrivateTarget = z.strictObject({
+  host: z
+    .string()
+    .max(253)
+    .regex(
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+      'must be an exact host name in lower-case ASCII, without a port',
+    )
+    .describe('Exact host name; one of `hosts`'),
+  port: z.int().min(1).max(65_535).default(443),
+  cidr: z
+    .string()
+    .max(49)
+    .regex(/^[0-9a-f.:]+\/\d{1,3}$/, 'a range as address/bits, such as 10.1.2.0/24')
+    .describe('Where its name may lead; within GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS'),
+})
+export type PrivateTarget = z.infer<typeof PrivateTarget>
+
 const headerNames = z.array(HeaderName).min(1).max(32)
 
 export const CredentialSettings = z.strictObject({
@@ -89,5 +108,13 @@ export const CredentialSettings = z.strictObject({
   response_headers: headerNames.optional().describe('Further headers of answers that callers get'),
   encoded_slash: z.literal(true).optional().describe('Paths may contain %2F, as GitLab and npm want'),
   limits: limits.optional().describe('Instead of 128 KiB, 1 MiB and 30 s'),
+  unsafe_private_targets: z
+    .array(PrivateTarget)
+    .min(1)
+    .max(16)
+    .optional()
+    .describe(
+      'Private addresses that requests with this credential, and no others, may reach; for the administrator',
+    ),
 })
 export type CredentialSettings = z.infer<typeof CredentialSettings>

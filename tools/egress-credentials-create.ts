@@ -52,7 +52,7 @@ export const egressCredentialsCreate = defineTool({
     examples: ['Store this GitHub token for the repository acme/site'],
   },
   reply: 'message',
-  errors: ['key_required', 'scope_denied'],
+  errors: ['key_required', 'admin_required', 'scope_denied'],
   examples: [
     {
       title: 'A GitHub token for one repository',
@@ -90,6 +90,7 @@ export const egressCredentialsCreate = defineTool({
       header,
       scheme,
       settings,
+      isAdministrator: caller.admin,
     })
   },
 })

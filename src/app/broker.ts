@@ -22,7 +22,7 @@ export function createBroker(
   const { config, addresses, isSandbox, signer, deriveKey, policy, now } = platform
   const { baseUrl } = addresses
   const { creditsRequired } = purchases
-  const { egressPorts } = config
+  const { egressPorts, allowPrivateCidrs } = config
   const targets = { egressPorts, allowSandboxName: isSandbox, baseUrl }
   const idempotencyKey = deriveKey('idempotency-key')
 
@@ -30,6 +30,7 @@ export function createBroker(
     ...platform,
     ...targets,
     vault: createVault(platform.authority),
+    allowPrivateCidrs,
     idempotencyKey,
     creditsRequired,
     ...(createLeakGate && { createLeakGate }),

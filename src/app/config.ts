@@ -1,5 +1,5 @@
 // Environment -> frozen Config. Pure, reports every problem at once, and the only reader of environment variables.
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
@@ -8,6 +8,7 @@ import { parseTarget } from '../egress/target.ts'
 import { type Config, SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
 import { KNOWN_CHAIN_IDS } from '../core/networks.ts'
+import { isCidr } from '../lib/cidr.ts'
 import { parseToken } from '../lib/tokens.ts'
 import { readPaymentAssets, readRpcUrls } from './chain-variables.ts'
 
@@ -190,7 +191,8 @@ const Environment = z.object({
     shownDefault: '`443`',
   }),
   GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: list.meta({
-    description: 'Comma-separated private ranges that outbound requests may reach',
+    description:
+      'Comma-separated private ranges in which an administrator may grant targets to single credentials; opens nothing by itself',
   }),
   GATEWAY_SERVICE_KEY_CREDITS: integer(0, 1_000_000_000)
     .default(100)
@@ -415,16 +417,4 @@ function isSocketAddress(text: string): boolean {
   if (isIP(text)) return true
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
   return match !== null && isIP(match[1] ?? match[2]!) !== 0 && Number(match[3]) <= 65535
-}
-
-function isCidr(text: string): boolean {
-  const [address, bits, ...rest] = text.split('/')
-  const family = isIP(address ?? '')
-  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits ?? '')) return false
-  try {
-    new BlockList().addSubnet(address!, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,6 +3,7 @@ import { tools as productTools } from '../../tools/index.ts'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AnyTool, createRegistry } from '../core/registry.ts'
 import type { McpDoor } from '../doors/mcp/index.ts'
+import type { AddressPolicy } from '../egress/address.ts'
 import type { EgressParts } from '../egress/index.ts'
 import type { Logger } from '../lib/log.ts'
 import { bootstrapOperator } from './bootstrap.ts'
@@ -37,6 +38,8 @@ export interface GatewayOptions {
   readonly now?: () => number
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa?: readonly string[]
+  /** Addresses that count as public: the upstreams of tests are on loopback. */
+  readonly publicAddresses?: AddressPolicy
   readonly createLeakGate?: EgressParts['createLeakGate']
   /** Whether a call fails that ends in a code which its tool does not document; logged unless said otherwise. */
   readonly undocumented?: 'log' | 'fail'
@@ -77,7 +80,8 @@ async function open(
   const served = await openNetworks(config, { log, now }, lifetime)
   const listener = await openListener(config, lifetime, options.timeouts)
   const { addresses, port } = listener
-  const platform = await openPlatform({ config, addresses, log, now, extraCa: options.extraCa }, lifetime)
+  const { extraCa, publicAddresses } = options
+  const platform = await openPlatform({ config, addresses, log, now, extraCa, publicAddresses }, lifetime)
   const generatedOperatorKey = await bootstrapOperator(platform)
   const payments = await openPayments(platform, served, keys, lifetime)
   const registry = createRegistry(options.tools ?? productTools, config, now())

@@ -11,6 +11,7 @@ import { createSender } from '../egress/adapters/undici.ts'
 import type { SearchThreads } from '../egress/leak/inspection.ts'
 import type { Authority, Sender } from '../egress/ports.ts'
 import { listSealingKeys } from '../egress/rotation.ts'
+import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import { type DeriveKey, openDerivationKey } from '../receipts/adapters/derivation-key.ts'
@@ -44,7 +45,7 @@ export interface Platform {
   /** Search what comes back, where that takes longer than a turn of the event loop may. */
   readonly searchThreads: SearchThreads
   readonly resolver: ObservedResolver
-  /** Decides which addresses requests may reach. */
+  /** The addresses that any request may reach: the public internet. A private range belongs to a credential (private-targets.ts). */
   readonly policy: AddressPolicy
   /** PEM of authorities that outbound TLS trusts besides the default ones. */
   readonly extraCa: readonly string[] | undefined
@@ -52,7 +53,9 @@ export interface Platform {
 
 /** @throws {ConfigError} when the data directory is in use, of the other mode, or its key files cannot be used */
 export async function openPlatform(
-  parts: Pick<Platform, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'>,
+  parts: Pick<Platform, 'config' | 'addresses' | 'log' | 'now' | 'extraCa'> & {
+    readonly publicAddresses?: AddressPolicy | undefined
+  },
   lifetime: Lifetime,
 ): Promise<Platform> {
   const { config, log, now, extraCa } = parts
@@ -96,9 +99,12 @@ export async function openPlatform(
   })
   if (hasReplicas) lifetime.onClose(keepFresh(signer, log))
 
-  const outside = createSender({ fault, ...(extraCa && { ca: extraCa }) })
+  const policy = parts.publicAddresses ?? createAddressPolicy([])
+  const outside = createSender({ fault, policy, ...(extraCa && { ca: extraCa }) })
   const sender = isSandbox
-    ? withSampleSite(outside, createSampleSite(now), (ca) => createSender({ fault, ca: [ca] }))
+    ? withSampleSite(outside, createSampleSite(now), (ca) =>
+        createSender({ fault, ca: [ca], policy: createAddressPolicy([`${SANDBOX_ADDRESS}/32`]) }),
+      )
     : outside
   lifetime.onClose(() => sender.close())
   const searchThreads = openSearchThreads({ log })
@@ -117,7 +123,7 @@ export async function openPlatform(
     sender,
     searchThreads,
     resolver: observeResolver(createResolver(config.dnsServers), config.dnsServers, now),
-    policy: createAddressPolicy(config.allowPrivateCidrs),
+    policy,
   }
 }
 

@@ -6,6 +6,7 @@ import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
 import { connect } from './client.ts'
+import { addReachOptions, type ReachOptions, reachSettingsOf } from './credential-reach.ts'
 import {
   addConnectionOptions,
   addPageOptions,
@@ -32,7 +33,8 @@ const COLUMNS = [
 const SECRET_FILE = ['--secret-file <file>', 'read the secret from this file instead of stdin'] as const
 
 type AddOptions = ConnectionOptions &
-  ScopeOptions & {
+  ScopeOptions &
+  ReachOptions & {
     provider: ProviderId
     label?: string
     header?: string
@@ -46,7 +48,7 @@ export function addCredentialCommands(program: Command): void {
     .command('credentials')
     .description('upstream secrets that agents use without ever holding them')
 
-  addScopeOptions(addConnectionOptions(credentials.command('add')))
+  addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add'))))
     .description('store a secret with the hosts, paths and methods it may ever be used for')
     .addOption(new Option('--provider <name>', 'whose secret it is').choices(PROVIDERS).makeOptionMandatory())
     .option('--label <text>', 'what it is for; shown in lists')
@@ -71,6 +73,7 @@ Examples:
       const client = await connect(options)
       const secret = await readSecret('secret', options.secretFile)
       const { provider, label, header, scheme } = options
+      const settings = reachSettingsOf(options)
       const record = await secret.use((text) =>
         client.call(egressCredentialsCreate, {
           path_prefixes: ['/'],
@@ -81,6 +84,7 @@ Examples:
           ...(label === undefined ? {} : { label }),
           ...(header === undefined ? {} : { header }),
           ...(scheme === undefined ? {} : { scheme }),
+          ...(Object.keys(settings).length === 0 ? {} : { settings }),
         }),
       )
       printRecord(record, options)

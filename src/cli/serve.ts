@@ -4,7 +4,7 @@ import { describeUnknownVariables } from '../app/unknown-variables.ts'
 import { ConfigError } from '../core/errors.ts'
 import type { Config } from '../core/config.ts'
 import { parseFault } from '../lib/fault-points.ts'
-import type { Gateway } from '../app/gateway.ts'
+import type { Gateway, GatewayOptions } from '../app/gateway.ts'
 import { createLogger, type Logger } from '../lib/log.ts'
 import { missingSandboxPackages } from '../sandbox/packages.ts'
 import { operatorKeyFile } from '../app/bootstrap.ts'
@@ -18,8 +18,12 @@ const SAME_WISH_MS = 1000
 /**
  * Runs the gateway until a signal ends it. Ends the process itself: 0 after a drain, 1 when the start or the process failed,
  * 78 for a configuration that names every problem.
+ * @param options what tests run the same server with
  */
-export async function serve(env: Readonly<Record<string, string | undefined>>): Promise<void> {
+export async function serve(
+  env: Readonly<Record<string, string | undefined>>,
+  options: GatewayOptions = {},
+): Promise<void> {
   // A reader of our output that goes away is no reason to stop serving.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
@@ -44,7 +48,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   let gateway: Gateway
   try {
     const { startGateway } = await import('../app/gateway.ts')
-    gateway = await startGateway(config, log)
+    gateway = await startGateway(config, log, options)
   } catch (thrown) {
     // Some of the configuration is in files, which are read on the way.
     if (thrown instanceof ConfigError) endForConfiguration(thrown)
@@ -58,7 +62,7 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   if (config.mode === 'production' && config.allowPrivateCidrs.length > 0)
     log.warn(
       { cidrs: config.allowPrivateCidrs },
-      'outbound requests may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
+      'a credential that an administrator grants them to may reach private ranges (GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)',
     )
   const url = localUrl(config, gateway.port)
   await noteRunning(config.dataDir, { pid: process.pid, url })

@@ -192,7 +192,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
     request: PreparedRequest,
     accountId: string,
   ): Promise<Pick<Paid, 'attempt' | 'addresses' | 'balance'>> {
-    const addresses = await runner.recall(request)
+    const addresses = await runner.recall(request, undefined)
     const attempt = newAttempt(parts, {
       kind: 'edge',
       accountId,

@@ -1,6 +1,7 @@
-// Addresses that may be dialled: the public internet, and what the operator opened by name. Decides on one literal
-// address; that every address of a name must pass is the story's rule.
-import { BlockList, isIP } from 'node:net'
+// Addresses that may be dialled: the public internet, and ranges that were opened by name. Decides on one literal address;
+// that every address of a name must pass is the story's rule, and for whom a range is open is reach/private-targets.ts.
+import { type BlockList, isIP } from 'node:net'
+import { rangesOf } from '../lib/cidr.ts'
 
 export type AddressReason =
   | 'not_an_address'
@@ -18,6 +19,8 @@ export type AddressReason =
   | 'cloud_metadata'
   | 'embeds_ipv4'
   | 'not_global_unicast'
+  /** Granted to the credential, but no longer within what the operator bounds grants by. */
+  | 'beyond_bound'
 
 export type AddressVerdict = { readonly ok: true } | { readonly ok: false; readonly reason: AddressReason }
 
@@ -84,22 +87,22 @@ const NAMED_OUTSIDE_GLOBAL_V6: readonly Rule[] = [
 
 // Two lists, never one: a list that holds both families compares IPv4 with IPv6 rules in mapped form, and a rule that
 // covers ::ffff:0:0/96 then denies all of IPv4.
-const deniedV4 = blockList(DENIED_V4.map(([cidr]) => cidr))
-const globalV6 = blockList([GLOBAL_V6])
-const deniedV6 = blockList(DENIED_IN_GLOBAL_V6.map(([cidr]) => cidr))
+const deniedV4 = rangesOf(DENIED_V4.map(([cidr]) => cidr))
+const globalV6 = rangesOf([GLOBAL_V6])
+const deniedV6 = rangesOf(DENIED_IN_GLOBAL_V6.map(([cidr]) => cidr))
 
-const toRange = ([cidr, reason]: Rule): NamedRange => ({ list: blockList([cidr]), reason })
+const toRange = ([cidr, reason]: Rule): NamedRange => ({ list: rangesOf([cidr]), reason })
 const namedV4 = DENIED_V4.map(toRange)
 const namedV6 = [...NAMED_OUTSIDE_GLOBAL_V6, ...DENIED_IN_GLOBAL_V6].map(toRange)
 
 /**
- * @param allowPrivateCidrs GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: opens exactly these ranges, in their own family
+ * @param opened opens exactly these ranges, in their own family; without any, the public internet is what is left
  * @throws on text that is not `address/bits`
  */
-export function createAddressPolicy(allowPrivateCidrs: readonly string[]): AddressPolicy {
+export function createAddressPolicy(opened: readonly string[]): AddressPolicy {
   const isV4 = (cidr: string) => isIP(cidr.replace(/\/.*/, '')) === 4
-  const opened4 = blockList(allowPrivateCidrs.filter(isV4))
-  const opened6 = blockList(allowPrivateCidrs.filter((cidr) => !isV4(cidr)))
+  const opened4 = rangesOf(opened.filter(isV4))
+  const opened6 = rangesOf(opened.filter((cidr) => !isV4(cidr)))
   return {
     classify(address) {
       // Node takes a zone for part of an address; it names an interface of this machine.
@@ -121,7 +124,7 @@ export function createAddressPolicy(allowPrivateCidrs: readonly string[]): Addre
 
 const isPublicV6 = (address: string) => globalV6.check(address, 'ipv6') && !deniedV6.check(address, 'ipv6')
 
-const mapped = blockList(['::ffff:0:0/96'])
+const mapped = rangesOf(['::ffff:0:0/96'])
 /** A mapped address is dialled as IPv4, so an opened IPv6 range does not speak for it. */
 const isMapped = (address: string) => mapped.check(address, 'ipv6')
 
@@ -136,13 +139,4 @@ function name(
   ranges: readonly NamedRange[],
 ): AddressReason | undefined {
   return ranges.find(({ list }) => list.check(address, family))?.reason
-}
-
-function blockList(cidrs: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const cidr of cidrs) {
-    const [network = '', bits = ''] = cidr.split('/')
-    list.addSubnet(network, Number(bits), isIP(network) === 6 ? 'ipv6' : 'ipv4')
-  }
-  return list
 }

@@ -5,6 +5,7 @@ import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
+import { LogField, type Logger } from '../lib/log.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { checkParts, describeParts, joinParts } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
@@ -13,6 +14,7 @@ import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import type { SecretParts, Vault } from './ports.ts'
 import { providers } from './providers.ts'
 import { credentialNotFound } from './refusals.ts'
+import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
 import type { SealGate } from './sealing.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
@@ -24,8 +26,10 @@ export interface CredentialParts {
   readonly vault: Vault
   readonly seals: SealGate
   readonly egressPorts: readonly number[]
+  readonly allowPrivateCidrs: readonly string[]
   readonly allowSandboxName: boolean
   readonly now: () => number
+  readonly log: Logger
 }
 
 export type Credentials = Pick<
@@ -49,6 +53,12 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const settings = settingsOf(input)
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
       checkSecret(input.secret, { header, scheme, settings })
+      checkPrivateTargets(settings.unsafe_private_targets, {
+        isAdministrator: input.isAdministrator,
+        bounds: parts.allowPrivateCidrs,
+        ports: parts.egressPorts,
+        scope,
+      })
       const createdAt = now()
       const credential: Credential = {
         id: newId('cred', createdAt),
@@ -70,6 +80,15 @@ export function createCredentials(parts: CredentialParts): Credentials {
         const sealed = await vault.seal(joinParts(input.secret, settings), bindingOf(credential))
         await store.insertCredential({ ...credential, sealed })
       })
+      if (settings.unsafe_private_targets)
+        parts.log.warn(
+          {
+            [LogField.account]: accountId,
+            credential_id: credential.id,
+            private_targets: settings.unsafe_private_targets.map(showTarget),
+          },
+          'private targets were granted to a credential',
+        )
       return toCredentialMetadata(credential)
     },
 

@@ -167,7 +167,7 @@ export function createForward(parts: ForwardParts): Forward {
       grant.check(checked)
       applyPolicy(await parts.readPolicy(), request)
 
-      const addresses = await runner.recall(request)
+      const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {
         kind: grant.kind,
         accountId: grant.accountId,

@@ -20,6 +20,7 @@ import type { Authority, Resolver, Sender, Vault } from './ports.ts'
 import { publishAuthority, rotateAuthority } from './rotation.ts'
 import { createSealGate } from './sealing.ts'
 import type { PreparedRequest } from './request.ts'
+import { createReach } from './reach/private-targets.ts'
 import { createRunner, type Runner } from './run.ts'
 
 export interface EgressParts {
@@ -30,7 +31,10 @@ export interface EgressParts {
   readonly vault: Vault
   readonly searchThreads: SearchThreads
   readonly authority: Authority
+  /** The addresses that any request may reach. */
   readonly policy: AddressPolicy
+  /** Ranges in which private targets may be granted to credentials. */
+  readonly allowPrivateCidrs: readonly string[]
   readonly signer: Signer
   /** Key of the Idempotency-Key values; the same at every start of an installation. */
   readonly idempotencyKey: KeyObject
@@ -75,7 +79,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const runner = createRunner({
     ...parts,
     attempts,
-    addresses: parts.policy,
+    reach: createReach(parts.policy, parts.allowPrivateCidrs),
     ...createOpenedCredentials({
       vault: parts.vault,
       createLeakGate: parts.createLeakGate ?? createLeakGates(parts.searchThreads),

@@ -1,4 +1,5 @@
 // The world as egress needs it. Adapters implement these ports; tests pass their own.
+import type { AddressPolicy } from './address.ts'
 import type { SealedSecret, WrappedKey } from '../store/ports.ts'
 import type { Secret } from '../lib/secret.ts'
 import type {
@@ -47,6 +48,8 @@ export interface OutboundRequest {
   readonly target?: Secret<string> | undefined
   /** Vetted addresses: the only ones that may be dialled. */
   readonly addresses: readonly string[]
+  /** What its credential may reach, where that is more than the public internet. */
+  readonly reach?: AddressPolicy | undefined
   /** Already allow-listed, lower-case names. The credential header among them is why this is a Secret. */
   readonly headers: Secret<readonly (readonly [string, string])[]>
   /** May hold a secret, too. */
@@ -77,7 +80,13 @@ export interface OutboundResponse {
 export type SendFailure =
   | {
       readonly phase: 'before_send'
-      readonly reason: 'connect_failed' | 'tls_failed' | 'address_mismatch' | 'timeout' | 'request_rejected'
+      readonly reason:
+        | 'connect_failed'
+        | 'tls_failed'
+        | 'address_refused'
+        | 'address_mismatch'
+        | 'timeout'
+        | 'request_rejected'
     }
   | { readonly phase: 'after_send'; readonly reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete' }
   /** The status line was seen, so the outcome is known; the response is just not acceptable. */
@@ -174,6 +183,8 @@ export interface Egress {
       header?: string | undefined
       scheme?: string | undefined
       settings?: CredentialSettings | undefined
+      /** Whose key this is may grant private targets. */
+      isAdministrator: boolean
     },
   ): Promise<CredentialMetadata>
   listCredentials(

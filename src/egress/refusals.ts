@@ -106,6 +106,7 @@ export const DNS_WORDS = {
 export const SEND_WORDS = {
   connect_failed: 'the connection could not be made',
   tls_failed: 'the TLS handshake failed (check the certificate of the host)',
+  address_refused: 'its address may not be dialled',
   address_mismatch: 'the connection did not reach the vetted address',
   timeout: 'the connection took too long',
   request_rejected: 'the request could not be put on the wire',

@@ -4,8 +4,7 @@
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Store } from '../store/ports.ts'
-import type { AddressPolicy } from './address.ts'
+import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
@@ -14,13 +13,14 @@ import { type PlacedRequest, placementsOf, placeSecrets } from './placement/plac
 import { type OutboundRequest, ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
+import type { Reach } from './reach/private-targets.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
 export interface RunnerParts extends OpenedCredentials {
   readonly store: Pick<Store, 'markSending'>
   readonly attempts: AttemptLedger
   readonly resolver: Resolver
-  readonly addresses: AddressPolicy
+  readonly reach: Reach
   readonly sender: Sender
   readonly allowSandboxName: boolean
   readonly baseUrl: string
@@ -32,10 +32,13 @@ export interface RunnerParts extends OpenedCredentials {
 
 export interface Runner {
   /**
-   * The addresses of the host where they are remembered and all of them are public. Nothing stands between the debit and
+   * The addresses of the host where they are remembered and all of them may be reached. Nothing stands between the debit and
    * `sending` then, so both are one commit. Anything else goes the long way, where a refusal is a row with a refund.
    */
-  recall(request: PreparedRequest): Promise<readonly string[] | undefined>
+  recall(
+    request: PreparedRequest,
+    credential: SealedCredential | undefined,
+  ): Promise<readonly string[] | undefined>
   /**
    * Ends the attempt, whatever happens.
    * @throws {GatewayError} target_blocked, upstream_unreachable, credential_unavailable (all refunded), outcome_ambiguous,
@@ -49,8 +52,8 @@ export function createRunner(parts: RunnerParts): Runner {
   const endings = createEndings(parts)
 
   return {
-    async recall({ target }) {
-      const addresses = recallPublic(parts, target.host)
+    async recall({ target }, credential) {
+      const addresses = recallReachable(parts, target, credential)
       if (addresses) await passResolved(parts.fault)
       return addresses
     },
@@ -68,12 +71,18 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 }
 
-function recallPublic(parts: RunnerParts, host: string): readonly string[] | undefined {
+function recallReachable(
+  parts: RunnerParts,
+  target: PreparedRequest['target'],
+  credential: SealedCredential | undefined,
+): readonly string[] | undefined {
+  const { host } = target
   // The sample site of the sandbox has no name in any DNS; its own sender knows where it listens.
   if (parts.allowSandboxName && host === SANDBOX_HOST) return [SANDBOX_ADDRESS]
   const addresses = parts.resolver.recall?.(host)
   if (!addresses || addresses.length === 0) return undefined
-  return addresses.every((address) => parts.addresses.classify(address).ok) ? addresses : undefined
+  const policy = parts.reach(target, credential)
+  return addresses.every((address) => policy.classify(address).ok) ? addresses : undefined
 }
 
 async function passResolved(fault: Fault): Promise<void> {
@@ -81,12 +90,16 @@ async function passResolved(fault: Fault): Promise<void> {
   await fault.at('before_sending')
 }
 
-/** Step 3. One resolution; one address that is not public refuses the whole answer. */
-async function resolveAndMark(parts: RunnerParts, { attempt, request }: Paid): Promise<readonly string[]> {
+/** Step 3. One resolution; one address that may not be reached refuses the whole answer. */
+async function resolveAndMark(
+  parts: RunnerParts,
+  { attempt, request, credential }: Paid,
+): Promise<readonly string[]> {
   const addresses = await resolve(parts, request)
   if (addresses.length === 0) throw new Unsent('dns_failed', unreachable(DNS_WORDS.not_found))
+  const policy = parts.reach(request.target, credential)
   for (const address of addresses) {
-    const verdict = parts.addresses.classify(address)
+    const verdict = policy.classify(address)
     if (!verdict.ok) throw new Unsent('dns_refused', targetBlocked(verdict.reason))
   }
   await passResolved(parts.fault)
@@ -126,7 +139,7 @@ async function openCredential(
 
 /** Step 4: one request, by a sender that is given the vetted addresses and nothing else to dial. Never rejects. */
 async function sendOnce(
-  { sender, now, log }: RunnerParts,
+  { sender, reach, now, log }: RunnerParts,
   paid: Paid,
   addresses: readonly string[],
   message: Message,
@@ -137,6 +150,7 @@ async function sendOnce(
       method: request.method,
       url: request.target.url,
       addresses,
+      reach: reach(request.target, paid.credential),
       ...message,
       partition: paid.credential?.id ?? attempt.accountId,
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),

@@ -65,6 +65,11 @@ const EVENTS = {
       hosts: list(credential.scope.hosts),
       path_prefixes: list(credential.scope.path_prefixes),
       methods: list(credential.scope.methods),
+      ...(credential.settings.unsafe_private_targets && {
+        private_targets: credential.settings.unsafe_private_targets.map(
+          ({ host, port, cidr }) => `${host}:${port}=${cidr}`,
+        ),
+      }),
     },
   }),
   rotateCredential: (isRotated, { id, accountId, fromVersion, now }) =>

@@ -198,6 +198,7 @@ const FREE = 'Nothing was charged; trying again is safe.'
 const WORDS = {
   connect_failed: 'the connection could not be made',
   tls_failed: 'the TLS handshake failed (check the certificate of the host)',
+  address_refused: 'its address may not be dialled',
   address_mismatch: 'the connection did not reach the vetted address',
   timeout: 'no complete answer came within timeout_ms',
   request_rejected: 'the request could not be put on the wire',

@@ -21,7 +21,7 @@ beforeAll(async () => {
   other = await startDnsServer()
   for (const server of [world.dns, other]) server.set(HOST, { A: ['127.0.0.1'] })
   env = { ...world.env, GATEWAY_DNS_SERVERS: `${world.dns.address},${other.address}` }
-  gateway = startGatewayProcess(env)
+  gateway = startGatewayProcess(env, { upstreamsOnLoopback: true })
   await gateway.listening
   publish({})
   expected = (await check(['--json'])).answer.expected

@@ -23,7 +23,7 @@ let host: string
 beforeAll(async () => {
   world = await createWorld()
   env = { ...world.env, NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir) }
-  gateway = startGatewayProcess(env)
+  gateway = startGatewayProcess(env, { upstreamsOnLoopback: true })
   baseUrl = await gateway.listening
   host = `${UPSTREAM_HOST}:${world.upstream.port}`
   const scope = ['--host', UPSTREAM_HOST, '--path', '/', '--method', 'GET', '--method', 'POST']

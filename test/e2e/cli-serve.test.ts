@@ -26,8 +26,11 @@ afterEach(async () => {
   await removeFolder(folder)
 })
 
-function serve(env: Record<string, string> = {}): GatewayProcess {
-  const gateway = startGatewayProcess({ PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), ...env })
+function serve(
+  env: Record<string, string> = {},
+  options?: Parameters<typeof startGatewayProcess>[1],
+): GatewayProcess {
+  const gateway = startGatewayProcess({ PORT: '0', GATEWAY_DATA_DIR: join(folder, 'data'), ...env }, options)
   started.push(gateway)
   return gateway
 }
@@ -221,7 +224,10 @@ describe('end', () => {
 
   beforeEach(async () => {
     world = await createWorld()
-    gateway = serve({ ...world.env, NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir) })
+    gateway = serve(
+      { ...world.env, NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir) },
+      { upstreamsOnLoopback: true },
+    )
     baseUrl = await gateway.listening
     held = new Promise((resolve) => world.upstream.respond((_request, res) => resolve(res)))
     const client = createClient(baseUrl, world)

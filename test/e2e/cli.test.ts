@@ -21,7 +21,7 @@ let baseUrl: string
 beforeAll(async () => {
   world = await createWorld()
   env = { ...world.env, NODE_EXTRA_CA_CERTS: await world.ca.write(world.dataDir) }
-  gateway = startGatewayProcess(env)
+  gateway = startGatewayProcess(env, { upstreamsOnLoopback: true })
   baseUrl = await gateway.listening
 })
 afterAll(async () => {

@@ -6,6 +6,7 @@ import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
 import { noFault } from '../../src/lib/fault-points.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { createTestCa, type TestCa } from '../support/ca.ts'
+import { LOOPBACK_NETWORK_IS_PUBLIC } from '../support/loopback.ts'
 import { startUpstream, type TestUpstream } from '../support/upstream.ts'
 
 const HOST = 'api.example.com'
@@ -18,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => upstream.close())
 beforeEach(() => {
-  sender = createSender({ fault: noFault, ca: [ca.pem] })
+  sender = createSender({ fault: noFault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] })
 })
 afterEach(() => sender.close())
 

@@ -7,6 +7,7 @@ import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
 import { EGRESS_POINTS, noFault, parseFault } from '../../src/lib/fault-points.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { createTestCa, type Leaf, type TestCa } from '../support/ca.ts'
+import { LOOPBACK_NETWORK_IS_PUBLIC } from '../support/loopback.ts'
 import { startRawUpstream, startUpstream } from '../support/upstream.ts'
 
 const HOST = 'api.example.com'
@@ -25,7 +26,8 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
   closers.push(() => thing.close())
   return thing
 }
-const newSender = (fault = noFault): Sender => closing(createSender({ fault, ca: [ca.pem] }))
+const newSender = (fault = noFault): Sender =>
+  closing(createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] }))
 
 const requestTo = (port: number, changes: Partial<OutboundRequest> = {}): OutboundRequest => ({
   method: 'GET',
@@ -172,7 +174,7 @@ describe.each(['GET', 'POST'] as const)('%s is received exactly once', (method) 
 
 test('a closed sender holds no connection open', async () => {
   const upstream = closing(await startUpstream(leaf))
-  const sender = createSender({ fault: noFault, ca: [ca.pem] })
+  const sender = createSender({ fault: noFault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] })
   let closed: Promise<unknown> | undefined
   upstream.respond((_request, res) => {
     closed = new Promise((resolve) => res.socket!.once('close', resolve))

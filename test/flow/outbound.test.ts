@@ -7,6 +7,7 @@ import type { OutboundRequest, Sender } from '../../src/egress/ports.ts'
 import { noFault, parseFault } from '../../src/lib/fault-points.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { createTestCa, type Leaf, type TestCa } from '../support/ca.ts'
+import { LOOPBACK_NETWORK_IS_PUBLIC } from '../support/loopback.ts'
 import { startRawUpstream, startUpstream } from '../support/upstream.ts'
 
 const HOST = 'api.example.com'
@@ -26,7 +27,8 @@ function closing<T extends { close(): Promise<void> }>(thing: T): T {
   return thing
 }
 
-const newSender = (fault = noFault): Sender => closing(createSender({ fault, ca: [ca.pem] }))
+const newSender = (fault = noFault): Sender =>
+  closing(createSender({ fault, policy: LOOPBACK_NETWORK_IS_PUBLIC, ca: [ca.pem] }))
 
 function requestTo(port: number, changes: Partial<OutboundRequest> = {}): OutboundRequest {
   return {

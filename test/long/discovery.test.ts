@@ -410,8 +410,9 @@ describe('catalogues', () => {
     },
   )
 
-  it('at private addresses are read only where the operator opened them', async () => {
-    await setUp({ env: { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '' } })
+  it('at private addresses are not read, whatever may be granted to credentials', async () => {
+    await setUp({ env: { GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.0/8' } })
+    world!.dns.set(UPSTREAM_HOST, { A: ['127.0.0.2'] })
     await start([world!.url('')])
     expect((await list()).sources).toMatchObject([{ state: 'failing', detail: 'not_public' }])
     expect(world!.upstream.connections).toBe(0)

@@ -5,6 +5,7 @@ import { finish, type Finished, start, type Started } from './process.ts'
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/index.ts', import.meta.url))
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const LOOPBACK = fileURLToPath(new URL('./loopback-gateway.ts', import.meta.url))
 
 /** From source there is no launcher in front that hides what Node 22 says of node:sqlite. */
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning']
@@ -33,9 +34,16 @@ export interface GatewayProcess extends Started {
   readonly listening: Promise<string>
 }
 
-/** `node src/cli/main.ts`. The test that starts it ends it. */
-export function startGatewayProcess(env: Readonly<Record<string, string>>): GatewayProcess {
-  const started = start(process.execPath, [...NODE_FLAGS, MAIN], { env: bareEnv(env) })
+/**
+ * `node src/cli/main.ts`. The test that starts it ends it.
+ * @param options.upstreamsOnLoopback upstreams of the test on 127.0.0.1 count as public
+ */
+export function startGatewayProcess(
+  env: Readonly<Record<string, string>>,
+  options: { readonly upstreamsOnLoopback?: boolean } = {},
+): GatewayProcess {
+  const main = options.upstreamsOnLoopback ? LOOPBACK : MAIN
+  const started = start(process.execPath, [...NODE_FLAGS, main], { env: bareEnv(env) })
   const listening = started.until('stdout', /^listening on (\S+)$/m).then((match) => match[1]!)
   // Whoever expects a failed start looks at `ended` and never at this.
   listening.catch(() => {})

@@ -13,7 +13,8 @@ export interface GatewayProcess extends ReturnType<typeof createClient> {
   stop(signal?: NodeJS.Signals): Promise<void>
 }
 
-const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
+/** The product, to which the world's upstream on 127.0.0.1 counts as public. */
+const MAIN = new URL('./loopback-gateway.ts', import.meta.url).pathname
 
 /**
  * Resolves when the gateway listens, which is after it has settled what an earlier process left behind.

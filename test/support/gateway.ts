@@ -9,6 +9,7 @@ import { createLogger } from '../../src/lib/log.ts'
 import { newToken } from '../../src/lib/tokens.ts'
 import { createTestCa, type TestCa } from './ca.ts'
 import { startDnsServer, type TestDnsServer } from './dns-server.ts'
+import { LOOPBACK_IS_PUBLIC } from './loopback.ts'
 import { databaseFor } from './postgres.ts'
 import { startUpstream, type TestUpstream } from './upstream.ts'
 import { removeFolder } from './remove-folder.ts'
@@ -90,7 +91,6 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       GATEWAY_DATA_DIR: join(dataDir, 'data'),
       GATEWAY_DNS_SERVERS: dns.address,
       GATEWAY_EGRESS_PORTS: [443, upstream.port, ...(options.ports ?? [])].join(','),
-      GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: '127.0.0.1/32',
       GATEWAY_RATE_LIMIT: '0',
       GATEWAY_OPERATOR_KEY: operatorKey,
       ...(database === undefined ? {} : { GATEWAY_DATABASE_URL: database }),
@@ -114,6 +114,7 @@ export async function startTestGateway(
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
   const { engine: _engine, env: _env, ports: _ports, world: given, ...gatewayOptions } = options
   const gateway = await startGateway(config, log, {
+    publicAddresses: LOOPBACK_IS_PUBLIC,
     ...gatewayOptions,
     extraCa: [world.ca.pem],
   })

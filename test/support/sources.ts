@@ -1,6 +1,5 @@
 // Public sources for tests: HTTPS servers under public names on 127.0.0.1, with a name server and a certificate authority
 // of their own, and the gateway's real way out to them.
-import { createAddressPolicy } from '../../src/egress/address.ts'
 import { createResolver } from '../../src/egress/adapters/dns.ts'
 import { createSender } from '../../src/egress/adapters/undici.ts'
 import { checkPolicy, type EgressPolicy } from '../../src/egress/policy.ts'
@@ -8,6 +7,7 @@ import { noFault } from '../../src/lib/fault-points.ts'
 import { createTargets } from '../../src/outbound/targets.ts'
 import { createTestCa, type TestCa } from './ca.ts'
 import { startDnsServer, type TestDnsServer } from './dns-server.ts'
+import { LOOPBACK_IS_PUBLIC } from './loopback.ts'
 import { startUpstream, type TestUpstream } from './upstream.ts'
 
 export interface TestSources {
@@ -34,7 +34,7 @@ export async function startSources(...hosts: string[]): Promise<TestSources> {
   const dns = await startDnsServer(Object.fromEntries(hosts.map((host) => [host, { A: ['127.0.0.1'] }])))
   const upstream = await startUpstream(await ca.leaf(...hosts))
   const policy: EgressPolicy = { denied_hosts: [], paused: false }
-  const sender = createSender({ fault: noFault, ca: [ca.pem] })
+  const sender = createSender({ fault: noFault, policy: LOOPBACK_IS_PUBLIC, ca: [ca.pem] })
   return {
     ca,
     dns,
@@ -44,7 +44,7 @@ export async function startSources(...hosts: string[]): Promise<TestSources> {
     parts: {
       targets: createTargets({
         resolver: createResolver([dns.address]),
-        policy: createAddressPolicy(['127.0.0.1/32']),
+        policy: LOOPBACK_IS_PUBLIC,
         allowSandboxName: false,
         checkHost: async (host) => checkPolicy(policy, host),
       }),

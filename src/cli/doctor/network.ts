@@ -134,8 +134,8 @@ export const checkEgress: Check = async ({ config }) => {
     findings.push(
       warn(
         'egress ranges',
-        `private ranges may be reached: ${config.allowPrivateCidrs.join(', ')}`,
-        'Empty GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS unless an upstream really lives there.',
+        `credentials may be granted private targets in ${config.allowPrivateCidrs.join(', ')}`,
+        'Empty GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS unless an upstream really lives there; nothing without a grant reaches them.',
       ),
     )
   return findings

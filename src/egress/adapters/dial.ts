@@ -2,6 +2,7 @@
 // host name is only what the certificate must be for.
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
+import type { AddressPolicy } from '../address.ts'
 import { createScheduler } from '../../lib/scheduler.ts'
 
 export interface DialRequest {
@@ -9,6 +10,8 @@ export interface DialRequest {
   readonly port: number
   /** Tried in this order; the next one only when the connection before it could not be made. */
   readonly addresses: readonly string[]
+  /** Asked once more of each address: whoever vetted them may have used another policy than this request's. */
+  readonly reach: AddressPolicy
   readonly secureContext: SecureContext
   /** Gives up, whatever stage was reached. */
   readonly signal: AbortSignal
@@ -16,7 +19,10 @@ export interface DialRequest {
 
 export type DialResult =
   | { readonly ok: true; readonly socket: TLSSocket }
-  | { readonly ok: false; readonly reason: 'connect_failed' | 'tls_failed' | 'address_mismatch' | 'timeout' }
+  | {
+      readonly ok: false
+      readonly reason: 'connect_failed' | 'tls_failed' | 'address_refused' | 'address_mismatch' | 'timeout'
+    }
 
 /** The time that one address has; another may answer at once. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -28,6 +34,8 @@ const handshakes = createScheduler(2)
  * @returns the connection, or why there is none
  */
 export async function dial(request: DialRequest): Promise<DialResult> {
+  if (!request.addresses.every((address) => request.reach.classify(address).ok))
+    return { ok: false, reason: 'address_refused' }
   for (const address of request.addresses) {
     if (request.signal.aborted) break
     const tcp = await openTcp(address, request)

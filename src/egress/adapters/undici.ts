@@ -2,6 +2,7 @@
 // failure whether a byte of the request may have left, because that decides what it costs.
 import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Fault } from '../../lib/fault-points.ts'
+import type { AddressPolicy } from '../address.ts'
 import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
 import { type Connection, createConnections } from './connections.ts'
 import { startDeadline } from './deadline.ts'
@@ -10,12 +11,14 @@ import { exchange } from './exchange.ts'
 
 export interface SenderOptions {
   readonly fault: Fault
+  /** The addresses that any request may be dialled to; a request may bring further ones of its own (`OutboundRequest.reach`). */
+  readonly policy: AddressPolicy
   /** PEM certificates to trust beside the public ones; for tests. NODE_EXTRA_CA_CERTS is honoured without it. */
   readonly ca?: readonly string[]
 }
 
 /** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
-export function createSender({ fault, ca }: SenderOptions): Sender {
+export function createSender({ fault, policy, ca }: SenderOptions): Sender {
   const connections = createConnections()
   const secureContext = createSecureContext({
     minVersion: 'TLSv1.2',
@@ -25,11 +28,11 @@ export function createSender({ fault, ca }: SenderOptions): Sender {
 
   async function connect(
     key: string,
-    { url, addresses }: OutboundRequest,
+    { url, addresses, reach = policy }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<Connection | SendFailure> {
     const port = url.port === '' ? 443 : Number(url.port)
-    const dialled = await dial({ host: url.hostname, port, addresses, secureContext, signal })
+    const dialled = await dial({ host: url.hostname, port, addresses, reach, secureContext, signal })
     if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason }
     return connections.create(key, url.origin, dialled.socket)
   }

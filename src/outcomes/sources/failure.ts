@@ -41,6 +41,7 @@ const SEND_FAILURES: Readonly<Record<SendFailure['reason'], readonly [SourceReas
     'connect_failed',
     'No connection to the host could be made. Try again later, or name a fallback.',
   ],
+  address_refused: ['connect_failed', 'The address of this host may not be dialled.'],
   address_mismatch: ['connect_failed', 'The connection did not reach the address that was checked.'],
   request_rejected: ['connect_failed', 'The request could not be put on the wire.'],
   tls_failed: [

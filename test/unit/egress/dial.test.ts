@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createAddressPolicy } from '../../../src/egress/address.ts'
 import { dial, isVetted } from '../../../src/egress/adapters/dial.ts'
 import { cites } from '../../requirements.ts'
 
@@ -45,11 +46,15 @@ describe('a connection', () => {
     server.close()
     await once(server, 'close')
   })
-  const dialTo = (addresses: readonly string[]) =>
+  const dialTo = (
+    addresses: readonly string[],
+    reach = createAddressPolicy(['127.0.0.1/32', '0.0.0.0/32']),
+  ) =>
     dial({
       host: 'api.example.com',
       port,
       addresses,
+      reach,
       secureContext: createSecureContext(),
       signal: AbortSignal.timeout(10_000),
     })
@@ -65,6 +70,15 @@ describe('a connection', () => {
       expect(greeted).toEqual([])
     },
   )
+
+  it('is not even begun where one of the addresses is private, whoever vetted it', async () => {
+    const everything = ['127.0.0.1', '93.184.216.34']
+    expect(await dialTo(everything, createAddressPolicy([]))).toEqual({
+      ok: false,
+      reason: 'address_refused',
+    })
+    expect(greeted).toEqual([])
+  })
 
   it('whose peer is the address that was vetted gets a TLS greeting', async () => {
     expect(await dialTo(['127.0.0.1'])).toEqual({ ok: false, reason: 'tls_failed' })
