@@ -16,6 +16,7 @@ const ALL = [
   'webfetch',
   'outcomes',
   'bursts',
+  'leaks',
   'extraction',
   'products',
   'feeds',

@@ -4,6 +4,7 @@ import type { ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import { createScheduler } from '../lib/scheduler.ts'
 import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger } from './attempts.ts'
@@ -51,6 +52,11 @@ export interface Endings {
   fail(paid: Paid, failure: SendFailure): Promise<never>
 }
 
+/** Beyond it, a digest or an answer as JSON takes a good part of a millisecond; for 1 MiB it is five. */
+const SHORT_BYTES = 64 * 1024
+/** One thread serves everybody: one long answer is worked on between two rounds of its event loop. */
+const longTurns = createScheduler(1)
+
 /** Ends an attempt in the store and gives its credit back where nothing was sent. */
 export function createEndings(parts: EndingParts): Endings {
   return {
@@ -90,11 +96,13 @@ async function deliver(
   paid: Paid,
   { response, addresses, opened }: Answer,
 ): Promise<Completed> {
+  const isLong = response.body.length > SHORT_BYTES
   const verdict = await opened?.gate().inspect(response)
   if (verdict && !verdict.ok)
     return verdict.reason === 'reflected'
       ? await withhold(parts, paid, response.status, verdict)
       : await refuseUnsearched(parts, paid, response.status, verdict)
+  if (isLong) await longTurns.turn()
   const headers = paid.pickHeaders(response.headers)
   const { status, body } = response
   const contentDigest = digestContent(body)
@@ -107,6 +115,8 @@ async function deliver(
     gate: verdict ? 'clean' : 'not_run',
   })
   await parts.fault.at('before_reply')
+  // Many endings are stored in one commit; their callers would all be answered in one turn.
+  if (isLong) await longTurns.turn()
   return { response, headers, receipt, balance, responseDigest, contentDigest, addresses }
 }
 
