@@ -3,13 +3,11 @@
 // (enciphers it, sends it bit by bit) is beyond any gate: that is what the allow-list of hosts is for.
 import type { Secret } from '../../lib/secret.ts'
 import type { Budget } from './budget.ts'
-import { encodeEveryWay } from './encodings.ts'
-import { findInEveryDecoding } from './decodings.ts'
-import { createSearcher, type Pattern } from './multi-search.ts'
+import { createReader } from './reading.ts'
+import { listValues, MIN_SECRET_BYTES } from './values.ts'
 import type { OutboundResponse } from '../ports.ts'
 
-/** Shorter secrets occur by chance, so storing them is refused. */
-export const MIN_SECRET_BYTES = 8
+export { MIN_SECRET_BYTES }
 
 export type SearchVerdict =
   | { readonly ok: true }
@@ -35,26 +33,34 @@ export interface LeakSearch {
   inspect(response: Searched, budget: Budget): SearchVerdict
 }
 
-/** A search is each secret in forty disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
+/** A search is each secret in a hundred disguises, so it must not be kept: opened-credential-cache.ts says for how long it is. */
 export function createLeakSearch({ secrets, scheme }: Sought): LeakSearch {
-  const values = secrets.flatMap((secret) => secret.use((text) => valuesToFind(text, scheme)))
-  const searcher = createSearcher(unique(values.flatMap(encodeEveryWay)))
+  const reader = createReader(secrets.flatMap((secret) => secret.use((text) => listValues(text, scheme))))
 
-  function probe(where: Place, bytes: Uint8Array, budget: Budget): SearchVerdict | undefined {
+  function probe(where: Place, bytes: Uint8Array, budget: Budget, encodings: readonly string[] = []) {
     if (bytes.length < MIN_SECRET_BYTES) return undefined
-    const encoding = findInEveryDecoding(bytes, searcher.find, budget)
-    return encoding === undefined ? undefined : { ok: false, reason: 'reflected', where, encoding }
+    const encoding = reader.find(bytes, encodings, budget)
+    return encoding === undefined ? undefined : ({ ok: false, reason: 'reflected', where, encoding } as const)
   }
 
   return {
     inspect({ statusText, headers, body }, budget) {
       /** Heads come as Latin-1. */
       const probeText = (where: Place, text: string) => probe(where, Buffer.from(text, 'latin1'), budget)
+      const probeHeaders = (where: Place, isTrailer: boolean) => {
+        const here = headers.filter(({ trailer = false }) => trailer === isTrailer)
+        if (here.length === 0) return undefined
+        // The second time without the names, so that values which stand beside one another are one stretch.
+        const lines = here.map(({ name, value }) => `${name}: ${value}`)
+        return (
+          probeText(where, lines.join('\n')) ?? probeText(where, here.map(({ value }) => value).join('\n'))
+        )
+      }
       return (
         probeText('status_line', statusText) ??
-        probeText('headers', joinHeaders(headers, false)) ??
-        probeText('trailers', joinHeaders(headers, true)) ??
-        probe('body', body, budget) ??
+        probeHeaders('headers', false) ??
+        probeHeaders('trailers', true) ??
+        probe('body', body, budget, contentEncodings(headers)) ??
         CLEAN
       )
     },
@@ -65,35 +71,8 @@ type Place = Extract<SearchVerdict, { ok: false }>['where']
 
 const CLEAN: SearchVerdict = { ok: true }
 
-/** One line for each header, without an end behind the last. */
-const joinHeaders = (headers: OutboundResponse['headers'], ofTrailer: boolean): string =>
+const contentEncodings = (headers: OutboundResponse['headers']): string[] =>
   headers
-    .filter(({ trailer = false }) => trailer === ofTrailer)
-    .map(({ name, value }) => `${name}: ${value}`)
-    .join('\n')
-
-/** @returns the secret in both its byte forms, and for Basic also what the upstream decodes it to */
-function valuesToFind(text: string, scheme: string): Buffer[] {
-  const texts = [text]
-  if (/^basic$/i.test(scheme)) {
-    const decoded = Buffer.from(text, 'base64').toString('latin1')
-    const pair = text.includes(':') ? text : decoded
-    const colon = pair.indexOf(':')
-    if (colon >= 0) {
-      const password = pair.slice(colon + 1)
-      texts.push(pair, password)
-      // A user name is public, unless it is the key itself and the password is left empty.
-      if (password.length < MIN_SECRET_BYTES) texts.push(pair.slice(0, colon))
-    }
-  }
-  return texts
-    .flatMap((value) => [Buffer.from(value, 'utf8'), Buffer.from(value, 'latin1')])
-    .filter((value) => value.length >= MIN_SECRET_BYTES)
-    .filter((value, i, all) => all.findIndex((other) => other.equals(value)) === i)
-}
-
-function unique(patterns: readonly Pattern[]): Pattern[] {
-  return [
-    ...new Map(patterns.map((pattern) => [Buffer.from(pattern.bytes).toString('latin1'), pattern])).values(),
-  ]
-}
+    .filter(({ name }) => name === 'content-encoding')
+    .flatMap(({ value }) => value.toLowerCase().split(/[ ,]+/))
+    .filter((encoding) => encoding !== '' && encoding !== 'identity')

@@ -1,0 +1,220 @@
+// What is wrapped whole: base64 and hexadecimal whose content is text or compressed, compressed bodies, and the columns of a dump.
+// A wrapper is opened only where its syntax says that there is one.
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib'
+import * as zlib from 'node:zlib'
+import { type Budget, OverBudget } from './budget.ts'
+import type { Region } from './squeeze.ts'
+
+export interface Content {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
+/** More than this is not searched, so it does not pass either. */
+const MOST_DECOMPRESSED_BYTES = 16 * 1024 * 1024
+/** Tried in their order: what is small is not paid for as if it were not. */
+const OUTPUT_LIMITS = [64 * 1024, 1024 * 1024, MOST_DECOMPRESSED_BYTES]
+/** A stream is set up for each, and its table of codes read. */
+const DECOMPRESSION_STEPS = 20_000
+
+const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+
+/** @returns what a run of digits stands for, where that could be read further; usually nothing */
+export function decodeRun(bytes: Uint8Array, { start, end }: Region, budget: Budget): Content | undefined {
+  budget.spend(16)
+  if (mayBeHex(bytes, start)) {
+    budget.spend(end - start)
+    const decoded = fromHex(viewOf(bytes).subarray(start, end))
+    if (isText(decoded.subarray(0, 11)) || isCompressed(decoded)) return { name: 'hex', bytes: decoded }
+  }
+  // A word before it may be taken for its beginning; what is encoded begins at one of four places.
+  for (let first = start; first < start + 4; first++) {
+    if (!mayBeText(bytes, first) && !(first === start && COMPRESSED_IN_BASE64.has(bytes[first] ?? 0)))
+      continue
+    budget.spend(end - start)
+    const decoded = fromBase64(viewOf(bytes).subarray(first, end))
+    if (isText(decoded.subarray(0, 12)) || isCompressed(decoded)) return { name: 'base64', bytes: decoded }
+  }
+  return undefined
+}
+
+const fromBase64 = (run: Buffer) => Buffer.from(run.toString('latin1'), 'base64')
+const fromHex = (run: Buffer) => Buffer.from(run.toString('latin1').replaceAll(/[\r\n]/g, ''), 'hex')
+
+/** Of the first character of gzip, zstd, zip and deflate. */
+const COMPRESSED_IN_BASE64 = new Set(Buffer.from('HKUe'))
+
+const hexDigit = (byte: number) =>
+  byte >= 0x30 && byte <= 0x39
+    ? byte - 0x30
+    : (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66
+      ? (byte | 0x20) - 0x57
+      : -1
+
+/** Four bytes of ASCII, or the first of what is compressed: of random digits one run in fifty. */
+function mayBeHex(bytes: Uint8Array, start: number): boolean {
+  let isAscii = true
+  for (let at = start; at < start + 8; at++) {
+    const digit = hexDigit(bytes[at] ?? 0)
+    if (digit < 0) return false
+    if ((at - start) % 2 === 0 && (digit < 2 || digit > 7)) isAscii = false
+  }
+  const first = hexDigit(bytes[start] ?? 0) * 16 + hexDigit(bytes[start + 1] ?? 0)
+  return isAscii || first === 0x1f || first === 0x28
+}
+
+const SIX_BITS = new Uint8Array(256)
+for (const [value, byte] of Buffer.from(
+  'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+).entries())
+  SIX_BITS[byte] = value
+SIX_BITS[0x2d] = 62
+SIX_BITS[0x5f] = 63
+
+/** Whether the first groups are of ASCII: of each byte the first bit is zero. Most runs end here, after one. */
+function mayBeText(run: Uint8Array, first: number): boolean {
+  for (let at = first; at < first + 12; at += 4) {
+    const a = SIX_BITS[run[at] ?? 0] ?? 0
+    const b = SIX_BITS[run[at + 1] ?? 0] ?? 0
+    const c = SIX_BITS[run[at + 2] ?? 0] ?? 0
+    if (a >= 32 || (b & 8) !== 0 || (c & 2) !== 0) return false
+  }
+  return true
+}
+
+/** Of ASCII, without control characters. */
+function isText(bytes: Uint8Array): boolean {
+  return (
+    bytes.length >= 8 &&
+    bytes.every((byte) => (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09)
+  )
+}
+
+type Inflate = (bytes: Buffer, maxOutputLength: number) => Buffer
+
+/** An end that is missing, or a checksum that is wrong, leaves a reader what came before. */
+const PARTIAL = { finishFlush: zlib.constants.Z_SYNC_FLUSH }
+const gunzip: Inflate = (bytes, maxOutputLength) => {
+  try {
+    return gunzipSync(bytes, { ...PARTIAL, maxOutputLength })
+  } catch (error) {
+    if (isTooLong(error)) throw error
+    return inflateRawSync(bytes.subarray(10), { ...PARTIAL, maxOutputLength })
+  }
+}
+const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { ...PARTIAL, maxOutputLength })
+const inflateRaw: Inflate = (bytes, maxOutputLength) => inflateRawSync(bytes, { ...PARTIAL, maxOutputLength })
+const brotli: Inflate = (bytes, maxOutputLength) =>
+  brotliDecompressSync(bytes, { finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH, maxOutputLength })
+const zstd: Inflate = (bytes, maxOutputLength) =>
+  zlib.zstdDecompressSync(bytes, { finishFlush: zlib.constants.ZSTD_e_flush, maxOutputLength })
+
+function compressionOf(
+  bytes: Uint8Array,
+): { readonly name: string; readonly decompress: Inflate } | undefined {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes
+  if (a === 0x1f && b === 0x8b) return { name: 'gzip', decompress: gunzip }
+  if ((a & 0x0f) === 8 && a <= 0x78 && ((a << 8) | b) % 31 === 0 && (b & 0x20) === 0)
+    return { name: 'deflate', decompress: inflate }
+  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return { name: 'zstd', decompress: zstd }
+  if (a === 0x50 && b === 0x4b && c === 3 && d === 4) return { name: 'zip', decompress: unzip }
+  return undefined
+}
+
+const isCompressed = (bytes: Uint8Array) => compressionOf(bytes) !== undefined
+
+/** The members of an archive, one behind the other. */
+const unzip: Inflate = (bytes, maxOutputLength) => {
+  const contents: Buffer[] = []
+  let left = maxOutputLength
+  for (
+    let at = 0;
+    (at = bytes.indexOf('PK\u0003\u0004', at, 'latin1')) >= 0 && at + 30 < bytes.length;
+    at += 4
+  ) {
+    const content = at + 30 + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28)
+    // Whatever is stored and not compressed is searched as it stands.
+    if (bytes.readUInt16LE(at + 8) !== 8) continue
+    const member = tryTo(() => inflateRaw(bytes.subarray(content), Math.max(1, left)))
+    if (!member) continue
+    left -= member.length
+    contents.push(member)
+  }
+  return Buffer.concat(contents)
+}
+
+/**
+ * What a compressed text holds, known by its first bytes or by what the headers say of it.
+ * @throws {OverBudget} also where it holds more than is ever searched
+ */
+export function decompress(
+  bytes: Uint8Array,
+  encodings: readonly string[],
+  budget: Budget,
+): Content | undefined {
+  const known = compressionOf(bytes) ?? namedCompression(encodings)
+  if (!known) return undefined
+  for (const limit of OUTPUT_LIMITS) {
+    budget.spend(DECOMPRESSION_STEPS + bytes.length)
+    try {
+      const content = known.decompress(viewOf(bytes), limit)
+      budget.spend(content.length * 4)
+      return content.length === 0 ? undefined : { name: known.name, bytes: content }
+    } catch (error) {
+      if (!isTooLong(error)) return undefined
+      budget.spend(limit * 4)
+    }
+  }
+  throw new OverBudget()
+}
+
+function namedCompression(encodings: readonly string[]) {
+  if (encodings.includes('br')) return { name: 'brotli', decompress: brotli }
+  return encodings.includes('deflate') ? { name: 'deflate', decompress: inflateRaw } : undefined
+}
+
+function tryTo(work: () => Buffer): Buffer | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (isTooLong(error)) throw error
+    return undefined
+  }
+}
+
+const isTooLong = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
+
+/** The offset of a line, and the rest of it. */
+const DUMP_LINE = /^([\da-f]{6,16})[: \t][ \t]*(.*)$/i
+
+/**
+ * The data of `xxd`, `hexdump` and `od` without the offsets before it and the characters behind it, line after line: what the lines
+ * of a dump part is together again. Binary digits become bytes.
+ */
+export function readDump(bytes: Uint8Array, budget: Budget): Content {
+  budget.spend(bytes.length * 16)
+  const columns: string[] = []
+  const binary: number[] = []
+  for (const line of viewOf(bytes).toString('latin1').split('\n')) {
+    const [, , data] = DUMP_LINE.exec(line.trimEnd()) ?? []
+    if (data === undefined) continue
+    const tokens = dataOf(data).split(/[ \t]+/)
+    if (tokens.every((token) => /^[01]{8}$/.test(token)))
+      binary.push(...tokens.map((token) => Number.parseInt(token, 2)))
+    else columns.push(tokens.join(' '))
+  }
+  return {
+    name: 'dump',
+    bytes: Buffer.concat([Buffer.from(columns.join(' '), 'latin1'), Buffer.from(binary)]),
+  }
+}
+
+/** Behind two blanks or a bar `xxd` and `hexdump -C` print the characters; the latter also parts eight bytes from eight. */
+function dataOf(data: string): string {
+  const bar = data.search(/ {2,}[|>]/)
+  if (bar >= 0) return data.slice(0, bar).replaceAll('  ', ' ')
+  const isSpaced = /^(?:\S{1,3} {2,})/.test(data)
+  const end = isSpaced ? -1 : data.search(/ {2,}/)
+  return end >= 0 ? data.slice(0, end) : data
+}

@@ -1,0 +1,151 @@
+// The ways in which one text is read: as it is, without everything but letters and digits, with its escapes undone, and what is
+// wrapped in it, each of which is read in the same ways again. Ordinary texts have little to undo and cost two passes.
+import { isUtf8 } from 'node:buffer'
+import type { Budget } from './budget.ts'
+import { type Content, decodeRun, decompress, readDump } from './containers.ts'
+import { decodeEscapes, joinLines, mayBeCss } from './escapes.ts'
+import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
+import { bytesOf, type FormOfValue, givesAway, listNeedles } from './needles.ts'
+import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
+import { type Region, squeeze } from './squeeze.ts'
+
+/** Levels of texts within texts, such as a JSON text in a JSON string in base64. */
+const MAX_DEPTH = 4
+
+/** Characters that a byte of the secret takes at most in a form that has escapes in it, with what separates them. */
+const CHARS_PER_BYTE = 3
+const MOST_AROUND = 4096
+
+/** Parts that stand apart, as around a mask, are remembered from this length on, and no more than so many of one value. */
+const MOST_PARTS = 64
+
+export interface Reader {
+  /**
+   * @param encodings as the headers name them
+   * @returns what was found, with how the text had to be read in front of it: `json+base64`; undefined where nothing was
+   * @throws {OverBudget}
+   */
+  find(bytes: Uint8Array, encodings: readonly string[], budget: Budget): string | undefined
+}
+
+/** @param values every secret in each of its byte forms */
+export function createReader(values: readonly SoughtValue[]): Reader {
+  const needles = listNeedles(values)
+  const plain = createGramIndex(needles.plain, 1)
+  const shortest = Math.min(...needles.squeezed.map(({ text }) => text.length))
+  const squeezed = createGramIndex(needles.squeezed, shortest < SHORTEST_STRETCH[2] ? 1 : 2)
+  // Anything else has a piece of letters and digits.
+  const joinsLines = values.some(hasNoPieceOfLetters)
+  const options = {
+    around: Math.min(MOST_AROUND, CHARS_PER_BYTE * Math.max(0, ...values.map(longestPiece))),
+    marksAll: joinsLines,
+  }
+  let scratch = new Uint8Array(0)
+  // It is read to its end before anything else is written to it.
+  function memoryFor(length: number): Uint8Array {
+    if (scratch.length < length) scratch = new Uint8Array((length + 3) & ~3)
+    return scratch
+  }
+
+  function read(
+    bytes: Uint8Array,
+    encodings: readonly string[],
+    depth: number,
+    budget: Budget,
+  ): string | undefined {
+    const found = scanPlain(plain, bytes, budget)
+    if (found !== undefined) return found
+    const { text, names, escapes, runs, hasDump } = squeeze(bytes, options, memoryFor(bytes.length), budget)
+    const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
+    if (form !== undefined) return form
+    if (joinsLines) {
+      const joined = joinLines(bytes, budget)
+      const foundInJoined = joined && scanPlain(plain, joined, budget)
+      if (foundInJoined !== undefined) return `lines+${foundInJoined}`
+    }
+    if (depth === MAX_DEPTH) return undefined
+    for (const content of contentsOf({ bytes, encodings, escapes, runs, hasDump }, budget)) {
+      const foundWithin = read(content.bytes, [], depth + 1, budget)
+      if (foundWithin !== undefined) return `${content.name}+${foundWithin}`
+    }
+    return undefined
+  }
+
+  return {
+    // Brotli has no mark of its own: what is no text may be it.
+    find: (bytes, encodings, budget) =>
+      read(bytes, encodings.length > 0 || isUtf8(bytes) ? encodings : ['br'], 0, budget),
+  }
+}
+
+interface Marked {
+  readonly bytes: Uint8Array
+  readonly encodings: readonly string[]
+  readonly escapes: readonly Region[]
+  readonly runs: readonly Region[]
+  readonly hasDump: boolean
+}
+
+/** What a text holds that reads differently, as soon as it is asked for. */
+function* contentsOf(
+  { bytes, encodings, escapes, runs, hasDump }: Marked,
+  budget: Budget,
+): Generator<Content> {
+  const unpacked = decompress(bytes, encodings, budget)
+  if (unpacked) yield unpacked
+
+  const literal = decodeEscapes(bytes, escapes, 'literal', budget)
+  if (literal) yield { name: 'escaped', bytes: literal }
+  const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
+  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget)
+  if (css) yield { name: 'css', bytes: css }
+  for (const run of runs) {
+    const content = decodeRun(bytes, run, budget)
+    if (content) yield content
+  }
+  if (hasDump) yield readDump(bytes, budget)
+}
+
+function scan(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget): string | undefined {
+  return index.scan(bytes, budget, (form, start, end) =>
+    givesAway(form, start, end) ? form.name : undefined,
+  )
+}
+
+interface Part {
+  readonly start: number
+  readonly end: number
+}
+
+/** Also notes the parts of a secret that are too short by themselves: masks, and fields that hold a part each. */
+function scanPlain(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget): string | undefined {
+  let parts: Map<SoughtValue, Part[]> | undefined
+  const found = index.scan(bytes, budget, (form, start, end) => {
+    if (givesAway(form, start, end)) return form.name
+    if (form.isPlain && end - start >= SHORTEST_STRETCH[1]) {
+      parts ??= new Map()
+      const known = parts.get(form.value) ?? []
+      const part = bytesOf(form, start, end)
+      if (
+        known.length < MOST_PARTS &&
+        !known.some((other) => other.start === part.start && other.end === part.end)
+      )
+        parts.set(form.value, [...known, part])
+    }
+    return undefined
+  })
+  if (found !== undefined || !parts) return found
+  for (const [value, apart] of parts) if (arePieces(value, apart)) return 'parts'
+  return undefined
+}
+
+/** Whether every piece of the value that is found without its separators would be too short. */
+function hasNoPieceOfLetters({ bytes, bits }: SoughtValue): boolean {
+  const isLetter = (byte: number) => /[\dA-Za-z]/.test(String.fromCharCode(byte))
+  const letters = [...bytes.keys()].filter((at) => isLetter(bytes[at] ?? 0))
+  const sums = letters.map((at) => (bits[at + 1] ?? 0) - (bits[at] ?? 0))
+  const said = Float64Array.from([0, ...sums])
+  for (let i = 1; i < said.length; i++) said[i] = (said[i] ?? 0) + (said[i - 1] ?? 0)
+  const value = { bytes: Uint8Array.from(letters, (at) => bytes[at] ?? 0), bits: said }
+  return !isPiece(value, 0, letters.length)
+}

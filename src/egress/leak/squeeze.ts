@@ -1,0 +1,162 @@
+// One pass over a text that leaves only its letters and digits, folded: blanks, line breaks, quotes, commas and colons are
+// what dumps, arrays and wrapped lines put between the pieces of a secret. It also notes what has to be decoded: escapes,
+// runs of base64 or hexadecimal digits, and columns of a dump.
+import type { Budget } from './budget.ts'
+
+/** From `start` to before `end`. */
+export interface Region {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Squeezed {
+  /** Letters and digits, folded, without the names of JSON members: values that stand beside one another are one stretch. */
+  readonly text: Uint8Array
+  /** The names of JSON members, as well. */
+  readonly names: Uint8Array
+  /** Where escapes are, with what is around them. */
+  readonly escapes: readonly Region[]
+  /** Long runs of digits of base64 or hexadecimal, line breaks within them included. */
+  readonly runs: readonly Region[]
+  /** A line begins as those of `xxd`, `hexdump` and `od` do. */
+  readonly hasDump: boolean
+}
+
+export interface SqueezeOptions {
+  /** How many bytes belong to an escape on either side. */
+  readonly around: number
+  /** Whether an escape of what is neither letter nor digit has to be undone, too: where little else is in a secret. */
+  readonly marksAll: boolean
+}
+
+/** Shorter runs hold nothing that could be found in them once decoded: twelve bytes in base64, twice. */
+export const MIN_RUN_CHARS = 22
+
+// What a byte is: a letter or a digit, folded; or one of these.
+const RUN = 1
+const LINE = 2
+const QUOTE = 3
+const COLON = 4
+const ESCAPE = 5
+const BACKSLASH = 6
+const PLUS = 7
+const KIND = new Uint8Array(256)
+for (const byte of Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')) KIND[byte] = byte
+for (const byte of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ')) KIND[byte] = byte + 0x20
+for (const byte of Buffer.from('/-_')) KIND[byte] = RUN
+for (const byte of Buffer.from('\r\n')) KIND[byte] = LINE
+for (const byte of Buffer.from('%&=\0')) KIND[byte] = ESCAPE
+KIND[0x22] = QUOTE
+KIND[0x3a] = COLON
+KIND[0x5c] = BACKSLASH
+KIND[0x2b] = PLUS
+
+const isAlphanumeric = (byte: number | undefined) => (KIND[byte ?? 0] ?? 0) >= 0x30
+const isHexDigit = (byte: number | undefined) =>
+  byte !== undefined && ((byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66))
+const isOffsetEnd = (byte: number | undefined) => byte === 0x20 || byte === 0x3a || byte === 0x09
+
+/**
+ * @param scratch where text and names are written: at least as long as the bytes
+ * @throws {OverBudget}
+ */
+export function squeeze(
+  bytes: Uint8Array,
+  { around, marksAll }: SqueezeOptions,
+  scratch: Uint8Array,
+  budget: Budget,
+): Squeezed {
+  const { length } = bytes
+  budget.spend(length * 2)
+  // Names are written from the end of the same memory backwards: together they are no longer than the bytes.
+  let written = 0
+  let named = scratch.length
+  const escapes: { start: number; end: number }[] = []
+  let region = { start: 0, end: -1 }
+  const runs: Region[] = []
+  let run = 0
+  let hasDump = looksLikeOffset(bytes, 0)
+  // Where the string before a colon began in what was written.
+  let opened = 0
+  let openedBefore = 0
+  let quoteAt = -2
+  for (let at = 0; at < length; at++) {
+    const kind = KIND[bytes[at] ?? 0] ?? 0
+    if (kind >= 0x30) {
+      scratch[written++] = kind
+      continue
+    }
+    if (kind === RUN) continue
+    if (kind === LINE) {
+      if (!hasDump && bytes[at] === 0x0a) hasDump = looksLikeOffset(bytes, at + 1)
+      continue
+    }
+    if (kind === PLUS) {
+      if (!isUtf7(bytes, at)) continue
+    } else {
+      if (at - run >= MIN_RUN_CHARS) runs.push({ start: run, end: at })
+      run = at + 1
+      if (kind === QUOTE) {
+        openedBefore = opened
+        opened = written
+        quoteAt = at
+        continue
+      }
+      if (kind === COLON) {
+        if (quoteAt === at - 1) {
+          for (let i = written; i > openedBefore; i--) scratch[--named] = scratch[i - 1] ?? 0
+          written = openedBefore
+        }
+        continue
+      }
+      if (kind === BACKSLASH) {
+        const skipped = marksAll ? 0 : countPlain(bytes, at)
+        at += skipped
+        run = at + 1
+        if (skipped > 0 || !(marksAll || isAlphanumeric(bytes[at + 1]) || bytes[at + 1] === 0x5c)) continue
+      } else if (kind !== ESCAPE || !mayEscape(bytes, at)) continue
+    }
+    if (at <= region.end) region.end = at + around
+    else escapes.push((region = { start: Math.max(0, at - 1 - around), end: at + around }))
+  }
+  if (length - run >= MIN_RUN_CHARS) runs.push({ start: run, end: length })
+  return { text: scratch.subarray(0, written), names: scratch.subarray(named), escapes, runs, hasDump }
+}
+
+/**
+ * @returns how many characters after a backslash are an escape that squeezing overlooks, as it does what they stand for: a line
+ * break, a tab, a quote, a slash, a backslash unless it may begin another escape
+ */
+function countPlain(bytes: Uint8Array, at: number): number {
+  const next = bytes[at + 1]
+  if (next === 0x6e || next === 0x72 || next === 0x74 || next === 0x22 || next === 0x2f) return 1
+  return next === 0x5c && !isAlphanumeric(bytes[at + 2]) && bytes[at + 2] !== 0x5c ? 1 : 0
+}
+
+/** `00000010: ` and its like, of six hexadecimal digits at least. */
+function looksLikeOffset(bytes: Uint8Array, at: number): boolean {
+  let digits = 0
+  while (digits < 17 && isHexDigit(bytes[at + digits])) digits++
+  return digits >= 6 && digits <= 16 && isOffsetEnd(bytes[at + digits])
+}
+
+/** Base64 of UTF-16 begins so for every character below U+0100. */
+const isUtf7 = (bytes: Uint8Array, at: number) => bytes[at + 1] === 0x41 || bytes[at + 1] === 0x2d
+
+const LONGEST_NAME = 12
+
+/** Whether an escape could begin here. Decoding says whether one does. */
+function mayEscape(bytes: Uint8Array, at: number): boolean {
+  const byte = bytes[at]
+  const next = bytes[at + 1]
+  if (byte === 0) return true
+  if (byte === 0x25) return next === 0x75 || (isHexDigit(next) && isHexDigit(bytes[at + 2]))
+  if (byte === 0x3d) return next === 0x0d || next === 0x0a || (isHexDigit(next) && isHexDigit(bytes[at + 2]))
+  if (next === 0x23) return true
+  for (let end = at + 1; end < at + LONGEST_NAME; end++) {
+    if (bytes[end] === 0x3b) return end > at + 2
+    if (!isAlphanumeric(bytes[end])) break
+  }
+  // The oldest names need no semicolon: amp, lt, gt, quot.
+  return next === 0x61 || next === 0x6c || next === 0x67 || next === 0x71
+}

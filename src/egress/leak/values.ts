@@ -1,0 +1,116 @@
+// What a secret is to a search: its byte forms, what an upstream decodes it to, and how much of its beginning everybody knows.
+import { createPrivateKey } from 'node:crypto'
+import { createBudget } from './budget.ts'
+import { decodeEscapes } from './escapes.ts'
+import { createValue, type SoughtValue } from './pieces.ts'
+
+/** Shorter secrets occur by chance, so storing them is refused. */
+export const MIN_SECRET_BYTES = 8
+
+interface SoughtText {
+  readonly text: string
+  /** How many of its first characters are no secret. */
+  readonly publicChars: number
+}
+
+/** @param scheme for Basic, the pair that an upstream decodes the secret to is looked for as well */
+export function listValues(secret: string, scheme: string): SoughtValue[] {
+  const texts = [{ text: secret, publicChars: countPublic(secret) }, ...decodeBasic(secret, scheme)]
+  const values = texts.flatMap(({ text, publicChars }) =>
+    byteForms(text).map((bytes) => createValue(bytes, Math.min(publicChars, bytes.length))),
+  )
+  const unescaped = values.flatMap(({ bytes }) => undoEscapes(bytes).map((form) => createValue(form)))
+  return [...values, ...unescaped, ...decodePrivateKey(secret)]
+    .filter(({ bytes }) => bytes.length >= MIN_SECRET_BYTES)
+    .filter(({ bytes }, i, all) => all.findIndex((other) => Buffer.compare(other.bytes, bytes) === 0) === i)
+}
+
+/** UTF-8 and Latin-1; and where neither is what escapes are decoded to, that. */
+function byteForms(text: string): Uint8Array[] {
+  const utf8 = Buffer.from(text, 'utf8')
+  if (utf8.length === text.length) return [utf8]
+  const isLatin = !/[^\0-\u00ff]/.test(text)
+  if (isLatin) return [utf8, Buffer.from(text, 'latin1')]
+  const mixed = [...text].map((char) =>
+    char.charCodeAt(0) < 0x100 ? Buffer.from(char, 'latin1') : Buffer.from(char, 'utf8'),
+  )
+  const utf16 = Buffer.from(text, 'utf16le')
+  return [utf8, Buffer.concat(mixed), utf16, Buffer.from(utf16).swap16()]
+}
+
+/**
+ * A secret that holds what looks like an escape reads differently once the escapes around it are undone, and once more when
+ * they are undone again.
+ */
+function undoEscapes(bytes: Uint8Array): Uint8Array[] {
+  const once = (['literal', 'css'] as const).flatMap((dialect) => undo(bytes, dialect))
+  return [...once, ...once.flatMap((form) => undo(form, 'literal'))]
+}
+
+function undo(bytes: Uint8Array, dialect: 'literal' | 'css'): Uint8Array[] {
+  const all = [{ start: 0, end: bytes.length }]
+  const form = decodeEscapes(bytes, all, dialect, createBudget(Number.POSITIVE_INFINITY))
+  return form ? [form] : []
+}
+
+/** A user name is public, unless it is the key itself and the password is left empty. */
+function decodeBasic(secret: string, scheme: string): SoughtText[] {
+  if (!/^basic$/i.test(scheme)) return []
+  const pair = secret.includes(':') ? secret : Buffer.from(secret, 'base64').toString('latin1')
+  const colon = pair.indexOf(':')
+  if (colon < 0) return []
+  const user = pair.slice(0, colon)
+  const password = pair.slice(colon + 1)
+  if (password.length < MIN_SECRET_BYTES)
+    return [pair, password, user].map((text) => ({ text, publicChars: countPublic(text) }))
+  return [
+    { text: pair, publicChars: colon + 1 },
+    { text: password, publicChars: countPublic(password) },
+  ]
+}
+
+/**
+ * Beginnings that issuers print in their documents, or give out beside the key: ids of accounts, workspaces and users, the readable
+ * parts of a token, the frame of a key file. An answer may hold them and no secret.
+ */
+const PUBLIC_BEGINNINGS: readonly RegExp[] = [
+  // JSON Web Token: everything but the signature.
+  /^eyJ[\w-]+\.[\w-]+\./,
+  // Stripe: the account's id is in the keys of today, which are much longer than those before.
+  /^[a-z]k_(?:live|test)_51\w{15}(?=\w{60})/,
+  /^xox[a-z]-(?:\d+-)+/,
+  /^SG\.[\w-]{22}\./,
+  /^[MNO][\w-]{23,27}\./,
+  /^pat\w{14}\./,
+  /^\d{6,12}:/,
+  /^pypi-AgEIcHlwaS5vcmc/,
+  /^(?:AKIA|ASIA|AIza|ya29\.)/,
+  // Anybody else: short words, each with its separator.
+  /^(?:[A-Za-z]{1,10}\d{0,2}[_.-]){1,4}/,
+]
+
+function countPublic(text: string): number {
+  if (text.startsWith('-----BEGIN ')) return text.length
+  const basic = /^[A-Za-z\d+/]{8,}={0,2}$/.test(text) ? Buffer.from(text, 'base64').toString('latin1') : ''
+  const colon = /^[\x20-\x7e]+$/.test(basic) ? basic.indexOf(':') : -1
+  if (colon > 0) return Math.floor(((colon + 1) * 4) / 3)
+  for (const beginning of PUBLIC_BEGINNINGS) {
+    const [found] = beginning.exec(text) ?? []
+    if (found !== undefined) return found.length
+  }
+  return 0
+}
+
+/** The numbers of a private key that are not in its public key. Its file, as a whole, is looked for beside them. */
+function decodePrivateKey(text: string): SoughtValue[] {
+  if (!text.startsWith('-----BEGIN ')) return []
+  try {
+    const { d, p, q } = createPrivateKey(text).export({ format: 'jwk' })
+    return [d, p, q]
+      .filter((number) => number !== undefined)
+      .map((number) => createValue(Buffer.from(number, 'base64url')))
+  } catch {
+    // What is no key of a known kind is looked for as the text that it is.
+    return []
+  }
+}

@@ -1,0 +1,340 @@
+// The forms in which software really shows a text, written without regard to how the gate looks for them; and parts of a secret.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { createBudget } from '../../../../src/egress/leak/budget.ts'
+import { createLeakSearch } from '../../../../src/egress/leak/search.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+
+const searchFor = (secret: string, scheme = 'Bearer') =>
+  createLeakSearch({ secrets: [new Secret(secret)], scheme })
+const inspect = (secret: string, body: string | Buffer, headers: { name: string; value: string }[] = []) =>
+  searchFor(secret).inspect(
+    {
+      statusText: 'OK',
+      headers: [{ name: 'content-type', value: 'text/plain' }, ...headers],
+      body: Buffer.from(body),
+    },
+    createBudget(1e9),
+  )
+const reflected = { ok: false, reason: 'reflected' }
+
+const bytesOf = (text: string) => [...Buffer.from(text)]
+const hexOf = (text: string) => Buffer.from(text).toString('hex')
+const units = (text: string, form: (code: number) => string) =>
+  [...text].map((char) => form(char.codePointAt(0) ?? 0)).join('')
+const lines = <T>(items: readonly T[], width: number) =>
+  Array.from({ length: Math.ceil(items.length / width) }, (_, i) => items.slice(i * width, (i + 1) * width))
+const pad = (number: number, digits: number, base = 16) => number.toString(base).padStart(digits, '0')
+const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
+
+/** One line for each sixteen bytes: offset, then whatever `columns` makes of them. */
+const dump = (text: string, columns: (bytes: number[]) => string, width = 16, base = 16, digits = 8) =>
+  lines(bytesOf(text), width)
+    .map((bytes, i) => `${pad(i * width, digits, base)}${columns(bytes)}`)
+    .join('\n')
+const printable = (bytes: number[]) =>
+  bytes.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '.')).join('')
+const words = (bytes: number[], size: number, digits: number, base: number, isLittle = true) =>
+  lines(bytes, size).map((word) =>
+    BigInt(`0x${(isLittle ? word.toReversed() : word).map((byte) => pad(byte, 2)).join('')}`)
+      .toString(base)
+      .padStart(digits, '0'),
+  )
+
+function toBase58(text: string): string {
+  let rest = BigInt(`0x${hexOf(text)}`)
+  let out = ''
+  for (; rest > 0n; rest /= 58n)
+    out = `${'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'[Number(rest % 58n)]}${out}`
+  return out
+}
+function toBase85(text: string, alphabet: string): string {
+  const bytes = Buffer.concat([Buffer.from(text), Buffer.alloc((4 - (Buffer.byteLength(text) % 4)) % 4)])
+  return lines([...bytes], 4)
+    .map((group) => {
+      let rest = Buffer.from(group).readUInt32BE(0)
+      return Array.from({ length: 5 }, () => {
+        const char = alphabet[rest % 85]
+        rest = Math.floor(rest / 85)
+        return char
+      })
+        .toReversed()
+        .join('')
+    })
+    .join('')
+}
+const ASCII85 = Array.from({ length: 85 }, (_, i) => String.fromCharCode(0x21 + i)).join('')
+const Z85 = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#'
+const RFC1924 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~'
+const utf7 = (text: string) =>
+  `+${Buffer.from(text, 'utf16le').swap16().toString('base64').replaceAll('=', '')}-`
+const docker = (text: string) =>
+  JSON.stringify({
+    '.dockerconfigjson': base64(
+      JSON.stringify({ auths: { 'ghcr.io': { username: 'robot', auth: base64(`robot:${text}`) } } }),
+    ),
+  })
+
+const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
+  xxd: (text) =>
+    dump(
+      text,
+      (b) =>
+        `: ${lines(b, 2)
+          .map((pair) => pair.map((byte) => pad(byte, 2)).join(''))
+          .join(' ')}  ${printable(b)}`,
+    ),
+  'xxd -b': (text) =>
+    dump(text, (b) => `: ${b.map((byte) => pad(byte, 8, 2)).join(' ')}  ${printable(b)}`, 6),
+  'xxd -e': (text) => dump(text, (b) => `: ${words(b, 4, 8, 16).join(' ')}  ${printable(b)}`),
+  'hexdump -C': (text) =>
+    dump(
+      text,
+      (b) =>
+        `  ${lines(b, 8)
+          .map((half) => half.map((byte) => pad(byte, 2)).join(' '))
+          .join('  ')}  |${printable(b)}|`,
+    ),
+  hexdump: (text) => dump(text, (b) => ` ${words(b, 2, 4, 16).join(' ')}`, 16, 16, 7),
+  od: (text) => dump(text, (b) => ` ${words(b, 2, 6, 8).join(' ')}`, 16, 8, 7),
+  'od -b': (text) => dump(text, (b) => ` ${b.map((byte) => pad(byte, 3, 8)).join(' ')}`, 16, 8, 7),
+  'od -c': (text) => dump(text, (b) => b.map((byte) => `   ${String.fromCharCode(byte)}`).join(''), 16, 8, 7),
+  'od -t x1': (text) => dump(text, (b) => ` ${b.map((byte) => pad(byte, 2)).join(' ')}`, 16, 8, 7),
+  'od -t u1': (text) => dump(text, (b) => b.map((byte) => ` ${String(byte).padStart(3)}`).join(''), 16, 8, 7),
+  'od -t x8': (text) => dump(text, (b) => ` ${words(b, 8, 16, 16).join(' ')}`, 16, 8, 7),
+  'a dump in a JSON string': (text) => JSON.stringify({ core: forms.xxd?.(text) }),
+  'hexadecimal with underscores': (text) =>
+    bytesOf(text)
+      .map((byte) => pad(byte, 2))
+      .join('_'),
+  'hexadecimal, one byte a line': (text) =>
+    bytesOf(text)
+      .map((byte) => `0x${pad(byte, 2)},`)
+      .join('\n'),
+  'octal escapes': (text) =>
+    bytesOf(text)
+      .map((byte) => `\\${pad(byte, 3, 8)}`)
+      .join(''),
+  'octal escapes of some': (text) =>
+    text.replaceAll(/[aeiou_0-5]/g, (char) => `\\${pad(char.charCodeAt(0), 3, 8)}`),
+  'u{} escapes': (text) => units(text, (code) => `\\u{${code.toString(16)}}`),
+  'x{} escapes': (text) => units(text, (code) => `\\x{${code.toString(16)}}`),
+  'U escapes': (text) => units(text, (code) => `\\U${pad(code, 8)}`),
+  'CSS escapes': (text) => units(text, (code) => `\\${code.toString(16)} `),
+  'CSS escapes of six digits': (text) => units(text, (code) => `\\${pad(code, 6)}`),
+  'CSS escapes of some': (text) =>
+    text.replaceAll(/[aeiou_0-5]/g, (char) => `\\${pad(char.charCodeAt(0), 6)}`),
+  'UTF-7': utf7,
+  'UTF-7 of some': (text) => text.replaceAll(/[aeiou_0-5]/g, utf7),
+  'UTF-16LE': (text) => Buffer.from(text, 'utf16le'),
+  'UTF-16BE with a mark': (text) =>
+    Buffer.concat([Buffer.from([0xfe, 0xff]), Buffer.from(text, 'utf16le').swap16()]),
+  'UTF-32': (text) => Buffer.concat(bytesOf(text).map((byte) => Buffer.from([byte, 0, 0, 0]))),
+  'escaped HTML in UTF-16': (text) =>
+    Buffer.from(
+      units(text, (code) => `&#${code};`),
+      'utf16le',
+    ),
+  dockerconfigjson: docker,
+  'base64 of hexadecimal': (text) => base64(hexOf(text)),
+  'hexadecimal of base64': (text) => hexOf(base64(text)),
+  'hexadecimal, twice': (text) => hexOf(hexOf(text)),
+  'base64, twice, in lines': (text) =>
+    base64(`user: x\npassword: ${base64(`user:${text}`)}\n`).replaceAll(/.{64}/g, '$&\n'),
+  'base64 of a JSON of escapes': (text) =>
+    base64(JSON.stringify({ a: units(text, (code) => `\\u${pad(code, 4)}`) })),
+  'an array of characters': (text) => JSON.stringify([...text]),
+  'an array of characters, printed': (text) => JSON.stringify([...text], null, 2),
+  'an object of characters': (text) => JSON.stringify(Object.fromEntries([...text].entries())),
+  'an array of bytes': (text) => JSON.stringify(bytesOf(text)),
+  'an object of bytes': (text) => JSON.stringify(Object.fromEntries(bytesOf(text).entries())),
+  'a slice of Go': (text) => `[${bytesOf(text).join(' ')}]`,
+  gzip: (text) => gzipSync(JSON.stringify({ echo: text })),
+  'gzip without its end': (text) =>
+    gzipSync(`{"echo":"${text}","pad":"${randomBytes(999).toString('hex')}"}`).subarray(0, -400),
+  'gzip, two members': (text) => Buffer.concat([gzipSync('first'), gzipSync(text)]),
+  deflate: (text) => deflateSync(text),
+  brotli: (text) => brotliCompressSync(`{"echo":"${text}","pad":"${randomBytes(99).toString('hex')}"}`),
+  zstd: (text) => zstdCompressSync(text),
+  'gzip in base64 in JSON': (text) => JSON.stringify({ event: base64(gzipSync(text)) }),
+  'deflate in base64': (text) => base64(deflateSync(`{"echo":"${text}"}`)),
+  'zstd in base64': (text) => base64(zstdCompressSync(`{"echo":"${text}"}`)),
+  'gzip in hexadecimal': (text) => hexOf(gzipSync(text).toString('latin1')) && gzipSync(text).toString('hex'),
+  'gzip in gzip': (text) => gzipSync(gzipSync(text)),
+  base58: toBase58,
+  ascii85: (text) => `<~${toBase85(text, ASCII85)}~>`,
+  'ascii85 in JSON': (text) => JSON.stringify(toBase85(`x: ${text}`, ASCII85)),
+  z85: (text) => toBase85(text, Z85),
+  base85: (text) => toBase85(`ab${text}`, RFC1924),
+}
+
+const PLAIN = 'ghp_q7Zk9Wm2Rt5Yp8VxB3nLc6Hd1Jf4Gs0TaUeK'
+const SHORT = 'Zk9Wm2Rt5Yp8VxB3nL'
+const AWKWARD = 'CANARY_+/=&"<>\'% \\x;q7Zk9Wm2Rt5Yp8'
+
+describe.each([
+  ['a token', PLAIN],
+  ['a secret of eighteen characters', SHORT],
+  ['a secret of awkward characters', AWKWARD],
+])('%s is found', (_which, secret) => {
+  it.each(Object.keys(forms).filter((name) => secret !== AWKWARD || name !== 'od -c'))('as %s', (name) => {
+    const form = Buffer.from(forms[name]?.(secret) ?? '')
+    expect(inspect(secret, form)).toMatchObject(reflected)
+  })
+})
+
+it('what the tools of this machine print is found', () => {
+  const input = Buffer.from(`Authorization: Bearer ${PLAIN}\r\nx: y\r\n`)
+  for (const options of [
+    ['-c'],
+    ['-b'],
+    ['-d'],
+    ['-x'],
+    ['-A', 'x', '-t', 'x1z'],
+    ['-t', 'x4'],
+    ['-t', 'x8'],
+    ['-t', 'u1'],
+    [],
+  ]) {
+    const output = execFileSync('od', options, { input })
+    if (options[0] !== '-d') expect(inspect(PLAIN, output), options.join(' ')).toMatchObject(reflected)
+  }
+})
+
+describe('a secret that is not of ASCII is found in its UTF-8 and its Latin-1 bytes', () => {
+  const secret = 'pässwörd-ßecret-ÿ-Zk9Wm2Rt'
+  it.each(Object.keys(forms).filter((name) => !/^(?:od -c|UTF-32|.*CSS escapes of some)/.test(name)))(
+    'as %s',
+    (name) => {
+      expect(inspect(secret, Buffer.from(forms[name]?.(secret) ?? ''))).toMatchObject(reflected)
+    },
+  )
+  it('by the names that HTML has for its letters, and in Java', () => {
+    expect(
+      inspect(
+        secret,
+        secret
+          .replaceAll('ä', '&auml;')
+          .replaceAll('ö', '&ouml;')
+          .replaceAll('ß', '&szlig;')
+          .replaceAll('ÿ', '&yuml;'),
+      ),
+    ).toMatchObject(reflected)
+    expect(inspect(secret, JSON.stringify([...new Int8Array(Buffer.from(secret))]))).toMatchObject(reflected)
+  })
+  it('beyond Latin-1', () => {
+    const beyond = 'пароль-€-😀-Zk9W'
+    for (const body of [
+      beyond,
+      Buffer.from(beyond, 'utf16le'),
+      units(beyond, (code) => `&#${code};`),
+      encodeURIComponent(beyond),
+      JSON.stringify(beyond).replaceAll(/[^\0-\u007f]/g, (char) => `\\u${pad(char.charCodeAt(0), 4)}`),
+    ])
+      expect(inspect(beyond, body)).toMatchObject(reflected)
+  })
+})
+
+describe('a part of a secret gives it away', () => {
+  const middle = PLAIN.slice(14, 26)
+  it.each([
+    ['all but its last character', PLAIN.slice(0, -1)],
+    ['all but its first character', PLAIN.slice(1)],
+    ['its first half', PLAIN.slice(0, 20)],
+    ['its second half', PLAIN.slice(20)],
+    ['its last twelve characters', PLAIN.slice(-12)],
+    ['its first twelve characters after the prefix', PLAIN.slice(4, 16)],
+    ['twelve characters of its middle', middle],
+    ['those in upper case', middle.toUpperCase()],
+    ['those in hexadecimal', hexOf(middle)],
+    ['those in base64', base64(`--${middle}--`)],
+    ['those in base64, at another place', base64(`-${middle}-`)],
+    ['those backwards', [...middle].toReversed().join('')],
+    ['those in a JSON string in base64', base64(JSON.stringify({ a: `\\n${middle}\\n` }))],
+    ['a mask over less than half', `${PLAIN.slice(0, 16)}****************${PLAIN.slice(-8)}`],
+    ['a mask of one character', `${PLAIN.slice(0, 15)}*${PLAIN.slice(16)}`],
+    ['a mask that shows eleven and eleven', `{"key":"${PLAIN.slice(0, 11)}…${PLAIN.slice(-11)}"}`],
+    ['halves in two members', JSON.stringify({ first: PLAIN.slice(0, 20), second: PLAIN.slice(20) })],
+    ['a dash after twelve', `${PLAIN.slice(0, 12)}-${PLAIN.slice(12)}`],
+    ['a line for each character', [...PLAIN].join('\n')],
+    ['a quote and a plus between pieces', PLAIN.replaceAll(/.{5}/g, '$&" + "')],
+    [
+      'an element for each four characters',
+      PLAIN.replaceAll(/.{4}/g, '<b>$&</b>').replaceAll(/<\/?b>/g, '|'),
+    ],
+  ])('%s', (_what, body) => {
+    expect(inspect(PLAIN, body)).toMatchObject(reflected)
+  })
+
+  it('a short secret in two members of JSON, or in two headers', () => {
+    const [first, second] = [SHORT.slice(0, 9), SHORT.slice(9)]
+    for (const body of [
+      JSON.stringify({ first, second }),
+      JSON.stringify({ a: { first }, b: [second] }),
+      `{"first" : "${first}",\n "second": "${second}"}`,
+      JSON.stringify({ second, between: 1, first }),
+    ])
+      expect(inspect(SHORT, body)).toMatchObject(reflected)
+    expect(
+      inspect(SHORT, '', [
+        { name: 'x-first', value: first },
+        { name: 'x-second', value: second },
+      ]),
+    ).toMatchObject({ where: 'headers' })
+    const hex = hexOf(SHORT)
+    expect(
+      inspect(SHORT, '', [
+        { name: 'x-first', value: hex.slice(0, 18) },
+        { name: 'x-second', value: hex.slice(18) },
+      ]),
+    ).toMatchObject({ where: 'headers' })
+  })
+})
+
+describe('what could stand in any answer is no part of a secret', () => {
+  const jwt = `${base64('{"alg":"RS256","typ":"JWT"}')}.${base64('{"iss":"https://issuer.example.com","sub":"robot"}').replaceAll('=', '')}.${randomBytes(64).toString('base64url')}`
+  const stripe = `sk_live_51HqLyjWDarjtT1zd${randomBytes(70).toString('hex').slice(0, 82)}`
+  it.each([
+    ['less than twelve characters', PLAIN, PLAIN.slice(10, 21)],
+    ['a mask over more than half', PLAIN, `${PLAIN.slice(0, 8)}********************${PLAIN.slice(-6)}`],
+    [
+      'the prefix of its issuer',
+      'github_pat_q7Zk9Wm2Rt5Yp8VxB3nLc6Hd1Jf4',
+      'a token that begins with github_pat_ is a fine-grained one',
+    ],
+    ['head and claims of a token', jwt, jwt.slice(0, jwt.lastIndexOf('.') + 1)],
+    ['the account in a key of Stripe', stripe, '{"id":"acct_1HqLyjWDarjtT1zd"}'],
+    [
+      'words of a passphrase',
+      'correct horse battery staple',
+      'a correct horse walked by, the battery of the staple was dead',
+    ],
+    ['a repetition', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'],
+    ['numbers in a row', '12345678901234567890', '1234567890123456'],
+    ['a sentence in a name', 'production-database-password-2024', 'the production database has no password'],
+  ])('%s', (_what, secret, body) => {
+    expect(inspect(secret, body)).toEqual({ ok: true })
+    expect(inspect(secret, JSON.stringify({ text: body }))).toEqual({ ok: true })
+    expect(inspect(secret, secret)).toMatchObject(reflected)
+  })
+
+  it('the user of a Basic credential, whichever way it is written', () => {
+    const secret = base64(`robot-account@example.com:${SHORT}`)
+    const search = searchFor(secret, 'Basic')
+    const ask = (body: string) =>
+      search.inspect({ statusText: 'OK', headers: [], body: Buffer.from(body) }, createBudget(1e9))
+    expect(ask('robot-account@example.com')).toEqual({ ok: true })
+    expect(ask(base64('robot-account@example.com:'))).toEqual({ ok: true })
+    for (const shown of [SHORT, SHORT.slice(1), secret, secret.slice(40), base64(SHORT)])
+      expect(ask(shown), shown).toMatchObject(reflected)
+  })
+})
+
+it('a compressed answer that holds more than is ever searched is not passed', () => {
+  const bomb = gzipSync(Buffer.alloc(40 * 1024 * 1024))
+  expect(() => inspect(PLAIN, bomb)).toThrow('budget')
+  expect(() => inspect(PLAIN, JSON.stringify({ a: base64(bomb) }))).toThrow('budget')
+  expect(inspect(PLAIN, deflateRawSync('no secret'))).toEqual({ ok: true })
+})
