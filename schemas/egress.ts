@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { PartName, PartText } from './credential-settings.ts'
 import { AllowedHost, HttpMethod, PathPrefix, Timestamp, UpstreamResponse } from './http.ts'
+import { BudgetState } from './budget.ts'
 import { CreditsCharged } from './money.ts'
 import { Receipt } from './receipt.ts'
 
@@ -73,9 +74,11 @@ export const CredentialMetadata = z.strictObject({
   settings: z
     .record(z.string(), z.unknown())
     .describe('What was set beyond that: parts, placements, headers, limits'),
-  version: z.int().min(1).describe('Counts rotations of the secret'),
+  version: z.int().min(1).describe('Counts replacements of the secret and edits'),
   created_at: Timestamp,
+  budgets: z.array(BudgetState),
   rotated_at: Timestamp.nullable(),
+  edited_at: Timestamp.nullable().describe('Last change of scope, label, settings or budgets'),
   revoked_at: Timestamp.nullable(),
 })
 export type CredentialMetadata = z.infer<typeof CredentialMetadata>
@@ -89,6 +92,8 @@ export const CapabilityRecord = z.strictObject({
   ...scopeFields,
   max_uses: z.int().min(1).nullable(),
   uses: z.int().min(0),
+  budgets: z.array(BudgetState).describe('Its own; it counts on those of its parents and its credential too'),
+  shows_balance: z.boolean().describe("Whether its holder may see the account's balance"),
   created_at: Timestamp,
   expires_at: Timestamp,
   revoked_at: Timestamp.nullable(),

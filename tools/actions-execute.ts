@@ -27,6 +27,8 @@ export const actionsExecute = defineTool({
     examples: ['Use this permit to open the issue that was approved'],
   },
   errors: [
+    'calls_spent',
+    'budget_spent',
     'permit_invalid',
     'permit_used',
     'permit_pending',

@@ -6,6 +6,7 @@ import {
   capabilityMaxUses,
   wantedScopeFields,
 } from '../schemas/egress.ts'
+import { budgetWishes } from '../schemas/budget.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -20,6 +21,11 @@ export const egressCapabilitiesIssue = defineTool({
     ...wantedScopeFields,
     ttl_seconds: capabilityTtl.default(900).describe('Life in seconds; 15 minutes by default, a day at most'),
     max_uses: capabilityMaxUses,
+    budgets: budgetWishes.optional(),
+    shows_balance: z
+      .boolean()
+      .optional()
+      .describe('Whether the agent may see the balance of the account; not by default'),
     label: Label.default('capability'),
   }),
   output: IssuedCapability,
@@ -58,7 +64,7 @@ export const egressCapabilitiesIssue = defineTool({
     },
   ],
   handle: async function egressCapabilitiesIssue(
-    { credential_id, ttl_seconds, max_uses, label, ...wanted },
+    { credential_id, ttl_seconds, max_uses, budgets, shows_balance, label, ...wanted },
     { egress, caller },
   ) {
     return egress.issueCapability(caller.accountId, {
@@ -66,6 +72,8 @@ export const egressCapabilitiesIssue = defineTool({
       scope: wanted,
       ttlSeconds: ttl_seconds,
       maxUses: max_uses ?? null,
+      budgets,
+      showsBalance: shows_balance,
       label,
     })
   },

@@ -7,6 +7,7 @@ import {
   capabilityMaxUses,
   wantedScopeFields,
 } from '../schemas/egress.ts'
+import { budgetWishes } from '../schemas/budget.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -21,6 +22,11 @@ export const egressCapabilitiesNarrow = defineTool({
     ...wantedScopeFields,
     ttl_seconds: capabilityTtl.optional().describe('Life in seconds; ends with your own at the latest'),
     max_uses: capabilityMaxUses,
+    budgets: budgetWishes.optional(),
+    shows_balance: z
+      .boolean()
+      .optional()
+      .describe("Whether it may see the account's balance; as yours by default, never where yours may not"),
     label: Label.default('narrowed'),
   }),
   output: IssuedCapability,
@@ -43,13 +49,15 @@ export const egressCapabilitiesNarrow = defineTool({
   errors: ['capability_required', 'capability_invalid', 'scope_denied', 'state_conflict'],
   examples: [{ title: 'Read-only, one call', input: { methods: ['GET'], max_uses: 1 } }],
   handle: async function egressCapabilitiesNarrow(
-    { capability: _carried, ttl_seconds, max_uses, label, ...wanted },
+    { capability: _carried, ttl_seconds, max_uses, budgets, shows_balance, label, ...wanted },
     { egress, caller },
   ) {
     return egress.narrowCapability(caller.capability, {
       scope: wanted,
       ttlSeconds: ttl_seconds,
       maxUses: max_uses ?? null,
+      budgets,
+      showsBalance: shows_balance,
       label,
     })
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { budgetWishes } from '../schemas/budget.ts'
 import { CredentialSettings, HeaderName, HeaderScheme } from '../schemas/credential-settings.ts'
 import {
   CredentialMetadata,
@@ -34,6 +35,7 @@ export const egressCredentialsCreate = defineTool({
       'For `custom`: word before the secret; `Bearer` by default with `authorization`, else none',
     ),
     settings: CredentialSettings.optional(),
+    budgets: budgetWishes.optional(),
   }),
   output: CredentialMetadata,
   price: free,
@@ -79,7 +81,7 @@ export const egressCredentialsCreate = defineTool({
     },
   ],
   handle: async function egressCredentialsCreate(
-    { provider, label, secret, parts, header, scheme, settings, ...scope },
+    { provider, label, secret, parts, header, scheme, settings, budgets, ...scope },
     { egress, caller },
   ) {
     return egress.createCredential(caller.accountId, {
@@ -91,6 +93,7 @@ export const egressCredentialsCreate = defineTool({
       scheme,
       settings,
       isAdministrator: caller.admin,
+      budgets,
     })
   },
 })

@@ -55,6 +55,8 @@ export const egressFetch = defineTool({
     ],
   },
   errors: [
+    'calls_spent',
+    'budget_spent',
     'capability_required',
     'capability_invalid',
     'target_invalid',

@@ -1,6 +1,7 @@
 // A permit as the word on which a request goes out: exactly this request, under the credential as it was, once.
 import { ATTEMPT_COST } from '../egress/wire.ts'
 import type { Grant } from '../egress/forward.ts'
+import { budgetSpent } from '../egress/limits/budgets.ts'
 import { checkScopes } from '../egress/request.ts'
 import type { ErrorCode, GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from '../egress/ports.ts'
@@ -41,6 +42,7 @@ export const permitGrant = (
   credentialId: permit.credentialId,
   capabilityId: null,
   permitId: permit.id,
+  isBudgeted: false,
   check({ request, credential, provider, digest }) {
     if (credential.version !== permit.credentialVersion) throw permitRevoked(permit.id, 'credential_rotated')
     if (digest !== permit.requestDigest)
@@ -59,6 +61,8 @@ export const permitGrant = (
       case 'credential_gone':
       case 'credential_changed':
         return { ok: false, reason: reserved.reason }
+      case 'budget':
+        return { ok: false, reason: 'refused', error: budgetSpent(reserved.budget, reservation.now) }
       case 'mandate_gone':
         return { ok: false, reason: 'refused', error: permitRevoked(permit.id, 'mandate_revoked') }
       case 'permit': {

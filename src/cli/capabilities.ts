@@ -6,9 +6,12 @@ import { egressCapabilitiesNarrow } from '../../tools/egress-capabilities-narrow
 import { egressCapabilitiesRevoke } from '../../tools/egress-capabilities-revoke.ts'
 import { connect } from './client.ts'
 import {
+  addBudgetOption,
   addConnectionOptions,
   addPageOptions,
   addScopeOptions,
+  type BudgetOptions,
+  budgetsOf,
   type ConnectionOptions,
   pageOf,
   type PageOptions,
@@ -34,7 +37,8 @@ const COLUMNS = [
 ]
 
 type MakeOptions = ConnectionOptions &
-  ScopeOptions & { ttl?: number; maxUses?: number; label?: string; out?: string }
+  ScopeOptions &
+  BudgetOptions & { showBalance?: true; ttl?: number; maxUses?: number; label?: string; out?: string }
 
 /** `capabilities issue|list|narrow|revoke`; a token is printed once, or put into a new file with `--out`. */
 export function addCapabilityCommands(program: Command): void {
@@ -102,13 +106,16 @@ Example:
 }
 
 const addMakeOptions = (command: Command): Command =>
-  addOutOption(addScopeOptions(addConnectionOptions(command)))
+  addOutOption(addBudgetOption(addScopeOptions(addConnectionOptions(command))))
     .option('--ttl <time>', 'life: 900, 90s, 15m, 24h; a day at most', parseDuration)
     .option('--max-uses <n>', 'attempts it allows; default no limit', parseInteger(1, 1_000_000))
+    .option('--show-balance', 'let its holder see the balance of the account')
     .option('--label <text>', 'what it is for; shown in lists')
 
 const wishesOf = (options: MakeOptions) => ({
   ...scopeOf(options),
+  ...budgetsOf(options),
+  ...(options.showBalance === undefined ? {} : { shows_balance: options.showBalance }),
   ...(options.ttl === undefined ? {} : { ttl_seconds: options.ttl }),
   ...(options.maxUses === undefined ? {} : { max_uses: options.maxUses }),
   ...(options.label === undefined ? {} : { label: options.label }),

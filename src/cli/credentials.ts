@@ -8,9 +8,12 @@ import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.t
 import { connect } from './client.ts'
 import { addReachOptions, type ReachOptions, reachSettingsOf } from './credential-reach.ts'
 import {
+  addBudgetOption,
   addConnectionOptions,
   addPageOptions,
   addScopeOptions,
+  type BudgetOptions,
+  budgetsOf,
   type ConnectionOptions,
   pageOf,
   type PageOptions,
@@ -34,7 +37,8 @@ const SECRET_FILE = ['--secret-file <file>', 'read the secret from this file ins
 
 type AddOptions = ConnectionOptions &
   ScopeOptions &
-  ReachOptions & {
+  ReachOptions &
+  BudgetOptions & {
     provider: ProviderId
     label?: string
     header?: string
@@ -48,7 +52,7 @@ export function addCredentialCommands(program: Command): void {
     .command('credentials')
     .description('upstream secrets that agents use without ever holding them')
 
-  addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add'))))
+  addBudgetOption(addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add')))))
     .description('store a secret with the hosts, paths and methods it may ever be used for')
     .addOption(new Option('--provider <name>', 'whose secret it is').choices(PROVIDERS).makeOptionMandatory())
     .option('--label <text>', 'what it is for; shown in lists')
@@ -79,6 +83,7 @@ Examples:
           path_prefixes: ['/'],
           methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
           ...scopeOf(options),
+          ...budgetsOf(options),
           provider,
           secret: text,
           ...(label === undefined ? {} : { label }),

@@ -1,9 +1,11 @@
 // Options that several commands share, and the parsers of their values.
 import type { z } from 'zod'
+import { BudgetWish as BudgetWishSchema } from '../../schemas/budget.ts'
 import type { HttpMethod as HttpMethodSchema } from '../../schemas/http.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 type HttpMethod = z.infer<typeof HttpMethodSchema>
+type BudgetWish = z.infer<typeof BudgetWishSchema>
 
 /** Every command that talks to a gateway takes these. */
 export interface ConnectionOptions {
@@ -71,6 +73,30 @@ export function parseDuration(text: string): number {
   if (!match) throw new InvalidArgumentError('Write a time like 900, 90s, 15m, 24h or 1d.')
   return Number(match[1]) * UNIT_SECONDS[(match[2] || 's') as keyof typeof UNIT_SECONDS]
 }
+
+export interface BudgetOptions {
+  readonly budget?: readonly BudgetWish[]
+}
+
+/** Adds `--budget calls/hour=100`, repeatable; `budgetsOf` reads it. */
+export const addBudgetOption = (command: Command): Command =>
+  command.option(
+    '--budget <unit/period=limit>',
+    'calls/hour=100, credits/day=500, usdc/month=12.50; repeatable',
+    (text: string, previous: readonly BudgetWish[] | undefined) => [...(previous ?? []), parseBudget(text)],
+  )
+
+function parseBudget(text: string): BudgetWish {
+  const [, unit, per, limit] = /^(\w+)\/(\w+)=([\d.]+)$/.exec(text) ?? []
+  const wish = BudgetWishSchema.safeParse({ unit, per, limit })
+  if (!wish.success)
+    throw new InvalidArgumentError(
+      'Write calls, credits or usdc, a slash, hour, day or month, and a limit: calls/hour=100.',
+    )
+  return wish.data
+}
+
+export const budgetsOf = ({ budget }: BudgetOptions) => (budget === undefined ? {} : { budgets: [...budget] })
 
 /** Allow-list of credentials and capabilities. */
 export interface ScopeOptions {

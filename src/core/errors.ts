@@ -28,6 +28,7 @@ export const ERRORS = {
   permit_invalid: { status: 401, title: 'The permit is not valid' },
   // 402
   credits_required: { status: 402, title: 'Usage credits are required' },
+  budget_spent: { status: 402, title: 'A budget is spent' },
   payment_required: { status: 402, title: 'Payment is required' },
   payment_rejected: { status: 402, title: 'The payment was not accepted' },
   settlement_failed: { status: 402, title: 'The payment could not be settled' },
@@ -64,6 +65,7 @@ export const ERRORS = {
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 415, title: 'The content type is not supported' },
   mandate_required: { status: 428, title: 'A scoped mandate is required' },
+  calls_spent: { status: 429, title: 'A budget of calls is spent' },
   rate_limited: { status: 429, title: 'Too many requests' },
   headers_too_large: { status: 431, title: 'The request headers are too large' },
   // 5xx

@@ -47,6 +47,12 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     '`coverage` says for each source what happened. Nothing was charged: send other sources, or try again later with the same payment.',
   tool_unavailable: 'The operator has to correct the configuration of its price. GET /v1/pricing says why.',
   no_route: 'Choose a network and scheme that GET /supported lists, or try again later.',
+  calls_spent:
+    '`budget` says whose budget it is, how much of it is used, and when it is whole again. Nothing was sent or charged: wait until ' +
+    '`frees_at`, or ask the operator for another capability.',
+  budget_spent:
+    '`budget` says whose budget of credits or USDC it is, how much of it is used, and when it is whole again. Nothing was sent or ' +
+    'charged. Paying does not help: wait until `frees_at`, or ask the operator.',
   json_invalid: 'Send a body that is valid JSON in UTF-8.',
   json_too_deep: 'Nest objects and arrays at most 32 deep.',
   input_invalid:

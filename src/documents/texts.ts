@@ -48,6 +48,7 @@ const namesOf: Detail = (theirs) => [theirs.map(({ tool }) => tool.name).join(' 
 
 const DETAILS: readonly Detail[] = [
   (theirs) => theirs.map(toolLine),
+  (theirs) => theirs.map((entry) => (isForOperators(entry.tool) ? methodLine(entry) : toolLine(entry))),
   (theirs) => (theirs.some(({ tool }) => isForOperators(tool)) ? namesOf(theirs) : theirs.map(toolLine)),
   (theirs) => theirs.map(({ tool }) => [addressOf(tool), ...pricedWords(tool)].join(' | ')),
   namesOf,
@@ -129,6 +130,10 @@ function toolLine({ tool }: Registry['tools'][number]): string {
     ? [`${tool.name} ${shorten(address)}`, ...pricedWords(tool)].join(' | ')
     : [`${tool.name} ${address}`, ...pricedWords(tool), tool.title].join(' | ')
 }
+
+/** The path of an operator's tool is made of its name; the method and the price are not. */
+const methodLine = ({ tool }: Registry['tools'][number]): string =>
+  [`${tool.name} ${addressOf(tool).split(' ', 1).join('')}`, ...pricedWords(tool)].join(' | ')
 
 /** `POST /v1/keys/{key_id}/revoke` -> `/keys/{id}/revoke`: the heading says what is left out. */
 const shorten = (address: string) =>

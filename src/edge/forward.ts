@@ -216,6 +216,7 @@ export function createEdgeForward(parts: ForwardParts): Edge['forward'] {
       bootId: parts.bootId,
       transactionId: newId('txn', attempt.createdAt),
       cost: ATTEMPT_COST,
+      isBudgeted: false,
       now: attempt.createdAt,
     })
     if (!reserved.ok) throw merchantHasNoCredits()

@@ -1,10 +1,12 @@
 // Capabilities: what an agent holds instead of a credential. Always a subset, always shorter-lived, revocable.
+import type { BudgetWish } from '../../schemas/budget.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
-import type { NewCapability, Store } from '../store/ports.ts'
+import type { Budget, Capability, NewCapability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
+import { groupByHolder, startedBudget, toLimits } from './limits/budgets.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkSubset } from './scope.ts'
 import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
@@ -20,8 +22,10 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
 
   async function insert(
     made: Omit<NewCapability, 'id' | 'uses' | 'createdAt' | 'revokedAt'>,
+    wishes: readonly BudgetWish[] | undefined,
     createdAt: number,
   ) {
+    const budgets = toLimits(wishes)
     const token = newToken('cap')
     const capability: NewCapability = {
       ...made,
@@ -30,12 +34,25 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
       createdAt,
       revokedAt: null,
     }
-    await store.insertCapability({ capability, tokenHash: hashToken(token) })
-    return toIssuedCapability(capability, token)
+    await store.insertCapability({ capability, tokenHash: hashToken(token), budgets })
+    return toIssuedCapability(
+      capability,
+      budgets.map((limit) => startedBudget(capability.id, limit, createdAt)),
+      token,
+    )
+  }
+
+  /** Of those that have any of their own; a parent's are listed with the parent. */
+  async function budgetsOf(items: readonly Capability[]): Promise<ReadonlyMap<string, readonly Budget[]>> {
+    const holders = items.filter(({ isBudgeted }) => isBudgeted).map(({ id }) => id)
+    return groupByHolder(await store.listBudgets(holders, now()))
   }
 
   return {
-    async issueCapability(accountId, { credentialId, scope, ttlSeconds, maxUses, label }) {
+    async issueCapability(
+      accountId,
+      { credentialId, scope, ttlSeconds, maxUses, budgets, showsBalance, label },
+    ) {
       const credential = await store.getCredential(credentialId, accountId)
       if (!credential) throw credentialNotFound()
       if (credential.revokedAt !== null)
@@ -52,14 +69,15 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           label,
           scope: narrowScope(credential.scope, scope, 'credential'),
           maxUses,
-          showsBalance: false,
+          showsBalance: showsBalance ?? false,
           expiresAt: createdAt + ttlSeconds * 1000,
         },
+        budgets,
         createdAt,
       )
     },
 
-    async narrowCapability(from, { scope, ttlSeconds, maxUses, label }) {
+    async narrowCapability(from, { scope, ttlSeconds, maxUses, budgets, showsBalance, label }) {
       const createdAt = now()
       const wanted = ttlSeconds === undefined ? from.expiresAt : createdAt + ttlSeconds * 1000
       return insert(
@@ -70,16 +88,18 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
           label,
           scope: narrowScope(from.scope, scope, 'capability'),
           maxUses,
-          showsBalance: false,
+          showsBalance: from.showsBalance && (showsBalance ?? true),
           expiresAt: Math.min(wanted, from.expiresAt),
         },
+        budgets,
         createdAt,
       )
     },
 
     async listCapabilities(accountId, { credentialId }, page) {
       const { items, next } = await store.listCapabilities({ accountId, credentialId }, page)
-      return { items: items.map(toCapabilityRecord), next }
+      const budgets = await budgetsOf(items)
+      return { items: items.map((item) => toCapabilityRecord(item, budgets.get(item.id))), next }
     },
 
     async revokeCapability(accountId, capabilityId) {

@@ -1,6 +1,7 @@
 // A capability as the word on which a request goes out: scope, uses, ancestors.
 import type { HeldCapability, Store } from '../store/ports.ts'
 import type { Grant } from './forward.ts'
+import { budgetSpent } from './limits/budgets.ts'
 import { capabilityGone, credentialGone } from './refusals.ts'
 import { checkScopes } from './request.ts'
 
@@ -11,6 +12,7 @@ export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability
   credentialId: capability.credentialId,
   capabilityId: capability.id,
   permitId: null,
+  isBudgeted: capability.isBudgeted,
   check({ request, credential, provider }) {
     checkScopes(request, { capability, credential, provider })
   },
@@ -18,6 +20,8 @@ export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability
   async reserve(reservation) {
     const reserved = await store.reserveAttempt(reservation)
     if (reserved.ok || reserved.reason === 'credits') return reserved
+    if (reserved.reason === 'budget')
+      return { ok: false, reason: 'refused', error: budgetSpent(reserved.budget, reservation.now) }
     const { reason } = reserved
     return reason === 'credential_gone' || reason === 'credential_changed'
       ? { ok: false, reason }

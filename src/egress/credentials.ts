@@ -11,6 +11,7 @@ import { checkParts, describeParts, joinParts } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
+import { groupByHolder, toLimits } from './limits/budgets.ts'
 import type { SecretParts, Vault } from './ports.ts'
 import { providers } from './providers.ts'
 import { credentialNotFound } from './refusals.ts'
@@ -47,6 +48,12 @@ export function createCredentials(parts: CredentialParts): Credentials {
     return credential
   }
 
+  const withBudgets = async (credential: Credential) =>
+    toCredentialMetadata(
+      credential,
+      credential.isBudgeted ? await store.listBudgets([credential.id], now()) : [],
+    )
+
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
       const { header, scheme, hosts } = injectionOf(input)
@@ -59,6 +66,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
         ports: parts.egressPorts,
         scope,
       })
+      const budgets = toLimits(input.budgets)
       const createdAt = now()
       const credential: Credential = {
         id: newId('cred', createdAt),
@@ -71,14 +79,14 @@ export function createCredentials(parts: CredentialParts): Credentials {
         settings,
         version: 1,
         createdAt,
-        isBudgeted: false,
+        isBudgeted: budgets.length > 0,
         rotatedAt: null,
         editedAt: null,
         revokedAt: null,
       }
       await seals.run(async () => {
         const sealed = await vault.seal(joinParts(input.secret, settings), bindingOf(credential))
-        await store.insertCredential({ ...credential, sealed })
+        await store.insertCredential({ ...credential, sealed }, budgets)
       })
       if (settings.unsafe_private_targets)
         parts.log.warn(
@@ -89,12 +97,14 @@ export function createCredentials(parts: CredentialParts): Credentials {
           },
           'private targets were granted to a credential',
         )
-      return toCredentialMetadata(credential)
+      return withBudgets(credential)
     },
 
     async listCredentials(accountId, page) {
       const { items, next } = await store.listCredentials(accountId, page)
-      return { items: items.map(toCredentialMetadata), next }
+      const holders = items.filter(({ isBudgeted }) => isBudgeted).map(({ id }) => id)
+      const budgets = groupByHolder(await store.listBudgets(holders, now()))
+      return { items: items.map((item) => toCredentialMetadata(item, budgets.get(item.id) ?? [])), next }
     },
 
     async rotateCredential(accountId, credentialId, secret) {
@@ -113,13 +123,13 @@ export function createCredentials(parts: CredentialParts): Credentials {
             'Somebody else replaced or revoked this credential at the same moment. Look at it, then decide again.',
           )
       })
-      return toCredentialMetadata(await find(accountId, credentialId))
+      return withBudgets(await find(accountId, credentialId))
     },
 
     async revokeCredential(accountId, credentialId) {
       const revoked = await store.revokeCredential({ id: credentialId, accountId, now: now() })
       if (!revoked) throw credentialNotFound()
-      return toCredentialMetadata(revoked)
+      return withBudgets(revoked)
     },
   }
 }

@@ -44,6 +44,8 @@ export interface Reservation {
   readonly bootId: string
   readonly transactionId: string
   readonly cost: number
+  /** Whether the capability or the credential has a budget. */
+  readonly isBudgeted: boolean
   readonly now: number
 }
 
@@ -61,6 +63,8 @@ export interface Grant {
   readonly credentialId: string
   readonly capabilityId: string | null
   readonly permitId: string | null
+  /** Whether it counts on budgets of its own, beside the credential's. */
+  readonly isBudgeted: boolean
   /** @throws {GatewayError} where it does not cover this request under this credential as both stand now */
   check(asked: CheckedRequest): void
   /** Words for its holder about a request that nobody could send (`target_invalid` and so on); left out: the error itself. */
@@ -184,6 +188,7 @@ export function createForward(parts: ForwardParts): Forward {
         bootId: parts.bootId,
         transactionId: newId('txn', attempt.createdAt),
         cost: ATTEMPT_COST,
+        isBudgeted: grant.isBudgeted || credential.isBudgeted,
         now: attempt.createdAt,
       })
       if (reserved.ok)

@@ -11,6 +11,7 @@ import type {
   ProviderId,
 } from '../../schemas/egress.ts'
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
+import type { BudgetWish } from '../../schemas/budget.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -178,6 +179,7 @@ export interface Egress {
     input: {
       provider: ProviderId
       label: string
+      budgets?: readonly BudgetWish[] | undefined
       secret: SecretParts
       scope: WantedScope
       header?: string | undefined
@@ -201,13 +203,23 @@ export interface Egress {
       scope: WantedScope
       ttlSeconds: number
       maxUses: number | null
+      budgets?: readonly BudgetWish[] | undefined
+      showsBalance?: boolean | undefined
       label: string
     },
   ): Promise<IssuedCapability>
   /** A smaller capability made from one's own: never wider, never longer. */
   narrowCapability(
     from: HeldCapability,
-    input: { scope: WantedScope; ttlSeconds?: number | undefined; maxUses: number | null; label: string },
+    input: {
+      scope: WantedScope
+      ttlSeconds?: number | undefined
+      maxUses: number | null
+      budgets?: readonly BudgetWish[] | undefined
+      /** Left out: as the one it is made from. */
+      showsBalance?: boolean | undefined
+      label: string
+    },
   ): Promise<IssuedCapability>
   listCapabilities(
     accountId: string,

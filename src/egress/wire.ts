@@ -6,15 +6,16 @@ import type {
   IssuedCapability,
   ProviderId,
 } from '../../schemas/egress.ts'
-import type { Credential, NewCapability } from '../store/ports.ts'
+import type { Budget, Credential, NewCapability } from '../store/ports.ts'
 import type { Attempt } from '../store/model.ts'
+import { toBudgetState } from './limits/budgets.ts'
 import { toTimestamp, toTimestampOrNull } from '../lib/timestamp.ts'
 
 /** The price of one attempt, in credits (specification, Limits). */
 export const ATTEMPT_COST = 1
 
 /** A credential as callers see it: everything but the secret. */
-export function toCredentialMetadata(credential: Credential): CredentialMetadata {
+export function toCredentialMetadata(credential: Credential, budgets: readonly Budget[]): CredentialMetadata {
   return {
     credential_id: credential.id,
     provider: credential.provider as ProviderId,
@@ -24,14 +25,19 @@ export function toCredentialMetadata(credential: Credential): CredentialMetadata
     scheme: credential.scheme,
     settings: credential.settings,
     version: credential.version,
+    budgets: budgets.map(toBudgetState),
     created_at: toTimestamp(credential.createdAt),
     rotated_at: toTimestampOrNull(credential.rotatedAt),
+    edited_at: toTimestampOrNull(credential.editedAt),
     revoked_at: toTimestampOrNull(credential.revokedAt),
   }
 }
 
 /** A capability as lists show it: scope, uses and times, without its token. */
-export function toCapabilityRecord(capability: NewCapability): CapabilityRecord {
+export function toCapabilityRecord(
+  capability: NewCapability,
+  budgets: readonly Budget[] = [],
+): CapabilityRecord {
   return {
     capability_id: capability.id,
     credential_id: capability.credentialId,
@@ -40,6 +46,8 @@ export function toCapabilityRecord(capability: NewCapability): CapabilityRecord 
     ...scopeOf(capability),
     max_uses: capability.maxUses,
     uses: capability.uses,
+    budgets: budgets.map(toBudgetState),
+    shows_balance: capability.showsBalance,
     created_at: toTimestamp(capability.createdAt),
     expires_at: toTimestamp(capability.expiresAt),
     revoked_at: toTimestampOrNull(capability.revokedAt),
@@ -47,8 +55,12 @@ export function toCapabilityRecord(capability: NewCapability): CapabilityRecord 
 }
 
 /** The record with its token, which is shown this once. */
-export const toIssuedCapability = (capability: NewCapability, token: string): IssuedCapability => ({
-  ...toCapabilityRecord(capability),
+export const toIssuedCapability = (
+  capability: NewCapability,
+  budgets: readonly Budget[],
+  token: string,
+): IssuedCapability => ({
+  ...toCapabilityRecord(capability, budgets),
   capability: token,
 })
 

@@ -1,6 +1,7 @@
 // The tables, as versioned steps that both engines run at open. A released step is never edited: add another.
 import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
+import { budgetTables } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { auditTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
@@ -245,33 +246,6 @@ const settledBlocks = ({ id, int, clustered }: Dialect): readonly string[] => [
 /** What a credential is beyond one secret in one header; the seal binds it (src/egress/sealing.ts). */
 const credentialSettings = (): readonly string[] => [
   `ALTER TABLE credentials ADD COLUMN settings TEXT NOT NULL DEFAULT '{}'`,
-]
-
-/**
- * Limits follow the lineage: each capability names the one at its beginning. A budget is a limit with its counter, and who has
- * none is not asked for any. Claims and debits name the capability that they count on, to give back what was not spent.
- */
-const budgetTables = ({ id, int, clustered }: Dialect): readonly string[] => [
-  `ALTER TABLE capabilities ADD COLUMN root_id ${id} NOT NULL DEFAULT ''`,
-  `UPDATE capabilities SET root_id = COALESCE((
-    SELECT a.id FROM capability_lineage l JOIN capabilities a ON a.id = l.ancestor_id
-    WHERE l.capability_id = capabilities.id AND a.parent_id IS NULL
-  ), id)`,
-  `ALTER TABLE capabilities ADD COLUMN budgeted ${int} NOT NULL DEFAULT 0 CHECK (budgeted IN (0, 1))`,
-  `ALTER TABLE capabilities ADD COLUMN shows_balance ${int} NOT NULL DEFAULT 0 CHECK (shows_balance IN (0, 1))`,
-  `ALTER TABLE credentials ADD COLUMN budgeted ${int} NOT NULL DEFAULT 0 CHECK (budgeted IN (0, 1))`,
-  `ALTER TABLE credentials ADD COLUMN edited_at ${int}`,
-  `ALTER TABLE payment_claims ADD COLUMN capability_id ${id}`,
-  `ALTER TABLE open_debits ADD COLUMN capability_id ${id}`,
-  `CREATE TABLE budgets (
-    holder ${id} NOT NULL,
-    unit ${id} NOT NULL CHECK (unit IN ('calls', 'credits', 'usdc')),
-    period ${id} NOT NULL CHECK (period IN ('hour', 'day', 'month')),
-    max_used ${int} NOT NULL CHECK (max_used > 0),
-    used ${int} NOT NULL CHECK (used >= 0),
-    started_at ${int} NOT NULL,
-    PRIMARY KEY (holder, unit, period)
-  ) ${clustered}`,
 ]
 
 // 2^53 - 1: what a JavaScript number holds exactly.

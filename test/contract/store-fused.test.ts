@@ -66,6 +66,7 @@ async function expectSameRows(): Promise<void> {
     'attempts',
     'receipts',
     'action_counts',
+    'budgets',
   ]) {
     const expected = reference.drive(all<Row>(`SELECT * FROM ${table}`))
     expect(expected.length, table).toBeGreaterThan(0)
@@ -95,7 +96,7 @@ describe('the fused statements of PostgreSQL', () => {
       { numRuns: RUNS },
     )
     expect(seen).toEqual(
-      new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits']),
+      new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),
     )
     await expectSameRows()
   }, 90_000)

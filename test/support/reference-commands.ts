@@ -3,6 +3,7 @@
 import { all, type Command, first } from '../../src/store/command.ts'
 import { balanceOf, recordMovement } from '../../src/store/commands/accounts.ts'
 import { findCredential, insertAttempt, pay, type Reservation } from '../../src/store/commands/attempts.ts'
+import { attemptAmounts, countOnBudgets, judgeBudgets } from '../../src/store/commands/budgets.ts'
 import { addCounts } from '../../src/store/commands/counts.ts'
 import { type Commands, commands } from '../../src/store/commands/index.ts'
 import { PERMIT } from '../../src/store/commands/permits.ts'
@@ -36,8 +37,11 @@ function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   if (lineage.some((row) => row.maxUses !== null && row.uses >= row.maxUses))
     return { ok: false, reason: 'capability_used_up' }
 
+  const budget = input.isBudgeted ? yield* judgeBudgets(attempt, attemptAmounts(cost), now) : undefined
+  if (budget) return { ok: false, reason: 'budget', budget }
   const paid = yield* pay(attempt.accountId, cost)
   if (!paid) return { ok: false, reason: 'credits', balance: yield* balanceOf(attempt.accountId) }
+  if (input.isBudgeted) yield* countOnBudgets(attempt, attemptAmounts(cost), now)
   yield* all(COUNT_USE, attempt.capabilityId, now)
   yield* writeDown(input, 'egress')
   return { ok: true, balance: paid.balance }
@@ -72,8 +76,11 @@ function* reserveAction(input: Reservation): Command<ActionResult> {
   if (!isCurrent || credential.version !== permit.credentialVersion)
     return { ok: false, reason: 'credential_changed' }
 
+  const budget = input.isBudgeted ? yield* judgeBudgets(attempt, attemptAmounts(cost), now) : undefined
+  if (budget) return { ok: false, reason: 'budget', budget }
   const paid = yield* pay(accountId, cost)
   if (!paid) return { ok: false, reason: 'credits', balance: yield* balanceOf(accountId) }
+  if (input.isBudgeted) yield* countOnBudgets(attempt, attemptAmounts(cost), now)
   yield* all(USE_PERMIT, attempt.id, permitId)
   yield* writeDown(input, 'action')
   yield* addCounts(accountId, { executions: 1, creditsCharged: cost })

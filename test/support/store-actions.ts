@@ -1,6 +1,7 @@
 // Mandates, permits and their executions to put into a store, and what must be true of them at every moment.
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '../../src/lib/ids.ts'
+import type { BudgetLimit } from '../../src/store/ports/budgets.ts'
 import type { ActionCounts, Mandate, NewMandate, NewPermit, Permit, Store } from '../../src/store/ports.ts'
 import type { Attempt } from '../../src/store/model.ts'
 import { addAccount, addCredential, nextTransaction, NOW, type Place, reservation, times } from './store.ts'
@@ -39,9 +40,10 @@ export async function addGrant(
   store: Store,
   credits: number,
   terms: Partial<NewMandate> = {},
+  budgets: readonly BudgetLimit[] = [],
 ): Promise<Grant> {
   const accountId = await addAccount(store, credits)
-  const { id: credentialId } = await addCredential(store, accountId)
+  const { id: credentialId } = await addCredential(store, accountId, budgets)
   const mandate = await store.insertMandate(newMandate({ accountId, credentialId }, terms))
   return { accountId, credentialId, mandate }
 }
@@ -121,7 +123,7 @@ export function execution(
     credentialVersion: permit.credentialVersion,
     ...over,
   })
-  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, now: NOW }
+  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, isBudgeted: false, now: NOW }
 }
 
 export function edgeCall(
@@ -137,7 +139,7 @@ export function edgeCall(
     credentialVersion: null,
     ...over,
   })
-  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, now: NOW }
+  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, isBudgeted: false, now: NOW }
 }
 
 const NO_CAPABILITY = { accountId: '', credential: { id: '' }, capability: { id: '' } }

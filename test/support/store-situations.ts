@@ -3,7 +3,16 @@
 import fc from 'fast-check'
 import type { AttemptKind, Page, PageRequest } from '../../src/store/model.ts'
 import type { Store } from '../../src/store/ports.ts'
-import { addCapability, addCredential, addSetting, ending, NOW, reservation } from './store.ts'
+import { BUDGET_PERIODS, BUDGET_UNITS, type BudgetLimit } from '../../src/store/ports/budgets.ts'
+import {
+  addCapability,
+  addCredential,
+  addSetting,
+  ending,
+  nextTransaction,
+  NOW,
+  reservation,
+} from './store.ts'
 import { addGrant, addPermit, execution } from './store-actions.ts'
 
 const BOOT = 'boot-1'
@@ -26,11 +35,28 @@ async function readLists(both: Store, accountId: string, capabilityId?: string):
     }
 }
 
+/** Small enough to be reached, of the units that attempts use and of one that they do not. */
+const limits = fc.uniqueArray(
+  fc.record({
+    unit: fc.constantFrom(...BUDGET_UNITS),
+    period: fc.constantFrom(...BUDGET_PERIODS),
+    max: fc.integer({ min: 1, max: 3 }),
+  }),
+  { selector: ({ unit, period }) => `${unit} ${period}`, maxLength: 2 },
+)
 const rarely = <T>(usual: T, other: T) =>
   fc.oneof({ arbitrary: fc.constant(usual), weight: 5 }, { arbitrary: fc.constant(other), weight: 1 })
 export const situations = fc.record({
   credits: fc.integer({ min: 0, max: 3 }),
   costs: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 4 }),
+  /** Of the first capability, of the last one, and of the credential. */
+  budgets: fc.oneof(
+    fc.constant({ root: [], last: [], credential: [] }),
+    fc.record({ root: limits, last: limits, credential: limits }),
+  ),
+  /** How many of the reservations come a millisecond before the hour, the day and the month begin. */
+  before: fc.integer({ min: 0, max: 2 }),
+  isFirstRefunded: rarely(false, true),
   maxUses: fc.constantFrom(null, null, 1, 2),
   uses: fc.integer({ min: 0, max: 1 }),
   depth: fc.integer({ min: 1, max: 3 }),
@@ -63,7 +89,14 @@ export async function goThrough(
   s: Situation,
   revokeRow: (credentialId: string) => Promise<unknown>,
 ): Promise<boolean[]> {
-  const { accountId, credential, capability: root } = await addSetting(both, s.credits)
+  const {
+    accountId,
+    credential,
+    capability: root,
+  } = await addSetting(both, s.credits, {
+    capability: s.budgets.root,
+    credential: s.budgets.credential,
+  })
   const over = { maxUses: s.maxUses, uses: s.uses }
   let capability = root
   for (let depth = 1; depth < s.depth; depth++)
@@ -72,11 +105,9 @@ export async function goThrough(
       parentId: capability.id,
       expiresAt: NOW + s.parentLifetimeMs,
     })
-  capability = await addCapability(both, credential, {
-    ...over,
-    parentId: s.depth === 1 ? null : capability.id,
-    expiresAt: NOW + s.lifetimeMs,
-  })
+  const parentId = s.depth === 1 ? null : capability.id
+  const last = { ...over, parentId, expiresAt: NOW + s.lifetimeMs }
+  capability = await addCapability(both, credential, last, s.budgets.last)
   if (s.isCapabilityRevoked) await both.revokeCapability({ id: root.id, accountId, now: NOW })
   if (s.isCredentialRotated) {
     const { id, sealed } = credential
@@ -86,26 +117,42 @@ export async function goThrough(
   if (s.isCredentialRowRevoked) await revokeRow(credential.id)
 
   const done: boolean[] = []
-  for (const cost of s.costs) {
+  const isBudgeted = Object.values(s.budgets).some((budgets) => budgets.length > 0)
+  for (const [index, cost] of s.costs.entries()) {
+    const now = index < s.before ? NOW - 1 : NOW
     const input = reservation({ accountId, credential, capability }, BOOT, {
+      createdAt: now,
       state: s.state,
       kind: s.kind,
       ...(s.accountId === undefined ? {} : { accountId: s.accountId }),
       ...(s.capabilityId === undefined ? {} : { capabilityId: s.capabilityId }),
       ...(s.credentialId === undefined ? {} : { credentialId: s.credentialId }),
     })
-    done.push((await both.reserveAttempt({ ...input, cost })).ok)
+    done.push((await both.reserveAttempt({ ...input, cost, isBudgeted, now })).ok)
+    if (s.isFirstRefunded && index === 0) {
+      const { id } = input.attempt
+      await both.refundAttempt({ id, bootId: BOOT, outcome: 'x', transactionId: nextTransaction(), now: NOW })
+    }
     const end = ending(input.attempt, s.endsIn, s.endsAs)
     if (s.endsOtherKind) await both.finishAttempt({ ...end, kind: 'edge' })
     done.push((await both.finishAttempt(end)).ok)
     if (s.endsTwice) await both.finishAttempt(ending(input.attempt, s.endsIn))
   }
   await readLists(both, accountId, capability.id)
+  await both.lineageBudgets(capability.id, NOW)
   return done
 }
 
 export const executions = fc.record({
   credits: fc.integer({ min: 1, max: 3 }),
+  budgets: fc.constantFrom<BudgetLimit[]>(
+    [],
+    [{ unit: 'credits', period: 'day', max: 1 }],
+    [
+      { unit: 'calls', period: 'hour', max: 1 },
+      { unit: 'usdc', period: 'month', max: 1 },
+    ],
+  ),
   costs: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 2 }),
   needsApproval: fc.boolean(),
   decision: fc.constantFrom('approve' as const, 'approve' as const, 'refuse' as const, undefined),
@@ -130,7 +177,7 @@ export type Execution = typeof executions extends fc.Arbitrary<infer S> ? S : ne
 /** A permit as the situation has it, and its execution for each cost.
  * @returns what became of each */
 export async function execute(both: Store, s: Execution): Promise<string[]> {
-  const grant = await addGrant(both, s.credits, { requiresApproval: s.needsApproval })
+  const grant = await addGrant(both, s.credits, { requiresApproval: s.needsApproval }, s.budgets)
   const { accountId, credentialId, mandate } = grant
   const otherCredential = await addCredential(both, accountId)
   const stranger = await addGrant(both, 5)
@@ -162,7 +209,7 @@ export async function execute(both: Store, s: Execution): Promise<string[]> {
       ...(s.isOtherCredential ? { credentialId: otherCredential.id } : {}),
       ...(s.isOtherAccount ? { accountId: stranger.accountId } : {}),
     })
-    const result = await both.reserveAction({ ...input, cost })
+    const result = await both.reserveAction({ ...input, cost, isBudgeted: s.budgets.length > 0 })
     done.push(result.ok ? 'ok' : result.reason)
     await both.finishAttempt(ending(input.attempt, BOOT, s.endsAs))
   }

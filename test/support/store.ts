@@ -12,6 +12,7 @@ import { createLogger } from '../../src/lib/log.ts'
 import { openStore } from '../../src/store/index.ts'
 import { LEDGER } from '../../src/store/sqlite/write-behind.ts'
 import type {
+  BudgetLimit,
   Capability,
   NewPaymentClaim,
   PaymentClaim,
@@ -152,9 +153,13 @@ export function sealedCredential(accountId: string, over: Partial<SealedCredenti
   }
 }
 
-export async function addCredential(store: Store, accountId: string): Promise<SealedCredential> {
-  const credential = sealedCredential(accountId)
-  await store.insertCredential(credential)
+export async function addCredential(
+  store: Store,
+  accountId: string,
+  budgets: readonly BudgetLimit[] = [],
+): Promise<SealedCredential> {
+  const credential = sealedCredential(accountId, { isBudgeted: budgets.length > 0 })
+  await store.insertCredential(credential, budgets)
   return credential
 }
 
@@ -162,6 +167,7 @@ export async function addCapability(
   store: Store,
   credential: { id: string; accountId: string },
   over: Partial<Capability> = {},
+  budgets: readonly BudgetLimit[] = [],
 ): Promise<Capability & { tokenHash: Buffer }> {
   const tokenHash = randomBytes(32)
   const id = newId('cap', NOW)
@@ -182,7 +188,7 @@ export async function addCapability(
     revokedAt: null,
     ...over,
   }
-  await store.insertCapability({ capability, tokenHash })
+  await store.insertCapability({ capability, tokenHash, budgets })
   return { ...capability, tokenHash }
 }
 
@@ -197,10 +203,14 @@ export interface Setting {
 }
 
 /** An account with credits, one credential and one capability on it. */
-export async function addSetting(store: Store, credits: number): Promise<Setting> {
+export async function addSetting(
+  store: Store,
+  credits: number,
+  budgets: { credential?: readonly BudgetLimit[]; capability?: readonly BudgetLimit[] } = {},
+): Promise<Setting> {
   const accountId = await addAccount(store, credits)
-  const credential = await addCredential(store, accountId)
-  return { accountId, credential, capability: await addCapability(store, credential) }
+  const credential = await addCredential(store, accountId, budgets.credential)
+  return { accountId, credential, capability: await addCapability(store, credential, {}, budgets.capability) }
 }
 
 /** How often a capability, and what was cut from it, was used. */
@@ -239,7 +249,7 @@ export function reservation(
     receiptId: null,
     ...over,
   }
-  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, now: NOW }
+  return { attempt, bootId, transactionId: nextTransaction(), cost: 1, isBudgeted: false, now: NOW }
 }
 
 export function receiptFor(accountId: string): StoredReceipt {

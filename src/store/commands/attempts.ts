@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, perEngine } from '../command.ts'
 import { selectPage } from '../page.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
+import { attemptAmounts, returnBudgets } from './budgets.ts'
 import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
@@ -50,6 +51,11 @@ export interface Reservation {
   bootId: string
   transactionId: string
   cost: number
+  /**
+   * Whether the capability or the credential that were read for it have a budget: where neither has, none is asked. A
+   * capability's never changes, and a credential's not without its version.
+   */
+  isBudgeted: boolean
   now: Millis
 }
 
@@ -67,7 +73,7 @@ export function* pay(accountId: string, cost: number): Command<{ balance: number
 /**
  * Transaction A. In one transaction: the capability (and its ancestors) is unrevoked, unexpired and has uses left;
  * the credential is unrevoked and still at `credentialVersion`; the account pays `cost`; uses + 1 along the
- * capability's ancestors; the attempt appears as it is given, `reserved` or (A and B
+ * capability's ancestors; every budget of them and of the credential has room, and counts; the attempt appears as it is given, `reserved` or (A and B
  * at once, where nothing has to be asked in between) `sending`. Nothing changes when any of it does not hold.
  */
 export const reserveAttempt = perEngine<[input: Reservation], ReserveResult>({
@@ -165,6 +171,9 @@ export function* balanceBehind(attemptId: string): Command<number> {
 interface Refundable {
   id: string
   accountId: string
+  capabilityId: string | null
+  credentialId: string | null
+  createdAt: Millis
   kind: AttemptKind
   permitId: string | null
   cost: number
@@ -200,7 +209,8 @@ export const refundAttempt = command({ kind: 'transaction', touches: 'records' }
   const row = yield* first<Refundable>(
     `UPDATE attempts SET state = 'refunded', outcome = $1, finished_at = $2
      WHERE id = $3 AND boot_id = $4 AND state IN ('reserved', 'sending')
-     RETURNING id, account_id AS "accountId", kind, permit_id AS "permitId", cost`,
+     RETURNING id, account_id AS "accountId", kind, permit_id AS "permitId", cost,
+       capability_id AS "capabilityId", credential_id AS "credentialId", created_at AS "createdAt"`,
     outcome,
     now,
     id,
@@ -208,6 +218,7 @@ export const refundAttempt = command({ kind: 'transaction', touches: 'records' }
   )
   if (!row) return { ok: false, balance: yield* balanceBehind(id) }
   if (row.permitId !== null) yield* returnShares([row.permitId])
+  if (row.credentialId) yield* returnBudgets(row, attemptAmounts(row.cost), row.createdAt)
   const balance = yield* giveBack(row, transactionId, now)
   if (row.kind === 'action') yield* addCounts(row.accountId, { refunded: 1, creditsRefunded: row.cost })
   return { ok: true, balance }
@@ -295,6 +306,8 @@ export function* recoverAttemptsOf(owners: readonly string[], now: Millis): Comm
   }
   // Kind by kind in the order of locks, since these are many transactions' worth: mandates, accounts, counts.
   yield* returnShares(refunded.flatMap(({ permitId }) => permitId ?? []))
+  for (const left of refunded.toSorted(bySpender))
+    if (left.credentialId) yield* returnBudgets(left, attemptAmounts(left.cost), left.createdAt)
   for (const left of inOrder(refunded)) yield* giveBack(left, newId('txn', now), now)
   for (const { state, accountId, kind, cost } of inOrder([...refunded, ...ambiguous]))
     if (kind === 'action')
@@ -304,6 +317,10 @@ export function* recoverAttemptsOf(owners: readonly string[], now: Millis): Comm
       )
   return { refunded: refunded.map(withoutCost), ambiguous: ambiguous.map(withoutCost) }
 }
+/** Budgets are locked credential by credential; two that recover at once take them in the same order. */
+const bySpender = (a: Left, b: Left) => compare(spenderOf(a), spenderOf(b))
+const spenderOf = ({ credentialId, capabilityId }: Left) => `${credentialId ?? ''} ${capabilityId ?? ''}`
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 /** Accounts are locked in one order, whichever transaction needs several. */
 export const inOrder = <T extends { readonly accountId: string }>(left: readonly T[]) =>
   left.toSorted((a, b) => (a.accountId < b.accountId ? -1 : a.accountId > b.accountId ? 1 : 0))

@@ -1,6 +1,7 @@
 // Budgets are counted in the transaction that spends: every budget of the capability, of all it was narrowed from and of the
 // credential, or none of them. A row holds its limit beside its counter, so one locked row judges and counts.
-import { all, type Command, command, first, type SqlValue } from '../command.ts'
+import { periodsAt } from '../../lib/periods.ts'
+import { all, type Command, command, type SqlValue } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { Budget, BudgetLimit, BudgetPeriod, BudgetUnit } from '../ports/budgets.ts'
 
@@ -10,17 +11,6 @@ export interface Spender {
   readonly credentialId: string | null
 }
 export type Amounts = Readonly<Record<BudgetUnit, number>>
-
-/** The beginning of each period at a moment, in UTC. */
-export function periodsAt(now: Millis): Readonly<Record<BudgetPeriod, Millis>> {
-  const at = new Date(now)
-  const day = Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())
-  return {
-    hour: now - (now % 3_600_000),
-    day,
-    month: Date.UTC(at.getUTCFullYear(), at.getUTCMonth()),
-  }
-}
 
 const BUDGET = 'holder, unit, period, max_used AS max, used, started_at AS "startedAt"'
 /** Rows are locked in the order of the key wherever several are: nobody waits for whoever waits for them. */
@@ -64,6 +54,8 @@ export function budgetAt(budget: Budget, now: Millis): Budget {
 }
 
 const LENGTHS: Readonly<Record<BudgetPeriod, number>> = { hour: 0, day: 1, month: 2 }
+/** The order of `findSpent` in SQL; of several of one period the first by holder and unit. */
+export const LAST_FREED_FIRST = `CASE period WHEN 'month' THEN 0 WHEN 'day' THEN 1 ELSE 2 END, holder, unit`
 /** Of several that are in the way the one that frees last: who waits for it has waited for all. */
 export function findSpent(budgets: readonly Budget[], amounts: Amounts, now: Millis): Budget | undefined {
   return budgets
@@ -73,20 +65,27 @@ export function findSpent(budgets: readonly Budget[], amounts: Amounts, now: Mil
     .at(0)
 }
 
-/** Counts on every budget of the spender. @returns the budget in the way; then nothing was counted */
-export function* takeBudgets(
+/** Locks every budget of the spender, so that what it finds holds until the transaction ends. @returns the one in the way */
+export function* judgeBudgets(
   { capabilityId, credentialId }: Spender,
   amounts: Amounts,
   now: Millis,
 ): Command<Budget | undefined> {
-  const holders = [capabilityId ?? '', credentialId ?? ''] as const
-  const budgets = yield* all<Budget>(LOCK, ...holders)
-  if (budgets.length === 0) return undefined
-  const spent = findSpent(budgets, amounts, now)
-  if (spent) return spent
-  yield* all(COUNT, ...holders, ...budgetValues(now, amounts))
-  return undefined
+  const budgets = yield* all<Budget>(LOCK, capabilityId ?? '', credentialId ?? '')
+  return findSpent(budgets, amounts, now)
 }
+
+/** Counts on every budget of the spender, which `judgeBudgets` has locked. */
+export function* countOnBudgets(
+  { capabilityId, credentialId }: Spender,
+  amounts: Amounts,
+  now: Millis,
+): Command<void> {
+  yield* all(COUNT, capabilityId ?? '', credentialId ?? '', ...budgetValues(now, amounts))
+}
+
+/** Amounts of one attempt. */
+export const attemptAmounts = (credits: number): Amounts => ({ calls: 1, credits, usdc: 0 })
 
 const GIVE_BACK = `UPDATE budgets SET used = used - ${budgetSql.amount(6)}
   WHERE used >= ${budgetSql.amount(6)} AND started_at = ${budgetSql.start(3)} AND (holder, unit, period) IN (
@@ -117,11 +116,6 @@ export function* setBudgets(holder: string, limits: readonly BudgetLimit[]): Com
 /** Forgets the budgets of a holder that is no more. */
 export function* dropBudgets(holder: string): Command<void> {
   yield* all('DELETE FROM budgets WHERE holder = $1', holder)
-}
-
-/** Whether the lineage of a capability, or its credential, has any budget now. */
-export function* hasBudgets(holder: string): Command<boolean> {
-  return (yield* first('SELECT 1 FROM budgets WHERE holder = $1 LIMIT 1', holder)) !== undefined
 }
 
 /** The budgets of these holders as they stand at `now`. */

@@ -1,6 +1,7 @@
 // Published keys, A2A tasks, and the sweep that retention allows (contract, section 10).
 import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, where } from '../command.ts'
+import { dropBudgets } from './budgets.ts'
 import { sweepEmail } from './email.ts'
 import { sweepPermits } from './permits.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
@@ -179,7 +180,10 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     cutoff,
     SWEEP_LIMIT,
   )
-  for (const { id } of capabilities) yield* all('DELETE FROM capability_lineage WHERE capability_id = $1', id)
+  for (const { id } of capabilities) {
+    yield* all('DELETE FROM capability_lineage WHERE capability_id = $1', id)
+    yield* dropBudgets(id)
+  }
   return {
     tasks: tasks.length,
     attempts: attempts.length,

@@ -1,5 +1,6 @@
 // How an attempt begins and ends.
 import type { AttemptKind, Millis } from '../model.ts'
+import type { Budget } from './budgets.ts'
 
 export interface StoredReceipt {
   readonly id: string
@@ -13,6 +14,8 @@ export interface StoredReceipt {
 export type ReserveResult =
   | { ok: true; balance: number }
   | { ok: false; reason: 'credits'; balance: number }
+  /** This one has too little left; nothing was counted on any. */
+  | { ok: false; reason: 'budget'; budget: Budget }
   | { ok: false; reason: 'capability_gone' | 'capability_used_up' | 'credential_gone' | 'credential_changed' }
 
 /** How an attempt ends, in the one transaction that also stores its receipt. */

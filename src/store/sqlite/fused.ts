@@ -3,11 +3,13 @@
 // same commands step by step.
 import { type Command, first, insertInto, type Statement, statement } from '../command.ts'
 import type { Reservation } from '../commands/attempts.ts'
+import { attemptAmounts, countOnBudgets, judgeBudgets } from '../commands/budgets.ts'
 import { addCounts } from '../commands/counts.ts'
 import { type Commands, commands } from '../commands/index.ts'
 import type { Attempt } from '../model.ts'
 import type { ActionResult } from '../ports/actions.ts'
 import type { ReserveResult } from '../ports/attempts.ts'
+import type { Budget } from '../ports/budgets.ts'
 import { ledger, listAttempts } from './write-behind.ts'
 
 // An aggregate: one row in any case, with no balance where there is no such account. The reasons in the order of the port.
@@ -70,13 +72,21 @@ function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   if (!look) throw new Error('an aggregate answers with one row in any case')
   const { refusal, balance, depth, account, capability } = look
   if (refusal !== null) return { ok: false, reason: refusal }
+  const budget = yield* judge(input)
+  if (budget) return { ok: false, reason: 'budget', budget }
   if (balance < cost) return { ok: false, reason: 'credits', balance }
 
   yield statement(PAY, cost, account)
+  if (input.isBudgeted) yield* countOnBudgets(a, attemptAmounts(cost), now)
   yield depth === 1 ? statement(COUNT_USE, capability) : statement(COUNT_USES, a.capabilityId)
   yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_EGRESS, input)
   return { ok: true, balance: balance - cost }
+}
+
+/** Where nobody has a budget nobody is asked: the statements of most attempts stay as few as they are. */
+function* judge({ isBudgeted, attempt, cost, now }: Reservation): Command<Budget | undefined> {
+  return isBudgeted ? yield* judgeBudgets(attempt, attemptAmounts(cost), now) : undefined
 }
 
 const insertAttempt = (a: Attempt, bootId: string, cost: number): Statement =>
@@ -148,9 +158,12 @@ function* reserveAction(input: Reservation): Command<ActionResult> {
       permit: permitId === null ? undefined : yield* commands.getPermit(permitId),
     }
   if (refusal !== null) return { ok: false, reason: refusal }
+  const budget = yield* judge(input)
+  if (budget) return { ok: false, reason: 'budget', budget }
   if (balance < cost) return { ok: false, reason: 'credits', balance }
 
   yield statement(PAY, cost, account)
+  if (input.isBudgeted) yield* countOnBudgets(a, attemptAmounts(cost), now)
   yield statement(USE_PERMIT, a.id, permit)
   yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_ACTION, input)

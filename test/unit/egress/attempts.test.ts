@@ -56,6 +56,7 @@ beforeEach(async () => {
     bootId: 'boot',
     transactionId: newId('txn'),
     cost: 1,
+    isBudgeted: false,
     now: Date.now(),
   })
   expect(reserved.ok).toBe(true)

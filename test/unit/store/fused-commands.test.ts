@@ -61,6 +61,7 @@ const TABLES = [
   'attempts',
   'receipts',
   'action_counts',
+  'budgets',
 ]
 function expectSameRows(): void {
   const [plain, fused] = twins
@@ -106,7 +107,7 @@ describe('the command of every permit that is executed', () => {
       { numRuns: 300 },
     )
     expect(seen).toEqual(
-      new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits']),
+      new Set(['ok', 'permit', 'mandate_gone', 'credential_gone', 'credential_changed', 'credits', 'budget']),
     )
     expectSameRows()
   }, 60_000)

@@ -4,11 +4,21 @@ import { balanceOf } from '../../commands/accounts.ts'
 import type { Reservation } from '../../commands/attempts.ts'
 import { PERMIT } from '../../commands/permits.ts'
 import type { ActionResult, Permit } from '../../ports/actions.ts'
+import {
+  BUDGET_COLUMNS,
+  BUDGET_COUNTED,
+  BUDGET_JOIN,
+  BUDGET_REFUSAL,
+  type BudgetColumns,
+  budgetSteps,
+  budgetValuesOf,
+  toBudget,
+} from './budgets.ts'
 import { ATTEMPT_COLUMNS, detailsOf, entries, type Reserved, STATUS } from './attempts.ts'
 
 // Locks in the order of every command: credential, mandate, permit, account, counts; each step asks for the one before it,
 // whatever that finds. When many execute one permit, those that waited for its row find it executed.
-const RESERVE_ACTION = `WITH credential AS (
+const reserveActionText = (isBudgeted: boolean) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), mandate AS (
     SELECT revoked_at FROM mandates
@@ -18,14 +28,14 @@ const RESERVE_ACTION = `WITH credential AS (
     SELECT ${PERMIT} FROM permits
     WHERE id = $3 AND account_id = $2 AND (SELECT count(*) FROM mandate) >= 0
     FOR UPDATE
-  ), judged AS (
+  )${isBudgeted ? budgetSteps('ARRAY(SELECT $4::text FROM permit)') : ''}, judged AS (
     SELECT CASE
       WHEN NOT EXISTS (SELECT 1 FROM permit WHERE state = 'ready' AND "expiresAt" > $6) THEN 'permit'
       WHEN NOT EXISTS (SELECT 1 FROM mandate WHERE revoked_at IS NULL) THEN 'mandate_gone'
       WHEN NOT EXISTS (SELECT 1 FROM credential, permit WHERE revoked_at IS NULL AND "credentialId" = $4)
         THEN 'credential_gone'
       WHEN NOT EXISTS (SELECT 1 FROM credential, permit WHERE version = $5 AND "credentialVersion" = version)
-        THEN 'credential_changed'
+        THEN 'credential_changed'${isBudgeted ? BUDGET_REFUSAL : ''}
     END AS refusal
   ), paid AS (
     UPDATE accounts SET balance = balance - $7
@@ -34,7 +44,7 @@ const RESERVE_ACTION = `WITH credential AS (
   ), used AS (
     UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL
     WHERE id = $3 AND (SELECT count(*) FROM paid) > 0
-  ), attempt AS (
+  )${isBudgeted ? BUDGET_COUNTED : ''}, attempt AS (
     INSERT INTO attempts (${ATTEMPT_COLUMNS})
     SELECT $1, 'action', $2, '', $3, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
     FROM paid
@@ -44,29 +54,46 @@ const RESERVE_ACTION = `WITH credential AS (
     ON CONFLICT (account_id) DO UPDATE SET executions = action_counts.executions + 1,
       credits_charged = action_counts.credits_charged + excluded.credits_charged
   )
-  SELECT ${STATUS}, permit.* FROM judged LEFT JOIN permit ON TRUE`
+  SELECT ${STATUS}, permit.*${isBudgeted ? BUDGET_COLUMNS : ''}
+  FROM judged LEFT JOIN permit ON TRUE${isBudgeted ? BUDGET_JOIN : ''}`
+const RESERVE_ACTION = { plain: reserveActionText(false), budgeted: reserveActionText(true) }
 
-type ActionRow = Reserved<Exclude<ActionResult, { ok: true }>['reason']> & (Permit | { readonly id: null })
+type ActionRow = Reserved<Exclude<ActionResult, { ok: true }>['reason']> &
+  (Permit | { readonly id: null }) &
+  Partial<BudgetColumns>
 
 /** The command `reserveAction` as one statement, and a second one for the balance when that does not suffice. */
 export function* reserveAction(input: Reservation): Command<ActionResult> {
   const { id, accountId, permitId, credentialId, credentialVersion } = input.attempt
   const row = yield* first<ActionRow>(
-    RESERVE_ACTION,
+    input.isBudgeted ? RESERVE_ACTION.budgeted : RESERVE_ACTION.plain,
     id,
     accountId,
     permitId,
     credentialId,
     credentialVersion,
     ...detailsOf(input),
+    ...budgetValuesOf(input),
   )
   if (!row) throw new Error('a reservation answers with one row in any case')
-  const { refusal, balance, ...permit } = row
+  const {
+    refusal,
+    balance,
+    holder: _h,
+    unit: _u,
+    period: _p,
+    maxUsed: _m,
+    used: _n,
+    startedAt: _s,
+    ...permit
+  } = row
   switch (refusal) {
     case null:
       return { ok: true, balance }
     case 'permit':
       return { ok: false, reason: refusal, permit: permit.id === null ? undefined : permit }
+    case 'budget':
+      return { ok: false, reason: refusal, budget: toBudget(row as BudgetColumns) }
     case 'credits':
       return { ok: false, reason: refusal, balance: yield* balanceOf(accountId) }
     default:

@@ -3,6 +3,16 @@
 import { type Command, first, snakeCase, type SqlValue } from '../../command.ts'
 import { balanceOf } from '../../commands/accounts.ts'
 import { attemptFields, balanceBehind, type Reservation } from '../../commands/attempts.ts'
+import {
+  BUDGET_COLUMNS,
+  BUDGET_COUNTED,
+  BUDGET_JOIN,
+  BUDGET_REFUSAL,
+  type BudgetColumns,
+  budgetSteps,
+  budgetValuesOf,
+  toBudget,
+} from './budgets.ts'
 import type { FinishAttempt, ReserveResult } from '../../ports/attempts.ts'
 
 export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
@@ -31,20 +41,20 @@ export const STATUS = `
 
 // Locks in the order of every command: credential, capabilities by id, account. Each step asks for the one before it, which
 // PostgreSQL then computes first and once. What is judged is locked, so nothing is written that would have to be undone.
-const RESERVE = `WITH credential AS (
+const reserve = (isBudgeted: boolean) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), lineage AS (
     SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
     WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $3)
       AND (SELECT count(*) FROM credential) > 0
     ORDER BY id FOR UPDATE
-  ), judged AS (
+  )${isBudgeted ? budgetSteps('ARRAY(SELECT id FROM lineage) || $4::text') : ''}, judged AS (
     SELECT CASE
       WHEN NOT EXISTS (SELECT 1 FROM credential WHERE revoked_at IS NULL) THEN 'credential_gone'
       WHEN NOT EXISTS (SELECT 1 FROM credential WHERE version = $5) THEN 'credential_changed'
       WHEN NOT EXISTS (SELECT 1 FROM lineage)
         OR EXISTS (SELECT 1 FROM lineage WHERE revoked_at IS NOT NULL OR expires_at <= $6) THEN 'capability_gone'
-      WHEN EXISTS (SELECT 1 FROM lineage WHERE uses >= max_uses) THEN 'capability_used_up'
+      WHEN EXISTS (SELECT 1 FROM lineage WHERE uses >= max_uses) THEN 'capability_used_up'${isBudgeted ? BUDGET_REFUSAL : ''}
     END AS refusal
   ), paid AS (
     UPDATE accounts SET balance = balance - $7
@@ -53,28 +63,33 @@ const RESERVE = `WITH credential AS (
   ), used AS (
     UPDATE capabilities SET uses = uses + 1
     WHERE id = ANY (ARRAY(SELECT id FROM lineage)) AND (SELECT count(*) FROM paid) > 0
-  ), attempt AS (
+  )${isBudgeted ? BUDGET_COUNTED : ''}, attempt AS (
     INSERT INTO attempts (${ATTEMPT_COLUMNS})
     SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
     FROM paid
   ), entries AS (${entries({ kind: 'egress', account: '$2', cost: '$7', transaction: '$14', now: '$6' })}
   )
-  SELECT ${STATUS}`
+  SELECT ${STATUS}${isBudgeted ? `${BUDGET_COLUMNS} FROM judged${BUDGET_JOIN}` : ''}`
+const RESERVE = { plain: reserve(false), budgeted: reserve(true) }
+
+type ReservedFetch = Reserved<Exclude<ReserveResult, { ok: true }>['reason']> & Partial<BudgetColumns>
 
 /** The command `reserveAttempt` as one statement, and a second one for the balance when that does not suffice. */
 export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   const { id, accountId, capabilityId, credentialId, credentialVersion } = input.attempt
-  const row = yield* first<Reserved<Exclude<ReserveResult, { ok: true }>['reason']>>(
-    RESERVE,
+  const row = yield* first<ReservedFetch>(
+    input.isBudgeted ? RESERVE.budgeted : RESERVE.plain,
     id,
     accountId,
     capabilityId,
     credentialId,
     credentialVersion,
     ...detailsOf(input),
+    ...budgetValuesOf(input),
   )
   if (row?.refusal === null) return { ok: true, balance: row.balance }
   const reason = row?.refusal ?? 'credits'
+  if (reason === 'budget') return { ok: false, reason, budget: toBudget(row as BudgetColumns) }
   if (reason !== 'credits') return { ok: false, reason }
   return { ok: false, reason, balance: yield* balanceOf(accountId) }
 }

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { Timestamp } from './http.ts'
+
+const unit = z
+  .enum(['calls', 'credits', 'usdc'])
+  .describe('`calls`: attempts; `credits` of the account; `usdc` paid with x402')
+const per = z.enum(['hour', 'day', 'month']).describe('Calendar period in UTC')
+
+/** A limit as it is asked for. */
+export const BudgetWish = z.strictObject({
+  unit,
+  per,
+  limit: z
+    .union([
+      z.int().min(1).max(1_000_000_000),
+      z.string().regex(/^\d{1,9}(?:\.\d{1,6})?$/, 'decimal, like "12.50"'),
+    ])
+    .describe('Most in one period: a whole number, of usdc also a decimal text'),
+})
+export type BudgetWish = z.infer<typeof BudgetWish>
+
+export const budgetWishes = z
+  .array(BudgetWish)
+  .max(9)
+  .describe(
+    'One for each pair of unit and period. What is narrowed from a capability counts on its budgets too',
+  )
+
+/** A limit as it stands. */
+export const BudgetState = z.strictObject({
+  unit,
+  per,
+  limit: z.string().describe('Whole number, of usdc a decimal'),
+  used: z.string().describe('In this period, by everybody who counts on it'),
+  frees_at: Timestamp.describe('When the next period begins'),
+})
+export type BudgetState = z.infer<typeof BudgetState>

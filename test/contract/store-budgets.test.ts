@@ -1,0 +1,215 @@
+// Budgets, counted in the transaction that spends, held to the same behaviour on every engine.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { BudgetLimit, Capability, Store } from '../../src/store/ports.ts'
+import {
+  addAccount,
+  addCapability,
+  addCredential,
+  addSetting,
+  createPlace,
+  ENGINES,
+  NOW,
+  nextTransaction,
+  type Place,
+  reservation,
+  times,
+} from '../support/store.ts'
+import { addGrant, addPermit, execution } from '../support/store-actions.ts'
+
+const perHour = (max: number): BudgetLimit => ({ unit: 'calls', period: 'hour', max })
+const HOUR = 3_600_000
+type Setting = Awaited<ReturnType<typeof addSetting>>
+
+describe.each(ENGINES)('budgets in %s', (engine) => {
+  let place: Place
+  let store: Store
+  beforeAll(async () => {
+    place = await createPlace(engine, 'budgets')
+    store = await place.open('boot-1')
+  })
+  afterAll(() => place.remove())
+
+  const use = (
+    setting: Setting,
+    capability: Pick<Capability, 'id'> = setting.capability,
+    now = NOW,
+    by = store,
+  ) =>
+    by.reserveAttempt({
+      ...reservation({ ...setting, capability }, 'boot-1', { createdAt: now }),
+      isBudgeted: true,
+      now,
+    })
+  const used = async (holder: string, now = NOW) =>
+    (await store.listBudgets([holder], now)).map((budget) => budget.used)
+
+  it('lets exactly one of 64 calls at once have the last unit, and names the budget to the others', async () => {
+    const setting = await addSetting(store, 100, { capability: [perHour(10)] })
+    for (let i = 0; i < 9; i++) expect(await use(setting)).toMatchObject({ ok: true })
+    const results = await Promise.all(times(64, () => use(setting)))
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    const budget = { ...perHour(10), holder: setting.capability.id, used: 10, startedAt: NOW }
+    expect(results.filter(({ ok }) => !ok)).toEqual(
+      Array.from({ length: 63 }, () => ({ ok: false, reason: 'budget', budget })),
+    )
+    expect(await store.balance(setting.accountId)).toBe(90)
+    expect(await used(setting.capability.id)).toEqual([10])
+  })
+
+  it('gives five capabilities that were narrowed from one no more than that one has', async () => {
+    const setting = await addSetting(store, 100, { capability: [perHour(7)] })
+    const children = await Promise.all(
+      times(5, () => addCapability(store, setting.credential, { parentId: setting.capability.id })),
+    )
+    for (const child of children) expect((await store.findCapability(child.tokenHash))?.isBudgeted).toBe(true)
+    const results = await Promise.all(times(50, (i) => use(setting, children[i % 5])))
+    expect(results.filter(({ ok }) => ok)).toHaveLength(7)
+    const grandchild = await addCapability(store, setting.credential, { parentId: children[0]!.id }, [
+      perHour(100),
+    ])
+    expect(await use(setting, grandchild)).toMatchObject({
+      ok: false,
+      budget: { holder: setting.capability.id },
+    })
+    // What is refused counts on no budget, and on no uses.
+    expect(await used(grandchild.id)).toEqual([0])
+  })
+
+  it('is one budget for all capabilities of a credential, and for its permits', async () => {
+    const grant = await addGrant(store, 100, {}, [{ unit: 'credits', period: 'day', max: 3 }])
+    const { accountId, credentialId } = grant
+    const credential = await store.getCredential(credentialId, accountId)
+    expect(credential?.isBudgeted).toBe(true)
+    const setting = {
+      accountId,
+      credential: credential!,
+      capability: await addCapability(store, credential!),
+    }
+    const other = await addCapability(store, credential!)
+    expect(await use(setting)).toMatchObject({ ok: true })
+    expect(await use(setting, other)).toMatchObject({ ok: true })
+    const execute = async () =>
+      store.reserveAction({ ...execution(await addPermit(store, grant)), isBudgeted: true })
+    expect(await execute()).toMatchObject({ ok: true })
+    expect(await execute()).toMatchObject({
+      ok: false,
+      reason: 'budget',
+      budget: { holder: credentialId, used: 3 },
+    })
+    expect(await use(setting)).toMatchObject({
+      ok: false,
+      reason: 'budget',
+      budget: { unit: 'credits', period: 'day' },
+    })
+  })
+
+  it('is whole again when the next period begins, and names of several the one that frees last', async () => {
+    const budgets: BudgetLimit[] = [
+      perHour(1),
+      { ...perHour(2), period: 'day' },
+      { ...perHour(3), period: 'month' },
+    ]
+    const setting = await addSetting(store, 100)
+    const longLived = { expiresAt: NOW + 50 * 24 * HOUR }
+    const capability = await addCapability(store, setting.credential, longLived, budgets)
+    const at = async (now: number) => {
+      const result = await use(setting, capability, now)
+      return result.ok ? 'ok' : result.reason === 'budget' ? result.budget.period : result.reason
+    }
+    expect([await at(NOW), await at(NOW + HOUR - 1), await at(NOW + HOUR)]).toEqual(['ok', 'hour', 'ok'])
+    expect([await at(NOW + HOUR), await at(NOW + 2 * HOUR)]).toEqual(['day', 'day'])
+    expect([await at(NOW + 24 * HOUR), await at(NOW + 48 * HOUR)]).toEqual(['ok', 'month'])
+    expect(await at(Date.UTC(2026, 6, 1))).toBe('ok')
+    expect(await store.listBudgets([capability.id], Date.UTC(2026, 6, 1))).toMatchObject([
+      { period: 'day', used: 1 },
+      { period: 'hour', used: 1 },
+      { period: 'month', used: 1 },
+    ])
+  })
+
+  it('counts a replica whose clock is behind on the period that has begun', async () => {
+    const setting = await addSetting(store, 100, { capability: [perHour(2)] })
+    expect(await use(setting)).toMatchObject({ ok: true })
+    expect(await use(setting, undefined, NOW - 1)).toMatchObject({ ok: true })
+    expect(await use(setting)).toMatchObject({ ok: false, reason: 'budget' })
+    expect(await used(setting.capability.id)).toEqual([2])
+  })
+
+  it('gets back what a refund says was not spent, in its own period only, also when a crash leaves it', async () => {
+    const made = await addSetting(store, 100, { credential: [perHour(5)] })
+    const capability = await addCapability(store, made.credential, { expiresAt: NOW + 2 * HOUR }, [
+      perHour(5),
+      { unit: 'credits', period: 'day', max: 5 },
+    ])
+    const setting = { ...made, capability }
+    const { id } = setting.capability
+    const reserve = async (now: number, bootId = 'boot-1') => {
+      const input = { ...reservation(setting, bootId, { createdAt: now }), isBudgeted: true, now }
+      expect(await store.reserveAttempt(input)).toMatchObject({ ok: true })
+      return input.attempt.id
+    }
+    const refund = (attempt: string) =>
+      store.refundAttempt({
+        id: attempt,
+        bootId: 'boot-1',
+        outcome: 'x',
+        transactionId: nextTransaction(),
+        now: NOW + HOUR,
+      })
+    const early = await reserve(NOW)
+    await refund(await reserve(NOW))
+    expect([await used(id), await used(setting.credential.id)]).toEqual([[1, 1], [1]])
+    await reserve(NOW + HOUR)
+    await refund(early)
+    // The hour of the early one is over: its budget is not touched; the day goes on.
+    expect(await used(id, NOW + HOUR)).toEqual([1, 1])
+
+    if (engine === 'sqlite') {
+      await reserve(NOW + HOUR, 'boot-dead')
+      expect(await used(id, NOW + HOUR)).toEqual([2, 2])
+      expect(await store.recoverAttempts({ bootId: 'boot-1', now: NOW + HOUR })).toMatchObject({
+        refunded: [{ id: expect.any(String) }],
+      })
+      expect(await used(id, NOW + HOUR)).toEqual([1, 1])
+    }
+  })
+
+  it('takes nothing where the account cannot pay', async () => {
+    const setting = await addSetting(store, 1, { capability: [perHour(5)] })
+    expect(await use(setting)).toMatchObject({ ok: true })
+    expect(await use(setting)).toEqual({ ok: false, reason: 'credits', balance: 0 })
+    expect(await used(setting.capability.id)).toEqual([1])
+  })
+
+  it('forgets the budgets of a capability with its row', async () => {
+    const setting = await addSetting(store, 1, { capability: [perHour(5)] })
+    await store.sweep(NOW + 40 * 24 * HOUR)
+    expect(await store.listBudgets([setting.capability.id], NOW)).toEqual([])
+  })
+})
+
+describe('two processes on one PostgreSQL database', () => {
+  it('share a budget: of 120 calls through both, those that it has room for go out', async () => {
+    const place = await createPlace('postgres', 'budgets-shared')
+    try {
+      const [a, b] = [await place.open('boot-a'), await place.open('boot-b')]
+      const accountId = await addAccount(a, 1000)
+      const credential = await addCredential(a, accountId, [{ unit: 'calls', period: 'month', max: 41 }])
+      const capabilities = [await addCapability(a, credential), await addCapability(b, credential)]
+      const results = await Promise.all(
+        times(120, (i) =>
+          (i % 2 ? a : b).reserveAttempt({
+            ...reservation(
+              { accountId, credential, capability: capabilities[i % 2]! },
+              i % 2 ? 'boot-a' : 'boot-b',
+            ),
+            isBudgeted: true,
+          }),
+        ),
+      )
+      expect(results.filter(({ ok }) => ok)).toHaveLength(41)
+    } finally {
+      await place.remove()
+    }
+  })
+})
