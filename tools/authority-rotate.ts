@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AuthorityRotation } from '../schemas/authority.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -7,13 +8,10 @@ export const authorityRotate = defineTool({
   title: 'Rotate the wrapping key',
   summary:
     'Makes a new key of the wrapping authority, re-wraps the record key of every stored credential to it and destroys ' +
-    'the old one. No secret is decrypted and no request is refused meanwhile. For the administrator.',
+    'the old one. No secret is decrypted and no request is refused meanwhile. Where `state` is `running` it goes on, over restarts too: ' +
+    'gateway.authority.rotation shows how far it is. For the administrator.',
   input: z.strictObject({}),
-  output: z.strictObject({
-    kid: z.string().describe('The new current key'),
-    retired: z.array(z.string()).describe('Keys that are gone'),
-    rewrapped: z.int().min(0).describe('Record keys re-wrapped'),
-  }),
+  output: AuthorityRotation,
   price: free,
   caller: 'admin',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: false },

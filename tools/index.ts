@@ -14,6 +14,7 @@ import { actionsRefuse } from './actions-refuse.ts'
 import { actionsStats } from './actions-stats.ts'
 import { auditEvents } from './audit-events.ts'
 import { authorityRotate } from './authority-rotate.ts'
+import { authorityRotation } from './authority-rotation.ts'
 import { signingKeysList } from './signing-keys-list.ts'
 import { signingKeysRetire } from './signing-keys-retire.ts'
 import { signingKeysRevoke } from './signing-keys-revoke.ts'
@@ -134,6 +135,7 @@ export const tools: readonly AnyTool[] = [
   facilitatorRoute,
   receiptsGet,
   authorityRotate,
+  authorityRotation,
   auditEvents,
   signingKeysList,
   signingKeysRotate,

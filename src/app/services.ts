@@ -52,6 +52,7 @@ export async function openServices(
   })
   lifetime.onClose(() => audit.close())
   const { egress, ...broker } = createBroker(platform, payments, options)
+  lifetime.onClose(() => egress.close())
   await egress.recover()
   const debits = createDebits({
     ...platform,

@@ -17,7 +17,8 @@ import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
-import { publishAuthority, rotateAuthority } from './rotation.ts'
+import { createRotations } from './rotation/job.ts'
+import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
 import type { PreparedRequest } from './request.ts'
 import { createReach } from './reach/private-targets.ts'
@@ -61,6 +62,8 @@ export interface OpenEgress extends Egress {
   applyPolicy(request: PreparedRequest): Promise<void>
   /** Publishes the wrapping key and settles what crashes left behind, at start and then periodically. */
   recover(): Promise<void>
+  /** Stops what runs in the background; another process, or the next start, goes on with it. */
+  close(): Promise<void>
   /** Asks the operator's egress policy, for every other part that goes out. */
   checkHost(host: string): Promise<PolicyVerdict>
 }
@@ -87,8 +90,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     baseUrl,
   })
   const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
-  // One rotation at a time: a second one would retire the key that the first is still wrapping to.
-  let rotating: Promise<unknown> = Promise.resolve()
+  const rotations = createRotations({ ...parts, seals })
 
   return {
     ...createCredentials({ ...parts, seals }),
@@ -99,15 +101,14 @@ export function createEgress(parts: EgressParts): OpenEgress {
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     getAttempt: attempts.get,
     listAttempts: attempts.list,
-    rotateAuthority() {
-      const rotated = rotating.then(() => rotateAuthority({ store, authority, seals, now }))
-      rotating = rotated.catch(() => {})
-      return rotated
-    },
+    rotateAuthority: rotations.start,
+    latestRotation: rotations.latest,
     checkHost: async (host) => checkPolicy(await readPolicy(), host),
     async recover() {
       await publishAuthority({ store, authority, now })
       await attempts.recover()
+      await rotations.resume()
     },
+    close: rotations.close,
   }
 }

@@ -12,6 +12,7 @@ import type {
 } from '../../schemas/egress.ts'
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { BudgetWish } from '../../schemas/budget.ts'
+import type { AuthorityRotation } from '../../schemas/authority.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
@@ -131,8 +132,11 @@ export interface UnwrapAuthority {
 
 /** The wrapping authority as the gateway holds it: usable, publishable and rotatable. */
 export interface Authority extends UnwrapAuthority {
-  /** Generates and persists a new current key; the old ones keep unwrapping until dropped. */
-  rotate(): Promise<{ kid: string; previous: readonly string[] }>
+  /**
+   * Generates and persists a new current key; the old ones keep unwrapping until dropped.
+   * @param options.from the key that is to be replaced: where another one is current already, nothing is made
+   */
+  rotate(options?: { readonly from?: string }): Promise<{ kid: string; previous: readonly string[] }>
   /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
   rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
   /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */
@@ -235,6 +239,12 @@ export interface Egress {
     page: PageRequest,
   ): Promise<{ items: AttemptRecord[]; next: string | null }>
 
-  /** New wrapping key, every record key re-wrapped, no secret decrypted, no request refused meanwhile. */
-  rotateAuthority(): Promise<{ kid: string; retired: string[]; rewrapped: number }>
+  /**
+   * Begins a rotation: new wrapping key, every record key re-wrapped, no secret decrypted, no request refused meanwhile. It goes on
+   * where the answer says that it runs, and over restarts.
+   * @throws {GatewayError} state_conflict while one runs, or where records could not be opened
+   */
+  rotateAuthority(): Promise<AuthorityRotation>
+  /** The newest rotation with its progress; undefined where there was none. */
+  latestRotation(): Promise<AuthorityRotation | undefined>
 }

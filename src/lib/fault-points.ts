@@ -46,12 +46,22 @@ export const DEBIT_POINTS = ['before_debit', 'after_debit', 'before_receipt', 'a
 /** The points of one rotation of the signing key, in order. */
 export const ROTATION_POINTS = ['after_key_published', 'after_key_switched', 'after_key_retired'] as const
 
+/** The points of one rotation of the wrapping authority, in order. */
+export const AUTHORITY_POINTS = [
+  'after_rotation_begun',
+  'after_authority_key',
+  'after_rewrap_batch',
+  'after_authority_retired',
+  'after_authority_dropped',
+] as const
+
 export const FAULT_POINTS = [
   ...EGRESS_POINTS,
   ...PAYMENT_POINTS,
   ...REFUND_POINTS,
   ...DEBIT_POINTS,
   ...ROTATION_POINTS,
+  ...AUTHORITY_POINTS,
 ] as const
 export type FaultPoint = (typeof FAULT_POINTS)[number]
 

@@ -23,6 +23,7 @@ export type IdPrefix =
   | 'mdt'
   | 'pmt'
   | 'ek'
+  | 'rot'
 
 /** 9 characters of 5 bits: milliseconds until the year 3084. */
 function timeChars(now: number): string {

@@ -1,4 +1,4 @@
-// Tables of the audit log. Their rows are added and never changed, which the database itself enforces against mistakes; that
+// Tables of the audit log, and of rotations of the wrapping key. The rows of the log are added and never changed, which the database itself enforces against mistakes; that
 // nobody changed them on purpose is what the chain of hashes and its signed heads show.
 import type { Dialect } from './dialects.ts'
 
@@ -47,4 +47,25 @@ export const auditTables = ({ engine, id, int, clustered, plain }: Dialect): rea
       ]
     : []),
   ...APPEND_ONLY.flatMap((table) => refuseChanges(engine, table)),
+]
+
+/** Rotations of the wrapping authority; of those that run there is one. */
+export const rotationTables = ({ id, int, plain }: Dialect): readonly string[] => [
+  `CREATE TABLE authority_rotations (
+    id ${id} PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('running', 'done', 'failed')),
+    step TEXT NOT NULL CHECK (step IN ('begun', 'key_made', 'rewrapped')),
+    from_kid TEXT NOT NULL,
+    kid TEXT,
+    retired TEXT NOT NULL,
+    rewrapped ${int} NOT NULL,
+    total ${int},
+    broken ${int} NOT NULL,
+    credential_ids TEXT NOT NULL,
+    boot_id ${id} NOT NULL,
+    created_at ${int} NOT NULL,
+    updated_at ${int} NOT NULL,
+    finished_at ${int}
+  ) ${plain}`,
+  `CREATE UNIQUE INDEX authority_rotations_running ON authority_rotations (state) WHERE state = 'running'`,
 ]

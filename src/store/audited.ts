@@ -174,6 +174,30 @@ const EVENTS = {
     event: 'signing_key.revoked',
     ...about('published_key', kid),
   }),
+  beginRotation: (begun, { id, fromKid, now }) =>
+    begun.ok
+      ? {
+          chain: INSTALLATION_CHAIN,
+          at: now,
+          event: 'authority.rotation_started',
+          ...about('rotation', id),
+          detail: { from_kid: fromKid },
+        }
+      : undefined,
+  finishRotation: (rotation, { now }) =>
+    rotation && {
+      chain: INSTALLATION_CHAIN,
+      at: now,
+      event: rotation.state === 'done' ? 'authority.rotated' : 'authority.rotation_failed',
+      ...about('rotation', rotation.id),
+      detail: {
+        kid: rotation.kid,
+        retired: rotation.state === 'done' ? list(rotation.retired) : [],
+        rewrapped: rotation.rewrapped,
+        broken: rotation.broken,
+        credential_ids: list(rotation.credentialIds),
+      },
+    },
 } as const satisfies Describe
 
 /** Commands that say who may do what, or clean up after the dead, and are no events of their own. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import { budgetTables } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
-import { auditTables } from './audit-tables.ts'
+import { auditTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -403,6 +403,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   credentialSettings,
   auditTables,
   budgetTables,
+  rotationTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

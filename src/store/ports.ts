@@ -14,6 +14,7 @@ export type * from './ports/email.ts'
 export type * from './ports/payments.ts'
 export type * from './ports/records.ts'
 export type * from './ports/refunds.ts'
+export type * from './ports/rotations.ts'
 
 /** Every definition of commands/, as a method: what a command takes, answers and promises stands there. */
 export type StoreCommands = {

@@ -107,10 +107,12 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
       recordKey.fill(0)
       return rewrapped
     },
-    rotate: () =>
+    rotate: ({ from } = {}) =>
       withFileLock(file, async () => {
         await reload()
         const previous = keys.map((key) => key.kid)
+        const [current = '', ...others] = previous
+        if (from !== undefined && current !== from) return { kid: current, previous: others }
         const next = [generateKey(), ...keys.map((key) => key.jwk)]
         await replaceFile(file, serialise(next))
         await reload()

@@ -2,12 +2,14 @@
 // Row locks (FOR SHARE, FOR UPDATE) are taken in one order: credential, capabilities by id, account.
 import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
 import type { Scope } from '../../../schemas/http.ts'
+import { GatewayError } from '../../core/errors.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { all, columns, type Command, command, first, insertInto } from '../command.ts'
 import { setBudgets } from './budgets.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { BudgetLimit } from '../ports/budgets.ts'
+import { RETIRED_KEY } from '../ports/credentials.ts'
 import type { SealedSecret, WrappedKey, Credential, SealedCredential } from '../ports/credentials.ts'
 
 const credentialFields = [
@@ -51,6 +53,7 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
   budgets: readonly BudgetLimit[] = [],
 ): Command<void> {
   const { sealed, ...c } = credential
+  yield* requireLiveKey(sealed)
   yield* all(
     insertInto('credentials', [...credentialFields, ...sealFields]),
     c.id,
@@ -76,6 +79,23 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
   )
   yield* setBudgets(c.id, budgets)
 })
+
+/**
+ * A record under a key that a rotation has retired would be lost with it. The row of the key is locked until commit, so that the
+ * rotation either finds this record or is seen here.
+ */
+export function* requireLiveKey({ wrap }: SealedSecret): Command<void> {
+  const key = yield* first<{ retiredAt: Millis | null }>(
+    `SELECT retired_at AS "retiredAt" FROM published_keys WHERE kid = $1 FOR SHARE`,
+    wrap.kid,
+  )
+  if (!key || key.retiredAt === null) return
+  throw new GatewayError(
+    'state_conflict',
+    'The wrapping key was replaced at this very moment, and nothing was stored. Try again.',
+    { reason: RETIRED_KEY },
+  )
+}
 
 const GET_CREDENTIAL = `SELECT ${SEALED} FROM credentials WHERE id = $1 AND account_id = $2`
 /** Scoped to the account; another account's credential is not found. */
@@ -105,7 +125,7 @@ export const listCredentials = command({ kind: 'read' })(function* (
 })
 
 /** Compare-and-set on version: false when somebody else rotated or revoked first. */
-export const rotateCredential = command({ kind: 'statement', touches: 'access', overtakes: 'credentials' })(
+export const rotateCredential = command({ kind: 'transaction', touches: 'access', overtakes: 'credentials' })(
   function* (input: {
     id: string
     accountId: string
@@ -114,6 +134,7 @@ export const rotateCredential = command({ kind: 'statement', touches: 'access', 
     now: Millis
   }): Command<boolean> {
     const { id, accountId, fromVersion, sealed, now } = input
+    yield* requireLiveKey(sealed)
     const changed = yield* first(
       `UPDATE credentials SET version = version + 1, rotated_at = $1, ciphertext = $2, iv = $3, tag = $4,
        wrap_kid = $5, wrap_enc = $6, wrap_key = $7

@@ -18,6 +18,7 @@ import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as refunds from './refunds.ts'
 import * as reorganisations from './reorganisations.ts'
+import * as rotations from './rotations.ts'
 import * as settledListings from './settled-listings.ts'
 import * as settlements from './settlements.ts'
 import * as standings from './standings.ts'
@@ -54,6 +55,7 @@ export const commands = definitionsOf({
   ...records,
   ...refunds,
   ...reorganisations,
+  ...rotations,
   ...settledListings,
   ...settlements,
   ...standings,

@@ -70,3 +70,6 @@ export type NewCapability = Omit<Capability, 'rootId' | 'isBudgeted'>
 
 /** A capability as issued, without the counter that every attempt moves. */
 export type HeldCapability = Omit<Capability, 'uses'>
+
+/** Reason of the refusal of a record that has to be sealed again: its wrapping key was retired while it was being stored. */
+export const RETIRED_KEY = 'wrapping_key_retired'

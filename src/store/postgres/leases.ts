@@ -7,6 +7,8 @@ import { all, type Command } from '../command.ts'
 import { recoverAttemptsOf, UNFINISHED_ATTEMPT_OWNERS } from '../commands/attempts.ts'
 import { OPEN_DEBIT_OWNERS, recoverDebitsOf } from '../commands/charges.ts'
 import { recoverClaimsOf, UNFINISHED_CLAIM_OWNERS } from '../commands/claims.ts'
+import { RUNNING_ROTATION_OWNERS, takeOverRotationOf } from '../commands/rotations.ts'
+import type { Rotation } from '../ports/rotations.ts'
 import type { Attempt, Millis } from '../model.ts'
 import { connectionConfig } from './pool.ts'
 
@@ -134,4 +136,10 @@ export function* recoverClaims(input: {
 export function* recoverDebits(input: { bootId: string; now: Millis }): Command<{ refunded: number }> {
   const { dead } = yield* findExpiredLeases(input.bootId, OPEN_DEBIT_OWNERS)
   return yield* recoverDebitsOf(dead, input.now)
+}
+
+/** `takeOverRotation`, from a process whose lease has expired. */
+export function* takeOverRotation(input: { bootId: string; now: Millis }): Command<Rotation | undefined> {
+  const { dead } = yield* findExpiredLeases(input.bootId, RUNNING_ROTATION_OWNERS)
+  return yield* takeOverRotationOf(dead, input)
 }

@@ -18,13 +18,20 @@ import {
   recoverAttempts,
   recoverClaims,
   recoverDebits,
+  takeOverRotation,
 } from './leases.ts'
 import { createPool, runDirect, runTransaction } from './pool.ts'
 
 type Start = (...args: unknown[]) => Command<unknown>
 
 /** Many processes share the database: only what dead ones left behind is taken over, and a payer's claims queue up. */
-const shared: Partial<Commands> = { recoverAttempts, recoverClaims, recoverDebits, claimPayment }
+const shared: Partial<Commands> = {
+  recoverAttempts,
+  recoverClaims,
+  recoverDebits,
+  takeOverRotation,
+  claimPayment,
+}
 
 /** @throws {GatewayError} store_unavailable when the server cannot be reached or is no server for us */
 export async function openPostgresStore(parts: { url: string; bootId: string; log: Logger }): Promise<Store> {

@@ -5,8 +5,11 @@ import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
 import type { Authority, Vault } from '../../../src/egress/ports.ts'
-import { publishAuthority, rotateAuthority } from '../../../src/egress/rotation.ts'
+import { createRotations } from '../../../src/egress/rotation/job.ts'
+import { publishAuthority } from '../../../src/egress/rotation/keys.ts'
 import { createSealGate } from '../../../src/egress/sealing.ts'
+import { noFault } from '../../../src/lib/fault-points.ts'
+import { createLogger } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'
 import { makeCredential, seedAccount } from '../../support/seed.ts'
@@ -27,7 +30,16 @@ beforeEach(async () => {
 })
 afterEach(() => temp.close())
 
-const parts = () => ({ store: temp.store, authority, seals, now: Date.now })
+const parts = () => ({
+  store: temp.store,
+  authority,
+  seals,
+  bootId: 'boot_1',
+  now: Date.now,
+  log: createLogger('silent'),
+  fault: noFault,
+})
+const rotateAuthority = (with_ = parts()) => createRotations(with_).start()
 
 async function storeSealed(count: number): Promise<SealedCredential[]> {
   const made: SealedCredential[] = []
@@ -44,8 +56,14 @@ it(cites('egress:rotation:rewrap', 're-wraps every record key and touches nothin
   // More than one batch.
   const before = await storeSealed(130)
   const old = authority.current().kid
-  const { kid, retired, rewrapped } = await rotateAuthority(parts())
-  expect({ retired, rewrapped }).toEqual({ retired: [old], rewrapped: 130 })
+  const { kid, retired, rewrapped, total, state } = await rotateAuthority()
+  expect({ retired, rewrapped, total, state }).toEqual({
+    retired: [old],
+    rewrapped: 130,
+    total: 130,
+    state: 'done',
+  })
+  if (kid === null) throw new Error('no key was made')
   expect(kid).not.toBe(old)
   for (const [i, { sealed, ...credential }] of before.entries()) {
     const after = (await temp.store.getCredential(credential.id, accountId))!
@@ -61,7 +79,7 @@ it(cites('egress:rotation:rewrap', 're-wraps every record key and touches nothin
 
 it(cites('egress:rotation:backup', 'leaves what a backup kept under the old key shut'), async () => {
   const [credential] = await storeSealed(1)
-  await rotateAuthority(parts())
+  await rotateAuthority()
   await expect(vault.open(credential!.sealed, bindingOf(credential!))).rejects.toThrow()
   expect(await readFile(join(temp.directory, 'authority.jwk'), 'utf8')).not.toContain(
     credential!.sealed.wrap.kid,
@@ -70,7 +88,8 @@ it(cites('egress:rotation:backup', 'leaves what a backup kept under the old key 
 
 it(cites('egress:rotation:published', 'publishes the new key and retires the old one'), async () => {
   const old = authority.current().kid
-  const { kid } = await rotateAuthority(parts())
+  await rotateAuthority()
+  const { kid } = authority.current()
   const keys = (await temp.store.listPublishedKeys()).map((key) => [key.kid, key.retiredAt === null])
   expect(Object.fromEntries(keys)).toEqual({ [old]: false, [kid]: true })
   await publishAuthority(parts())
@@ -116,11 +135,107 @@ it('keeps the old key and names the record when one cannot be re-wrapped', async
   )
   await temp.store.insertCredential({ ...credential, sealed })
   const old = authority.current().kid
-  await expect(rotateAuthority(parts())).rejects.toMatchObject({
+  await expect(rotateAuthority()).rejects.toMatchObject({
     code: 'state_conflict',
     extras: { credential_ids: [credential.id] },
   })
   expect(await readFile(join(temp.directory, 'authority.jwk'), 'utf8')).toContain(old)
   const after = (await temp.store.getCredential(good!.id, accountId))!
   expect(after.sealed.wrap.kid).toBe(authority.current().kid)
+})
+
+it('refuses a second rotation while one runs, and says how far that is', async () => {
+  await storeSealed(3)
+  const held = Promise.withResolvers<void>()
+  const rotations = createRotations({
+    ...parts(),
+    seals: { ...seals, settled: () => held.promise },
+  })
+  const first = rotations.start()
+  const begun = async () => (await rotations.latest())?.total === 3
+  while (!(await begun())) await new Promise((resolve) => setTimeout(resolve, 5))
+  const second = createRotations({ ...parts(), bootId: 'boot_2' })
+  await expect(second.start()).rejects.toMatchObject({
+    code: 'state_conflict',
+    reason: 'rotation_runs',
+    message: expect.stringContaining('0 of 3 record keys done'),
+  })
+  held.resolve()
+  expect((await first).state).toBe('done')
+  expect((await second.start()).state).toBe('done')
+})
+
+it.each([
+  'after_rotation_begun',
+  'after_authority_key',
+  'after_rewrap_batch',
+  'after_authority_retired',
+] as const)(
+  'goes on at the next start with what a process left %s, with one new key in all',
+  async (point) => {
+    const before = await storeSealed(130)
+    const old = authority.current().kid
+    // The process dies there: nothing of it runs on.
+    const dead = {
+      at: (reached: string) => (reached === point ? new Promise<never>(() => {}) : Promise.resolve()),
+    }
+    createRotations({ ...parts(), fault: dead })
+      .start()
+      .catch(() => {})
+    const left = async () => (await temp.store.latestRotation())?.step
+    const steps = {
+      after_rotation_begun: 'begun',
+      after_authority_key: 'begun',
+      after_rewrap_batch: 'key_made',
+    }
+    const step = point in steps ? steps[point as keyof typeof steps] : 'rewrapped'
+    const isReached = async () =>
+      (await left()) === step &&
+      (point !== 'after_authority_key' || authority.current().kid !== old) &&
+      (point !== 'after_rewrap_batch' || ((await temp.store.latestRotation())?.rewrapped ?? 0) > 0) &&
+      (point !== 'after_authority_retired' ||
+        (await temp.store.listPublishedKeys()).some(({ retiredAt }) => retiredAt !== null))
+    while (!(await isReached())) await new Promise((resolve) => setTimeout(resolve, 5))
+
+    const next = createRotations({ ...parts(), bootId: 'boot_2' })
+    await next.resume()
+    while ((await next.latest())?.state === 'running') await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await next.latest()).toMatchObject({ state: 'done', retired: [old], rewrapped: 130 })
+    expect(await temp.store.listPublishedKeys()).toHaveLength(2)
+    expect(await temp.store.countWrapsNotUnder(authority.current().kid)).toBe(0)
+    const [first] = before
+    if (!first) throw new Error('nothing was stored')
+    const after = await temp.store.getCredential(first.id, accountId)
+    if (!after) throw new Error('the record is gone')
+    expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('secret number 0')
+  },
+)
+
+it('goes on by itself where the store or the key file is away for a moment', async () => {
+  await storeSealed(3)
+  let failures = 2
+  const shaky = {
+    ...authority,
+    drop: async (kids: readonly string[]) => {
+      if (failures-- > 0) throw new Error('EBUSY')
+      await authority.drop(kids)
+    },
+  }
+  const rotation = await createRotations({ ...parts(), authority: shaky, retryMs: 5 }).start()
+  expect(rotation).toMatchObject({ state: 'done', rewrapped: 3 })
+})
+
+it('stores nothing under a key that was retired meanwhile, and seals it again', async () => {
+  const credential = makeCredential(accountId)
+  // Another replica: its seal gate is another one, so that no rotation waits for it.
+  let sealings = 0
+  await createSealGate().run(async () => {
+    const sealed = await vault.seal(new Secret('late'), bindingOf(credential))
+    if (sealings++ === 0) await rotateAuthority()
+    await temp.store.insertCredential({ ...credential, sealed })
+  })
+  expect(sealings).toBe(2)
+  const after = await temp.store.getCredential(credential.id, accountId)
+  if (!after) throw new Error('nothing was stored')
+  expect((await vault.open(after.sealed, bindingOf(after))).use((value) => value)).toBe('late')
 })

@@ -174,6 +174,11 @@ beforeAll(async () => {
   const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
   run('appendAuditEvents', [event], { kind: 'gateway' })
   run('noteDocument', { name: 'egress-policy', digest: 'd', event, acting: { kind: 'gateway' } })
+  const rotation = { id: 'rot_1', bootId: BOOT, now: NOW }
+  run('beginRotation', { ...rotation, fromKid: 'k1' })
+  run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })
+  run('takeOverRotation', { bootId: 'boot_next', now: NOW })
+  run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
   run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
 })
 afterAll(() => direct.remove())

@@ -1,0 +1,210 @@
+// A rotation of the wrapping authority as a job: one at a time for all replicas, progress on disk, taken over from a process that
+// died. Every step may be done twice, because nobody knows whether the one who died had done it.
+import type { AuthorityRotation } from '../../../schemas/authority.ts'
+import { GatewayError } from '../../core/errors.ts'
+import type { Fault } from '../../lib/fault-points.ts'
+import { newId } from '../../lib/ids.ts'
+import type { Logger } from '../../lib/log.ts'
+import { toTimestamp, toTimestampOrNull } from '../../lib/timestamp.ts'
+import type { Rotation, Store } from '../../store/ports.ts'
+import type { Authority } from '../ports.ts'
+import type { SealGate } from '../sealing.ts'
+import { publishAuthority } from './keys.ts'
+import { rewrapAll } from './rewrap.ts'
+
+export interface RotationParts {
+  readonly store: Store
+  readonly authority: Authority
+  readonly seals: SealGate
+  readonly bootId: string
+  readonly now: () => number
+  readonly log: Logger
+  readonly fault: Fault
+  /** Milliseconds before a step that could not be done (store or key file away) is tried again. */
+  readonly retryMs?: number
+}
+
+export interface Rotations {
+  /**
+   * Begins a rotation, and waits a moment for its end: that of a small installation is over by then.
+   * @throws {GatewayError} state_conflict while one runs, or where records could not be opened: then no old key is forgotten
+   */
+  start(): Promise<AuthorityRotation>
+  /** The newest rotation; undefined where there was none. */
+  latest(): Promise<AuthorityRotation | undefined>
+  /** Goes on with a rotation that a dead process left behind. */
+  resume(): Promise<void>
+  /** Stops after the batch at hand; another process, or the next start, goes on. */
+  close(): Promise<void>
+}
+
+/** How long an answer waits for the end of the rotation that it began. */
+const PATIENCE_MS = 5_000
+const RETRY_MS = 2_000
+const MAX_NAMED = 20
+
+/** Rotations of this installation's wrapping key. */
+export function createRotations(parts: RotationParts): Rotations {
+  const { store, authority, seals, bootId, now, log, fault, retryMs = RETRY_MS } = parts
+  let working: Promise<void> | undefined
+  let isClosed = false
+  let wake: (() => void) | undefined
+
+  /** Writes the progress of a job that is still ours; false where somebody else took it over. */
+  const advance = (id: string, change: Parameters<Store['advanceRotation']>[0]['change']) =>
+    store.advanceRotation({ id, bootId, change, now: now() })
+
+  /** Does what is left of the job, from the step that is written in it. */
+  async function work(job: Rotation): Promise<void> {
+    const { id } = job
+    let { kid, retired, step } = job
+    const pass = () =>
+      rewrapAll({ store, authority }, kid ?? '', async (rewrapped) => {
+        const isOurs = rewrapped === 0 || (await advance(id, { rewrapped }))
+        await fault.at('after_rewrap_batch')
+        return isOurs && !isClosed
+      })
+    const giveUp = (broken: ReadonlySet<string>) =>
+      store.finishRotation({
+        id,
+        bootId,
+        state: 'failed',
+        credentialIds: [...broken].slice(0, MAX_NAMED),
+        broken: broken.size,
+        now: now(),
+      })
+
+    if (step === 'begun') {
+      // The key that was current at the start tells whether the one who died had made another one.
+      const rotated = await authority.rotate({ from: job.fromKid })
+      await fault.at('after_authority_key')
+      ;({ kid, previous: retired } = rotated)
+      await publishAuthority(parts)
+      const total = await store.countWrapsNotUnder(kid)
+      if (!(await advance(id, { step: 'key_made', kid, retired, total }))) return
+      step = 'key_made'
+    }
+    if (step === 'key_made') {
+      await seals.settled()
+      const broken = await pass()
+      if (!broken) return
+      if (broken.size > 0) return void (await giveUp(broken))
+      if (!(await advance(id, { step: 'rewrapped' }))) return
+      step = 'rewrapped'
+    }
+    // From here on nobody stores a record under an old key; another replica may have done so until now.
+    for (const old of retired) await store.retireKey(old, now())
+    await fault.at('after_authority_retired')
+    const broken = await pass()
+    if (!broken) return
+    if (broken.size > 0) return void (await giveUp(broken))
+    await authority.drop(retired)
+    await fault.at('after_authority_dropped')
+    await store.finishRotation({ id, bootId, state: 'done', credentialIds: [], broken: 0, now: now() })
+  }
+
+  /** Works until the job has an end, or is somebody else's. */
+  async function workOn(first: Rotation): Promise<void> {
+    for (let job: Rotation | undefined = first; job;) {
+      try {
+        await work(job)
+        return
+      } catch (thrown) {
+        log.warn(
+          { rotation: job.id, err: thrown },
+          'a rotation of the authority could not go on; it is tried again',
+        )
+      }
+      await pause()
+      if (isClosed) return
+      const newest: Rotation | undefined = await store.latestRotation().catch(() => job)
+      job =
+        newest?.id === first.id && newest.state === 'running' && newest.bootId === bootId ? newest : undefined
+    }
+  }
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, retryMs)
+      timer.unref()
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  function begin(job: Rotation): Promise<void> {
+    const worked = workOn(job).finally(() => {
+      if (working === worked) working = undefined
+    })
+    working = worked
+    return worked
+  }
+
+  return {
+    async start() {
+      const at = now()
+      const { kid: fromKid } = authority.current()
+      const begun = await store.beginRotation({ id: newId('rot', at), fromKid, bootId, now: at })
+      if (!begun.ok)
+        throw new GatewayError(
+          'state_conflict',
+          `A rotation runs already: ${begun.running.id}, ${progressOf(begun.running)}. Ask for its progress ` +
+            '(GET /v1/authority/rotation) and rotate again when it is done.',
+          { reason: 'rotation_runs', extras: { rotation_id: begun.running.id } },
+        )
+      await fault.at('after_rotation_begun')
+      await Promise.race([begin(begun.rotation), timeout(PATIENCE_MS)])
+      const job = (await store.latestRotation()) ?? begun.rotation
+      if (job.id === begun.rotation.id && job.state === 'failed') throw couldNotOpen(job)
+      return toRecord(job)
+    },
+
+    async latest() {
+      const job = await store.latestRotation()
+      return job && toRecord(job)
+    },
+
+    async resume() {
+      if (working || isClosed) return
+      const job = await store.takeOverRotation({ bootId, now: now() })
+      if (!job) return
+      log.warn({ rotation: job.id, step: job.step }, 'going on with a rotation of the authority that was cut')
+      void begin(job)
+    },
+
+    async close() {
+      isClosed = true
+      wake?.()
+      await working
+    },
+  }
+}
+
+const timeout = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
+
+const progressOf = ({ rewrapped, total }: Rotation) =>
+  total === null ? 'its key is being made' : `${rewrapped} of ${total} record keys done`
+
+const couldNotOpen = ({ rewrapped, broken, credentialIds }: Rotation) =>
+  new GatewayError(
+    'state_conflict',
+    `The new key is in use and ${rewrapped} record keys were re-wrapped, but ${broken} could not be opened with ` +
+      'any key this gateway has. The old keys are kept. Replace or revoke those credentials, then rotate again.',
+    { extras: { credential_ids: [...credentialIds] } },
+  )
+
+/** A rotation as administrators read it. */
+export function toRecord(job: Rotation): AuthorityRotation {
+  return {
+    rotation_id: job.id,
+    state: job.state,
+    kid: job.kid,
+    retired: job.state === 'done' ? [...job.retired] : [],
+    rewrapped: job.rewrapped,
+    total: job.total,
+    credential_ids: [...job.credentialIds],
+    started_at: toTimestamp(job.createdAt),
+    updated_at: toTimestamp(job.updatedAt),
+    finished_at: toTimestampOrNull(job.finishedAt),
+  }
+}

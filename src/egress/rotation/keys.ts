@@ -1,0 +1,30 @@
+// The wrapping key in the key document, and the keys that stored records still need.
+import type { Store } from '../../store/ports.ts'
+import type { Authority } from '../ports.ts'
+
+const SAMPLED_WRAPS = 100
+
+/** The authority keys that stored records need; of a sample, the oldest. */
+export async function listSealingKeys(store: Pick<Store, 'listWrapsNotUnder'>): Promise<readonly string[]> {
+  const wraps = await store.listWrapsNotUnder('', SAMPLED_WRAPS)
+  return [...new Set(wraps.map(({ wrap }) => wrap.kid))]
+}
+
+/** The current wrapping key, in the key document. Done at every start: it costs one read when nothing changed. */
+export async function publishAuthority(parts: {
+  store: Pick<Store, 'publishKey' | 'listPublishedKeys'>
+  authority: Pick<Authority, 'current'>
+  now: () => number
+}): Promise<void> {
+  const { store, authority, now } = parts
+  const { kid, publicJwk } = authority.current()
+  const published = await store.listPublishedKeys()
+  if (published.some((key) => key.kid === kid)) return
+  await store.publishKey({
+    kid,
+    purpose: 'wrap',
+    jwk: JSON.stringify({ ...publicJwk, kid, use: 'enc' }),
+    notBefore: now(),
+    retiredAt: null,
+  })
+}
