@@ -5,18 +5,12 @@ import { BudgetState } from './budget.ts'
 import { CreditsCharged } from './money.ts'
 import { Receipt } from './receipt.ts'
 
-export const PROVIDERS = [
-  'openai',
-  'anthropic',
-  'github',
-  'stripe',
-  'slack',
-  'notion',
-  'cloudflare',
-  'mistral',
-  'custom',
-] as const
-export const ProviderId = z.enum(PROVIDERS)
+/** A list of them would be in every schema of a credential, and could not hold an operator's own: the broker knows the names. */
+export const ProviderId = z
+  .string()
+  .max(40)
+  .regex(/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/, 'the id of a provider, such as github')
+  .describe('`custom`, or an `id` of GET /v1/egress/providers: openai, github, stripe, datadog and many more')
 export type ProviderId = z.infer<typeof ProviderId>
 
 /** Clients of MCP and A2A that cannot set a header send it here. Over HTTP the `Authorization` header is the place for it. */

@@ -106,6 +106,10 @@ const Environment = z.object({
     description: 'Private key that wraps the key of every credential',
     shownDefault: '`authority.jwk` in the data directory',
   }),
+  GATEWAY_PROVIDERS_FILE: z.string().optional().meta({
+    description: 'JSON file with providers of your own, read at start: `{"providers": [...]}`',
+    shownDefault: 'unset',
+  }),
   GATEWAY_PAY_TO: z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
@@ -376,6 +380,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     databaseUrl: e.GATEWAY_DATABASE_URL,
     operatorKey: e.GATEWAY_OPERATOR_KEY,
+    providersFile: e.GATEWAY_PROVIDERS_FILE,
     authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),
     payTo: e.GATEWAY_PAY_TO,
     facilitators: e.GATEWAY_FACILITATORS,

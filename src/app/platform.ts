@@ -6,10 +6,12 @@ import type { Addresses, Config } from '../core/config.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
 import { openAuthority } from '../egress/adapters/authority.ts'
 import { createResolver } from '../egress/adapters/dns.ts'
+import { openProviders } from '../egress/adapters/providers-file.ts'
 import { openSearchThreads } from '../egress/adapters/search/threads.ts'
 import { createSender } from '../egress/adapters/undici.ts'
 import type { SearchThreads } from '../egress/leak/inspection.ts'
 import type { Authority, Sender } from '../egress/ports.ts'
+import type { Providers } from '../egress/providers/index.ts'
 import { listSealingKeys } from '../egress/rotation/keys.ts'
 import { SANDBOX_ADDRESS } from '../egress/target.ts'
 import { type Fault, parseFault } from '../lib/fault-points.ts'
@@ -38,6 +40,8 @@ export interface Platform {
   readonly store: Store
   readonly documents: DocumentStore
   readonly authority: Authority
+  /** The gateway's own and the operator's. */
+  readonly providers: Providers
   readonly signer: InstallationSigner
   /** Keys for uses inside the gateway; they outlive every signing key. */
   readonly deriveKey: DeriveKey
@@ -62,6 +66,7 @@ export async function openPlatform(
   const isSandbox = config.mode === 'sandbox'
   const bootId = randomUUID()
   const fault = parseFault(config.fault)
+  const providers = await openProviders(config.providersFile)
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
 
   const store = await openStore({ config, log, bootId })
@@ -118,6 +123,7 @@ export async function openPlatform(
     store,
     documents,
     authority,
+    providers,
     signer,
     deriveKey,
     sender,

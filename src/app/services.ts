@@ -11,7 +11,6 @@ import type { Registry } from '../core/registry.ts'
 import type { Services } from '../../tools/services.ts'
 import { createDocuments } from '../documents/index.ts'
 import type { EgressParts } from '../egress/index.ts'
-import { listProviders } from '../egress/providers.ts'
 import { descriptorsIn } from '../outcomes/descriptors.ts'
 import { createSignCallReceipt } from '../receipts/call-receipt.ts'
 import { createReceipts } from '../receipts/index.ts'
@@ -78,7 +77,7 @@ export async function openServices(
       ...platform,
       registry,
       capabilities: descriptorsIn(config.mode),
-      providers: listProviders(),
+      providers: platform.providers.list(),
       isPayable: payments.payTo !== undefined && networks.find('eip155:8453') !== undefined,
       selling: {
         networks: networks.all,

@@ -1,6 +1,6 @@
 // `credentials`: upstream secrets. They go in from stdin or a file, and never come out again.
-import { type Command, Option } from 'commander'
-import { PROVIDERS, type ProviderId } from '../../schemas/egress.ts'
+import type { Command } from 'commander'
+import type { ProviderId } from '../../schemas/egress.ts'
 import { egressCredentialsCreate } from '../../tools/egress-credentials-create.ts'
 import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
@@ -54,7 +54,10 @@ export function addCredentialCommands(program: Command): void {
 
   addBudgetOption(addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add')))))
     .description('store a secret with the hosts, paths and methods it may ever be used for')
-    .addOption(new Option('--provider <name>', 'whose secret it is').choices(PROVIDERS).makeOptionMandatory())
+    .requiredOption(
+      '--provider <id>',
+      'whose secret it is: custom, or an id of GET /v1/egress/providers (github, openai, datadog …)',
+    )
     .option('--label <text>', 'what it is for; shown in lists')
     .option('--header <name>', 'custom: request header the secret goes in, lower case; default authorization')
     .option(

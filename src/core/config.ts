@@ -21,6 +21,8 @@ export interface Config {
   readonly databaseUrl: string | undefined
   readonly operatorKey: string | undefined
   readonly authorityKeyFile: string
+  /** Providers of the operator's own (src/egress/providers/schema.ts). */
+  readonly providersFile?: string | undefined
   readonly payTo: string | undefined
   /** Upstream facilitators; empty: the in-process one where it has a settler key. */
   readonly facilitators: readonly string[]

@@ -1,7 +1,7 @@
 // The egress manifest (1.0.0), its credit boundary and the provider presets, as plain JSON.
 import { type Config, EGRESS_VERSION } from '../core/config.ts'
 import type { Addresses } from '../core/config.ts'
-import type { Provider } from '../egress/providers.ts'
+import type { Provider } from '../egress/providers/index.ts'
 
 type Json = Record<string, unknown>
 
@@ -74,18 +74,28 @@ export function egressProviders({ baseUrl }: Addresses, providers: readonly Prov
   }
 }
 
-/** Header and scheme say how the gateway will send the secret; the agent never sends it. */
+/** Placements say where the gateway puts the secret; the agent never sends it. */
 function describeProvider(provider: Provider): Json {
+  const header = provider.placements.find((placement) => placement.in === 'header')
   return {
     id: provider.id,
     name: provider.name,
+    category: provider.category,
     hosts: provider.hosts,
-    header: provider.header,
-    scheme: provider.scheme,
-    version_headers: provider.versionHeaders,
-    idempotency_honoured: provider.idempotencyHonoured,
+    ...ifAny('host_suffixes', provider.host_suffixes),
+    header: header?.name ?? '',
+    scheme: header?.scheme ?? '',
+    placements: provider.placements,
+    ...(provider.parts && { parts: provider.parts }),
+    version_headers: provider.version_headers,
+    ...ifAny('request_headers', provider.request_headers),
+    ...ifAny('account_headers', provider.account_headers),
+    ...ifAny('response_headers', provider.response_headers),
+    idempotency_honoured: provider.idempotency_honoured,
     denied_paths: provider.denied.map(({ method, path }) => ({ method: method ?? null, path })),
-    example: provider.example,
+    example: provider.test_call,
     docs: provider.docs,
   }
 }
+
+const ifAny = (name: string, list: readonly string[]): Json => (list.length > 0 ? { [name]: list } : {})

@@ -1,19 +1,20 @@
 // Storing credentials: what a provider brings, what an allow-list must say, sealing, replacing and revoking.
 import { bindingOf } from './sealing.ts'
-import type { CredentialSettings } from '../../schemas/credential-settings.ts'
+import type { CredentialSettings, Placement } from '../../schemas/credential-settings.ts'
 import type { CredentialMetadata } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Egress, WantedScope } from './ports.ts'
-import { checkParts, describeParts, joinParts } from './placement/parts.ts'
+import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { groupByHolder, toLimits } from './limits/budgets.ts'
 import type { SecretParts, Vault } from './ports.ts'
-import { providers } from './providers.ts'
+import { CUSTOM, type Provider, type Providers } from './providers/index.ts'
+import { isHostOf } from './providers/schema.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
 import type { SealGate } from './sealing.ts'
@@ -26,6 +27,7 @@ export interface CredentialParts {
   readonly store: Store
   readonly vault: Vault
   readonly seals: SealGate
+  readonly providers: Providers
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
   readonly allowSandboxName: boolean
@@ -56,8 +58,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
 
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
-      const { header, scheme, hosts } = injectionOf(input)
-      const settings = settingsOf(input)
+      const { header, scheme, hosts, settings } = injectionOf(parts.providers, input)
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
       checkSecret(input.secret, { header, scheme, settings })
       checkPrivateTargets(settings.unsafe_private_targets, {
@@ -134,33 +135,97 @@ export function createCredentials(parts: CredentialParts): Credentials {
   }
 }
 
-/** A named provider brings host, header and scheme; `custom` brings its own. */
-function injectionOf(input: CreateInput): { header: string; scheme: string; hosts: readonly string[] } {
-  const { provider, header, scheme } = input
-  const hosts = input.scope.hosts
-  if (provider === 'custom') {
-    if (!hosts)
-      throw refused('input_missing_field', '/hosts', 'name the hosts this credential may be sent to')
-    const name = header ?? 'authorization'
-    return { header: name, scheme: scheme ?? (name === 'authorization' ? 'Bearer' : ''), hosts }
+interface Injection extends Pick<Credential, 'header' | 'scheme' | 'settings'> {
+  readonly hosts: readonly string[]
+}
+
+/** A named provider brings its hosts and where its secrets go; `custom` brings its own. */
+function injectionOf(providers: Providers, input: CreateInput): Injection {
+  if (input.provider === CUSTOM) return ownInjection(input)
+  const provider = providers.get(input.provider)
+  if (!provider)
+    throw refused(
+      'input_invalid',
+      '/provider',
+      `there is no provider ${input.provider}${hintAt(providers, input.provider)}. GET /v1/egress/providers lists them; \`custom\` takes any host`,
+    )
+  return presetInjection(provider, input)
+}
+
+function ownInjection({ header, scheme, secret, scope, settings = {} }: CreateInput): Injection {
+  if (!scope.hosts)
+    throw refused('input_missing_field', '/hosts', 'name the hosts this credential may be sent to')
+  if (settings.placements && (header !== undefined || scheme !== undefined))
+    throw refused('input_invalid', '/header', 'settings.placements say where the secrets go: leave this out')
+  const name = header ?? 'authorization'
+  const parts = describeParts(secret, settings.parts)
+  return {
+    hosts: scope.hosts,
+    ...(settings.placements
+      ? headerOf(settings.placements)
+      : { header: name, scheme: scheme ?? (name === 'authorization' ? 'Bearer' : '') }),
+    settings: { ...settings, ...(parts && { parts }) },
   }
-  const preset = providers[provider]
+}
+
+/** The first header of a credential that has one: what lists show of a place. */
+function headerOf(placements: readonly Placement[]): Pick<Credential, 'header' | 'scheme'> {
+  const first = placements.find((placement) => placement.in === 'header')
+  return { header: first?.name ?? '', scheme: first?.scheme ?? '' }
+}
+
+function presetInjection(provider: Provider, input: CreateInput): Injection {
+  const { id, placements, parts } = provider
+  const { header, scheme, secret, scope, settings = {} } = input
+  const preset = headerOf(placements)
   if (header !== undefined && header !== preset.header)
     throw refused(
       'input_invalid',
       '/header',
-      `${provider} takes its secret in ${preset.header}: leave this out`,
+      `${id} takes its secret in ${placesOf(provider)}: leave this out`,
     )
   if (scheme !== undefined && scheme !== preset.scheme)
-    throw refused('input_invalid', '/scheme', `the scheme of ${provider} is fixed: leave this out`)
-  const stranger = hosts?.find((host) => !preset.hosts.includes(host))
+    throw refused('input_invalid', '/scheme', `the scheme of ${id} is fixed: leave this out`)
+  for (const name of ['placements', 'parts'] as const)
+    if (settings[name] !== undefined)
+      throw refused(
+        'input_invalid',
+        `/settings/${name}`,
+        `${id} brings its own: leave this out, or use \`custom\``,
+      )
+  if (parts === undefined && !secret.has(ONLY_PART))
+    throw refused('input_invalid', '/parts', `${id} takes one text: send it as \`secret\``)
+  const { hosts } = scope
+  const stranger = hosts?.find((host) => !isHostOf(provider, host))
   if (stranger !== undefined)
     throw refused(
       'input_invalid',
       '/hosts',
-      `${stranger} is not a host of ${provider}; use the provider \`custom\``,
+      `${stranger} is not a host of ${id}; use the provider \`custom\``,
     )
-  return { header: preset.header, scheme: preset.scheme, hosts: hosts ?? preset.hosts }
+  if (!hosts && provider.hosts.length === 0)
+    throw refused(
+      'input_missing_field',
+      '/hosts',
+      `name yours, which ends in ${provider.host_suffixes.join(' or ')}`,
+    )
+  const isOneHeader = placements.length === 1 && placements[0]?.in === 'header'
+  return {
+    hosts: hosts ?? provider.hosts,
+    ...preset,
+    settings: { ...settings, ...(parts && { parts }), ...(!isOneHeader && { placements: [...placements] }) },
+  }
+}
+
+const placesOf = ({ placements }: Provider) =>
+  placements
+    .map((placement) => (placement.in === 'header' ? placement.name : `the ${placement.in}`))
+    .join(' and ')
+
+/** Providers that begin as the unknown name does. */
+function hintAt(providers: Providers, id: string): string {
+  const alike = providers.list().filter((provider) => provider.id.slice(0, 3) === id.slice(0, 3))
+  return alike.length === 0 ? '' : ` (did you mean ${alike.map((provider) => provider.id).join(' or ')}?)`
 }
 
 /** Everything that a mistake can be told of before the first request. */
@@ -173,12 +238,6 @@ function checkSecret(
   checkParts(secret, settings.parts)
   checkSettings(settings, placements)
   checkTexts(secret, placements)
-}
-
-/** As given, and what the parts of the secret are called. */
-function settingsOf({ secret, settings = {} }: CreateInput): CredentialSettings {
-  const parts = describeParts(secret, settings.parts)
-  return { ...settings, ...(parts && { parts }) }
 }
 
 /** An allow-list is required, and every entry of it must be something a canonical request can match. */

@@ -1,6 +1,5 @@
 // How an attempt ends: delivered, withheld, charged without an answer, or refunded. The row and its receipt are stored
 // before anything is released or said.
-import type { ProviderId } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { LogField, type Logger } from '../lib/log.ts'
@@ -13,7 +12,7 @@ import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
 import type { OpenedCredential } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
 import type { OutboundResponse, SendFailure } from './ports.ts'
-import { providers } from './providers.ts'
+import type { Providers } from './providers/index.ts'
 import {
   ambiguousWords,
   charged,
@@ -25,6 +24,7 @@ import {
 } from './refusals.ts'
 
 export interface EndingParts {
+  readonly providers: Providers
   readonly attempts: AttemptLedger
   readonly baseUrl: string
   readonly log: Logger
@@ -207,7 +207,7 @@ async function fail(parts: EndingParts, paid: Paid, failure: SendFailure): Promi
   if (!settled)
     throw charged(attempt, 'outcome_ambiguous', ambiguousWords(failure.reason), {
       ...extras,
-      idempotency_honoured: idempotencyHonoured(paid),
+      idempotency_honoured: idempotencyHonoured(parts, paid),
     })
   throw charged(
     attempt,
@@ -232,10 +232,10 @@ async function finish(parts: EndingParts, paid: Paid, ending: Parameters<Attempt
       attempt,
       'outcome_ambiguous',
       'The request was sent, but its outcome could not be recorded. Look the attempt up before you send again.',
-      { balance: paid.balance, idempotency_honoured: idempotencyHonoured(paid) },
+      { balance: paid.balance, idempotency_honoured: idempotencyHonoured(parts, paid) },
     )
   }
 }
 
-const idempotencyHonoured = ({ credential }: Paid) =>
-  credential ? providers[credential.provider as ProviderId].idempotencyHonoured : 'unknown'
+const idempotencyHonoured = ({ providers }: EndingParts, { credential }: Paid) =>
+  (credential && providers.get(credential.provider)?.idempotency_honoured) ?? 'unknown'

@@ -1,6 +1,6 @@
 // A request under a stored credential: what it is, who lets it out, who pays. What happens then is run.ts.
 import type { KeyObject } from 'node:crypto'
-import type { EgressReply, ProviderId } from '../../schemas/egress.ts'
+import type { EgressReply } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
@@ -16,14 +16,15 @@ import { newAttempt } from './new-attempt.ts'
 import { checkPolicy, type EgressPolicy } from './policy.ts'
 import type { OutboundResponse } from './ports.ts'
 import { placementsOf } from './placement/place.ts'
-import { providers } from './providers.ts'
-import { egressPaused, targetBlocked } from './refusals.ts'
+import type { Provider, Providers } from './providers/index.ts'
+import { egressPaused, providerGone, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
 import type { Runner } from './run.ts'
 import { toReceipt } from '../receipts/types.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
 export interface ForwardParts {
+  readonly providers: Providers
   readonly store: Pick<Store, 'getCredential'>
   readonly runner: Runner
   readonly readPolicy: () => Promise<EgressPolicy>
@@ -79,7 +80,7 @@ export interface Grant {
 export interface CheckedRequest {
   readonly request: PreparedRequest
   readonly credential: SealedCredential
-  readonly provider: ProviderId
+  readonly provider: Provider
   /** Digest of everything that is sent, the credential by id and version. */
   readonly digest: string
 }
@@ -131,15 +132,15 @@ export function createForward(parts: ForwardParts): Forward {
   ): Promise<CheckedRequest | undefined> {
     const credential = await store.getCredential(credentialId, accountId)
     if (!credential || credential.revokedAt !== null) return undefined
-    const provider = credential.provider as ProviderId
-    const defaultHeaders = providers[provider].versionHeaders
+    const provider = parts.providers.get(credential.provider)
+    if (!provider) throw providerGone(credential.provider)
     const { settings } = credential
     const request = prepareRequest(asked, {
       ports,
       allowSandboxName,
-      defaultHeaders,
+      defaultHeaders: provider.version_headers,
       allowEncodedSlash: settings.encoded_slash,
-      listedHeaders: settings.request_headers ?? [],
+      listedHeaders: [...provider.request_headers, ...(settings.request_headers ?? [])],
       limits: settings.limits,
       placements: placementsOf(credential),
     })
@@ -199,7 +200,10 @@ export function createForward(parts: ForwardParts): Forward {
           balance: reserved.balance,
           addresses,
           pickHeaders: (received: OutboundResponse['headers']) =>
-            pickResponseHeaders(received, credential.settings.response_headers),
+            pickResponseHeaders(received, [
+              ...checked.provider.response_headers,
+              ...(credential.settings.response_headers ?? []),
+            ]),
         }
       if (reserved.reason === 'refused') throw reserved.error
       if (reserved.reason === 'credits')

@@ -17,6 +17,7 @@ import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
+import type { Providers } from './providers/index.ts'
 import { createRotations } from './rotation/job.ts'
 import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
@@ -27,6 +28,7 @@ import { createRunner, type Runner } from './run.ts'
 export interface EgressParts {
   readonly store: Store
   readonly documents: DocumentStore
+  readonly providers: Providers
   readonly resolver: Resolver
   readonly sender: Sender
   readonly vault: Vault

@@ -39,6 +39,15 @@ export const credentialUnavailable = (cause: unknown) =>
     { cause },
   )
 
+/** @returns 503; the operator took the provider out of the file that described it */
+export const providerGone = (provider: string) =>
+  new GatewayError(
+    'credential_unavailable',
+    `The provider ${provider} of this credential is not defined here any more. Nothing was sent or charged. Ask the ` +
+      'operator to put it back into GATEWAY_PROVIDERS_FILE.',
+    { reason: 'provider_gone' },
+  )
+
 /** @returns 503 upstream_unreachable; nothing was sent, so that trying again is safe */
 export const unreachable = (why: string) =>
   new GatewayError(

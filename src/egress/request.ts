@@ -1,12 +1,11 @@
 // Turns what a caller asked for into the one request that may be sent: canonical target, allowed headers, bounded body.
 import type { CredentialSettings, Placement } from '../../schemas/credential-settings.ts'
-import type { ProviderId } from '../../schemas/egress.ts'
 import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { EgressRequest } from './ports.ts'
 import { type HeaderPairs, pickRequestHeaders } from './headers.ts'
 import { checkRoom } from './placement/room.ts'
-import { findDeniedPath } from './providers.ts'
+import { findDeniedPath, type Provider } from './providers/index.ts'
 import { checkScope } from './scope.ts'
 import { parseTarget, type TargetOptions, type TargetVerdict } from './target.ts'
 
@@ -81,7 +80,7 @@ export function checkScopes(
   holders: {
     readonly capability?: { readonly scope: Scope }
     readonly credential: { readonly scope: Scope }
-    readonly provider: ProviderId
+    readonly provider: Pick<Provider, 'id' | 'denied'>
   },
 ): void {
   const { target, method } = request
@@ -105,7 +104,7 @@ export function checkScopes(
   if (denied !== undefined)
     throw new GatewayError(
       'scope_denied',
-      `${holders.provider} answers this path with another secret, so no credential is ever sent to it. Ask the ` +
+      `${holders.provider.id} answers this path with another secret, so no credential is ever sent to it. Ask the ` +
         'operator to do this step by hand.',
       { reason: 'denied_path', extras: { refused_by: 'credential', denied } },
     )

@@ -11,12 +11,14 @@ import type { OpenedCredential, OpenedCredentials } from './opened-credential-ca
 import type { Completed, Paid } from './paid.ts'
 import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
 import { type OutboundRequest, ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
+import type { Providers } from './providers/index.ts'
 import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
 import type { Reach } from './reach/private-targets.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
 export interface RunnerParts extends OpenedCredentials {
+  readonly providers: Providers
   readonly store: Pick<Store, 'markSending'>
   readonly attempts: AttemptLedger
   readonly resolver: Resolver

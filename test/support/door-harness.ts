@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/app/config.ts'
 import { createDocuments } from '../../src/documents/index.ts'
 import { httpContext } from '../../src/doors/http/request.ts'
 import { createRestDoor } from '../../src/doors/rest/index.ts'
-import { listProviders } from '../../src/egress/providers.ts'
+import { createProviders } from '../../src/egress/providers/index.ts'
 import { createRateLimiter } from '../../src/core/rate-limit.ts'
 import { createLogger } from '../../src/lib/log.ts'
 import { descriptors } from '../../src/outcomes/descriptors.ts'
@@ -47,7 +47,7 @@ export async function startRestHarness(
     addresses,
     config,
     capabilities: descriptors,
-    providers: listProviders(),
+    providers: createProviders().list(),
   })
   const byHash = new Map(
     Object.entries(options.keys ?? {}).map(([token, key]) => [hashToken(token).toString('hex'), key]),

@@ -66,6 +66,8 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Further upstream ports that requests may use. */
   readonly ports?: readonly number[] | undefined
+  /** Further names that lead to the upstream. */
+  readonly names?: readonly string[] | undefined
   /** How long the name of the upstream may be remembered; 0 unless given: every attempt asks. */
   readonly nameTtlSeconds?: number | undefined
 }
@@ -73,10 +75,10 @@ export interface WorldOptions {
 /** Upstream, names, certificates and an empty data directory: all that a gateway process is started with. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const ca = await createTestCa()
-  const dns = await startDnsServer({
-    [UPSTREAM_HOST]: { A: ['127.0.0.1'], ttl: options.nameTtlSeconds ?? 0 },
-  })
-  const upstream = await startUpstream(await ca.leaf(UPSTREAM_HOST))
+  const names = [UPSTREAM_HOST, ...(options.names ?? [])]
+  const zone = { A: ['127.0.0.1'], ttl: options.nameTtlSeconds ?? 0 }
+  const dns = await startDnsServer(Object.fromEntries(names.map((name) => [name, zone])))
+  const upstream = await startUpstream(await ca.leaf(...names))
   const dataDir = await mkdtemp(join(tmpdir(), 'agent-gateway-'))
   const operatorKey = newToken('sk')
   const database = options.engine === 'postgres' ? await databaseFor('gateway') : undefined
@@ -112,7 +114,14 @@ export async function startTestGateway(
   const lines: string[] = []
   const config = loadConfig(world.env)
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) })
-  const { engine: _engine, env: _env, ports: _ports, world: given, ...gatewayOptions } = options
+  const {
+    engine: _engine,
+    env: _env,
+    ports: _ports,
+    names: _names,
+    world: given,
+    ...gatewayOptions
+  } = options
   const gateway = await startGateway(config, log, {
     publicAddresses: LOOPBACK_IS_PUBLIC,
     ...gatewayOptions,

@@ -5,7 +5,6 @@ import { Secret } from '../../lib/secret.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { SecretParts } from '../ports.ts'
-import type { PreparedRequest } from '../request.ts'
 import { checkPath } from '../target.ts'
 import { insertMember } from './json-body.ts'
 import { ONLY_PART } from './parts.ts'
@@ -18,6 +17,13 @@ export const placementsOf = ({
 }: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>): readonly Placement[] =>
   settings.placements ?? [{ in: 'header', name: header, scheme }]
 
+/** What is read of a request (request.ts). */
+interface CheckedMessage {
+  readonly target: { readonly url: URL }
+  readonly headers: HeaderPairs
+  readonly body: Buffer | undefined
+}
+
 /** What goes on the wire. All of it is secret: any of the three may hold one. */
 export interface PlacedRequest {
   /** Path and query; undefined where they are those of the request. */
@@ -28,7 +34,7 @@ export interface PlacedRequest {
 
 /** @throws where a secret has no room after all; the words name no secret */
 export function placeSecrets(
-  request: Pick<PreparedRequest, 'target' | 'headers' | 'body'>,
+  request: CheckedMessage,
   placements: readonly Placement[],
   parts: SecretParts,
 ): Secret<PlacedRequest> {

@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { checkScopes, MAX_REQUEST_BYTES, prepareRequest } from '../../../src/egress/request.ts'
+import { createProviders } from '../../../src/egress/providers/index.ts'
 import type { EgressRequest } from '../../../src/egress/ports.ts'
 
 const rules = { ports: [443], defaultHeaders: { 'x-version': '1' } }
 const prepare = (request: Partial<EgressRequest>) =>
   prepareRequest({ url: 'https://api.example.com/v1/things', method: 'GET', headers: {}, ...request }, rules)
 const scope = { hosts: ['api.example.com'], path_prefixes: ['/v1'], methods: ['GET' as const] }
-const holders = { capability: { scope }, credential: { scope }, provider: 'custom' as const }
+const holders = { capability: { scope }, credential: { scope }, provider: { id: 'custom', denied: [] } }
+const providers = createProviders()
+const provider = (id: string) => providers.get(id) ?? expect.fail(`no provider ${id}`)
 const post = { method: 'POST' }
 
 describe('prepareRequest', () => {
@@ -81,8 +84,8 @@ describe('checkScopes', () => {
   it('never sends a credential where the provider answers with another secret', () => {
     const wide = { scope: { hosts: ['api.anthropic.com'], path_prefixes: ['/'], methods: ['POST' as const] } }
     const request = prepare({ ...post, url: 'https://api.anthropic.com/v1/oauth/token' })
-    const all = { capability: wide, credential: wide, provider: 'anthropic' as const }
+    const all = { capability: wide, credential: wide, provider: provider('anthropic') }
     expect(() => checkScopes(request, all)).toThrow(expect.objectContaining({ reason: 'denied_path' }))
-    expect(() => checkScopes(request, { ...all, provider: 'custom' })).not.toThrow()
+    expect(() => checkScopes(request, { ...all, provider: provider('custom') })).not.toThrow()
   })
 })

@@ -1,0 +1,64 @@
+// The providers by name: where their API is, where it takes its secrets, and which of its addresses hand out further
+// credentials. Data, in the files beside this one; an operator adds others in a file of its own. `custom` brings everything itself.
+import { clouds } from './clouds.ts'
+import { code } from './code.ts'
+import { first } from './first.ts'
+import { messaging } from './messaging.ts'
+import { models } from './models.ts'
+import { payments } from './payments.ts'
+import { type DeniedPath, type Provider, ProviderEntry } from './schema.ts'
+import { search } from './search.ts'
+import { vectors } from './vectors.ts'
+import { work } from './work.ts'
+
+export type { DeniedPath, Provider } from './schema.ts'
+
+/** The id of credentials that say themselves where they go. */
+export const CUSTOM = 'custom'
+
+export interface Providers {
+  get(id: string): Provider | undefined
+  /** In the order in which documents show them, an operator's own last. */
+  list(): readonly Provider[]
+}
+
+/** The gateway's own, `custom` among the first. */
+export const builtIn: readonly Provider[] = [
+  ...first,
+  ...models,
+  ...code,
+  ...work,
+  ...payments,
+  ...messaging,
+  ...clouds,
+  ...search,
+  ...vectors,
+].map((entry) => ProviderEntry.parse(entry))
+
+/** @param own an operator's, read by `readOwnProviders` */
+export function createProviders(own: readonly Provider[] = []): Providers {
+  const all = [...builtIn, ...own]
+  const byId = new Map(all.map((provider) => [provider.id, provider]))
+  return { get: (id) => byId.get(id), list: () => all }
+}
+
+/** The rule that denies the request, when the provider answers it with another secret. */
+export function findDeniedPath(
+  { denied }: Pick<Provider, 'denied'>,
+  method: string,
+  path: string,
+): DeniedPath | undefined {
+  if (denied.length === 0) return undefined
+  // An escaped slash is a character of its segment to one server, and a slash to another.
+  const readings = [path, path.replaceAll('%2F', '/')].map((text) =>
+    text.replace(/\/$/, '').toLowerCase().split('/'),
+  )
+  return denied.find((rule) => {
+    if (rule.method !== undefined && rule.method !== method) return false
+    const wanted = rule.path.toLowerCase().split('/')
+    return readings.some(
+      (segments) =>
+        wanted.length === segments.length && wanted.every((want, i) => want === '*' || want === segments[i]),
+    )
+  })
+}
