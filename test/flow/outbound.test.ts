@@ -231,7 +231,17 @@ const answers: Readonly<
   },
   'continues fifty times': {
     write: (socket) =>
-      socket.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(50) + `${ok}content-length: 0\r\n\r\n`),
+      socket.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(50) + `${ok}content-length: 2\r\n\r\nok`),
+    expected: { ok: true, response: { status: 200, body: Buffer.from('ok') } },
+  },
+  'continues without an end': {
+    write: (socket) =>
+      socket.end('HTTP/1.1 100 Continue\r\n\r\n'.repeat(500) + `${ok}content-length: 0\r\n\r\n`),
+    expected: { ok: false, phase: 'after_send', reason: 'malformed' },
+  },
+  'hides a body in an interim answer': {
+    write: (socket) =>
+      socket.end(`HTTP/1.1 103 Early Hints\r\ncontent-length: 3\r\n\r\nabc${ok}content-length: 0\r\n\r\n`),
     expected: { ok: false, phase: 'after_send', reason: 'malformed' },
   },
   'has a status of 999': {

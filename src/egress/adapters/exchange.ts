@@ -5,6 +5,7 @@ import type { Fault } from '../../lib/fault-points.ts'
 import { must } from '../../lib/must.ts'
 import type { OutboundRequest, SendFailure, SendResult } from '../ports.ts'
 import { type Body, createBody } from './answer-body.ts'
+import { expectAnswer } from './interim.ts'
 import type { Connection } from './connections.ts'
 import type { Deadline } from './deadline.ts'
 import { readFraming, readPairs, type ReceivedHeaders } from './framing.ts'
@@ -136,6 +137,7 @@ function readAnswer(
   if (deadline.isOver) giveUp()
   else
     request.headers.use((headers) => {
+      expectAnswer(socket)
       client.dispatch(
         {
           path: request.target?.use((text) => text) ?? request.url.pathname + request.url.search,
@@ -159,7 +161,7 @@ function sortError(error: Error, isHeadSeen: boolean): AfterSend {
   const isMalformed =
     error.name === 'HTTPParserError' ||
     error.name === 'HeadersOverflowError' ||
-    /^bad (?:response|upgrade)$/.test(error.message) ||
+    /^bad (?:response|upgrade)\b/.test(error.message) ||
     (!isHeadSeen && error.name === 'ResponseContentLengthMismatchError')
   if (isMalformed) return 'malformed'
   return isHeadSeen ? 'body_incomplete' : 'reset'

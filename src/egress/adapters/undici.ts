@@ -8,6 +8,7 @@ import { type Connection, createConnections } from './connections.ts'
 import { startDeadline } from './deadline.ts'
 import { dial } from './dial.ts'
 import { exchange } from './exchange.ts'
+import { skipInterimAnswers } from './interim.ts'
 
 export interface SenderOptions {
   readonly fault: Fault
@@ -34,6 +35,7 @@ export function createSender({ fault, policy, ca }: SenderOptions): Sender {
     const port = url.port === '' ? 443 : Number(url.port)
     const dialled = await dial({ host: url.hostname, port, addresses, reach, secureContext, signal })
     if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason }
+    skipInterimAnswers(dialled.socket)
     return connections.create(key, url.origin, dialled.socket)
   }
 
