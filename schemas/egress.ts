@@ -20,6 +20,16 @@ export const capabilityArgument = z
   .optional()
   .describe('Your capability (agw_cap_…); only where no header can carry it')
 
+/** Over REST the header `Idempotency-Key` is the place for it; over MCP and A2A `idempotency-key` of the metadata, or this. */
+export const idempotencyKeyArgument = z
+  .string()
+  .regex(/^[!-~]{1,255}$/, 'must be 1 to 255 printable ASCII characters without spaces')
+  .optional()
+  .describe(
+    'Your own key for this request (a UUID): repeated under it, the request is not sent again and the first answer is given, for ' +
+      '24 hours. Over REST the header Idempotency-Key does the same',
+  )
+
 /** A secret that fits a header value and is long enough to be told from chance when a response contains it. */
 export const UpstreamSecret = z
   .string()
@@ -134,6 +144,12 @@ export const EgressReply = z.strictObject({
     .describe('What the gateway sent as Idempotency-Key; null for safe methods'),
   credits: CreditsCharged,
   receipt: Receipt,
+  replayed: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Only where an idempotency key was used before: the stored answer, nothing was sent or charged again',
+    ),
 })
 export type EgressReply = z.infer<typeof EgressReply>
 

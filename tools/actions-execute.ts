@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ActionReply, ActionRequest } from '../schemas/actions.ts'
 import { credits } from '../src/core/price.ts'
+import { idempotencyKeyArgument } from '../schemas/egress.ts'
 import { ATTEMPT_COST } from '../src/egress/wire.ts'
 import { defineTool } from './services.ts'
 
@@ -10,10 +11,12 @@ export const actionsExecute = defineTool({
   summary:
     'Sends the one request that a permit was prepared for, with a credential the gateway holds, and returns the upstream ' +
     'answer as data. Needs the permit the operator gave you and exactly its request: another method, URL, header or body is ' +
-    'refused. Works once: a repeat is a 409 that names the first attempt. Nothing is ever retried.',
+    'refused. Works once: a repeat is a 409 that names the first attempt, or under the same `idempotency_key` the first answer. ' +
+    'Nothing is ever retried.',
   input: z.strictObject({
     permit: z.string().min(1).max(4096).describe('`permit` of the preparation, unchanged'),
     request: ActionRequest,
+    idempotency_key: idempotencyKeyArgument,
   }),
   output: ActionReply,
   price: credits(ATTEMPT_COST, { within: 'attempt' }),
@@ -44,6 +47,10 @@ export const actionsExecute = defineTool({
     'secret_reflected',
     'response_too_large',
     'response_unacceptable',
+    'input_conflict',
+    'idempotency_key_reused',
+    'idempotency_key_in_use',
+    'idempotency_answer_gone',
     'egress_paused',
   ],
   examples: [

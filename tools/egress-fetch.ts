@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { capabilityArgument, EgressReply } from '../schemas/egress.ts'
+import { capabilityArgument, EgressReply, idempotencyKeyArgument } from '../schemas/egress.ts'
 import { HttpMethod } from '../schemas/http.ts'
 import { credits } from '../src/core/price.ts'
 import { ATTEMPT_COST } from '../src/egress/wire.ts'
@@ -13,10 +13,12 @@ export const egressFetch = defineTool({
     'Sends one HTTPS request with a credential the gateway holds and returns the upstream answer as data. ' +
     'Needs a capability that names the host, path and method; costs 1 credit. ' +
     'Redirects are returned, not followed; nothing is ever retried: after outcome_ambiguous look the attempt up ' +
-    'before you send again. Do not add authentication or an Idempotency-Key: the gateway does both.',
+    'before you send again. With `idempotency_key` a call that you repeat is not sent again: you get the first answer. Do not ' +
+    'add authentication, or an Idempotency-Key among `headers`: the gateway does both.',
 
   input: z.strictObject({
     capability: capabilityArgument,
+    idempotency_key: idempotencyKeyArgument,
     url: z.string().min(1).max(8192).describe('Canonical https URL; exactly this spelling is sent'),
     method: HttpMethod.default('GET'),
     headers: z
@@ -70,6 +72,10 @@ export const egressFetch = defineTool({
     'secret_reflected',
     'response_too_large',
     'response_unacceptable',
+    'input_conflict',
+    'idempotency_key_reused',
+    'idempotency_key_in_use',
+    'idempotency_answer_gone',
     'egress_paused',
   ],
   examples: [

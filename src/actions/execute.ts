@@ -1,7 +1,8 @@
 // Executing a permit: whose row it is, whether it still may be, and then one attempt of the engine of every fetch.
-import type { ActionReply, ActionRequest } from '../../schemas/actions.ts'
+import type { ActionReply } from '../../schemas/actions.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import { GatewayError } from '../core/errors.ts'
+import type { EgressRequest } from '../egress/ports.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import { must } from '../lib/must.ts'
 import type { Actions } from './ports.ts'
@@ -22,7 +23,8 @@ export function createExecute(
 ): Actions['execute'] {
   const { store, forward, now, preparedPermits } = parts
 
-  return async ({ permit: jws, request }, charge) => {
+  return async ({ permit: jws, request: bare, idempotency_key }, charge) => {
+    const request = { ...bare, idempotency_key }
     const tokenSha256 = hashPermit(jws)
     const known = preparedPermits.take(tokenSha256)
     const reply = known && (await sendAtOnce(known, jws, request, charge))
@@ -34,7 +36,9 @@ export function createExecute(
     if (!row) throw parts.verifyOwn(jws, JWS_TYPES.permit) ? permitExpired(claims.jti) : permitInvalid()
     if (!isSameHash(tokenSha256, row.tokenSha256)) throw permitInvalid()
     const conflict = findConflict(row, now())
-    if (conflict) throw (await findRevoked(row)) ?? conflict
+    // What an executed permit is asked for under a key may be its answer: the store knows, and else says the same of the permit.
+    const isRepeat = row.state === 'executed' && idempotency_key !== undefined
+    if (conflict && !isRepeat) throw (await findRevoked(row)) ?? conflict
     return await send(
       request,
       permitGrant(store, row, () => claims.request),
@@ -49,7 +53,7 @@ export function createExecute(
   async function sendAtOnce(
     permit: PreparedPermit,
     jws: string,
-    request: ActionRequest,
+    request: EgressRequest,
     charge: CreditCharge,
   ): Promise<ActionReply | undefined> {
     const bound = () => must(readClaims(jws), 'the claims of a permit that this process signed').request
@@ -74,7 +78,7 @@ export function createExecute(
   }
 
   async function send(
-    request: ActionRequest,
+    request: EgressRequest,
     grant: PermitGrant,
     charge: CreditCharge,
   ): Promise<ActionReply> {

@@ -43,6 +43,7 @@ export const permitGrant = (
   capabilityId: null,
   permitId: permit.id,
   isBudgeted: false,
+  keyScope: permit.id,
   check({ request, credential, provider, digest }) {
     if (credential.version !== permit.credentialVersion) throw permitRevoked(permit.id, 'credential_rotated')
     if (digest !== permit.requestDigest)
@@ -56,7 +57,7 @@ export const permitGrant = (
   credentialGone: () => permitRevoked(permit.id, 'credential_revoked'),
   async reserve(reservation) {
     const reserved = await store.reserveAction(reservation)
-    if (reserved.ok || reserved.reason === 'credits') return reserved
+    if (reserved.ok || reserved.reason === 'credits' || reserved.reason === 'repeated') return reserved
     switch (reserved.reason) {
       case 'credential_gone':
       case 'credential_changed':

@@ -97,9 +97,12 @@ export interface Actions {
    * Exactly the request of the permit, once, through the engine of every fetch.
    * @throws {GatewayError} permit_invalid; permit_used, permit_pending, permit_refused, permit_expired, permit_revoked,
    * permit_mismatch (all 409, with `conflict` replay, state or binding and, where there is one, the first attempt);
-   * then everything `Egress.fetch` throws
+   * then everything `Egress.fetch` throws. An executed permit under the idempotency key of its execution: the same answer again
    */
-  execute(input: { permit: string; request: ActionRequest }, charge: CreditCharge): Promise<ActionReply>
+  execute(
+    input: { permit: string; request: ActionRequest; idempotency_key?: string | undefined },
+    charge: CreditCharge,
+  ): Promise<ActionReply>
   /** @param accountId whose; undefined: of all accounts together */
   stats(accountId: string | undefined): Promise<ActionStats>
 }

@@ -32,6 +32,7 @@ export function createBroker(
     vault: createVault(platform.authority),
     allowPrivateCidrs,
     idempotencyKey,
+    answerKey: deriveKey('idempotency-answers'),
     creditsRequired,
     ...(createLeakGate && { createLeakGate }),
   })

@@ -1,6 +1,7 @@
 // The one path that every door takes: authenticate, limit, parse, plan, take the price, run, check, settle, record.
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
+import { withIdempotencyKey } from './idempotency-key.ts'
 import { parseInput, underOwnCode } from './input.ts'
 import type { QuotaState, RateLimiter, RateState } from './rate-limit.ts'
 import { newId } from '../lib/ids.ts'
@@ -43,6 +44,8 @@ export interface CallRequest {
   readonly signIn?: PresentedSignIn | undefined
   /** The message itself, for a tool that passes HTTP messages on. */
   readonly message?: HttpMessage | undefined
+  /** The caller's idempotency key where it stands beside the input; not judged yet. */
+  readonly idempotencyKey?: unknown
   /** `X-Gateway-Quote` as sent. */
   readonly quote?: string | undefined
   /**
@@ -185,7 +188,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
       progress: request.progress ?? noProgress,
       quota: (state) => void (seen.quota = state),
     }
-    const input = parseInput(tool, request.input, {
+    const input = parseInput(tool, withIdempotencyKey(tool, request.input, request.idempotencyKey), {
       hideNames: parts.hideNames,
       repair: tool.repair && (() => tool.repair?.(request.input, context) ?? {}),
     })

@@ -12,6 +12,11 @@ export interface CreditCharge {
    * @throws {GatewayError} internal when they were taken before, or are others than the price says
    */
   taken(credits: number, reference: string): void
+  /**
+   * Nothing is taken, because the call is a repeat under its idempotency key and the first one paid.
+   * @param reference the attempt that was made then
+   */
+  repeated(reference: string): void
   /** Nothing is taken this time, and why; the price has an allowance. @throws {GatewayError} internal without one */
   waived(reason: string): void
 }
@@ -35,6 +40,10 @@ export function createCreditCharge({ credits, taken }: CreditsPrice): WatchedCha
       if (reference !== undefined || waiver !== undefined) throw gatewayFault('a charge is taken once')
       if (count !== credits) throw gatewayFault(`${count} credits were taken, and the price is ${credits}`)
       reference = by
+    },
+    repeated(by) {
+      if (reference !== undefined) throw gatewayFault('a repeat is not charged')
+      waiver = `repeat of ${by}`
     },
     waived(reason) {
       if (taken !== 'allowance')

@@ -40,7 +40,7 @@ export const ERRORS = {
   edge_not_authorized: { status: 403, title: 'The merchant has not authorized this gateway' },
   transaction_blocked: { status: 403, title: 'The transaction was blocked by policy' },
   origin_denied: { status: 403, title: 'The Host or Origin header is not accepted' },
-  // 404, 405, 409, 413, 415, 421, 428, 429
+  // 404, 405, 409, 413, 415, 421, 422, 428, 429
   not_found: { status: 404, title: 'There is nothing at this address' },
   receipt_not_found: { status: 404, title: 'There is no such receipt' },
   attempt_not_found: { status: 404, title: 'There is no such attempt' },
@@ -62,8 +62,11 @@ export const ERRORS = {
   permit_mismatch: { status: 409, title: 'The request is not the one the permit is for' },
   payment_claimed: { status: 409, title: 'This payment was used before' },
   payment_identifier_conflict: { status: 409, title: 'The payment identifier was used for another request' },
+  idempotency_key_in_use: { status: 409, title: 'The first request under this idempotency key is under way' },
+  idempotency_answer_gone: { status: 409, title: 'The answer to this idempotency key was not kept' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 415, title: 'The content type is not supported' },
+  idempotency_key_reused: { status: 422, title: 'The idempotency key was used for another request' },
   mandate_required: { status: 428, title: 'A scoped mandate is required' },
   calls_spent: { status: 429, title: 'A budget of calls is spent' },
   rate_limited: { status: 429, title: 'Too many requests' },

@@ -38,6 +38,12 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
   sign_in_refused:
     '`invalid_reason` says what is wrong. Sign the new `sign_in` as it stands, with the wallet that paid, within five minutes; ' +
     'each is good once.',
+  idempotency_key_in_use:
+    'Wait for `retry_after_seconds` and send the same request under the same key: you get the answer of the first. `attempt_id` names it.',
+  idempotency_key_reused:
+    'A key stands for one request. Send the first request again, or use a new key for this one.',
+  idempotency_answer_gone:
+    'The first request was carried out and is not sent again under this key. `attempt_id` says how it ended; ask the upstream for the result.',
   payment_identifier_conflict: 'Use a new payment identifier for another request.',
   settlement_unknown:
     'Do not pay again: the chain is being asked. Read `payment_url` with the same Payment-Signature.',

@@ -6,7 +6,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Caller } from '../core/caller.ts'
-import type { Store, StoredReceipt } from '../store/ports.ts'
+import type { KeptAnswer, Store, StoredReceipt } from '../store/ports.ts'
 import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
@@ -29,6 +29,8 @@ export interface Ending {
   readonly upstreamStatus: number | null
   readonly responseDigest: string | null
   readonly gate: GateVerdict
+  /** The answer, sealed, for a repeat under the caller's key. */
+  readonly answer?: KeptAnswer | undefined
 }
 
 export interface AttemptLedger {
@@ -111,6 +113,7 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
           upstreamStatus,
           responseDigest,
           receipt,
+          answer: ending.answer,
           now: receipt.createdAt,
         }),
       )

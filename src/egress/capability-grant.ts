@@ -13,13 +13,14 @@ export const capabilityGrant = (store: Pick<Store, 'reserveAttempt'>, capability
   capabilityId: capability.id,
   permitId: null,
   isBudgeted: capability.isBudgeted,
+  keyScope: capability.rootId,
   check({ request, credential, provider }) {
     checkScopes(request, { capability, credential, provider })
   },
   credentialGone,
   async reserve(reservation) {
     const reserved = await store.reserveAttempt(reservation)
-    if (reserved.ok || reserved.reason === 'credits') return reserved
+    if (reserved.ok || reserved.reason === 'credits' || reserved.reason === 'repeated') return reserved
     if (reserved.reason === 'budget')
       return { ok: false, reason: 'refused', error: budgetSpent(reserved.budget, reservation.now) }
     const { reason } = reserved

@@ -8,6 +8,7 @@ import { toReceipt } from '../receipts/types.ts'
 import type { Attempt } from '../store/model.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { digestContent, digestResponse } from './digest.ts'
+import { namesDropped } from './headers.ts'
 import type { LeakVerdict, Unsearched } from './leak/inspection.ts'
 import type { OpenedCredential } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
@@ -113,6 +114,12 @@ async function deliver(
     upstreamStatus: status,
     responseDigest,
     gate: verdict ? 'clean' : 'not_run',
+    answer: paid.keyed?.seal(paid.attempt.id, {
+      status,
+      headers,
+      dropped: namesDropped(response.headers, headers),
+      body,
+    }),
   })
   await parts.fault.at('before_reply')
   // Many endings are stored in one commit; their callers would all be answered in one turn.

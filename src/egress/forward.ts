@@ -4,32 +4,41 @@ import type { EgressReply } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
+import type { Logger } from '../lib/log.ts'
 import { decodeUtf8 } from '../lib/utf8.ts'
-import type { EgressRequest } from './ports.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { CreditsRequired } from '../core/charging.ts'
-import type { SealedCredential, Store } from '../store/ports.ts'
+import type { KeyClaim, KeyRecord, Repeated, SealedCredential, Store } from '../store/ports.ts'
 import type { Attempt, AttemptKind } from '../store/model.ts'
 import { digestRequest } from './digest.ts'
 import { namesDropped, pickResponseHeaders } from './headers.ts'
+import type { Answer } from './idempotency/answer.ts'
+import { createKeyedCall, type KeyedCall } from './idempotency/keyed-call.ts'
+import { replay } from './idempotency/replay.ts'
 import { newAttempt } from './new-attempt.ts'
-import { checkPolicy, type EgressPolicy } from './policy.ts'
-import type { OutboundResponse } from './ports.ts'
+import type { Paid } from './paid.ts'
 import { placementsOf } from './placement/place.ts'
+import { checkPolicy, type EgressPolicy } from './policy.ts'
+import type { EgressRequest, OutboundResponse } from './ports.ts'
 import type { Provider, Providers } from './providers/index.ts'
 import { egressPaused, providerGone, targetBlocked } from './refusals.ts'
 import { isSafeMethod, prepareRequest, type PreparedRequest } from './request.ts'
 import type { Runner } from './run.ts'
+import type { Signer } from '../receipts/ports.ts'
 import { toReceipt } from '../receipts/types.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
 export interface ForwardParts {
   readonly providers: Providers
-  readonly store: Pick<Store, 'getCredential'>
+  readonly store: Pick<Store, 'getCredential' | 'getReceipt' | 'keepReplayReceipt'>
+  readonly signer: Signer
+  readonly log: Logger
   readonly runner: Runner
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
+  /** Key of the keys that the answers to callers' keys are sealed with. */
+  readonly answerKey: KeyObject
   readonly ports: readonly number[]
   readonly allowSandboxName: boolean
   readonly creditsRequired: CreditsRequired
@@ -48,11 +57,14 @@ export interface Reservation {
   /** Whether the capability or the credential has a budget. */
   readonly isBudgeted: boolean
   readonly now: number
+  /** The caller's key, where it gave one: claimed with the rest, and unclaimed with it. */
+  readonly once?: KeyClaim | undefined
 }
 
 export type GrantOutcome =
   | { readonly ok: true; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
+  | Repeated
   | { readonly ok: false; readonly reason: 'credential_gone' | 'credential_changed' }
   /** The grant itself does not hold any more. */
   | { readonly ok: false; readonly reason: 'refused'; readonly error: GatewayError }
@@ -66,6 +78,8 @@ export interface Grant {
   readonly permitId: string | null
   /** Whether it counts on budgets of its own, beside the credential's. */
   readonly isBudgeted: boolean
+  /** The id that a caller's idempotency key is unique under. */
+  readonly keyScope: string
   /** @throws {GatewayError} where it does not cover this request under this credential as both stand now */
   check(asked: CheckedRequest): void
   /** Words for its holder about a request that nobody could send (`target_invalid` and so on); left out: the error itself. */
@@ -96,6 +110,13 @@ export interface Forward {
   prepare(asked: EgressRequest, credentialId: string, accountId: string): Promise<CheckedRequest | undefined>
 }
 
+/** A call whose key is taken, and the record that says by what. */
+interface RepeatedCall {
+  readonly ok: false
+  readonly keyed: KeyedCall
+  readonly record: KeyRecord
+}
+
 /** The story of one request with a credential: check, resolve, pin, reserve, open, send once, search for the secret, record. */
 export function createForward(parts: ForwardParts): Forward {
   const { store, runner, ports, allowSandboxName, fault } = parts
@@ -104,20 +125,16 @@ export function createForward(parts: ForwardParts): Forward {
     prepare,
     async send(asked, grant, charge) {
       await fault.at('before_reserve')
-      const paid = await reserve(asked, grant)
+      const reserved = await reserve(asked, grant)
+      if (!reserved.ok) return await repeat(reserved, charge)
+      const paid = reserved
       charge.taken(ATTEMPT_COST, paid.attempt.id)
       await fault.at('after_reserve')
       const { response, headers, receipt, balance } = await runner.run(paid)
       const { attempt } = paid
-      const dropped = namesDropped(response.headers, headers)
       return {
         attempt_id: attempt.id,
-        upstream: {
-          status: response.status,
-          headers,
-          ...(dropped.length > 0 && { dropped_headers: [...dropped] }),
-          ...bodyOf(response),
-        },
+        upstream: toUpstream({ ...response, headers, dropped: namesDropped(response.headers, headers) }),
         idempotency_key: attempt.idempotencyKey,
         credits: { charged: ATTEMPT_COST, balance },
         receipt: toReceipt(parts.baseUrl, receipt),
@@ -155,6 +172,20 @@ export function createForward(parts: ForwardParts): Forward {
     return { request, credential, provider, digest }
   }
 
+  /** The answer of the first call under the key, or why there is none. Nothing was debited and nothing is sent. */
+  async function repeat({ keyed, record }: RepeatedCall, charge: CreditCharge): Promise<EgressReply> {
+    const { attempt, answer, receipt, balance } = await replay(parts, keyed, record)
+    charge.repeated(attempt.id)
+    return {
+      attempt_id: attempt.id,
+      upstream: toUpstream(answer),
+      idempotency_key: attempt.idempotencyKey,
+      credits: { charged: 0, balance },
+      receipt,
+      replayed: true,
+    }
+  }
+
   async function prepareUnder(grant: Grant, asked: EgressRequest): Promise<CheckedRequest | undefined> {
     try {
       return await prepare(asked, grant.credentialId, grant.accountId)
@@ -164,7 +195,12 @@ export function createForward(parts: ForwardParts): Forward {
   }
 
   /** Steps 1 and 2. A credential that is replaced meanwhile is read again: the digest names its version. */
-  async function reserve(asked: EgressRequest, grant: Grant) {
+  async function reserve(
+    asked: EgressRequest,
+    grant: Grant,
+  ): Promise<(Paid & { readonly ok: true }) | RepeatedCall> {
+    const key = asked.idempotency_key
+    const scope = key === undefined ? undefined : grant.keyScope
     for (let tries = 3; ; tries--) {
       const checked = await prepareUnder(grant, asked)
       if (!checked) throw grant.credentialGone()
@@ -172,6 +208,10 @@ export function createForward(parts: ForwardParts): Forward {
       grant.check(checked)
       applyPolicy(await parts.readPolicy(), request)
 
+      const keyed =
+        key === undefined || scope === undefined
+          ? undefined
+          : createKeyedCall(parts, { scope, key, request, credentialId: credential.id, now: parts.now() })
       const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {
         kind: grant.kind,
@@ -182,6 +222,7 @@ export function createForward(parts: ForwardParts): Forward {
         request,
         digest: checked.digest,
         addsKey: !isSafeMethod(request.method),
+        upstreamKey: keyed?.upstreamKey,
         isSending: addresses !== undefined,
       })
       const reserved = await grant.reserve({
@@ -191,13 +232,16 @@ export function createForward(parts: ForwardParts): Forward {
         cost: ATTEMPT_COST,
         isBudgeted: grant.isBudgeted || credential.isBudgeted,
         now: attempt.createdAt,
+        once: keyed?.claim,
       })
       if (reserved.ok)
         return {
+          ok: true,
           attempt,
           credential,
           request,
           balance: reserved.balance,
+          keyed,
           addresses,
           pickHeaders: (received: OutboundResponse['headers']) =>
             pickResponseHeaders(received, [
@@ -206,6 +250,10 @@ export function createForward(parts: ForwardParts): Forward {
             ]),
         }
       if (reserved.reason === 'refused') throw reserved.error
+      if (reserved.reason === 'repeated') {
+        if (!keyed) throw new Error('only a call under a key is a repeat')
+        return { ok: false, keyed, record: reserved.record }
+      }
       if (reserved.reason === 'credits')
         throw await parts.creditsRequired({
           accountId: grant.accountId,
@@ -227,8 +275,13 @@ export function applyPolicy(policy: EgressPolicy, { target }: PreparedRequest): 
   throw verdict.reason === 'paused' ? egressPaused() : targetBlocked('denied_host')
 }
 
-/** Text when it is text, byte for byte; else base64. */
-function bodyOf({ body }: OutboundResponse): { body: string } | { body_base64: string } {
+/** The answer as callers see it: its body as text when it is text, byte for byte; else as base64. */
+function toUpstream({ status, headers, dropped, body }: Answer): EgressReply['upstream'] {
   const text = decodeUtf8(body)
-  return text === undefined ? { body_base64: body.toString('base64') } : { body: text }
+  return {
+    status,
+    headers: { ...headers },
+    ...(dropped.length > 0 && { dropped_headers: [...dropped] }),
+    ...(text === undefined ? { body_base64: body.toString('base64') } : { body: text }),
+  }
 }

@@ -41,6 +41,8 @@ export interface EgressParts {
   readonly signer: Signer
   /** Key of the Idempotency-Key values; the same at every start of an installation. */
   readonly idempotencyKey: KeyObject
+  /** Key of the keys that the answers to callers' keys are sealed with; likewise. */
+  readonly answerKey: KeyObject
   readonly addresses: Addresses
   /** The 402 for credits, with the offer to buy some. */
   readonly creditsRequired: CreditsRequired

@@ -12,6 +12,8 @@ export interface AttemptStart extends Pick<Attempt, 'kind' | 'accountId' | 'capa
   readonly credential: { readonly id: string; readonly version: number } | null
   /** Whether the gateway sends an Idempotency-Key of its own. */
   readonly addsKey: boolean
+  /** The one that follows from the caller's; undefined: one that follows from the attempt. */
+  readonly upstreamKey?: string | undefined
   /** Whether the host's addresses are known, so that the debit and `sending` are one commit. */
   readonly isSending: boolean
 }
@@ -19,7 +21,7 @@ export interface AttemptStart extends Pick<Attempt, 'kind' | 'accountId' | 'capa
 /** @param idempotencyKey key of the Idempotency-Key values: the id of an attempt yields the same value in every process */
 export function newAttempt(
   { now, idempotencyKey }: { readonly now: () => number; readonly idempotencyKey: KeyObject },
-  { request, digest, credential, addsKey, isSending, ...holder }: AttemptStart,
+  { request, digest, credential, addsKey, upstreamKey, isSending, ...holder }: AttemptStart,
 ): Attempt {
   const createdAt = now()
   const id = newId('att', createdAt)
@@ -32,7 +34,9 @@ export function newAttempt(
     method: request.method,
     host: request.target.host,
     requestDigest: digest,
-    idempotencyKey: addsKey ? createHmac('sha256', idempotencyKey).update(id).digest('base64url') : null,
+    idempotencyKey: addsKey
+      ? (upstreamKey ?? createHmac('sha256', idempotencyKey).update(id).digest('base64url'))
+      : null,
     createdAt,
     sendingAt: isSending ? createdAt : null,
     finishedAt: null,

@@ -166,6 +166,8 @@ export interface EgressRequest {
   readonly body_base64?: string | undefined
   readonly timeout_ms?: number | undefined
   readonly max_bytes?: number | undefined
+  /** The caller's: what is asked again under it is not sent again. */
+  readonly idempotency_key?: string | undefined
 }
 
 /** Credential broker and controlled egress (contract, section 7). */
@@ -174,7 +176,8 @@ export interface Egress {
    * One attempt: check, debit, resolve, send once, gate, receipt.
    * @throws {GatewayError} target_invalid, header_forbidden, scope_denied, target_blocked, credits_required,
    * upstream_unreachable, credential_unavailable, outcome_ambiguous, secret_reflected, response_too_large,
-   * response_unacceptable, egress_paused
+   * response_unacceptable, egress_paused; under an idempotency key also idempotency_key_reused, idempotency_key_in_use and
+   * idempotency_answer_gone
    */
   fetch(request: EgressRequest, capability: HeldCapability, charge: CreditCharge): Promise<EgressReply>
 

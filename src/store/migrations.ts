@@ -4,6 +4,7 @@ import { all, type Command, first } from './command.ts'
 import { budgetTables } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { auditTables, rotationTables } from './audit-tables.ts'
+import { idempotencyRecords } from './idempotency-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -404,6 +405,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   auditTables,
   budgetTables,
   rotationTables,
+  idempotencyRecords,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -5,10 +5,11 @@ import { balanceOf, recordMovement } from '../../src/store/commands/accounts.ts'
 import { findCredential, insertAttempt, pay, type Reservation } from '../../src/store/commands/attempts.ts'
 import { attemptAmounts, countOnBudgets, judgeBudgets } from '../../src/store/commands/budgets.ts'
 import { addCounts } from '../../src/store/commands/counts.ts'
+import { claimKey, findRecord, forgetKey } from '../../src/store/commands/idempotency.ts'
 import { type Commands, commands } from '../../src/store/commands/index.ts'
 import { PERMIT } from '../../src/store/commands/permits.ts'
 import type { Millis } from '../../src/store/model.ts'
-import type { ActionResult, Permit, ReserveResult } from '../../src/store/ports.ts'
+import type { ActionResult, Permit, Repeated, ReserveResult } from '../../src/store/ports.ts'
 
 const LOCK_LINEAGE = `SELECT id, max_uses AS "maxUses", uses, expires_at AS "expiresAt", revoked_at AS "revokedAt"
   FROM capabilities WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)
@@ -25,8 +26,19 @@ interface UseRow {
   revokedAt: Millis | null
 }
 
+/** A key that is taken comes before everything else; one whose time is over is forgotten, and claimed at the end. */
+function* findTaken({ once, now }: Reservation): Command<Repeated | undefined> {
+  if (!once) return undefined
+  const { held, stale } = yield* findRecord(once, now)
+  if (held) return { ok: false, reason: 'repeated', record: held }
+  if (stale !== undefined) yield forgetKey(once.keyHash, stale)
+  return undefined
+}
+
 function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   const { attempt, cost, now } = input
+  const taken = yield* findTaken(input)
+  if (taken) return taken
   const credential = yield* findCredential(attempt.credentialId, attempt.accountId)
   if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
   if (credential.version !== attempt.credentialVersion) return { ok: false, reason: 'credential_changed' }
@@ -53,6 +65,7 @@ function* writeDown(input: Reservation, kind: 'egress' | 'action'): Command<void
   const { id: reference, accountId } = attempt
   if (cost > 0)
     yield* recordMovement({ transactionId, accountId, against: 'usage', amount: -cost, kind, reference, now })
+  if (input.once) yield claimKey(input.once, attempt.id)
 }
 
 const LOCK_MANDATE = `SELECT revoked_at AS "revokedAt" FROM mandates
@@ -63,6 +76,8 @@ const USE_PERMIT = `UPDATE permits SET state = 'executed', attempt_id = $1, summ
 function* reserveAction(input: Reservation): Command<ActionResult> {
   const { attempt, cost, now } = input
   const { permitId, accountId } = attempt
+  const taken = yield* findTaken(input)
+  if (taken) return taken
   // All locks first, in their order; then the permit is judged before what it stands on.
   const credential = yield* findCredential(attempt.credentialId, accountId)
   const mandate = yield* first<{ revokedAt: Millis | null }>(LOCK_MANDATE, permitId)

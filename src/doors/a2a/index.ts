@@ -23,6 +23,7 @@ import type { WireMessage } from './wire.ts'
 import { type HttpHandler, messageLimit } from '../http/request.ts'
 import { sendProblem } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
+import { IDEMPOTENCY_KEY_META } from '../../core/idempotency-key.ts'
 import { isPaid } from '../../core/price.ts'
 
 export interface A2aDoor {
@@ -56,6 +57,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
       call,
       skill: choice.skill,
       input: choice.input,
+      idempotencyKey: idempotencyKeyOf(request),
       asText: modes.length === 0 ? (resumed?.unpaid?.asText ?? false) : wantsText(modes),
       toProblem: (error) => toProblem(error, { requestId: call.requestId, baseUrl }),
     }
@@ -126,3 +128,7 @@ export async function createA2aDoor(parts: DoorParts, extension?: A2aExtension):
     close: () => engine.close(DRAIN_MS),
   }
 }
+
+/** The key of the message's metadata, else of the request's. */
+const idempotencyKeyOf = ({ message, metadata }: SendRequest): unknown =>
+  message.metadata?.[IDEMPOTENCY_KEY_META] ?? metadata?.[IDEMPOTENCY_KEY_META]

@@ -57,6 +57,8 @@ export interface ToolWorkParts {
   readonly skill: Skill
   readonly input: unknown
   readonly asText: boolean
+  /** The caller's idempotency key of the metadata; not judged yet. */
+  readonly idempotencyKey?: unknown
   readonly toProblem: (error: GatewayError) => Problem
 }
 
@@ -92,9 +94,10 @@ export function toolWork(parts: ToolWorkParts): Work {
 }
 
 /** The part of a call that is the same for free and paid skills. */
-export const requestOf = ({ call, skill, input }: ToolWorkParts, signal: AbortSignal) => ({
+export const requestOf = ({ call, skill, input, idempotencyKey }: ToolWorkParts, signal: AbortSignal) => ({
   tool: skill.entry.tool,
   input,
+  idempotencyKey,
   door: 'a2a' as const,
   tokens: call.tokens,
   address: call.address,

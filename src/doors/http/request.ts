@@ -68,6 +68,16 @@ export function presentedTokens(req: IncomingMessage): PresentedTokens {
   }
 }
 
+/**
+ * The value of `Idempotency-Key`, unchecked: bare, or as the text that draft-ietf-httpapi-idempotency-key-header quotes. Two headers
+ * arrive as one with a comma and a space, which no key has.
+ */
+export function presentedIdempotencyKey({ headers }: IncomingMessage): string | undefined {
+  const value = headers['idempotency-key']
+  if (typeof value !== 'string') return undefined
+  return /^"([^"\\]*)"$/.exec(value)?.[1] ?? value
+}
+
 /** Contract, section 9: 256 KiB unless a tool says otherwise. */
 const USUAL_LIMIT_BYTES = 256 * 1024
 

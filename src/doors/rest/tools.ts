@@ -3,8 +3,9 @@ import { isPaid } from '../../core/price.ts'
 import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
+import { isObject } from '../../lib/json.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
-import { presentedTokens } from '../http/request.ts'
+import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 import { rateHeaders, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
@@ -74,6 +75,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       signal: disconnect.signal,
       resource: { url: hasParameters ? `${addresses.baseUrl}${context.path}` : url, method: route.method },
       quote: presentedQuote(req),
+      idempotencyKey: presentedIdempotencyKey(req),
     })
     if (!result.ok)
       return sendRefusal(parts, exchange, result.error, {
@@ -97,6 +99,13 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       sendText(res, status, JSON.stringify(result.output), {
         ...headers,
         ...extensionHeaders(result.output),
+        ...replayHeaders(result.output),
       })
   }
 }
+
+const REPLAYED = { 'idempotent-replayed': 'true' }
+const NOTHING = {}
+/** The word of Stripe and others for an answer that was given before. */
+const replayHeaders = (output: unknown): Readonly<Record<string, string>> =>
+  isObject(output) && output['replayed'] === true ? REPLAYED : NOTHING

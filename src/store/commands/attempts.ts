@@ -9,6 +9,7 @@ import { addCounts } from './counts.ts'
 import { returnShares } from './mandates.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
 import type { StoredReceipt, ReserveResult, FinishAttempt } from '../ports/attempts.ts'
+import type { KeyClaim } from '../ports/idempotency.ts'
 
 export const attemptFields = [
   'id',
@@ -33,7 +34,7 @@ export const attemptFields = [
 ] as const
 const ATTEMPT = columns(attemptFields)
 /** The columns of what an attempt may do without are not null: `''`, and version 0. */
-const toAttempt = (row: Attempt): Attempt => ({
+export const toAttempt = (row: Attempt): Attempt => ({
   ...row,
   capabilityId: row.capabilityId || null,
   credentialId: row.credentialId || null,
@@ -57,6 +58,8 @@ export interface Reservation {
    */
   isBudgeted: boolean
   now: Millis
+  /** The caller's key, where it gave one: of its attempts one at most is made. */
+  once?: KeyClaim | undefined
 }
 
 type HeldCredential = { version: number; revokedAt: Millis | null }
@@ -73,8 +76,10 @@ export function* pay(accountId: string, cost: number): Command<{ balance: number
 /**
  * Transaction A. In one transaction: the capability (and its ancestors) is unrevoked, unexpired and has uses left;
  * the credential is unrevoked and still at `credentialVersion`; the account pays `cost`; uses + 1 along the
- * capability's ancestors; every budget of them and of the credential has room, and counts; the attempt appears as it is given, `reserved` or (A and B
- * at once, where nothing has to be asked in between) `sending`. Nothing changes when any of it does not hold.
+ * capability's ancestors; every budget of them and of the credential has room, and counts; the attempt appears as it is given,
+ * `reserved` or (A and B at once, where nothing has to be asked in between) `sending`. Nothing changes when any of it does not
+ * hold, and nothing of it is asked where the key of `once` is taken: that is said first, so that a repeat of the last use is no
+ * use too many.
  */
 export const reserveAttempt = perEngine<[input: Reservation], ReserveResult>({
   kind: 'transaction',
@@ -128,6 +133,9 @@ export function* insertReceipt(receipt: StoredReceipt): Command<void> {
   yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
 }
 
+// Of the attempt that holds the key, and of no other.
+const KEEP_ANSWER = 'UPDATE idempotency_records SET answer = $1 WHERE key_hash = $2 AND attempt_id = $3'
+
 type Ended = { ok: boolean; balance: number }
 const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
     receipt_id = $5, finished_at = $6
@@ -155,6 +163,7 @@ export const finishAttempt = command({ kind: 'transaction', touches: 'records' }
   )
   if (!done) return { ok: false, balance: yield* balanceBehind(id) }
   yield* insertReceipt(receipt)
+  if (input.answer) yield* all(KEEP_ANSWER, input.answer.sealed, input.answer.keyHash, id)
   if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
   return { ok: true, balance: done.balance }
 })

@@ -13,6 +13,7 @@ import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
 import * as edge from './edge.ts'
 import * as email from './email.ts'
+import * as idempotency from './idempotency.ts'
 import * as mandates from './mandates.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
@@ -50,6 +51,7 @@ export const commands = definitionsOf({
   ...discovery,
   ...edge,
   ...email,
+  ...idempotency,
   ...mandates,
   ...permits,
   ...records,

@@ -1,6 +1,7 @@
 // Mandates, the permits that are prepared against them, and what became of those.
 import type { Millis } from '../model.ts'
 import type { Budget } from './budgets.ts'
+import type { Repeated } from './idempotency.ts'
 
 /**
  * Statement of what an operator allows to be asked for, and how often. Known by its digest too: the same mandate given
@@ -79,6 +80,7 @@ export type ActionResult =
   | { readonly ok: true; readonly balance: number }
   /** A budget of the credential has too little left; nothing was counted on any. */
   | { readonly ok: false; readonly reason: 'budget'; readonly budget: Budget }
+  | Repeated
   | { readonly ok: false; readonly reason: 'credits'; readonly balance: number }
   | { readonly ok: false; readonly reason: 'credential_gone' | 'credential_changed' | 'mandate_gone' }
   /** The permit as it stands, when it is not `ready` or past its time. Undefined when there is no such permit. */

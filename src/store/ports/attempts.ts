@@ -1,6 +1,7 @@
 // How an attempt begins and ends.
 import type { AttemptKind, Millis } from '../model.ts'
 import type { Budget } from './budgets.ts'
+import type { KeptAnswer, Repeated } from './idempotency.ts'
 
 export interface StoredReceipt {
   readonly id: string
@@ -16,6 +17,7 @@ export type ReserveResult =
   | { ok: false; reason: 'credits'; balance: number }
   /** This one has too little left; nothing was counted on any. */
   | { ok: false; reason: 'budget'; budget: Budget }
+  | Repeated
   | { ok: false; reason: 'capability_gone' | 'capability_used_up' | 'credential_gone' | 'credential_changed' }
 
 /** How an attempt ends, in the one transaction that also stores its receipt. */
@@ -29,5 +31,7 @@ export interface FinishAttempt {
   readonly upstreamStatus: number | null
   readonly responseDigest: string | null
   readonly receipt: StoredReceipt
+  /** The answer, sealed, for whoever repeats the call under its key. */
+  readonly answer?: KeptAnswer | undefined
   readonly now: Millis
 }

@@ -101,6 +101,10 @@ export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>):
 // serialization_failure and deadlock_detected: the server rolled the transaction back, so it can be run again.
 const ROLLED_BACK = new Set(['40001', '40P01'])
 
+/** A caller's key was claimed by another statement at the same moment: run again, this one finds who did. */
+const isKeyClaim = (thrown: unknown) =>
+  (thrown as { constraint?: unknown }).constraint === 'idempotency_records_pkey'
+
 async function repeat<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -108,6 +112,7 @@ async function repeat<T>(run: () => Promise<T>): Promise<T> {
     } catch (thrown) {
       const code = (thrown as { code?: unknown }).code
       if (tries < MAX_TRIES && typeof code === 'string' && ROLLED_BACK.has(code)) continue
+      if (tries < MAX_TRIES && code === '23505' && isKeyClaim(thrown)) continue
       throw toStoreError(toFailure(thrown), thrown)
     }
   }

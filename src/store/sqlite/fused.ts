@@ -5,11 +5,13 @@ import { type Command, first, insertInto, type Statement, statement } from '../c
 import type { Reservation } from '../commands/attempts.ts'
 import { attemptAmounts, countOnBudgets, judgeBudgets } from '../commands/budgets.ts'
 import { addCounts } from '../commands/counts.ts'
+import { claimKey, findRecord, forgetKey } from '../commands/idempotency.ts'
 import { type Commands, commands } from '../commands/index.ts'
 import type { Attempt } from '../model.ts'
 import type { ActionResult } from '../ports/actions.ts'
 import type { ReserveResult } from '../ports/attempts.ts'
 import type { Budget } from '../ports/budgets.ts'
+import type { KeyClaim } from '../ports/idempotency.ts'
 import { ledger, listAttempts } from './write-behind.ts'
 
 // An aggregate: one row in any case, with no balance where there is no such account. The reasons in the order of the port.
@@ -67,7 +69,9 @@ interface Look {
 }
 
 function* reserveAttempt(input: Reservation): Command<ReserveResult> {
-  const { attempt: a, cost, now } = input
+  const { attempt: a, cost, now, once } = input
+  const found = once && (yield* findRecord(once, now))
+  if (found?.held) return { ok: false, reason: 'repeated', record: found.held }
   const look = yield* first<Look>(LOOK, a.credentialVersion, now, a.credentialId, a.capabilityId, a.accountId)
   if (!look) throw new Error('an aggregate answers with one row in any case')
   const { refusal, balance, depth, account, capability } = look
@@ -81,12 +85,19 @@ function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   yield depth === 1 ? statement(COUNT_USE, capability) : statement(COUNT_USES, a.capabilityId)
   yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_EGRESS, input)
+  if (once) yield* takeKey(once, a.id, found?.stale)
   return { ok: true, balance: balance - cost }
 }
 
 /** Where nobody has a budget nobody is asked: the statements of most attempts stay as few as they are. */
 function* judge({ isBudgeted, attempt, cost, now }: Reservation): Command<Budget | undefined> {
   return isBudgeted ? yield* judgeBudgets(attempt, attemptAmounts(cost), now) : undefined
+}
+
+/** The writes of a key that was found to be free: nobody can have taken it since. */
+function* takeKey(once: KeyClaim, attemptId: string, stale: string | undefined): Command<void> {
+  if (stale !== undefined) yield forgetKey(once.keyHash, stale)
+  yield claimKey(once, attemptId)
 }
 
 const insertAttempt = (a: Attempt, bootId: string, cost: number): Statement =>
@@ -139,7 +150,9 @@ interface LookAtPermit {
 }
 
 function* reserveAction(input: Reservation): Command<ActionResult> {
-  const { attempt: a, cost, now } = input
+  const { attempt: a, cost, now, once } = input
+  const found = once && (yield* findRecord(once, now))
+  if (found?.held) return { ok: false, reason: 'repeated', record: found.held }
   const { permitId, accountId, credentialId, credentialVersion } = a
   const look = yield* first<LookAtPermit>(
     LOOK_AT_PERMIT,
@@ -167,6 +180,7 @@ function* reserveAction(input: Reservation): Command<ActionResult> {
   yield statement(USE_PERMIT, a.id, permit)
   yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_ACTION, input)
+  if (once) yield* takeKey(once, a.id, found?.stale)
   yield* addCounts(accountId, { executions: 1, creditsCharged: cost })
   return { ok: true, balance: balance - cost }
 }

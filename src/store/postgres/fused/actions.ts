@@ -4,6 +4,7 @@ import { balanceOf } from '../../commands/accounts.ts'
 import type { Reservation } from '../../commands/attempts.ts'
 import { PERMIT } from '../../commands/permits.ts'
 import type { ActionResult, Permit } from '../../ports/actions.ts'
+import type { Repeated } from '../../ports/idempotency.ts'
 import {
   BUDGET_COLUMNS,
   BUDGET_COUNTED,
@@ -15,10 +16,12 @@ import {
   toBudget,
 } from './budgets.ts'
 import { ATTEMPT_COLUMNS, detailsOf, entries, type Reserved, STATUS } from './attempts.ts'
+import { type KeyTaken, keyValuesOf, reservationTexts, underKey } from './keys.ts'
 
 // Locks in the order of every command: credential, mandate, permit, account, counts; each step asks for the one before it,
 // whatever that finds. When many execute one permit, those that waited for its row find it executed.
-const reserveActionText = (isBudgeted: boolean) => `WITH credential AS (
+const textOf = reservationTexts(
+  ({ isBudgeted, repeated, claimed }) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), mandate AS (
     SELECT revoked_at FROM mandates
@@ -29,7 +32,7 @@ const reserveActionText = (isBudgeted: boolean) => `WITH credential AS (
     WHERE id = $3 AND account_id = $2 AND (SELECT count(*) FROM mandate) >= 0
     FOR UPDATE
   )${isBudgeted ? budgetSteps('ARRAY(SELECT $4::text FROM permit)') : ''}, judged AS (
-    SELECT CASE
+    SELECT CASE${repeated}
       WHEN NOT EXISTS (SELECT 1 FROM permit WHERE state = 'ready' AND "expiresAt" > $6) THEN 'permit'
       WHEN NOT EXISTS (SELECT 1 FROM mandate WHERE revoked_at IS NULL) THEN 'mandate_gone'
       WHEN NOT EXISTS (SELECT 1 FROM credential, permit WHERE revoked_at IS NULL AND "credentialId" = $4)
@@ -53,20 +56,22 @@ const reserveActionText = (isBudgeted: boolean) => `WITH credential AS (
     INSERT INTO action_counts (account_id, executions, credits_charged) SELECT $2, 1, $7 FROM paid
     ON CONFLICT (account_id) DO UPDATE SET executions = action_counts.executions + 1,
       credits_charged = action_counts.credits_charged + excluded.credits_charged
-  )
+  )${claimed}
   SELECT ${STATUS}, permit.*${isBudgeted ? BUDGET_COLUMNS : ''}
-  FROM judged LEFT JOIN permit ON TRUE${isBudgeted ? BUDGET_JOIN : ''}`
-const RESERVE_ACTION = { plain: reserveActionText(false), budgeted: reserveActionText(true) }
+  FROM judged LEFT JOIN permit ON TRUE${isBudgeted ? BUDGET_JOIN : ''}`,
+)
 
 type ActionRow = Reserved<Exclude<ActionResult, { ok: true }>['reason']> &
   (Permit | { readonly id: null }) &
   Partial<BudgetColumns>
 
 /** The command `reserveAction` as one statement, and a second one for the balance when that does not suffice. */
-export function* reserveAction(input: Reservation): Command<ActionResult> {
+export const reserveAction = (input: Reservation): Command<ActionResult> => underKey(reserve, input)
+
+function* reserve(input: Reservation): Command<Exclude<ActionResult, Repeated> | KeyTaken> {
   const { id, accountId, permitId, credentialId, credentialVersion } = input.attempt
   const row = yield* first<ActionRow>(
-    input.isBudgeted ? RESERVE_ACTION.budgeted : RESERVE_ACTION.plain,
+    textOf(input),
     id,
     accountId,
     permitId,
@@ -74,6 +79,7 @@ export function* reserveAction(input: Reservation): Command<ActionResult> {
     credentialVersion,
     ...detailsOf(input),
     ...budgetValuesOf(input),
+    ...keyValuesOf(input),
   )
   if (!row) throw new Error('a reservation answers with one row in any case')
   const {

@@ -14,6 +14,8 @@ import {
   toBudget,
 } from './budgets.ts'
 import type { FinishAttempt, ReserveResult } from '../../ports/attempts.ts'
+import type { Repeated } from '../../ports/idempotency.ts'
+import { type KeyTaken, keyValuesOf, reservationTexts, underKey } from './keys.ts'
 
 export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
 
@@ -41,7 +43,8 @@ export const STATUS = `
 
 // Locks in the order of every command: credential, capabilities by id, account. Each step asks for the one before it, which
 // PostgreSQL then computes first and once. What is judged is locked, so nothing is written that would have to be undone.
-const reserve = (isBudgeted: boolean) => `WITH credential AS (
+const textOf = reservationTexts(
+  ({ isBudgeted, repeated, claimed }) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), lineage AS (
     SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
@@ -49,7 +52,7 @@ const reserve = (isBudgeted: boolean) => `WITH credential AS (
       AND (SELECT count(*) FROM credential) > 0
     ORDER BY id FOR UPDATE
   )${isBudgeted ? budgetSteps('ARRAY(SELECT id FROM lineage) || $4::text') : ''}, judged AS (
-    SELECT CASE
+    SELECT CASE${repeated}
       WHEN NOT EXISTS (SELECT 1 FROM credential WHERE revoked_at IS NULL) THEN 'credential_gone'
       WHEN NOT EXISTS (SELECT 1 FROM credential WHERE version = $5) THEN 'credential_changed'
       WHEN NOT EXISTS (SELECT 1 FROM lineage)
@@ -68,17 +71,19 @@ const reserve = (isBudgeted: boolean) => `WITH credential AS (
     SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
     FROM paid
   ), entries AS (${entries({ kind: 'egress', account: '$2', cost: '$7', transaction: '$14', now: '$6' })}
-  )
-  SELECT ${STATUS}${isBudgeted ? `${BUDGET_COLUMNS} FROM judged${BUDGET_JOIN}` : ''}`
-const RESERVE = { plain: reserve(false), budgeted: reserve(true) }
+  )${claimed}
+  SELECT ${STATUS}${isBudgeted ? `${BUDGET_COLUMNS} FROM judged${BUDGET_JOIN}` : ''}`,
+)
 
 type ReservedFetch = Reserved<Exclude<ReserveResult, { ok: true }>['reason']> & Partial<BudgetColumns>
 
 /** The command `reserveAttempt` as one statement, and a second one for the balance when that does not suffice. */
-export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
+export const reserveAttempt = (input: Reservation): Command<ReserveResult> => underKey(reserve, input)
+
+function* reserve(input: Reservation): Command<Exclude<ReserveResult, Repeated> | KeyTaken> {
   const { id, accountId, capabilityId, credentialId, credentialVersion } = input.attempt
   const row = yield* first<ReservedFetch>(
-    input.isBudgeted ? RESERVE.budgeted : RESERVE.plain,
+    textOf(input),
     id,
     accountId,
     capabilityId,
@@ -86,6 +91,7 @@ export function* reserveAttempt(input: Reservation): Command<ReserveResult> {
     credentialVersion,
     ...detailsOf(input),
     ...budgetValuesOf(input),
+    ...keyValuesOf(input),
   )
   if (row?.refusal === null) return { ok: true, balance: row.balance }
   const reason = row?.refusal ?? 'credits'
@@ -114,20 +120,26 @@ const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3
     WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id`
 const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
 const BALANCE = 'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)'
-const FINISH = `WITH done AS (${DONE}), kept AS (${KEPT}) ${BALANCE}`
+const ANSWERED = `UPDATE idempotency_records SET answer = $14
+    WHERE key_hash = $13 AND attempt_id = $7 AND EXISTS (SELECT 1 FROM done)`
+/** A statement without an answer to keep and one with it, whose parameters are the last two. */
+const perAnswer = (ctes: string) => ({
+  without: `WITH ${ctes} ${BALANCE}`,
+  with: `WITH ${ctes}, answered AS (${ANSWERED}) ${BALANCE}`,
+})
+const FINISH = perAnswer(`done AS (${DONE}), kept AS (${KEPT})`)
 /** Executions alone are counted: the other kinds do not pay for it. */
-const finishAction = (
-  count: 'settled' | 'ambiguous',
-) => `WITH done AS (${DONE}), kept AS (${KEPT}), counted AS (
+const finishAction = (count: 'settled' | 'ambiguous') =>
+  perAnswer(`done AS (${DONE}), kept AS (${KEPT}), counted AS (
     UPDATE action_counts SET ${count} = ${count} + 1 WHERE account_id = (SELECT account_id FROM done)
-  ) ${BALANCE}`
+  )`)
 const FINISH_ACTION = { settled: finishAction('settled'), ambiguous: finishAction('ambiguous') }
 
 /** The command `finishAttempt` as one statement. */
 export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
-  const { receipt } = input
+  const { receipt, answer } = input
   const row = yield* first<{ balance: number }>(
-    input.kind === 'action' ? FINISH_ACTION[input.state] : FINISH,
+    (input.kind === 'action' ? FINISH_ACTION[input.state] : FINISH)[answer ? 'with' : 'without'],
     input.state,
     input.outcome,
     input.upstreamStatus,
@@ -140,6 +152,7 @@ export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; bal
     receipt.accountId,
     receipt.jws,
     receipt.createdAt,
+    ...(answer ? [answer.keyHash, answer.sealed] : []),
   )
   return row ? { ok: true, balance: row.balance } : { ok: false, balance: yield* balanceBehind(input.id) }
 }

@@ -1,0 +1,32 @@
+// A caller's idempotency key may stand beside the input (a header over REST, `_meta` over MCP, metadata over A2A) or in it. Here
+// the two become one; what a key means is decided by the tool that takes it.
+import { z } from 'zod'
+import { GatewayError } from './errors.ts'
+import { isObject } from '../lib/json.ts'
+import type { AnyTool } from './tool.ts'
+
+const MEMBER = 'idempotency_key'
+
+/** The name of the key in the metadata of MCP and A2A messages. */
+export const IDEMPOTENCY_KEY_META = 'idempotency-key'
+
+/** Whether a key that stands beside the input is a member of it. */
+export const takesIdempotencyKey = ({ input }: Pick<AnyTool, 'input'>): boolean =>
+  input instanceof z.ZodObject && MEMBER in input.shape
+
+/**
+ * @param presented as the door found it, unjudged; undefined where there is none
+ * @returns the input with the key as its member, where the tool takes one; the schema judges it there
+ * @throws {GatewayError} input_conflict where the input names another key
+ */
+export function withIdempotencyKey(tool: AnyTool, input: unknown, presented: unknown): unknown {
+  if (presented === undefined || !isObject(input) || !takesIdempotencyKey(tool)) return input
+  const member = input[MEMBER]
+  if (member !== undefined && member !== presented)
+    throw new GatewayError(
+      'input_conflict',
+      'The idempotency key beside the input and `idempotency_key` in it differ. Send one of them.',
+      { extras: { fields: [{ pointer: `/${MEMBER}`, message: 'differs from the key beside the input' }] } },
+    )
+  return { ...input, [MEMBER]: presented }
+}

@@ -1,0 +1,61 @@
+// An answer as it is kept: status, released headers and body in one AES-256-GCM record, `iv | tag | ciphertext`. Within the
+// ciphertext: the length of the head in four bytes, the head as JSON, then the body as it came.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { z } from 'zod'
+
+/** What a caller gets of an upstream's answer. */
+export interface Answer {
+  readonly status: number
+  /** Those that are passed on. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Names of those that are not. */
+  readonly dropped: readonly string[]
+  readonly body: Buffer
+}
+
+/** The key of one record, and what it is bound to. */
+export interface Sealing {
+  readonly key: Buffer
+  readonly context: string
+}
+
+/** The largest body that is kept: what a fetch accepts unless its credential allows more. */
+export const MAX_KEPT_BYTES = 1024 * 1024
+
+const Head = z.strictObject({
+  status: z.int(),
+  headers: z.record(z.string(), z.string()),
+  dropped: z.array(z.string()).readonly(),
+})
+
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const LENGTH_BYTES = 4
+
+/** @returns undefined where the body is larger than MAX_KEPT_BYTES */
+export function sealAnswer(answer: Answer, { key, context }: Sealing): Buffer | undefined {
+  const { status, headers, dropped, body } = answer
+  if (body.length > MAX_KEPT_BYTES) return undefined
+  const head = Buffer.from(JSON.stringify({ status, headers, dropped } satisfies z.input<typeof Head>))
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt32BE(head.length)
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv)
+  cipher.setAAD(Buffer.from(context))
+  const sealed = [cipher.update(length), cipher.update(head), cipher.update(body), cipher.final()]
+  return Buffer.concat([iv, cipher.getAuthTag(), ...sealed])
+}
+
+/** @throws {Error} where the bytes are not those that were sealed with this key in this context */
+export function openAnswer(sealed: Uint8Array, { key, context }: Sealing): Answer {
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+  const start = IV_BYTES + TAG_BYTES
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES))
+  decipher.setAAD(Buffer.from(context))
+  decipher.setAuthTag(bytes.subarray(IV_BYTES, start))
+  const plain = Buffer.concat([decipher.update(bytes.subarray(start)), decipher.final()])
+  const end = LENGTH_BYTES + plain.readUInt32BE(0)
+  const head: unknown = JSON.parse(plain.toString('utf8', LENGTH_BYTES, end))
+  const { status, headers, dropped } = Head.parse(head)
+  return { status, headers, dropped, body: plain.subarray(end) }
+}

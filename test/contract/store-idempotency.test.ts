@@ -1,0 +1,225 @@
+// Keys of callers on both engines: one attempt at most under each, its answer with its end, and when a key is free again.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { KeyClaim, Store } from '../../src/store/ports.ts'
+import {
+  addCapability,
+  addSetting,
+  createPlace,
+  ending,
+  ENGINES,
+  nextTransaction,
+  NOW,
+  type Place,
+  receiptFor,
+  reservation,
+  sumOfLedger,
+  times,
+  unbalancedAccounts,
+  usesOf,
+} from '../support/store.ts'
+import { addGrant, addPermit, execution } from '../support/store-actions.ts'
+
+const BOOT = 'boot-1'
+const DAY_MS = 24 * 3600 * 1000
+let keys = 0
+const claimOf = (over: Partial<KeyClaim> = {}): KeyClaim => ({
+  keyHash: `key-${++keys}`,
+  fingerprint: 'Zmlyc3Q',
+  expiresAt: NOW + DAY_MS,
+  ...over,
+})
+const sealed = Buffer.from('sealed answer')
+
+describe.each(ENGINES)('idempotency keys in %s', (engine) => {
+  let place: Place
+  let store: Store
+  /** A replica where the engine has any. */
+  let other: Store
+  beforeAll(async () => {
+    place = await createPlace(engine, 'idempotency')
+    store = await place.open(BOOT)
+    other = engine === 'postgres' ? await place.open('boot-2') : store
+  })
+  afterAll(async () => {
+    expect(await sumOfLedger(place)).toBe(0)
+    expect(await unbalancedAccounts(place)).toEqual([])
+    await place.remove()
+  })
+
+  const reserve = (setting: Parameters<typeof reservation>[0], once: KeyClaim, state?: 'sending') =>
+    store.reserveAttempt({ ...reservation(setting, BOOT, state && { state, sendingAt: NOW }), once })
+  const refund = (id: string) =>
+    store.refundAttempt({
+      id,
+      bootId: BOOT,
+      outcome: 'dns_failed',
+      transactionId: nextTransaction(),
+      now: NOW,
+    })
+
+  it('makes one attempt of two hundred reservations at once, whichever process makes them', async () => {
+    const setting = await addSetting(store, 100)
+    const once = claimOf()
+    const results = await Promise.all(
+      times(200, (i) => {
+        const [by, boot] = i % 2 === 0 ? [store, BOOT] : [other, 'boot-2']
+        return by.reserveAttempt({ ...reservation(setting, boot), once })
+      }),
+    )
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    const repeated = results.flatMap((result) =>
+      !result.ok && result.reason === 'repeated' ? [result.record] : [],
+    )
+    expect(repeated).toHaveLength(199)
+    expect(new Set(repeated.map(({ attempt }) => attempt.id)).size).toBe(1)
+    expect(repeated[0]).toMatchObject({ attempt: { state: 'reserved' }, answer: null, balance: 99 })
+    expect(await store.balance(setting.accountId)).toBe(99)
+    expect(await usesOf(store, setting.capability)).toBe(1)
+  })
+
+  it('keeps the answer with the end of its attempt, and tells it before it asks for uses or credits', async () => {
+    const setting = await addSetting(store, 1)
+    const capability = await addCapability(store, setting.credential, { maxUses: 1 })
+    const once = claimOf()
+    const input = {
+      ...reservation({ ...setting, capability }, BOOT, { state: 'sending', sendingAt: NOW }),
+      once,
+    }
+    expect(await store.reserveAttempt(input)).toEqual({ ok: true, balance: 0 })
+    const end = { ...ending(input.attempt, BOOT), answer: { keyHash: once.keyHash, sealed } }
+    expect(await store.finishAttempt(end)).toEqual({ ok: true, balance: 0 })
+
+    const again = await reserve({ ...setting, capability }, once)
+    if (again.ok || again.reason !== 'repeated') throw new Error('not a repeat')
+    const { answer, ...record } = again.record
+    expect(Buffer.from(answer ?? [])).toEqual(sealed)
+    expect(record).toEqual({
+      keyHash: once.keyHash,
+      fingerprint: once.fingerprint,
+      replayReceiptId: null,
+      balance: 0,
+      attempt: await store.getAttempt(input.attempt.id, setting.accountId),
+    })
+    expect(await reserve({ ...setting, capability }, claimOf())).toEqual({
+      ok: false,
+      reason: 'capability_used_up',
+    })
+  })
+
+  it('keeps no answer for another attempt, nor for one that somebody else ended', async () => {
+    const setting = await addSetting(store, 5)
+    const [mine, theirs] = [claimOf(), claimOf()]
+    const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: mine }
+    await store.reserveAttempt(input)
+    await reserve(setting, theirs, 'sending')
+    await store.finishAttempt({ ...ending(input.attempt, BOOT), answer: { keyHash: theirs.keyHash, sealed } })
+    await store.finishAttempt({ ...ending(input.attempt, BOOT), answer: { keyHash: mine.keyHash, sealed } })
+    for (const once of [mine, theirs])
+      expect(await reserve(setting, once)).toMatchObject({ reason: 'repeated', record: { answer: null } })
+  })
+
+  it('frees the key of what was refused or refunded, and of nothing else before its time', async () => {
+    const poor = await addSetting(store, 1)
+    const refused = claimOf()
+    await reserve(poor, claimOf())
+    expect(await reserve(poor, refused)).toMatchObject({ reason: 'credits' })
+    await store.grant({
+      accountId: poor.accountId,
+      amount: 5,
+      reference: 'more',
+      transactionId: nextTransaction(),
+      now: NOW,
+    })
+    expect(await reserve(poor, refused)).toMatchObject({ ok: true })
+
+    const plain = await addSetting(store, 9)
+    const capability = await addCapability(store, plain.credential, { expiresAt: NOW + 9 * DAY_MS })
+    const setting = { ...plain, capability }
+    const once = claimOf()
+    const input = { ...reservation(setting, BOOT), once }
+    await store.reserveAttempt(input)
+    await refund(input.attempt.id)
+    const second = {
+      ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }),
+      once: { ...once, fingerprint: 'b3RoZXI' },
+    }
+    expect(await store.reserveAttempt(second)).toMatchObject({ ok: true })
+    expect(await reserve(setting, once)).toMatchObject({
+      record: { fingerprint: 'b3RoZXI', attempt: { id: second.attempt.id } },
+    })
+
+    await store.finishAttempt(ending(second.attempt, BOOT))
+    const late = NOW + DAY_MS
+    expect(await store.reserveAttempt({ ...reservation(setting, BOOT), once, now: late - 1 })).toMatchObject({
+      reason: 'repeated',
+    })
+    expect(await store.reserveAttempt({ ...reservation(setting, BOOT), once, now: late })).toMatchObject({
+      ok: true,
+    })
+  })
+
+  it('holds the key of an ambiguous attempt past its time and past the sweep', async () => {
+    const setting = await addSetting(store, 9)
+    const [lost, done] = [claimOf(), claimOf()]
+    const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: lost }
+    await store.reserveAttempt(input)
+    await store.finishAttempt(ending(input.attempt, BOOT, 'ambiguous'))
+    const other = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: done }
+    await store.reserveAttempt(other)
+    await store.finishAttempt({ ...ending(other.attempt, BOOT), answer: { keyHash: done.keyHash, sealed } })
+
+    await store.sweep(NOW + DAY_MS)
+    expect(
+      await store.reserveAttempt({ ...reservation(setting, BOOT), once: lost, now: NOW + 2 * DAY_MS }),
+    ).toMatchObject({
+      reason: 'repeated',
+      record: { attempt: { state: 'ambiguous' } },
+    })
+    const rows = await place.query(
+      `SELECT key_hash FROM idempotency_records WHERE key_hash IN ('${lost.keyHash}', '${done.keyHash}')`,
+    )
+    expect(rows.map((row) => row['key_hash'])).toEqual([lost.keyHash])
+  })
+
+  it('stores one receipt of a repeat, and names it to whoever comes later', async () => {
+    const setting = await addSetting(store, 9)
+    const once = claimOf()
+    const input = { ...reservation(setting, BOOT), once }
+    await store.reserveAttempt(input)
+    const ids = { keyHash: once.keyHash, attemptId: input.attempt.id }
+    const [first, second] = [receiptFor(setting.accountId), receiptFor(setting.accountId)]
+    expect(await store.keepReplayReceipt({ ...ids, receipt: first })).toBe(first.id)
+    expect(await store.keepReplayReceipt({ ...ids, receipt: second })).toBe(first.id)
+    expect(await store.getReceipt(first.id)).toEqual(first)
+    expect(await store.getReceipt(second.id)).toBeUndefined()
+    expect(await store.keepReplayReceipt({ ...ids, keyHash: 'none', receipt: second })).toBeUndefined()
+    expect(await reserve(setting, once)).toMatchObject({ record: { replayReceiptId: first.id } })
+  })
+
+  it('tells copies of the one use of a permit or a capability that they are repeats, not that it is used up', async () => {
+    const grant = await addGrant(store, 10)
+    const permit = await addPermit(store, grant)
+    const [once, lastKey] = [claimOf(), claimOf()]
+    const input = { ...execution(permit, BOOT), once }
+    const last = await addCapability(store, (await addSetting(store, 1)).credential, { maxUses: 1 })
+    const uses = await Promise.all(
+      times(20, () =>
+        store.reserveAttempt({
+          ...reservation(
+            { accountId: last.accountId, credential: { id: last.credentialId }, capability: last },
+            BOOT,
+          ),
+          once: lastKey,
+        }),
+      ),
+    )
+    expect(uses.filter((result) => !result.ok && result.reason === 'repeated')).toHaveLength(19)
+
+    const results = await Promise.all(
+      times(20, () => store.reserveAction({ ...execution(permit, BOOT), once })),
+    )
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(results.filter((result) => !result.ok && result.reason === 'repeated')).toHaveLength(19)
+    expect(await store.reserveAction({ ...input, once: claimOf() })).toMatchObject({ reason: 'permit' })
+  })
+})

@@ -1,0 +1,143 @@
+import { createSecretKey, randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Answer, MAX_KEPT_BYTES } from '../../../../src/egress/idempotency/answer.ts'
+import {
+  createKeyedCall,
+  type IdempotencyKeys,
+  KEY_TTL_MS,
+} from '../../../../src/egress/idempotency/keyed-call.ts'
+import { prepareRequest } from '../../../../src/egress/request.ts'
+import type { EgressRequest } from '../../../../src/egress/ports.ts'
+
+const NOW = Date.UTC(2026, 5, 1)
+const newKeys = (): IdempotencyKeys => ({
+  idempotencyKey: createSecretKey(randomBytes(32)),
+  answerKey: createSecretKey(randomBytes(32)),
+})
+const keys = newKeys()
+const prepare = (over: Partial<EgressRequest> = {}) =>
+  prepareRequest(
+    { url: 'https://api.example.com/v1/orders', method: 'POST', headers: {}, body: '{}', ...over },
+    { ports: [443], defaultHeaders: {} },
+  )
+const call = (over: Partial<Parameters<typeof createKeyedCall>[1]> = {}, of = keys) =>
+  createKeyedCall(of, {
+    scope: 'cap_1',
+    key: 'key-1',
+    request: prepare(),
+    credentialId: 'cred_1',
+    now: NOW,
+    ...over,
+  })
+const answer: Answer = {
+  status: 201,
+  headers: { 'content-type': 'text/plain' },
+  dropped: ['x-internal'],
+  body: Buffer.from('the answer to be kept'),
+}
+const sealedBy = (by: ReturnType<typeof call>, given = answer) => {
+  const kept = by.seal('att_1', given)
+  if (!kept) throw new Error('the answer was not kept')
+  return Buffer.from(kept.sealed)
+}
+
+describe('the key of a call', () => {
+  it('follows from lineage and key under the key of the installation, and from nothing else', () => {
+    const { claim, upstreamKey } = call()
+    expect(claim).toEqual({
+      keyHash: upstreamKey,
+      fingerprint: claim.fingerprint,
+      expiresAt: NOW + KEY_TTL_MS,
+    })
+    expect(call({ request: prepare({ body: 'other' }), now: NOW + 1 }).upstreamKey).toBe(upstreamKey)
+    for (const other of [call({ scope: 'cap_2' }), call({ key: 'key-2' }), call({}, newKeys())])
+      expect(other.upstreamKey).not.toBe(upstreamKey)
+    expect(upstreamKey).toMatch(/^[\w-]{43}$/)
+    expect(JSON.stringify(claim)).not.toContain('key-1')
+  })
+
+  it('has one fingerprint for a request, whatever the order of its headers, and another for everything that differs', () => {
+    const headers = { accept: 'a/b', 'content-type': 'c/d' }
+    const of = (over: Partial<EgressRequest>, credentialId = 'cred_1') =>
+      call({ request: prepare(over), credentialId }).claim.fingerprint
+    expect(of({ headers: { 'content-type': 'c/d', accept: 'a/b' } })).toBe(of({ headers }))
+    expect(of({ timeout_ms: 100 })).toBe(of({}))
+    expect(of({ body: undefined, body_base64: Buffer.from('{}').toString('base64') })).toBe(of({}))
+    const others = [
+      of({}),
+      of({ headers }),
+      of({ headers: { accept: 'a/b' } }),
+      of({ method: 'PUT' }),
+      of({ url: 'https://api.example.com/v1/orders?a=1' }),
+      of({ body: '{} ' }),
+      of({ body: undefined }),
+      of({ max_bytes: 5 }),
+      of({}, 'cred_2'),
+    ]
+    expect(new Set(others).size).toBe(others.length)
+  })
+})
+
+describe('a kept answer', () => {
+  it('opens as it was sealed, whatever its bytes', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          status: fc.integer({ min: 200, max: 599 }),
+          headers: fc.dictionary(fc.stringMatching(/^[a-z-]{1,20}$/), fc.string()),
+          dropped: fc.array(fc.string()),
+          body: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+        }),
+        (given) => {
+          const opened = call().open('att_1', sealedBy(call(), given))
+          expect({ ...opened, headers: { ...opened.headers } }).toEqual({
+            ...given,
+            headers: { ...given.headers },
+          })
+        },
+      ),
+      { numRuns: 100 },
+    )
+  })
+
+  it('shows nothing of itself, and is other bytes every time', () => {
+    const [one, two] = [sealedBy(call()), sealedBy(call())]
+    expect(one.equals(two)).toBe(false)
+    for (const part of ['the answer', 'text/plain', 'key-1', 'cap_1']) expect(one.includes(part)).toBe(false)
+  })
+
+  it('opens for the same call and attempt alone: not without the caller’s key, nor for another request', () => {
+    const sealed = sealedBy(call())
+    for (const other of [
+      call({ key: 'key-2' }),
+      call({ scope: 'cap_2' }),
+      call({ request: prepare({ body: 'other' }) }),
+      call({ credentialId: 'cred_2' }),
+      call({}, { ...keys, answerKey: newKeys().answerKey }),
+    ])
+      expect(() => other.open('att_1', sealed)).toThrow()
+    expect(() => call().open('att_2', sealed)).toThrow()
+  })
+
+  it('does not open when a byte of it was changed or left out', () => {
+    const sealed = sealedBy(call())
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expect(() => call().open('att_1', changed), `byte ${at}`).toThrow()
+    }
+    for (const length of [0, 5, 12, 28, sealed.length - 1])
+      expect(() => call().open('att_1', sealed.subarray(0, length)), `${length} bytes`).toThrow()
+  })
+
+  it('is kept up to a bound, and not at all beyond it', () => {
+    const body = Buffer.alloc(MAX_KEPT_BYTES)
+    expect(
+      call()
+        .open('att_1', sealedBy(call(), { ...answer, body }))
+        .body.equals(body),
+    ).toBe(true)
+    expect(call().seal('att_1', { ...answer, body: Buffer.alloc(MAX_KEPT_BYTES + 1) })).toBeUndefined()
+  })
+})
