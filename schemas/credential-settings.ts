@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CredentialKind } from './credential-kinds.ts'
 
 // What a stored credential is beyond one secret in one header. Nothing in here is secret: it is shown in lists, stored in the
 // clear and bound to the sealed secret, so that a changed row does not open.
@@ -94,6 +95,9 @@ export type PrivateTarget = z.infer<typeof PrivateTarget>
 const headerNames = z.array(HeaderName).min(1).max(32)
 
 export const CredentialSettings = z.strictObject({
+  kind: CredentialKind.optional().describe(
+    'What the secret is; without one it goes into the request as it is',
+  ),
   parts: z
     .record(PartName, z.enum(['secret', 'public']))
     .optional()

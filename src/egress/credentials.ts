@@ -7,6 +7,9 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Egress, WantedScope } from './ports.ts'
+import { isSigning } from './kinds/kind.ts'
+import { type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
+import { tokenHostsOf } from './kinds/token-url.ts'
 import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
@@ -58,14 +61,16 @@ export function createCredentials(parts: CredentialParts): Credentials {
 
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
-      const { header, scheme, hosts, settings } = injectionOf(parts.providers, input)
+      const { hosts, ...injection } = injectionOf(parts.providers, input)
+      const { secret, settings } = completeKind(input, injection.settings, parts)
+      const { header, scheme } = signingHeaderOf(settings) ?? injection
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
-      checkSecret(input.secret, { header, scheme, settings })
+      checkSecret(secret, { header, scheme, settings })
       checkPrivateTargets(settings.unsafe_private_targets, {
         isAdministrator: input.isAdministrator,
         bounds: parts.allowPrivateCidrs,
         ports: parts.egressPorts,
-        scope,
+        scope: { ...scope, hosts: [...scope.hosts, ...tokenHostsOf(settings)] },
       })
       const budgets = toLimits(input.budgets)
       const createdAt = now()
@@ -86,7 +91,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
         revokedAt: null,
       }
       await seals.run(async () => {
-        const sealed = await vault.seal(joinParts(input.secret, settings), bindingOf(credential))
+        const sealed = await vault.seal(joinParts(secret, settings), bindingOf(credential))
         await store.insertCredential({ ...credential, sealed }, budgets)
       })
       if (settings.unsafe_private_targets)
@@ -108,11 +113,12 @@ export function createCredentials(parts: CredentialParts): Credentials {
       return { items: items.map((item) => toCredentialMetadata(item, budgets.get(item.id) ?? [])), next }
     },
 
-    async rotateCredential(accountId, credentialId, secret) {
+    async rotateCredential(accountId, credentialId, given) {
       const credential = await find(accountId, credentialId)
       if (credential.revokedAt !== null)
         throw new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
       const { settings } = credential
+      const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
       checkSecret(secret, credential)
       const version = credential.version + 1
       await seals.run(async () => {
@@ -158,7 +164,7 @@ function ownInjection({ header, scheme, secret, scope, settings = {} }: CreateIn
   if (settings.placements && (header !== undefined || scheme !== undefined))
     throw refused('input_invalid', '/header', 'settings.placements say where the secrets go: leave this out')
   const name = header ?? 'authorization'
-  const parts = describeParts(secret, settings.parts)
+  const parts = settings.kind ? settings.parts : describeParts(secret, settings.parts)
   return {
     hosts: scope.hosts,
     ...(settings.placements
@@ -193,7 +199,13 @@ function presetInjection(provider: Provider, input: CreateInput): Injection {
         `/settings/${name}`,
         `${id} brings its own: leave this out, or use \`custom\``,
       )
-  if (parts === undefined && !secret.has(ONLY_PART))
+  if (parts !== undefined && settings.kind)
+    throw refused(
+      'input_invalid',
+      '/settings/kind',
+      `${id} takes several texts as they are: leave this out, or use \`custom\``,
+    )
+  if (parts === undefined && !settings.kind && !secret.has(ONLY_PART))
     throw refused('input_invalid', '/parts', `${id} takes one text: send it as \`secret\``)
   const { hosts } = scope
   const stranger = hosts?.find((host) => !isHostOf(provider, host))
@@ -236,8 +248,29 @@ function checkSecret(
   const { settings } = credential
   const placements = placementsOf(credential)
   checkParts(secret, settings.parts)
+  if (settings.kind) return checkSettings({ ...settings, parts: undefined }, placements)
   checkSettings(settings, placements)
   checkTexts(secret, placements)
+}
+
+/**
+ * The secret and the settings of a new credential; a kind names its parts itself.
+ * @param placed what the provider makes of the settings that were given
+ */
+function completeKind(
+  { secret, settings: given = {} }: CreateInput,
+  placed: CredentialSettings,
+  { egressPorts }: CredentialParts,
+): CompletedParts {
+  const { kind } = placed
+  if (!kind) return { secret, settings: placed }
+  if (given.parts && kind.type !== 'hmac')
+    throw refused('input_invalid', '/settings/parts', `${kind.type} names its parts itself: leave this out`)
+  if (given.placements && isSigning(kind))
+    throw refused('input_invalid', '/settings/placements', `${kind.type} signs the request: leave this out`)
+  const { placements, ...rest } = placed
+  const settings = placements && !isSigning(kind) ? placed : rest
+  return completeParts(secret, settings, { ports: egressPorts })
 }
 
 /** An allow-list is required, and every entry of it must be something a canonical request can match. */

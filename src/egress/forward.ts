@@ -15,6 +15,7 @@ import { namesDropped, pickResponseHeaders } from './headers.ts'
 import type { Answer } from './idempotency/answer.ts'
 import { createKeyedCall, type KeyedCall } from './idempotency/keyed-call.ts'
 import { replay } from './idempotency/replay.ts'
+import { refuseTokenEndpoint } from './kinds/token-url.ts'
 import { newAttempt } from './new-attempt.ts'
 import type { Paid } from './paid.ts'
 import { placementsOf } from './placement/place.ts'
@@ -206,6 +207,7 @@ export function createForward(parts: ForwardParts): Forward {
       if (!checked) throw grant.credentialGone()
       const { request, credential } = checked
       grant.check(checked)
+      refuseTokenEndpoint(credential.settings, request.target.url)
       applyPolicy(await parts.readPolicy(), request)
 
       const keyed =

@@ -14,6 +14,8 @@ import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
 import { applyPolicy, createForward, type Forward } from './forward.ts'
 import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
+import { createKinds } from './kinds/index.ts'
+import { createTokenHttp } from './kinds/token-http.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
@@ -83,14 +85,21 @@ export function createEgress(parts: EgressParts): OpenEgress {
     (problem) => log.warn({ reason: problem }, 'egress-policy'),
     now,
   )
+  const checkHost = async (host: string) => checkPolicy(await readPolicy(), host)
+  const createLeakGate = parts.createLeakGate ?? createLeakGates(parts.searchThreads)
+  const reach = createReach(parts.policy, parts.allowPrivateCidrs)
+  const tokenHttp = { ...parts, reach, checkHost }
+  const kinds = createKinds({
+    ...parts,
+    createLeakGate,
+    askFor: (credential) => createTokenHttp(tokenHttp, credential),
+  })
   const runner = createRunner({
     ...parts,
     attempts,
-    reach: createReach(parts.policy, parts.allowPrivateCidrs),
-    ...createOpenedCredentials({
-      vault: parts.vault,
-      createLeakGate: parts.createLeakGate ?? createLeakGates(parts.searchThreads),
-    }),
+    reach,
+    kinds,
+    ...createOpenedCredentials({ vault: parts.vault, createLeakGate }),
     baseUrl,
   })
   const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
@@ -107,12 +116,14 @@ export function createEgress(parts: EgressParts): OpenEgress {
     listAttempts: attempts.list,
     rotateAuthority: rotations.start,
     latestRotation: rotations.latest,
-    checkHost: async (host) => checkPolicy(await readPolicy(), host),
+    checkHost,
     async recover() {
       await publishAuthority({ store, authority, now })
       await attempts.recover()
       await rotations.resume()
     },
-    close: rotations.close,
+    async close() {
+      await Promise.all([rotations.close(), kinds.settled()])
+    },
   }
 }

@@ -7,6 +7,8 @@ import { Secret } from '../lib/secret.ts'
 import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
+import { GatewayError } from '../core/errors.ts'
+import type { Kinds } from './kinds/index.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
 import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
@@ -24,6 +26,7 @@ export interface RunnerParts extends OpenedCredentials {
   readonly resolver: Resolver
   readonly reach: Reach
   readonly sender: Sender
+  readonly kinds: Pick<Kinds, 'ready' | 'sign' | 'answered'>
   readonly allowSandboxName: boolean
   readonly baseUrl: string
   readonly bootId: string
@@ -64,11 +67,17 @@ export function createRunner(parts: RunnerParts): Runner {
       const addresses =
         paid.addresses ?? (await endings.refundOnFailure(paid, () => resolveAndMark(parts, paid)))
       const opened = await endings.refundOnFailure(paid, () => openCredential(parts, paid))
-      const message = await endings.refundOnFailure(paid, async () => withSecrets(paid, opened))
+      const { message, signature } = await endings.refundOnFailure(paid, () =>
+        withSecrets(parts, paid, opened),
+      )
       const result = await sendOnce(parts, paid, addresses, message)
-      return result.ok
-        ? await endings.deliver(paid, { response: result.response, addresses, opened })
-        : await endings.fail(paid, result)
+      if (!result.ok) return await endings.fail(paid, result)
+      const { response } = result
+      const sought =
+        opened &&
+        paid.credential &&
+        parts.kinds.answered(paid.credential, opened, { status: response.status, signature })
+      return await endings.deliver(paid, { response, addresses, opened: sought })
     },
   }
 }
@@ -125,7 +134,7 @@ async function resolve(
 /** The opening of step 4: after `sending` is on disk, and only then. */
 async function openCredential(
   parts: RunnerParts,
-  { credential }: Paid,
+  { attempt, credential, request }: Paid,
 ): Promise<OpenedCredential | undefined> {
   await parts.fault.at('after_sending')
   if (!credential) return undefined
@@ -136,7 +145,15 @@ async function openCredential(
     throw new Unsent('credential_unavailable', credentialUnavailable(cause))
   }
   await parts.fault.at('after_decrypt')
-  return opened
+  try {
+    const leftMs = request.timeoutMs - (parts.now() - attempt.createdAt)
+    return await parts.kinds.ready(credential, opened, Math.max(1, leftMs))
+  } catch (cause) {
+    throw new Unsent(
+      'credential_unavailable',
+      cause instanceof GatewayError ? cause : credentialUnavailable(cause),
+    )
+  }
 }
 
 /** Step 4: one request, by a sender that is given the vetted addresses and nothing else to dial. Never rejects. */
@@ -169,23 +186,44 @@ async function sendOnce(
 type Message = Pick<OutboundRequest, 'target' | 'headers' | 'body'>
 
 /**
- * The request as it was checked, with the secrets where the credential has them, and the Idempotency-Key of unsafe methods.
- * @throws {Unsent} where they have no room
+ * The request as it was checked, with the secrets where the credential has them, the Idempotency-Key of unsafe methods, and over all of it
+ * the signature, where the credential signs.
+ * @throws {Unsent} where they have no room, or the request cannot be signed
  */
-function withSecrets({ attempt, credential, request }: Paid, opened: OpenedCredential | undefined): Message {
+async function withSecrets(
+  { kinds }: RunnerParts,
+  { attempt, credential, request }: Paid,
+  opened: OpenedCredential | undefined,
+): Promise<{ readonly message: Message; readonly signature: string | undefined }> {
   const { idempotencyKey } = attempt
-  const toMessage = ({ target, headers, body }: PlacedRequest): Message => ({
-    target: target === undefined ? undefined : new Secret(target),
-    headers: new Secret(
-      idempotencyKey === null ? headers : [...headers, ['idempotency-key', idempotencyKey] as const],
-    ),
-    body,
+  const addKey = ({ headers, ...placed }: PlacedRequest): PlacedRequest => ({
+    ...placed,
+    headers: idempotencyKey === null ? headers : [...headers, ['idempotency-key', idempotencyKey] as const],
   })
+  const { method, target, headers, body } = request
   if (!credential || !opened)
-    return toMessage({ target: undefined, headers: request.headers, body: request.body })
+    return { message: toMessage(addKey({ target: undefined, headers, body })), signature: undefined }
   try {
-    return placeSecrets(request, placementsOf(credential), opened.parts).use(toMessage)
+    const placed = placeSecrets(request, placementsOf(credential), opened.parts).use(addKey)
+    const signed = await kinds.sign(credential, opened, { ...placed, method, url: target.url })
+    const isElsewhere = signed.url.href !== target.url.href
+    return {
+      message: toMessage({
+        target: isElsewhere ? signed.url.pathname + signed.url.search : placed.target,
+        headers: signed.headers,
+        body: signed.body,
+      }),
+      signature: signed.signature,
+    }
   } catch (cause) {
-    throw new Unsent('credential_unavailable', credentialUnavailable(cause))
+    throw cause instanceof GatewayError
+      ? new Unsent('request_unsignable', cause)
+      : new Unsent('credential_unavailable', credentialUnavailable(cause))
   }
 }
+
+const toMessage = ({ target, headers, body }: PlacedRequest): Message => ({
+  target: target === undefined ? undefined : new Secret(target),
+  headers: new Secret(headers),
+  body,
+})

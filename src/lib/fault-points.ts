@@ -24,6 +24,9 @@ export const EGRESS_POINTS = [
   'before_reply',
 ] as const
 
+/** The points of one exchange of a credential for a token, in order; those of the request to the token endpoint lie between the first two. */
+export const EXCHANGE_POINTS = ['before_exchange', 'after_exchange', 'after_token_stored'] as const
+
 /** The points of one x402 payment, in order. */
 export const PAYMENT_POINTS = [
   'before_claim',
@@ -57,6 +60,7 @@ export const AUTHORITY_POINTS = [
 
 export const FAULT_POINTS = [
   ...EGRESS_POINTS,
+  ...EXCHANGE_POINTS,
   ...PAYMENT_POINTS,
   ...REFUND_POINTS,
   ...DEBIT_POINTS,

@@ -5,6 +5,7 @@ import { budgetTables } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { auditTables, rotationTables } from './audit-tables.ts'
 import { idempotencyRecords } from './idempotency-tables.ts'
+import { mintedTables } from './minted-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -406,6 +407,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   budgetTables,
   rotationTables,
   idempotencyRecords,
+  mintedTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

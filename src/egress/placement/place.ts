@@ -4,18 +4,21 @@ import type { Placement } from '../../../schemas/credential-settings.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import type { HeaderPairs } from '../headers.ts'
+import { isSigning } from '../kinds/kind.ts'
 import type { SecretParts } from '../ports.ts'
 import { checkPath } from '../target.ts'
 import { insertMember } from './json-body.ts'
 import { ONLY_PART } from './parts.ts'
 
-/** Where a credential's secrets go: as its settings say, or in its one header. */
+/** Where a credential's secrets go: as its settings say, or in its one header; nowhere where it signs instead. */
 export const placementsOf = ({
   header,
   scheme,
   settings,
 }: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>): readonly Placement[] =>
-  settings.placements ?? [{ in: 'header', name: header, scheme }]
+  settings.kind && isSigning(settings.kind)
+    ? []
+    : (settings.placements ?? [{ in: 'header', name: header, scheme }])
 
 /** What is read of a request (request.ts). */
 interface CheckedMessage {

@@ -170,6 +170,7 @@ export const revokeCredential = command({ kind: 'transaction', touches: 'access'
       input.now,
       input.id,
     )
+    yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', input.id)
     return toCredential(row)
   },
 )

@@ -15,6 +15,7 @@ import * as edge from './edge.ts'
 import * as email from './email.ts'
 import * as idempotency from './idempotency.ts'
 import * as mandates from './mandates.ts'
+import * as mintedTokens from './minted-tokens.ts'
 import * as permits from './permits.ts'
 import * as records from './records.ts'
 import * as refunds from './refunds.ts'
@@ -53,6 +54,7 @@ export const commands = definitionsOf({
   ...email,
   ...idempotency,
   ...mandates,
+  ...mintedTokens,
   ...permits,
   ...records,
   ...refunds,

@@ -177,6 +177,20 @@ beforeAll(async () => {
   run('reopenClaim', { ...reopening, receiptId: receipt.id })
   run('reverseClaim', { id: gone.id, reason: 'authorization_expired', now: NOW })
 
+  const { id: credentialId } = setting.credential
+  for (const keyId of ['k_1', 'k_2'])
+    run('claimMint', { credentialId, accountId, version: 1, keyId, claim: keyId, now: NOW, until: NOW + 1 })
+  run('endMintClaim', { credentialId, claim: 'k_2', failed: null })
+  run('endMintClaim', { credentialId, claim: 'k_2', failed: { failure: '{}', retryAt: NOW } })
+  const minted = {
+    keyId: 'k_2',
+    fromGeneration: 1,
+    sealed: { ciphertext: 'a', iv: 'b', tag: 'c' },
+    mintedAt: NOW,
+  }
+  run('saveMintedTokens', { credentialId, accountId, ...minted, usableUntil: NOW + 1 })
+  run('distrustMintedTokens', { credentialId, generation: 2, mintedBefore: NOW })
+
   const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
   run('appendAuditEvents', [event], { kind: 'gateway' })
   run('noteDocument', { name: 'egress-policy', digest: 'd', event, acting: { kind: 'gateway' } })

@@ -1,0 +1,131 @@
+// Why no token could be minted, in words for whoever can mend it. A provider's own words are never passed on: some of them quote the
+// secret they were sent.
+import { GatewayError } from '../../core/errors.ts'
+
+export type FailureReason =
+  | 'unreachable'
+  | 'blocked'
+  | 'paused'
+  | 'no_answer'
+  | 'busy'
+  | 'refused'
+  | 'malformed'
+  | 'key_unusable'
+  | 'unreadable'
+  | 'in_progress'
+
+/** Facts that may be stored and shown: nothing in them is secret. */
+export interface FailureFacts {
+  readonly host: string
+  readonly reason: FailureReason
+  /** The error code, where it is one of the standard's. */
+  readonly oauthError?: string | undefined
+  readonly status?: number | undefined
+  readonly retryAfterMs?: number | undefined
+  /** A refresh token was sent before, and the answer with its successor may have been lost. */
+  readonly maybeSpent?: boolean | undefined
+}
+
+export class ExchangeFailed extends Error {
+  readonly facts: FailureFacts
+  constructor(facts: FailureFacts, cause?: unknown) {
+    super(`token exchange: ${facts.reason}`, { cause })
+    this.name = 'ExchangeFailed'
+    this.facts = facts
+  }
+}
+
+const OAUTH_ERRORS = new Set([
+  // RFC 6749, 5.2
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  // RFC 8707, and the authorization endpoint's that token endpoints use as well
+  'invalid_target',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+])
+/** A code that is none of the standard's may hold anything. */
+export const knownError = (code: unknown): string | undefined =>
+  typeof code === 'string' && OAUTH_ERRORS.has(code) ? code : undefined
+
+const PASSING = new Set<FailureReason>(['unreachable', 'no_answer', 'busy', 'paused', 'in_progress'])
+/** Whether waiting may help; otherwise an operator has to do something. */
+export const isPassing = ({ reason }: FailureFacts): boolean => PASSING.has(reason)
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 60_000
+/** So that a provider is not asked again by every call while its answer is known. */
+const OPERATORS_WAIT_MS = 30_000
+
+/** @param failures how often in a row it failed before */
+export function waitAfter(facts: FailureFacts, failures: number): number {
+  if (!isPassing(facts)) return OPERATORS_WAIT_MS
+  const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10))
+  return Math.max(wait, Math.min(facts.retryAfterMs ?? 0, 5 * LONGEST_WAIT_MS))
+}
+
+/** @returns 503 credential_unavailable: what failed, and who can mend it */
+export function tokenUnavailable(facts: FailureFacts, retryAfterMs: number, cause?: unknown): GatewayError {
+  const { host, oauthError, status } = facts
+  const mendedBy = isPassing(facts) ? 'waiting' : 'operator'
+  return new GatewayError(
+    'credential_unavailable',
+    `No access token could be had for this credential: ${wordsOf(facts)} Nothing was sent and the credit was returned.`,
+    {
+      cause,
+      reason: `token_${facts.reason}`,
+      extras: {
+        failed: 'token_exchange',
+        token_host: host,
+        mended_by: mendedBy,
+        ...(oauthError === undefined ? {} : { oauth_error: oauthError }),
+        ...(status === undefined ? {} : { token_status: status }),
+        ...(mendedBy === 'waiting'
+          ? { retry_after_seconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) }
+          : {}),
+      },
+    },
+  )
+}
+
+function wordsOf({ host, reason, oauthError, status, maybeSpent }: FailureFacts): string {
+  switch (reason) {
+    case 'unreachable':
+      return `${host} could not be reached. Try again later.`
+    case 'blocked':
+      return `${host} may not be reached: it is denied by the operator, or its name leads to an address that is not public. Ask the operator.`
+    case 'paused':
+      return 'the operator has paused all outbound requests. Try again later.'
+    case 'no_answer':
+      return `${host} was asked, but gave no complete answer. Try again later.`
+    case 'busy':
+      return `${host} answered ${status ?? 'that it is busy'}. Try again later.`
+    case 'in_progress':
+      return `${host} is being asked for one and has not answered in time. Try again in a moment.`
+    case 'malformed':
+      return `${host} gave an answer that is no token. Ask the operator to check the token endpoint.`
+    case 'key_unusable':
+      return 'the stored private key could not be used. Ask the operator to store it again.'
+    case 'unreadable':
+      return 'the stored token is not what was sealed. Ask the operator to replace the secret of the credential.'
+    case 'refused':
+      return `${host} refused (${oauthError ?? `status ${status ?? 'unknown'}`}). ${refusedWords(oauthError, maybeSpent)}`
+  }
+}
+
+function refusedWords(error: string | undefined, maybeSpent = false): string {
+  if (error === 'invalid_grant' && maybeSpent)
+    return 'An earlier exchange ended without an answer, and the provider takes each refresh token once. Ask the operator to authorise again and to replace the secret of the credential.'
+  if (error === 'invalid_grant')
+    return 'What is stored was revoked, has expired or was used elsewhere. Ask the operator to authorise again and to replace the secret of the credential.'
+  if (error === 'invalid_client' || error === 'unauthorized_client')
+    return 'Ask the operator to check the client id, its secret and what the client may do.'
+  if (error === 'invalid_scope' || error === 'invalid_target')
+    return 'Ask the operator to check the scopes and parameters of the credential.'
+  return 'Ask the operator to check the credential.'
+}

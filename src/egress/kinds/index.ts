@@ -1,0 +1,141 @@
+// How a request gets its token or its signature, as run.ts sees it.
+import type { SealedCredential } from '../../store/ports.ts'
+import type { CreateLeakGate, LeakGate } from '../leak/inspection.ts'
+import type { OpenedCredential } from '../opened-credential-cache.ts'
+import { ONLY_PART, secretParts } from '../placement/parts.ts'
+import { signSigv4 } from './aws-sigv4.ts'
+import { signHmac } from './hmac.ts'
+import { isSigning, type RequestToSign, type Signature } from './kind.ts'
+import { createMinter, type MinterParts } from './minter.ts'
+import { TOKEN_KEY_PART } from './token-seal.ts'
+
+export interface KindParts extends MinterParts {
+  readonly createLeakGate: CreateLeakGate
+}
+
+export interface Kinds {
+  /**
+   * What goes into the request in the place of what is stored: itself, or the token that was minted from it.
+   * @throws {GatewayError} credential_unavailable, saying what failed and who can mend it
+   */
+  ready(credential: SealedCredential, opened: OpenedCredential, withinMs: number): Promise<OpenedCredential>
+  /**
+   * The request with its signature, where the kind signs.
+   * @throws {GatewayError} target_invalid
+   */
+  sign(credential: SealedCredential, opened: OpenedCredential, request: RequestToSign): Promise<SignedRequest>
+  /**
+   * Looks at the status of an answer: a minted token that was refused is not used again.
+   * @returns what the answer has to be searched for
+   */
+  answered(
+    credential: SealedCredential,
+    opened: OpenedCredential,
+    answer: { readonly status: number; readonly signature: string | undefined },
+  ): OpenedCredential
+  /** Resolves when every exchange that was begun is stored. */
+  settled(): Promise<void>
+}
+
+export interface SignedRequest extends RequestToSign {
+  readonly signature: string | undefined
+}
+
+/** Never sent to any upstream, so that no answer can hold them. */
+const NEVER_SENT = new Set([TOKEN_KEY_PART, 'private_key'])
+
+/** Tokens and signatures of credentials that are more than a text in a header. */
+export function createKinds(parts: KindParts): Kinds {
+  const minter = createMinter(parts)
+  const minted = new WeakMap<
+    OpenedCredential,
+    { readonly generation: number; readonly ready: OpenedCredential }
+  >()
+  const generations = new WeakMap<OpenedCredential, number>()
+
+  return {
+    async ready(credential, opened, withinMs) {
+      const { kind } = credential.settings
+      if (!kind || isSigning(kind)) return opened
+      const { accessToken, refreshToken, generation } = await minter.tokenFor(
+        credential,
+        opened.parts,
+        withinMs,
+      )
+      const known = minted.get(opened)
+      if (known?.generation === generation) return known.ready
+      const stored = new Map([...opened.parts].filter(([name]) => !NEVER_SENT.has(name)))
+      const others = secretParts(stored, credential.settings)
+      let gate: LeakGate | undefined
+      const ready: OpenedCredential = {
+        parts: new Map([[ONLY_PART, accessToken]]),
+        gate: () =>
+          (gate ??= parts.createLeakGate(
+            [accessToken, ...(refreshToken ? [refreshToken] : []), ...others],
+            credential,
+          )),
+      }
+      minted.set(opened, { generation, ready })
+      generations.set(ready, generation)
+      return ready
+    },
+
+    async sign(credential, opened, request) {
+      const { kind } = credential.settings
+      if (!kind || !isSigning(kind)) return { ...request, signature: undefined }
+      const signature =
+        kind.type === 'hmac'
+          ? signHmac(kind, opened.parts, request, parts.now())
+          : await signSigv4(kind, opened.parts, request, parts.now())
+      return addSignature(request, signature)
+    },
+
+    answered(credential, opened, { status, signature }) {
+      const generation = generations.get(opened)
+      if (status === 401 && generation !== undefined) void minter.distrust(credential, generation)
+      // An upstream that refuses a signature says which one it saw, and that one opens nothing.
+      const isRefusal = status === 401 || status === 403
+      return signature === undefined || isRefusal ? opened : alsoSeek(opened, signature)
+    },
+
+    settled: () => minter.settled(),
+  }
+}
+
+function addSignature(request: RequestToSign, { headers, url, value }: Signature): SignedRequest {
+  const added = new Set(headers.map(([name]) => name))
+  return {
+    ...request,
+    url: url ?? request.url,
+    headers: [...request.headers.filter(([name]) => !added.has(name)), ...headers],
+    signature: value,
+  }
+}
+
+/** Whoever reads a signature can send the same request again for some minutes, past budgets and a revocation. */
+function alsoSeek(opened: OpenedCredential, signature: string): OpenedCredential {
+  const forms = [...new Set([signature, encodeURIComponent(signature), signature.replaceAll('/', '\\/')])]
+  return {
+    parts: opened.parts,
+    gate: () => ({
+      async inspect(response) {
+        const where = findSignature(response, forms)
+        return where === undefined
+          ? opened.gate().inspect(response)
+          : { ok: false, reason: 'reflected', where, encoding: 'signature' }
+      },
+    }),
+  }
+}
+
+function findSignature(
+  { headers, body }: Parameters<LeakGate['inspect']>[0],
+  forms: readonly string[],
+): 'headers' | 'body' | undefined {
+  if (headers.some(({ value }) => forms.some((form) => value.includes(form)))) return 'headers'
+  return forms.some((form) => body.includes(form)) ? 'body' : undefined
+}
+
+/** Whether the kind puts its own headers into the request, so that nothing else is placed. */
+export const placesItself = ({ settings: { kind } }: Pick<SealedCredential, 'settings'>): boolean =>
+  kind !== undefined && isSigning(kind)

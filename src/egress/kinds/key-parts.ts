@@ -1,0 +1,26 @@
+// The texts and keys among the parts of a credential.
+import { createPrivateKey, type KeyObject } from 'node:crypto'
+import type { CredentialKind } from '../../../schemas/credential-kinds.ts'
+import type { SecretParts } from '../ports.ts'
+
+/** Text of a part that the rules of its kind require. */
+export function readPart(parts: SecretParts, name: string): string {
+  const secret = parts.get(name)
+  if (!secret) throw new Error(`the credential has no part ${name}`)
+  return secret.use((text) => text)
+}
+
+/** Algorithm of what the private key signs. */
+export function algorithmOf(kind: CredentialKind): 'RS256' | 'PS256' | 'ES256' | 'EdDSA' {
+  if (kind.type === 'oauth2_jwt_bearer') return kind.algorithm ?? 'RS256'
+  return ('key_algorithm' in kind && kind.key_algorithm) || 'RS256'
+}
+
+/** PKCS#8, PKCS#1 (as GitHub gives it) and SEC 1. The errors of the parser may quote the key, so none is passed on. */
+export function readPrivateKey(parts: SecretParts): KeyObject | undefined {
+  try {
+    return createPrivateKey(readPart(parts, 'private_key'))
+  } catch {
+    return undefined
+  }
+}

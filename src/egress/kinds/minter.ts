@@ -1,0 +1,301 @@
+// One token for everybody who needs it: kept sealed in the store, minted by one exchange at a time over all replicas, renewed before it
+// expires. A new refresh token is stored before the access token beside it is used: a provider that replaces refresh tokens has
+// forgotten the old one.
+import { randomUUID } from 'node:crypto'
+import type { Fault } from '../../lib/fault-points.ts'
+import { digestCanonical } from '../../lib/canonical-json.ts'
+import { isObject } from '../../lib/json.ts'
+import type { Logger } from '../../lib/log.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
+import type { SecretParts } from '../ports.ts'
+import { exchange } from './exchange.ts'
+import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
+import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
+import { createTokenSeal, type MintedTokens, type TokenSeal } from './token-seal.ts'
+import { EXCHANGE_MS } from './token-http.ts'
+import { tokenUrlOf } from './token-url.ts'
+
+/** Longer than one exchange may take, so that a claim only lapses when whoever had it is gone. */
+const CLAIM_MS = EXCHANGE_MS + 5_000
+/** How long others wait for an exchange: a claim that lapsed, and one exchange of their own. */
+const PATIENCE_MS = CLAIM_MS + EXCHANGE_MS
+const FIRST_POLL_MS = 25
+const LONGEST_POLL_MS = 400
+/** A token is not used in its last minute, nor in the last tenth of a short life: clocks differ, and requests take time. */
+const SKEW_MS = 60_000
+/** Where the provider does not say (RFC 6749, 5.1). */
+const UNTOLD_LIFETIME_MS = 15 * 60_000
+/** A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. */
+const TRUSTED_MS = 60_000
+/** While the store takes nothing, the only copy of a new refresh token is in this process. */
+const SAVE_FOR_MS = 10 * 60_000
+
+export interface MinterParts {
+  readonly store: Pick<
+    Store,
+    'getMintedTokens' | 'claimMint' | 'saveMintedTokens' | 'endMintClaim' | 'distrustMintedTokens'
+  >
+  readonly askFor: (credential: SealedCredential) => AskTokenEndpoint
+  readonly now: () => number
+  readonly log: Logger
+  readonly fault: Fault
+}
+
+/** A token in use, and what else an answer must not hold. */
+export interface Minted {
+  readonly accessToken: Secret<string>
+  readonly refreshToken: Secret<string> | undefined
+  readonly generation: number
+}
+
+export interface Minter {
+  /**
+   * @param withinMs how long this caller waits; the exchange goes on for others
+   * @throws {GatewayError} credential_unavailable, saying what failed and who can mend it
+   */
+  tokenFor(credential: SealedCredential, parts: SecretParts, withinMs: number): Promise<Minted>
+  /** The upstream refused the token: the next request mints another, unless this one is too young to be worn out. */
+  distrust(credential: SealedCredential, generation: number): Promise<void>
+  /** Resolves when every exchange that was begun is stored. */
+  settled(): Promise<void>
+}
+
+interface Context {
+  readonly credential: SealedCredential
+  readonly parts: SecretParts
+  readonly kind: MintingKind
+  readonly host: string
+  readonly seal: TokenSeal
+  /** Digest of what is asked for: a token that was minted for other scopes is not used. */
+  readonly recipe: string
+}
+
+/** Mints tokens from stored credentials. */
+export function createMinter(parts: MinterParts): Minter {
+  const { store, now, log } = parts
+  const flights = new Map<string, Promise<Minted>>()
+
+  function fly(context: Context): Promise<Minted> {
+    const { credential, seal } = context
+    const key = `${credential.id} ${credential.version} ${seal.keyId}`
+    const known = flights.get(key)
+    if (known) return known
+    const flight = mint(parts, context).finally(() => flights.delete(key))
+    // Whoever asked may have stopped waiting.
+    flight.catch(() => {})
+    flights.set(key, flight)
+    return flight
+  }
+
+  return {
+    async tokenFor(credential, secrets, withinMs) {
+      const context = contextOf(credential, secrets)
+      const { host } = context
+      try {
+        const row = await store.getMintedTokens(credential.id, credential.accountId)
+        const usable = readUsable(context, row, now())
+        if (usable) return usable
+        refuseWhileWaiting(context, row, now())
+        return await within(fly(context), withinMs, host)
+      } catch (thrown) {
+        if (thrown instanceof ExchangeFailed)
+          throw tokenUnavailable(thrown.facts, thrown.facts.retryAfterMs ?? 0, thrown)
+        throw thrown
+      }
+    },
+
+    async distrust({ id }, generation) {
+      try {
+        const mintedBefore = now() - TRUSTED_MS
+        if (await store.distrustMintedTokens({ credentialId: id, generation, mintedBefore }))
+          log.info({ credential: id }, 'an upstream refused a minted token before its time')
+      } catch (thrown) {
+        log.error({ credential: id, err: thrown }, 'a refused token could not be marked')
+      }
+    },
+
+    async settled() {
+      while (flights.size > 0) await Promise.allSettled(flights.values())
+    },
+  }
+}
+
+function contextOf(credential: SealedCredential, parts: SecretParts): Context {
+  const { kind } = credential.settings
+  if (!kind || isSigning(kind)) throw new Error('no token is minted from this credential')
+  return {
+    credential,
+    parts,
+    kind,
+    host: tokenUrlOf(kind).hostname,
+    seal: createTokenSeal(parts),
+    recipe: digestCanonical(kind),
+  }
+}
+
+/** @throws {ExchangeFailed} where the row is of this key and was changed */
+function openRow({ seal, host }: Context, row: MintedRow | undefined): MintedTokens | undefined {
+  if (!row?.sealed || row.keyId !== seal.keyId) return undefined
+  try {
+    return seal.open(row.sealed, row)
+  } catch (thrown) {
+    throw new ExchangeFailed({ host, reason: 'unreadable' }, thrown)
+  }
+}
+
+function readUsable(context: Context, row: MintedRow | undefined, at: number): Minted | undefined {
+  if (!row || (row.usableUntil ?? 0) <= at) return undefined
+  const tokens = openRow(context, row)
+  if (!tokens || tokens.recipe !== context.recipe) return undefined
+  return { ...tokens, generation: row.generation }
+}
+
+/** @throws {ExchangeFailed} the failure that is known, until the provider may be asked again */
+function refuseWhileWaiting({ seal, host }: Context, row: MintedRow | undefined, at: number): void {
+  if (!row || row.keyId !== seal.keyId || row.retryAt === null || row.retryAt <= at) return
+  const facts = readFacts(row) ?? { host, reason: 'unreachable' }
+  throw new ExchangeFailed({ ...facts, retryAfterMs: row.retryAt - at })
+}
+
+function readFacts({ failure }: MintedRow): FailureFacts | undefined {
+  if (failure === null) return undefined
+  const facts: unknown = JSON.parse(failure)
+  return isObject(facts) ? (facts as unknown as FailureFacts) : undefined
+}
+
+/** Waits until this process may ask, or somebody else has the token. */
+async function mint(parts: MinterParts, context: Context): Promise<Minted> {
+  const { store, now } = parts
+  const { credential, seal, host } = context
+  const { id: credentialId, accountId, version } = credential
+  const giveUpAt = now() + PATIENCE_MS
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(LONGEST_POLL_MS, pollMs * 2)) {
+    const at = now()
+    const claim = randomUUID()
+    const until = at + CLAIM_MS
+    const { keyId } = seal
+    const claimed = await store.claimMint({ credentialId, accountId, version, keyId, claim, now: at, until })
+    if (claimed.outcome === 'changed') throw new ExchangeFailed({ host, reason: 'in_progress' })
+    if (claimed.outcome === 'claimed') return exchangeOnce(parts, context, { ...claimed, claim })
+    const usable = readUsable(context, claimed.row, now())
+    if (usable) return usable
+    if (now() >= giveUpAt) throw new ExchangeFailed({ host, reason: 'in_progress' })
+    await sleep(pollMs)
+  }
+}
+
+interface Claimed {
+  readonly row: MintedRow
+  readonly claim: string
+  readonly isInterrupted: boolean
+}
+
+async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claimed): Promise<Minted> {
+  const { store, now, fault } = parts
+  const { credential, kind, recipe, seal, host } = context
+  const { id: credentialId, accountId } = credential
+  const { row, claim } = claimed
+  const end = () => store.endMintClaim({ credentialId, claim, failed: null })
+  const at = now()
+  const usable = readUsable(context, row, at)
+  if (usable) {
+    await end()
+    return usable
+  }
+  try {
+    refuseWhileWaiting(context, row, at)
+  } catch (thrown) {
+    await end()
+    throw thrown
+  }
+
+  let held: MintedTokens | undefined
+  let answer: Awaited<ReturnType<typeof exchange>>
+  try {
+    held = openRow(context, row)
+    await fault.at('before_exchange')
+    const ask = parts.askFor(credential)
+    answer = await exchange({ kind, parts: context.parts, refreshToken: held?.refreshToken, ask, now: at })
+  } catch (thrown) {
+    throw await recordFailure(parts, context, claimed, thrown)
+  }
+  await fault.at('after_exchange')
+
+  const accessToken = new Secret(answer.accessToken)
+  const refreshToken =
+    answer.refreshToken === undefined ? held?.refreshToken : new Secret(answer.refreshToken)
+  const lifetimeMs = answer.lifetimeMs ?? UNTOLD_LIFETIME_MS
+  const generation = row.generation + 1
+  const saved = await save(parts, {
+    credentialId,
+    accountId,
+    keyId: seal.keyId,
+    fromGeneration: row.generation,
+    sealed: seal.seal({ accessToken, refreshToken, recipe }, { credentialId, accountId, generation }),
+    mintedAt: at,
+    usableUntil: Math.floor(at + lifetimeMs - Math.min(SKEW_MS, lifetimeMs / 10)),
+  })
+  await fault.at('after_token_stored')
+  if (saved) return { accessToken, refreshToken, generation }
+  // The credential was revoked, its secret was replaced, or another exchange was faster.
+  const current = readUsable(context, await store.getMintedTokens(credentialId, accountId), now())
+  if (current) return current
+  throw new ExchangeFailed({ host, reason: 'in_progress' })
+}
+
+/** @returns what to throw; the failure is stored, so that no replica asks again before the provider may be asked */
+async function recordFailure(
+  { store, now, log }: MinterParts,
+  { credential, kind }: Context,
+  { row, claim, isInterrupted }: Claimed,
+  thrown: unknown,
+): Promise<unknown> {
+  if (!(thrown instanceof ExchangeFailed)) return thrown
+  const isSpending = kind.type === 'oauth2_refresh_token'
+  const maybeSpent =
+    isSpending &&
+    (isInterrupted || thrown.facts.reason === 'no_answer' || readFacts(row)?.maybeSpent === true)
+  const facts = { ...thrown.facts, ...(maybeSpent && { maybeSpent }) }
+  const waitMs = waitAfter(facts, row.failures)
+  const { id: credentialId } = credential
+  log.warn(
+    { event: 'token_exchange_failed', credential: credentialId, ...thrown.facts },
+    'no access token could be minted for a credential',
+  )
+  await store.endMintClaim({
+    credentialId,
+    claim,
+    failed: { failure: JSON.stringify(facts), retryAt: now() + waitMs },
+  })
+  return new ExchangeFailed({ ...facts, retryAfterMs: waitMs }, thrown)
+}
+
+/** Tries until the store takes it: after the exchange, the old refresh token may be worth nothing. */
+async function save(
+  { store, now, log }: MinterParts,
+  tokens: Parameters<Store['saveMintedTokens']>[0],
+): Promise<MintedRow | undefined> {
+  const giveUpAt = now() + SAVE_FOR_MS
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(5_000, pollMs * 2)) {
+    try {
+      return await store.saveMintedTokens(tokens)
+    } catch (thrown) {
+      log.error({ credential: tokens.credentialId, err: thrown }, 'a minted token could not be stored yet')
+      if (now() >= giveUpAt) throw thrown
+      await sleep(pollMs)
+    }
+  }
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+async function within<T>(flight: Promise<T>, ms: number, host: string): Promise<T> {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new ExchangeFailed({ host, reason: 'in_progress' })), ms)
+  try {
+    return await Promise.race([flight, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,181 @@
+// What each kind needs when it is stored: its parts, a key that can be used, an endpoint that may be asked, templates that can be filled.
+// An operator learns here what would otherwise fail at an agent's first call.
+import type { KeyObject } from 'node:crypto'
+import type { CredentialKind, KindOf } from '../../../schemas/credential-kinds.ts'
+import type { CredentialSettings } from '../../../schemas/credential-settings.ts'
+import { GatewayError } from '../../core/errors.ts'
+import { newTokenKey, TOKEN_KEY_PART } from './token-seal.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { SecretParts } from '../ports.ts'
+import { parseTarget } from '../target.ts'
+import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
+import { findTemplateFault } from './hmac-template.ts'
+import { isSigning } from './kind.ts'
+import { tokenUrlOf } from './token-url.ts'
+
+interface PartRules {
+  readonly required: readonly string[]
+  readonly optional?: readonly string[]
+  readonly public?: readonly string[]
+  /** Whether an operator may name further ones. */
+  readonly isOpen?: true
+}
+
+function partRulesOf(kind: CredentialKind): PartRules {
+  switch (kind.type) {
+    case 'oauth2_refresh_token':
+      return { required: ['refresh_token', ...clientParts(kind)] }
+    case 'oauth2_client_credentials':
+      return { required: clientParts(kind) }
+    case 'oauth2_jwt_bearer':
+    case 'github_app':
+      return { required: ['private_key'] }
+    case 'aws_sigv4':
+      return {
+        required: ['access_key_id', 'secret_access_key'],
+        optional: ['session_token'],
+        public: ['access_key_id'],
+      }
+    case 'hmac':
+      return { required: ['key'], isOpen: true }
+  }
+}
+
+function clientParts({
+  client_authentication: how = 'client_secret_basic',
+}: KindOf<'oauth2_refresh_token' | 'oauth2_client_credentials'>) {
+  if (how === 'none') return []
+  return how === 'private_key_jwt' ? ['private_key'] : ['client_secret']
+}
+
+export interface KindTargets {
+  readonly ports: readonly number[]
+}
+
+/** What is sealed and what the settings say of it, once the kind has been asked. */
+export interface CompletedParts {
+  readonly secret: SecretParts
+  readonly settings: CredentialSettings
+}
+
+/**
+ * Checks what an operator stores, and adds the key that minted tokens are sealed with.
+ * @param settings as given; those of a credential whose secret is replaced name its parts already
+ * @throws {GatewayError} input_invalid, input_missing_field
+ */
+export function completeParts(
+  given: SecretParts,
+  settings: CredentialSettings,
+  targets: KindTargets,
+): CompletedParts {
+  const { kind } = settings
+  if (!kind) return { secret: given, settings }
+  const { required, optional = [], public: publicNames = [], isOpen = false } = partRulesOf(kind)
+  if (given.has(TOKEN_KEY_PART))
+    throw refused(`/parts/${TOKEN_KEY_PART}`, 'the gateway makes this key: leave it out')
+  const missing = required.find((name) => !given.has(name))
+  if (missing !== undefined)
+    throw refused(
+      `/parts/${missing}`,
+      `${kind.type} needs ${list(required)} among its parts`,
+      'input_missing_field',
+    )
+  const stranger = [...given.keys()].find(
+    (name) => !isOpen && !required.includes(name) && !optional.includes(name),
+  )
+  if (stranger !== undefined)
+    throw refused(
+      `/parts/${stranger}`,
+      `${kind.type} is made of ${list([...required, ...optional])}: leave this part out`,
+    )
+
+  checkMinting(kind, given, targets)
+  if (kind.type === 'hmac') checkHmac(kind, given)
+  const described = Object.fromEntries(
+    [...given.keys()].map((name) => {
+      const isPublic =
+        publicNames.includes(name) || (isOpen && name !== 'key' && settings.parts?.[name] === 'public')
+      return [name, isPublic ? 'public' : 'secret'] as const
+    }),
+  )
+  if (isSigning(kind)) return { secret: given, settings: { ...settings, parts: described } }
+  return {
+    secret: new Map([...given, [TOKEN_KEY_PART, new Secret(newTokenKey())]]),
+    settings: { ...settings, parts: { ...described, [TOKEN_KEY_PART]: 'secret' } },
+  }
+}
+
+function checkMinting(kind: CredentialKind, parts: SecretParts, { ports }: KindTargets): void {
+  if (isSigning(kind)) return
+  const target = parseTarget(tokenUrlOf(kind).href, { ports })
+  if (!target.ok) throw refused('/settings/kind', `the token endpoint cannot be asked: ${target.detail}`)
+  if (!parts.has('private_key')) return
+  const key = readPrivateKey(parts)
+  if (!key) throw refused('/parts/private_key', 'this is no private key in PEM form without a passphrase')
+  const algorithm = algorithmOf(kind)
+  const type = key.asymmetricKeyType
+  const fits =
+    algorithm === 'EdDSA'
+      ? type === 'ed25519'
+      : algorithm === 'ES256'
+        ? isP256(key)
+        : type === 'rsa' || type === 'rsa-pss'
+  if (!fits) throw refused('/parts/private_key', `this key cannot sign ${algorithm}`)
+}
+
+const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1'
+
+function checkHmac(kind: KindOf<'hmac'>, parts: SecretParts): void {
+  const { headers = {}, query = {}, prehash, message, key_encoding = 'utf8', key_prefix = '' } = kind
+  const partNames = [...parts.keys()]
+  const check = (pointer: string, template: string, without: readonly string[]) => {
+    const fault = findTemplateFault(template, { partNames, without })
+    if (fault !== undefined) throw refused(`/settings/kind/${pointer}`, `the template ${fault}`)
+  }
+  if (prehash !== undefined) check('prehash', prehash, ['prehash', 'signature'])
+  check('message', message, prehash === undefined ? ['prehash', 'signature'] : ['signature'])
+  for (const [name, template] of Object.entries(headers)) check(`headers/${name}`, template, [])
+  for (const [name, template] of Object.entries(query))
+    check(`query/${name}`, template, template.includes('{signature}') ? [] : ['prehash'])
+  const places = [...Object.values(headers), ...Object.values(query)]
+  if (!places.some((template) => template.includes('{signature}')))
+    throw refused('/settings/kind/headers', 'one header or parameter has to carry {signature}')
+  const framing = Object.keys(headers).find((name) => FRAMING.has(name))
+  if (framing !== undefined)
+    throw refused(`/settings/kind/headers/${framing}`, 'the gateway sets this header itself')
+  const key = readPart(parts, 'key')
+  if (!key.startsWith(key_prefix)) throw refused('/parts/key', `the key does not begin with ${key_prefix}`)
+  const encoded = key.slice(key_prefix.length)
+  const isIntact =
+    key_encoding === 'utf8' ||
+    (key_encoding === 'hex' ? /^(?:[0-9a-fA-F]{2})+$/ : /^[A-Za-z0-9+/]+={0,2}$/).test(encoded)
+  if (!isIntact) throw refused('/parts/key', `the key is not ${key_encoding}`)
+}
+
+/** The header that a signature goes into, as lists show it; undefined where the kind does not sign. */
+export function signingHeaderOf({
+  kind,
+}: CredentialSettings): { readonly header: string; readonly scheme: string } | undefined {
+  if (!kind || !isSigning(kind)) return undefined
+  if (kind.type === 'aws_sigv4') return { header: 'authorization', scheme: 'AWS4-HMAC-SHA256' }
+  const [name = 'authorization'] =
+    Object.entries(kind.headers ?? {}).find(([, template]) => template.includes('{signature}')) ?? []
+  return { header: name, scheme: '' }
+}
+
+const FRAMING = new Set(
+  (
+    'accept-encoding connection content-encoding content-length expect host idempotency-key keep-alive range te trailer ' +
+    'transfer-encoding upgrade'
+  ).split(' '),
+)
+
+const list = (names: readonly string[]) => names.join(' and ')
+
+function refused(
+  pointer: string,
+  message: string,
+  code: 'input_invalid' | 'input_missing_field' = 'input_invalid',
+): GatewayError {
+  return new GatewayError(code, `${pointer}: ${message}.`, { extras: { fields: [{ pointer, message }] } })
+}

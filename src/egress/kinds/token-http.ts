@@ -1,0 +1,68 @@
+// One request to a token endpoint, through the same gates as every other: policy, one resolution, addresses that the credential may reach, pinned, sent once,
+// no redirect.
+import type { Secret } from '../../lib/secret.ts'
+import type { SealedCredential } from '../../store/ports.ts'
+import type { HeaderPairs } from '../headers.ts'
+import type { PolicyVerdict } from '../policy.ts'
+import { ResolveError, type Resolver, type Sender } from '../ports.ts'
+import type { Reach } from '../reach/private-targets.ts'
+import { ExchangeFailed } from './failure.ts'
+import type { AskTokenEndpoint } from './kind.ts'
+
+export const EXCHANGE_MS = 10_000
+const MAX_ANSWER_BYTES = 64 * 1024
+
+export interface TokenHttpParts {
+  readonly resolver: Resolver
+  readonly sender: Sender
+  readonly reach: Reach
+  readonly checkHost: (host: string) => Promise<PolicyVerdict>
+  readonly now: () => number
+}
+
+/** @returns asks for tokens of this credential, over connections that serve nothing else */
+export function createTokenHttp(
+  parts: TokenHttpParts,
+  credential: Pick<SealedCredential, 'id' | 'settings'>,
+): AskTokenEndpoint {
+  const { resolver, sender, reach, checkHost, now } = parts
+  return async ({ method, url, headers, body }) => {
+    const host = url.hostname
+    const verdict = await checkHost(host)
+    if (!verdict.ok)
+      throw new ExchangeFailed({ host, reason: verdict.reason === 'paused' ? 'paused' : 'blocked' })
+    const began = now()
+    const found = await resolveAll(resolver, host)
+    if (found.length === 0) throw new ExchangeFailed({ host, reason: 'unreachable' })
+    const policy = reach({ host, port: url.port === '' ? 443 : Number(url.port) }, credential)
+    if (!found.every((address) => policy.classify(address).ok))
+      throw new ExchangeFailed({ host, reason: 'blocked' })
+    const result = await sender.send({
+      method,
+      url,
+      addresses: found,
+      reach: policy,
+      headers: headers as Secret<HeaderPairs>,
+      body: body?.use((text) => Buffer.from(text)),
+      partition: `${credential.id} tokens`,
+      timeoutMs: Math.max(1, EXCHANGE_MS - (now() - began)),
+      maxResponseBytes: MAX_ANSWER_BYTES,
+    })
+    if (result.ok) return result.response
+    const { phase } = result
+    throw new ExchangeFailed({
+      host,
+      reason: phase === 'before_send' ? 'unreachable' : phase === 'after_send' ? 'no_answer' : 'malformed',
+      status: phase === 'response' ? result.status : undefined,
+    })
+  }
+}
+
+async function resolveAll(resolver: Resolver, host: string): Promise<readonly string[]> {
+  try {
+    return await resolver.resolve(host, EXCHANGE_MS)
+  } catch (thrown) {
+    if (thrown instanceof ResolveError) throw new ExchangeFailed({ host, reason: 'unreachable' }, thrown)
+    throw thrown
+  }
+}

@@ -1,0 +1,154 @@
+// One grant at an OAuth 2.0 token endpoint (RFC 6749, 3.2), through the safe way out. Whatever comes back is a token or a failure; the
+// provider's own words stay here.
+import { importPKCS8 } from 'jose'
+import {
+  ClientSecretBasic,
+  ClientSecretPost,
+  type ClientAuth,
+  customFetch,
+  genericTokenEndpointRequest,
+  None,
+  PrivateKeyJwt,
+  processGenericTokenEndpointResponse,
+  ResponseBodyError,
+  WWWAuthenticateChallengeError,
+} from 'oauth4webapi'
+import type { KindOf } from '../../../schemas/credential-kinds.ts'
+import { isObject } from '../../lib/json.ts'
+import { Secret } from '../../lib/secret.ts'
+import type { HeaderPairs } from '../headers.ts'
+import { MIN_SECRET_BYTES } from '../leak/search.ts'
+import type { SecretParts } from '../ports.ts'
+import { ExchangeFailed, knownError } from './failure.ts'
+import type { AskTokenEndpoint, MintedAnswer, TokenEndpointAnswer } from './kind.ts'
+import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
+
+export interface TokenGrant {
+  readonly tokenUrl: URL
+  readonly clientId: string
+  readonly clientAuth: ClientAuth
+  readonly grantType: string
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+/** @throws {ExchangeFailed} */
+export async function requestToken(ask: AskTokenEndpoint, grant: TokenGrant): Promise<MintedAnswer> {
+  const { tokenUrl, clientId, clientAuth, grantType, parameters } = grant
+  const host = tokenUrl.hostname
+  const server = { issuer: tokenUrl.origin, token_endpoint: tokenUrl.href }
+  const client = { client_id: clientId }
+  let answer: TokenEndpointAnswer | undefined
+  try {
+    const response = await genericTokenEndpointRequest(
+      server,
+      client,
+      clientAuth,
+      grantType,
+      { ...parameters },
+      {
+        [customFetch]: async (url: string, init: { headers: Record<string, string>; body?: unknown }) => {
+          answer = await ask({
+            method: 'POST',
+            url: new URL(url),
+            headers: new Secret<HeaderPairs>(Object.entries(init.headers)),
+            body: new Secret(String(init.body)),
+          })
+          return toResponse(answer)
+        },
+      },
+    )
+    const token = await processGenericTokenEndpointResponse(server, client, response)
+    if (token.token_type !== 'bearer') throw new ExchangeFailed({ host, reason: 'malformed' })
+    return {
+      accessToken: checkToken(token.access_token, host),
+      lifetimeMs: token.expires_in === undefined ? undefined : token.expires_in * 1000,
+      refreshToken: token.refresh_token === undefined ? undefined : checkToken(token.refresh_token, host),
+    }
+  } catch (thrown) {
+    if (thrown instanceof ExchangeFailed) throw thrown
+    // Errors of the library hold the whole answer, so that none becomes a cause.
+    if (!answer) throw new ExchangeFailed({ host, reason: 'key_unusable' })
+    throw failureOf(host, answer, errorCodeOf(thrown))
+  }
+}
+
+/** A failure by the status and the standard's error code of an answer that was no token. */
+export function failureOf(
+  host: string,
+  { status, headers }: TokenEndpointAnswer,
+  code?: string,
+): ExchangeFailed {
+  const oauthError = knownError(code)
+  const isBusy =
+    status === 429 ||
+    status >= 500 ||
+    oauthError === 'temporarily_unavailable' ||
+    oauthError === 'server_error'
+  const seconds = Number(headers.find(({ name }) => name === 'retry-after')?.value)
+  return new ExchangeFailed({
+    host,
+    reason: isBusy ? 'busy' : status >= 400 ? 'refused' : 'malformed',
+    status,
+    oauthError,
+    retryAfterMs: isBusy && seconds > 0 ? seconds * 1000 : undefined,
+  })
+}
+
+function errorCodeOf(thrown: unknown): string | undefined {
+  if (thrown instanceof ResponseBodyError) return thrown.error
+  if (thrown instanceof WWWAuthenticateChallengeError)
+    return thrown.cause.map(({ parameters }) => parameters['error']).find((code) => code !== undefined)
+  return undefined
+}
+
+/** An id_token is nobody's business here, and the library would check it against an issuer that is not known. */
+function toResponse({ status, headers, body }: TokenEndpointAnswer): Response {
+  const fields = headers.filter(({ name }) => name === 'content-type' || name === 'www-authenticate')
+  const bodyless = status === 204 || status === 205 || status === 304
+  return new Response(bodyless ? null : withoutIdToken(body), {
+    status,
+    headers: fields.map(({ name, value }) => [name, value] as [string, string]),
+  })
+}
+
+function withoutIdToken(body: Buffer): string {
+  const text = body.toString('utf8')
+  try {
+    const answer: unknown = JSON.parse(text)
+    if (!isObject(answer) || !('id_token' in answer)) return text
+    const { id_token: _, ...rest } = answer
+    return JSON.stringify(rest)
+  } catch {
+    return text
+  }
+}
+
+const MAX_TOKEN_CHARS = 16_384
+/** A token has to fit a header, and to be long enough to be told from chance in an answer. @throws {ExchangeFailed} */
+export function checkToken(token: string, host: string): string {
+  if (token.length < MIN_SECRET_BYTES || token.length > MAX_TOKEN_CHARS || !/^[\x21-\x7e]+$/.test(token))
+    throw new ExchangeFailed({ host, reason: 'malformed' })
+  return token
+}
+
+/** @throws {ExchangeFailed} where the private key cannot be used */
+export async function clientAuthOf(
+  kind: KindOf<'oauth2_refresh_token' | 'oauth2_client_credentials'>,
+  parts: SecretParts,
+): Promise<ClientAuth> {
+  switch (kind.client_authentication ?? 'client_secret_basic') {
+    case 'none':
+      return None()
+    case 'client_secret_post':
+      return ClientSecretPost(readPart(parts, 'client_secret'))
+    case 'client_secret_basic':
+      return ClientSecretBasic(readPart(parts, 'client_secret'))
+    case 'private_key_jwt': {
+      const key = readPrivateKey(parts)
+      if (!key) throw new ExchangeFailed({ host: new URL(kind.token_url).hostname, reason: 'key_unusable' })
+      const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString()
+      const usable = await importPKCS8(pem, algorithmOf(kind))
+      return PrivateKeyJwt({ key: usable, ...(kind.key_id === undefined ? {} : { kid: kind.key_id }) })
+    }
+  }
+}
