@@ -110,6 +110,17 @@ export const IssuedCapability = CapabilityRecord.extend({
 })
 export type IssuedCapability = z.infer<typeof IssuedCapability>
 
+/** An operator's word about an attempt that was ambiguous. */
+export const Reconciliation = z.strictObject({
+  decision: z.enum(['happened', 'did_not_happen']),
+  reason: z.string().describe('Words of whoever decided'),
+  was: z.string().describe('`outcome` before the decision'),
+  decided_by: z.string().describe('Id of the service key'),
+  decided_at: Timestamp,
+  receipt_id: z.string().describe('Receipt of the decision; `receipt_id` of the attempt stays the first one'),
+})
+export type Reconciliation = z.infer<typeof Reconciliation>
+
 export const AttemptRecord = z.strictObject({
   attempt_id: z.string(),
   kind: z
@@ -132,6 +143,9 @@ export const AttemptRecord = z.strictObject({
   sending_at: Timestamp.nullable(),
   finished_at: Timestamp.nullable(),
   receipt_id: z.string().nullable(),
+  reconciliation: Reconciliation.optional().describe(
+    'Where an operator decided it; shown where one attempt is read, not in lists',
+  ),
 })
 export type AttemptRecord = z.infer<typeof AttemptRecord>
 

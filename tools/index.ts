@@ -29,6 +29,7 @@ import { edgeCheck } from './edge-check.ts'
 import { edgeForward } from './edge-forward.ts'
 import { egressAttemptsGet } from './egress-attempts-get.ts'
 import { egressAttemptsList } from './egress-attempts-list.ts'
+import { egressAttemptsReconcile } from './egress-attempts-reconcile.ts'
 import { egressCapabilitiesIssue } from './egress-capabilities-issue.ts'
 import { egressCapabilitiesList } from './egress-capabilities-list.ts'
 import { egressCapabilitiesNarrow } from './egress-capabilities-narrow.ts'
@@ -86,6 +87,7 @@ export const tools: readonly AnyTool[] = [
   egressFetch,
   egressAttemptsGet,
   egressAttemptsList,
+  egressAttemptsReconcile,
   egressProviders,
   egressManifest,
   egressPricing,

@@ -1,5 +1,5 @@
 // The life of an attempt's row: how each ending is written down, its receipt, and what recovery does with the rest.
-import type { AttemptRecord } from '../../schemas/egress.ts'
+import type { AttemptRecord, Reconciliation } from '../../schemas/egress.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
@@ -21,6 +21,8 @@ export interface AttemptParts {
   readonly bootId: string
   readonly now: () => number
   readonly log: Logger
+  /** An operator's decision about the attempt, where there is one. */
+  readonly findReconciliation?: (attempt: Attempt) => Promise<Reconciliation | undefined>
 }
 
 export interface Ending {
@@ -146,7 +148,8 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       const attempt = 'accountId' in caller ? await store.getAttempt(attemptId, caller.accountId) : undefined
       if (!attempt || (caller.kind === 'agent' && attempt.capabilityId !== caller.capability.id))
         throw new GatewayError('attempt_not_found', 'There is no attempt of this id that you may see.')
-      return toAttemptRecord(attempt)
+      const reconciliation = await parts.findReconciliation?.(attempt)
+      return { ...toAttemptRecord(attempt), ...(reconciliation && { reconciliation }) }
     },
 
     async list(caller, { state }, page) {

@@ -20,6 +20,7 @@ import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
 import type { Authority, Resolver, Sender, Vault } from './ports.ts'
 import type { Providers } from './providers/index.ts'
+import { createReconciliations } from './reconciliation/index.ts'
 import { createRotations } from './rotation/job.ts'
 import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
@@ -79,7 +80,8 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const { store, log, now, authority } = parts
   const baseUrl = parts.addresses.baseUrl
   const seals = createSealGate()
-  const attempts = createAttemptLedger({ ...parts, baseUrl })
+  const reconciliations = createReconciliations({ ...parts, baseUrl })
+  const attempts = createAttemptLedger({ ...parts, baseUrl, findReconciliation: reconciliations.find })
   const readPolicy = createPolicyReader(
     parts.documents,
     (problem) => log.warn({ reason: problem }, 'egress-policy'),
@@ -112,6 +114,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     forward,
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
+    reconcileAttempt: reconciliations.reconcile,
     getAttempt: attempts.get,
     listAttempts: attempts.list,
     rotateAuthority: rotations.start,

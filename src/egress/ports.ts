@@ -14,7 +14,7 @@ import type { CredentialSettings } from '../../schemas/credential-settings.ts'
 import type { BudgetWish } from '../../schemas/budget.ts'
 import type { AuthorityRotation } from '../../schemas/authority.ts'
 import type { Scope } from '../../schemas/http.ts'
-import type { Caller } from '../core/caller.ts'
+import type { Caller, Operator } from '../core/caller.ts'
 import type { CreditCharge } from '../core/credit-charge.ts'
 import type { HeldCapability } from '../store/ports.ts'
 import type { AttemptState, PageRequest } from '../store/model.ts'
@@ -235,6 +235,15 @@ export interface Egress {
   ): Promise<{ items: CapabilityRecord[]; next: string | null }>
   revokeCapability(accountId: string, capabilityId: string): Promise<{ revoked: number }>
 
+  /**
+   * Ends an ambiguous attempt by an operator's word. Never sends anything.
+   * @throws {GatewayError} attempt_not_found, admin_required, state_conflict
+   */
+  reconcileAttempt(
+    caller: Operator,
+    attemptId: string,
+    decision: { decision: 'happened' | 'did_not_happen'; reason: string },
+  ): Promise<AttemptRecord>
   getAttempt(caller: Caller, attemptId: string): Promise<AttemptRecord>
   listAttempts(
     caller: Caller,

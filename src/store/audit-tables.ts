@@ -69,3 +69,17 @@ export const rotationTables = ({ id, int, plain }: Dialect): readonly string[] =
   ) ${plain}`,
   `CREATE UNIQUE INDEX authority_rotations_running ON authority_rotations (state) WHERE state = 'running'`,
 ]
+
+/** What operators decided about ambiguous attempts. Rows outlive their attempts. */
+export const reconciliationTables = ({ id, int, plain }: Dialect): readonly string[] => [
+  `CREATE TABLE attempt_reconciliations (
+    attempt_id ${id} PRIMARY KEY,
+    account_id ${id} NOT NULL,
+    decision TEXT NOT NULL CHECK (decision IN ('happened', 'did_not_happen')),
+    reason TEXT NOT NULL,
+    was TEXT NOT NULL,
+    decided_by ${id} NOT NULL,
+    decided_at ${int} NOT NULL,
+    receipt_id ${id} NOT NULL
+  ) ${plain}`,
+]

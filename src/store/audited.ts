@@ -174,6 +174,17 @@ const EVENTS = {
     event: 'signing_key.revoked',
     ...about('published_key', kid),
   }),
+  reconcileAttempt: (reconciled, { id, decision, receipt, now }) =>
+    reconciled.ok
+      ? {
+          chain: reconciled.accountId,
+          at: now,
+          event: 'attempt.reconciled',
+          ...about('attempt', id),
+          detail: { decision, was: reconciled.was, receipt_id: receipt.id },
+        }
+      : undefined,
+
   beginRotation: (begun, { id, fromKid, now }) =>
     begun.ok
       ? {

@@ -3,9 +3,9 @@ import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import { budgetTables } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
-import { auditTables, rotationTables } from './audit-tables.ts'
 import { idempotencyRecords } from './idempotency-tables.ts'
 import { mintedTables } from './minted-tables.ts'
+import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
@@ -408,6 +408,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   rotationTables,
   idempotencyRecords,
   mintedTables,
+  reconciliationTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -32,7 +32,7 @@ export const attemptFields = [
   'outcome',
   'receiptId',
 ] as const
-const ATTEMPT = columns(attemptFields)
+export const ATTEMPT = columns(attemptFields)
 /** The columns of what an attempt may do without are not null: `''`, and version 0. */
 export const toAttempt = (row: Attempt): Attempt => ({
   ...row,
@@ -177,7 +177,8 @@ export function* balanceBehind(attemptId: string): Command<number> {
   return row?.balance ?? 0
 }
 
-interface Refundable {
+/** As much of an attempt as its refund needs. */
+export interface Refundable {
   id: string
   accountId: string
   capabilityId: string | null
@@ -187,7 +188,12 @@ interface Refundable {
   permitId: string | null
   cost: number
 }
-function* giveBack({ id, accountId, cost }: Refundable, transactionId: string, now: Millis): Command<number> {
+/** Gives the credit of an attempt back to its account. */
+export function* giveBack(
+  { id, accountId, cost }: Refundable,
+  transactionId: string,
+  now: Millis,
+): Command<number> {
   if (cost === 0) return yield* balanceOf(accountId)
   const row = yield* first<{ balance: number }>(
     'UPDATE accounts SET balance = balance + $1 WHERE id = $2 RETURNING balance',

@@ -17,6 +17,7 @@ import * as idempotency from './idempotency.ts'
 import * as mandates from './mandates.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as permits from './permits.ts'
+import * as reconciliations from './reconciliations.ts'
 import * as records from './records.ts'
 import * as refunds from './refunds.ts'
 import * as reorganisations from './reorganisations.ts'
@@ -56,6 +57,7 @@ export const commands = definitionsOf({
   ...mandates,
   ...mintedTokens,
   ...permits,
+  ...reconciliations,
   ...records,
   ...refunds,
   ...reorganisations,

@@ -35,3 +35,17 @@ export interface FinishAttempt {
   readonly answer?: KeptAnswer | undefined
   readonly now: Millis
 }
+
+/** An operator's decision about an ambiguous attempt. */
+export interface StoredReconciliation {
+  readonly attemptId: string
+  readonly accountId: string
+  readonly decision: 'happened' | 'did_not_happen'
+  readonly reason: string
+  /** Outcome before the decision. */
+  readonly was: string
+  /** Service key that decided. */
+  readonly decidedBy: string
+  readonly decidedAt: Millis
+  readonly receiptId: string
+}

@@ -194,6 +194,20 @@ beforeAll(async () => {
   const event = { chain: accountId, at: NOW, event: 'sign_in.failed' }
   run('appendAuditEvents', [event], { kind: 'gateway' })
   run('noteDocument', { name: 'egress-policy', digest: 'd', event, acting: { kind: 'gateway' } })
+  const unanswered = reservation({ ...setting, capability: child }, BOOT)
+  run('reserveAttempt', unanswered)
+  run('markSending', { id: unanswered.attempt.id, bootId: BOOT, now: NOW })
+  run('finishAttempt', { ...ending(unanswered.attempt, BOOT), state: 'ambiguous' })
+  run('reconcileAttempt', {
+    id: unanswered.attempt.id,
+    decision: 'did_not_happen',
+    outcome: 'reconciled_did_not_happen',
+    reason: 'not in their log',
+    decidedBy: 'key_1',
+    receipt: receiptFor(accountId),
+    transactionId: nextTransaction(),
+    now: NOW,
+  })
   const rotation = { id: 'rot_1', bootId: BOOT, now: NOW }
   run('beginRotation', { ...rotation, fromKid: 'k1' })
   run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { AttemptRecord, Reconciliation } from '../schemas/egress.ts'
+import { free } from '../src/core/price.ts'
+import { defineTool } from './services.ts'
+
+export const egressAttemptsReconcile = defineTool({
+  name: 'gateway.egress.attempts.reconcile',
+  title: 'Decide an ambiguous attempt',
+  summary:
+    'Ends an attempt whose outcome nobody knew, on your word: look at the upstream first (its log, by the Idempotency-Key). `happened` lets the ' +
+    'charge stand; `did_not_happen` gives the credit back, for the administrator. Signed, recorded with your reason, final. Never sends anything.',
+  input: z.strictObject({
+    attempt_id: z.string().min(1).max(64),
+    decision: Reconciliation.shape.decision,
+    reason: z
+      .string()
+      .trim()
+      .min(3)
+      .max(500)
+      .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must be one line of text')
+      .describe('How you know; it stands in the receipt, so no secret and nothing private'),
+  }),
+  output: AttemptRecord,
+  price: free,
+  caller: 'operator',
+  effects: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+  rest: {
+    method: 'POST',
+    path: '/v1/egress/attempts/{attempt_id}/reconcile',
+    operationId: 'reconcileEgressAttempt',
+  },
+  errors: ['key_required', 'admin_required', 'attempt_not_found', 'state_conflict'],
+  examples: [
+    {
+      title: 'The provider has it in its log',
+      input: {
+        attempt_id: 'att_0000000000000000000000000000000000',
+        decision: 'happened',
+        reason: 'the charge is on the dashboard under our idempotency key',
+      },
+    },
+  ],
+  handle: async function egressAttemptsReconcile({ attempt_id, ...decision }, { egress, caller }) {
+    return egress.reconcileAttempt(caller, attempt_id, decision)
+  },
+})
