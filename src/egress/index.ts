@@ -101,7 +101,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     attempts,
     reach,
     kinds,
-    ...createOpenedCredentials({ vault: parts.vault, createLeakGate }),
+    ...createOpenedCredentials({ vault: parts.vault, createLeakGate, now }),
     baseUrl,
   })
   const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
