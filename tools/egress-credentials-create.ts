@@ -54,7 +54,7 @@ export const egressCredentialsCreate = defineTool({
     examples: ['Store this GitHub token for the repository acme/site'],
   },
   reply: 'message',
-  errors: ['key_required', 'admin_required', 'scope_denied'],
+  errors: ['key_required', 'admin_required', 'scope_denied', 'credential_unavailable'],
   examples: [
     {
       title: 'A GitHub token for one repository',

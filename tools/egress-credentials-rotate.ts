@@ -24,7 +24,7 @@ export const egressCredentialsRotate = defineTool({
     path: '/v1/egress/credentials/{credential_id}/rotate',
     operationId: 'rotateEgressCredential',
   },
-  errors: ['key_required', 'credential_not_found', 'state_conflict'],
+  errors: ['key_required', 'credential_not_found', 'state_conflict', 'credential_unavailable'],
   examples: [
     {
       title: 'A new token',

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
 import { byChain } from './by-chain.ts'
+import { parseAuthority } from '../egress/authority/spec.ts'
 import { parseTarget } from '../egress/target.ts'
 import { type Config, SETTLE_WITHOUT_KEY } from '../core/config.ts'
 import { ConfigError } from '../core/errors.ts'
@@ -110,6 +111,21 @@ const Environment = z.object({
     description: 'JSON file with providers of your own, read at start: `{"providers": [...]}`',
     shownDefault: 'unset',
   }),
+  GATEWAY_AUTHORITY: list.meta({
+    description:
+      'Comma-separated: what wraps the key of every credential, and after it what older ones are still under. `file`, ' +
+      '`aws-kms:<ARN>`, `gcp-kms:<key>` or `vault-transit:<URL of the key>`',
+    shownDefault: '`file`',
+  }),
+  GATEWAY_VAULT_TOKEN_FILE: z.string().optional().meta({
+    description: 'File with the token for `vault-transit`, read for each request',
+    shownDefault: 'unset',
+  }),
+  GATEWAY_VAULT_NAMESPACE: z
+    .string()
+    .regex(/^[\w/-]+$/, 'must be a namespace of Vault')
+    .optional()
+    .meta({ description: 'Namespace of Vault Enterprise for `vault-transit`', shownDefault: 'unset' }),
   GATEWAY_PAY_TO: z
     .string()
     .regex(/^0x[0-9a-fA-F]{40}$/, 'must be an EVM address (0x and 40 hex digits)')
@@ -325,6 +341,18 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       problems.push(`GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS: entry ${i + 1} is not address/prefix`)
   })
 
+  const named = e.GATEWAY_AUTHORITY.length > 0 ? e.GATEWAY_AUTHORITY : ['file']
+  const authorities = named.flatMap((text, i) => {
+    const spec = parseAuthority(text)
+    if (typeof spec !== 'string') return [spec]
+    problems.push(`GATEWAY_AUTHORITY: entry ${i + 1}: ${spec}`)
+    return []
+  })
+  if (authorities.some(({ kind }) => kind === 'vault-transit') && e.GATEWAY_VAULT_TOKEN_FILE === undefined)
+    problems.push(
+      'GATEWAY_VAULT_TOKEN_FILE: `vault-transit` needs a file with a token, which is read for each request',
+    )
+
   const rpc = readRpcUrls(present, isHttpUrl)
   problems.push(...rpc.problems)
   const assets = readPaymentAssets(e.GATEWAY_PAYMENT_ASSETS)
@@ -382,6 +410,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     operatorKey: e.GATEWAY_OPERATOR_KEY,
     providersFile: e.GATEWAY_PROVIDERS_FILE,
     authorityKeyFile: e.GATEWAY_AUTHORITY_KEY_FILE ?? join(dataDir, 'authority.jwk'),
+    authorities,
+    vaultTokenFile: e.GATEWAY_VAULT_TOKEN_FILE,
+    vaultNamespace: e.GATEWAY_VAULT_NAMESPACE,
     payTo: e.GATEWAY_PAY_TO,
     facilitators: e.GATEWAY_FACILITATORS,
     rpcUrls: rpc.urls,

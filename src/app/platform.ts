@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Addresses, Config } from '../core/config.ts'
 import { type AddressPolicy, createAddressPolicy } from '../egress/address.ts'
-import { openAuthority } from '../egress/adapters/authority.ts'
+import { openAuthorities } from '../egress/adapters/key-services/open.ts'
 import { createResolver } from '../egress/adapters/dns.ts'
 import { openProviders } from '../egress/adapters/providers-file.ts'
 import { openSearchThreads } from '../egress/adapters/search/threads.ts'
@@ -76,11 +76,15 @@ export async function openPlatform(
   await claimInstallation(documents, config)
 
   const signingKeyFile = join(config.dataDir, 'signing.jwk')
-  const authority = await openAuthority({
+  const authority = await openAuthorities({
+    specs: config.authorities,
     file: config.authorityKeyFile,
+    vaultTokenFile: config.vaultTokenFile,
+    vaultNamespace: config.vaultNamespace,
     sealedTo: await listSealingKeys(store),
     now,
   })
+  lifetime.onClose(() => authority.close())
   const deriveKey = await openDerivationKey({
     file: join(config.dataDir, 'derivation.jwk'),
     // Earlier releases derived from the signing key.

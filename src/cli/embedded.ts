@@ -45,7 +45,10 @@ export async function startEmbeddedSandbox(wanted: Config): Promise<EmbeddedSand
   }
 }
 
-const authorityIn = (dataDir: string) => ({ authorityKeyFile: join(dataDir, 'authority.jwk') })
+const authorityIn = (dataDir: string) => ({
+  authorityKeyFile: join(dataDir, 'authority.jwk'),
+  authorities: [{ kind: 'file' }] as const,
+})
 
 /** Desktop assistants start their servers anywhere, also where ./data cannot be made. */
 async function usableDataDirectory(wanted: string): Promise<{ dataDir: string; isTemporary: boolean }> {

@@ -9,6 +9,15 @@ export const EGRESS_VERSION = '1.0.0'
 export const SETTLE_WITHOUT_KEY = ['anyone', 'known', 'nobody'] as const
 export type SettleWithoutKey = (typeof SETTLE_WITHOUT_KEY)[number]
 
+/** What holds the wrapping keys of credentials. */
+export type AuthoritySpec =
+  | { readonly kind: 'file' }
+  /** `key`: the ARN of a key or of an alias; its region is in it. */
+  | { readonly kind: 'aws-kms'; readonly key: string; readonly region: string }
+  /** `key`: the resource name of a CryptoKey. */
+  | { readonly kind: 'gcp-kms'; readonly key: string }
+  | { readonly kind: 'vault-transit'; readonly origin: string; readonly mount: string; readonly key: string }
+
 export interface Config {
   readonly mode: 'sandbox' | 'production'
   readonly host: string
@@ -23,6 +32,10 @@ export interface Config {
   readonly authorityKeyFile: string
   /** Providers of the operator's own (src/egress/providers/schema.ts). */
   readonly providersFile?: string | undefined
+  /** The first one wraps the keys of credentials; the others open what is still under them. */
+  readonly authorities: readonly AuthoritySpec[]
+  readonly vaultTokenFile: string | undefined
+  readonly vaultNamespace: string | undefined
   readonly payTo: string | undefined
   /** Upstream facilitators; empty: the in-process one where it has a settler key. */
   readonly facilitators: readonly string[]

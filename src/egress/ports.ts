@@ -123,8 +123,8 @@ export interface SecretBinding {
 
 /** Holder of the private half. A KMS or Vault transit implements this too. */
 export interface UnwrapAuthority {
-  /** Key that new record keys are wrapped to. */
-  current(): { kid: string; publicJwk: Readonly<Record<string, unknown>> }
+  /** Key that new record keys are wrapped to; without a public half where it has none (a symmetric key of a service). */
+  current(): { kid: string; publicJwk?: Readonly<Record<string, unknown>> }
   /** @throws when `kid` is unknown or the binding does not match */
   unwrap(wrap: WrappedKey, binding: Buffer): Promise<Buffer>
   wrap(recordKey: Buffer, binding: Buffer): Promise<WrappedKey>
@@ -180,9 +180,6 @@ export interface Egress {
    * idempotency_answer_gone
    */
   fetch(request: EgressRequest, capability: HeldCapability, charge: CreditCharge): Promise<EgressReply>
-
-  /** Most bytes of a request body under the credential behind the capability. */
-  maxRequestBytes(capability: HeldCapability): Promise<number>
 
   createCredential(
     accountId: string,

@@ -1,5 +1,6 @@
 // Refusals of an attempt in words for its caller: what happened, what it cost, what to do next.
 import { type ErrorCode, GatewayError } from '../core/errors.ts'
+import { KeyServiceError, type KeyServiceFailure } from './authority/key-service.ts'
 import type { Attempt } from '../store/model.ts'
 import { ATTEMPT_COST } from './wire.ts'
 
@@ -34,10 +35,19 @@ export const egressPaused = () =>
 export const credentialUnavailable = (cause: unknown) =>
   new GatewayError(
     'credential_unavailable',
-    'The stored credential could not be opened. Nothing was sent and the credit was returned. ' +
-      'Ask the operator to store it again.',
-    { cause },
+    `The stored credential could not be opened. Nothing was sent and the credit was returned. ${
+      cause instanceof KeyServiceError ? KEY_SERVICE_ADVICE[cause.reason] : ASK_TO_STORE
+    }`,
+    { cause, ...(cause instanceof KeyServiceError && { reason: `key_service_${cause.reason}` }) },
   )
+const ASK_TO_STORE = 'Ask the operator to store it again.'
+const KEY_SERVICE_ADVICE = {
+  unreachable: 'The key service that guards it does not answer: try again in a moment.',
+  denied:
+    'The key service that guards it does not let the gateway use the key: ask the operator, whose log says why.',
+  key_missing: 'The key that guards it is disabled or gone: ask the operator, whose log says which.',
+  refused: ASK_TO_STORE,
+} as const satisfies Record<KeyServiceFailure, string>
 
 /** @returns 503; the operator took the provider out of the file that described it */
 export const providerGone = (provider: string) =>
@@ -136,8 +146,7 @@ export const UNSEARCHED_WORDS = {
     'the search of its response for the credential was cut off (look the attempt up before you send again)',
 } as const
 export const RESPONSE_WORDS = {
-  too_large:
-    'its response is larger than allowed; ask for less, or raise max_bytes (1 MiB at most, unless the credential allows more)',
+  too_large: 'its response is larger than allowed; ask for less or raise max_bytes (1 MiB at most)',
   bad_status: 'its status cannot be passed on',
   encoded:
     'it compressed the response although identity was asked for, so the response could not be searched',

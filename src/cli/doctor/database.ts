@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../core/errors.ts'
+import { isServiceKid } from '../../egress/authority/spec.ts'
 import { TABLE_VERSION } from '../../store/migrations.ts'
 import { lockDirectory } from '../../store/sqlite/lock.ts'
 import { keyIdsIn } from './files.ts'
@@ -96,7 +97,7 @@ async function judgeSealing(
   authorityKeyFile: string,
 ): Promise<readonly Finding[]> {
   const held = await keyIdsIn(authorityKeyFile)
-  const missing = sealing.filter(({ kid }) => !held.includes(kid)).map(({ kid }) => kid)
+  const missing = sealing.filter(({ kid }) => !isServiceKid(kid) && !held.includes(kid)).map(({ kid }) => kid)
   return missing.length === 0
     ? []
     : [

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { createPrivateKey } from 'node:crypto'
 import { calculateJwkThumbprint, type JWK_EC_Private } from 'jose'
 import { operatorKeyFile } from '../../app/bootstrap.ts'
+import type { Config } from '../../core/config.ts'
 import { parseToken } from '../../lib/tokens.ts'
 import { type Check, errorCode, fail, type Finding, ok, warn } from './finding.ts'
 
@@ -60,14 +61,7 @@ export const checkKeyFiles: Check = async ({ config }) => {
   // Its form and checksum are the configuration's to judge.
   else findings.push(ok('operator key', 'from GATEWAY_OPERATOR_KEY'))
   findings.push(
-    await checkKeyFile({
-      check: 'authority key',
-      file: config.authorityKeyFile,
-      isWhole: (text) => jwksOf(text).some((jwk) => isPrivateKey(jwk, 'EC')),
-      whenBroken: 'Restore it from a backup: without it no stored credential can be opened.',
-      whenMissing:
-        'It is made at the first start. If credentials are stored already, restore it from a backup first.',
-    }),
+    await checkAuthority(config),
     await checkKeyFile({
       check: 'signing key',
       file: join(config.dataDir, 'signing.jwk'),
@@ -85,6 +79,20 @@ export const checkKeyFiles: Check = async ({ config }) => {
     }),
   )
   return findings
+}
+
+async function checkAuthority({ authorities, authorityKeyFile }: Config): Promise<Finding> {
+  const services = authorities.map(({ kind }) => kind).filter((kind) => kind !== 'file')
+  if (services.length === authorities.length)
+    return ok('authority key', `held by ${services.join(', ')}; the start asks whether it can be used`)
+  return await checkKeyFile({
+    check: 'authority key',
+    file: authorityKeyFile,
+    isWhole: (text) => jwksOf(text).some((jwk) => isPrivateKey(jwk, 'EC')),
+    whenBroken: 'Restore it from a backup: without it no stored credential can be opened.',
+    whenMissing:
+      'It is made at the first start. If credentials are stored already, restore it from a backup first.',
+  })
 }
 
 async function checkKeyFile(key: {

@@ -18,6 +18,8 @@ export async function publishAuthority(parts: {
 }): Promise<void> {
   const { store, authority, now } = parts
   const { kid, publicJwk } = authority.current()
+  // A symmetric key of a service has no public half to publish.
+  if (!publicJwk) return
   const published = await store.listPublishedKeys()
   if (published.some((key) => key.kid === kid)) return
   await store.publishKey({

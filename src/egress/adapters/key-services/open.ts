@@ -1,0 +1,99 @@
+// Opens the authorities that the configuration names. The clients of key services are optional packages: one is loaded where it is
+// named, and nowhere else.
+import type { AuthoritySpec } from '../../../core/config.ts'
+import { ConfigError } from '../../../core/errors.ts'
+import { joinAuthorities, type OwningAuthority } from '../../authority/joined.ts'
+import { type KeyService, KeyServiceError } from '../../authority/key-service.ts'
+import { openServiceAuthority } from '../../authority/service-authority.ts'
+import { isServiceKid } from '../../authority/spec.ts'
+import { openAuthority } from '../authority.ts'
+import { openAwsKms } from './aws-kms.ts'
+import { openGcpKms } from './gcp-kms.ts'
+import { openVaultTransit } from './vault-transit.ts'
+
+export interface AuthoritiesOptions {
+  /** The first one wraps; the others open what is still under them. */
+  readonly specs: readonly AuthoritySpec[]
+  readonly file: string
+  readonly vaultTokenFile: string | undefined
+  readonly vaultNamespace: string | undefined
+  /** Key ids that stored records are wrapped to. */
+  readonly sealedTo: readonly string[]
+  readonly now: () => number
+}
+
+/** @throws {ConfigError} saying which authority cannot be used, and what to do about it */
+export async function openAuthorities(options: AuthoritiesOptions): Promise<OwningAuthority> {
+  const { specs, sealedTo } = options
+  const opened: OwningAuthority[] = []
+  try {
+    // Services first: what they own is not for the file to miss.
+    for (const spec of specs) if (spec.kind !== 'file') opened.push(await openService(spec, options))
+    const at = specs.findIndex(({ kind }) => kind === 'file')
+    const strangers = sealedTo.filter((kid) => !opened.some((authority) => authority.owns(kid)))
+    if (at >= 0) opened.splice(at, 0, await openFile(options, strangers))
+    else if (strangers.length > 0)
+      throw new ConfigError([
+        `GATEWAY_AUTHORITY: stored credentials are sealed to ${strangers.join(', ')}, which is a key of none of the ` +
+          'authorities named. Name the one that they are under after the new one (for the key file: `,file`), start, ' +
+          'run `agent-gateway authority rotate`, and take it out again',
+      ])
+    const [first, ...others] = opened
+    if (!first) throw new ConfigError(['GATEWAY_AUTHORITY: name one authority at least'])
+    return joinAuthorities(first, others)
+  } catch (thrown) {
+    await Promise.all(opened.map((authority) => authority.close()))
+    throw thrown
+  }
+}
+
+/** The key file owns every key id that is nobody else's: older releases gave it ids of any form. */
+async function openFile(
+  { file, now }: AuthoritiesOptions,
+  sealedTo: readonly string[],
+): Promise<OwningAuthority> {
+  const authority = await openAuthority({ file, now, sealedTo })
+  return { ...authority, owns: (kid) => !isServiceKid(kid), close: async () => {} }
+}
+
+type ServiceSpec = Exclude<AuthoritySpec, { kind: 'file' }>
+
+async function openService(spec: ServiceSpec, options: AuthoritiesOptions): Promise<OwningAuthority> {
+  let service: KeyService | undefined
+  try {
+    service = await load(spec, options)
+    return await openServiceAuthority(service)
+  } catch (thrown) {
+    await service?.close()
+    if (!(thrown instanceof KeyServiceError)) throw thrown
+    throw new ConfigError([`GATEWAY_AUTHORITY: ${thrown.message}`])
+  }
+}
+
+async function load(spec: ServiceSpec, options: AuthoritiesOptions): Promise<KeyService> {
+  switch (spec.kind) {
+    case 'aws-kms':
+      return await orMissing('@aws-sdk/client-kms', () => openAwsKms(spec))
+    case 'gcp-kms':
+      return await orMissing('@google-cloud/kms', () => openGcpKms(spec))
+    case 'vault-transit': {
+      const { vaultTokenFile, vaultNamespace } = options
+      if (vaultTokenFile === undefined)
+        throw new ConfigError([
+          'GATEWAY_VAULT_TOKEN_FILE: `vault-transit` needs a file with a token, which is read for each request',
+        ])
+      return openVaultTransit({ ...spec, tokenFile: vaultTokenFile, namespace: vaultNamespace })
+    }
+  }
+}
+
+async function orMissing(name: string, open: () => Promise<KeyService>): Promise<KeyService> {
+  try {
+    return await open()
+  } catch (thrown) {
+    if ((thrown as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw thrown
+    throw new ConfigError([
+      `GATEWAY_AUTHORITY: the package ${name} is missing; install it with \`npm install ${name}\``,
+    ])
+  }
+}

@@ -1,0 +1,81 @@
+// A key service as the wrapping authority. The key id and everything the record is bound to are authenticated by the service, as a
+// digest: services write what they authenticate to their logs.
+import { hash } from 'node:crypto'
+import { GatewayError } from '../../core/errors.ts'
+import { decodeExactly } from '../envelope.ts'
+import type { OwningAuthority } from './joined.ts'
+import { KeyServiceError, type KeyService } from './key-service.ts'
+
+const RECORD_KEY_BYTES = 32
+/** Where a record key lies without an encapsulated key beside it. */
+const NO_ENC = ''
+
+/**
+ * Asks the service for its newest version once, so that a start with a wrong name or without permission fails there and then.
+ * @throws {KeyServiceError}
+ */
+export async function openServiceAuthority(service: KeyService): Promise<OwningAuthority> {
+  let current = await service.newest()
+  const aadOf = (kid: string, binding: Buffer) =>
+    hash('sha256', Buffer.concat([Buffer.from(`${kid}\n`), binding]), 'buffer')
+
+  async function wrap(recordKey: Buffer, binding: Buffer) {
+    // Wrapping is rare, and a version that was replaced must not be wrapped to again.
+    current = await service.newest()
+    const kid = current
+    const wrapped = await service.encrypt(kid, recordKey, aadOf(kid, binding))
+    return { kid, enc: NO_ENC, wrapped: wrapped.toString('base64url') }
+  }
+  async function unwrap(
+    { kid, enc, wrapped }: { kid: string; enc: string; wrapped: string },
+    binding: Buffer,
+  ) {
+    // The id is a column: with another key of the same service, a stranger's record would open.
+    if (!service.owns(kid) || enc !== NO_ENC)
+      throw new KeyServiceError('refused', service.name, 'the record names another key')
+    const recordKey = await service.decrypt(kid, decodeExactly(wrapped), aadOf(kid, binding))
+    if (recordKey.length !== RECORD_KEY_BYTES)
+      throw new KeyServiceError('refused', service.name, 'not a record key')
+    return recordKey
+  }
+
+  return {
+    owns: (kid) => service.owns(kid),
+    current: () => ({ kid: current }),
+    unwrap,
+    wrap: (recordKey, binding) => explain(() => wrap(recordKey, binding)),
+    async rewrap(wrapped, binding) {
+      const recordKey = await unwrap(wrapped, binding)
+      try {
+        return await wrap(recordKey, binding)
+      } finally {
+        recordKey.fill(0)
+      }
+    },
+    // The key is rotated where it lives; here the records follow. Where it was not, they are under the newest version already.
+    async rotate({ from = current } = {}) {
+      current = await service.newest()
+      return { kid: current, previous: from === current ? [] : [from] }
+    },
+    // Versions are disabled where they live.
+    drop: async () => {},
+    close: () => service.close(),
+  }
+}
+
+/** A secret that cannot be stored for want of the service is the caller's to send again: 503, and nothing was stored. */
+async function explain<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step()
+  } catch (cause) {
+    if (!(cause instanceof KeyServiceError)) throw cause
+    throw new GatewayError(
+      'credential_unavailable',
+      'The key service that guards credentials could not seal this one. Nothing was stored: ' +
+        (cause.reason === 'unreachable'
+          ? 'try again in a moment.'
+          : 'ask the administrator, whose log says why.'),
+      { cause, reason: `key_service_${cause.reason}` },
+    )
+  }
+}

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { loadConfig } from '../../../src/app/config.ts'
+import { openAuthorities } from '../../../src/egress/adapters/key-services/open.ts'
+import { isServiceKid, parseAuthority } from '../../../src/egress/authority/spec.ts'
+
+const AWS = 'arn:aws:kms:eu-central-1:111122223333:alias/agent-gateway'
+const GCP = 'projects/p/locations/europe-west3/keyRings/r/cryptoKeys/k'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+describe('an authority in the configuration', () => {
+  it.each([
+    ['file', { kind: 'file' }],
+    [`aws-kms:${AWS}`, { kind: 'aws-kms', key: AWS, region: 'eu-central-1' }],
+    [
+      'aws-kms:arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-0123',
+      {
+        kind: 'aws-kms',
+        key: 'arn:aws-us-gov:kms:us-gov-west-1:111122223333:key/mrk-0123',
+        region: 'us-gov-west-1',
+      },
+    ],
+    [`gcp-kms:${GCP}`, { kind: 'gcp-kms', key: GCP }],
+    [
+      'vault-transit:https://vault.example.com:8200/v1/team/transit/keys/agent-gateway',
+      {
+        kind: 'vault-transit',
+        origin: 'https://vault.example.com:8200',
+        mount: 'team/transit',
+        key: 'agent-gateway',
+      },
+    ],
+  ])('%s is understood', (text, spec) => {
+    expect(parseAuthority(text)).toEqual(spec)
+  })
+
+  it.each([
+    ['file:/etc/key', 'GATEWAY_AUTHORITY_KEY_FILE'],
+    ['aws-kms:alias/agent-gateway', 'takes the ARN'],
+    ['aws-kms', 'takes the ARN'],
+    [`gcp-kms:${GCP}/cryptoKeyVersions/1`, 'takes the name of a key'],
+    ['vault-transit:http://vault.example.com/v1/transit/keys/k', 'takes the https URL'],
+    ['vault-transit:https://user@vault.example.com/v1/transit/keys/k', 'takes the https URL'],
+    ['vault-transit:https://vault.example.com/v1/transit/encrypt/k', 'takes the https URL'],
+    ['vault-transit:https://vault.example.com/v1/transit/keys/a/../../sys', 'takes the https URL'],
+    ['azure', 'it is file, aws-kms, gcp-kms or vault-transit'],
+  ])('%s is refused with what it takes', (text, words) => {
+    expect(parseAuthority(text)).toContain(words)
+    expect(() => loadConfig({ GATEWAY_AUTHORITY: `file,${text}` })).toThrow(/GATEWAY_AUTHORITY: entry 2: /)
+  })
+
+  it('is the key file unless something else is named, and Vault needs its token', () => {
+    expect(loadConfig({}).authorities).toEqual([{ kind: 'file' }])
+    expect(() =>
+      loadConfig({ GATEWAY_AUTHORITY: 'vault-transit:https://v.example.com/v1/transit/keys/k' }),
+    ).toThrow(/GATEWAY_VAULT_TOKEN_FILE/)
+  })
+
+  it('tells key ids of services from those of files', () => {
+    for (const kid of [AWS, `${GCP}/cryptoKeyVersions/3`, 'vault-transit/transit/k:v1'])
+      expect(isServiceKid(kid)).toBe(true)
+    for (const kid of ['k1', 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs', 'arn'])
+      expect(isServiceKid(kid)).toBe(false)
+  })
+
+  it('is refused at the start where no identity is found for it', async () => {
+    vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/credentials.json')
+    const open = openAuthorities({
+      specs: [{ kind: 'gcp-kms', key: GCP }],
+      file: '/nowhere',
+      vaultTokenFile: undefined,
+      vaultNamespace: undefined,
+      sealedTo: [],
+      now: Date.now,
+    })
+    await expect(open).rejects.toThrow(
+      /GATEWAY_AUTHORITY: Google Cloud KMS .* does not let this gateway use the key/,
+    )
+  })
+})
