@@ -7,7 +7,7 @@ export const egressCredentialsRevoke = defineTool({
   name: 'gateway.egress.credentials.revoke',
   title: 'Revoke a credential',
   summary:
-    'Ends a credential and every capability on it, at once and for good. Repeating it changes nothing.',
+    'Ends a credential and every capability on it, at once and for good, and wipes its sealed secret. Repeating it changes nothing.',
   input: z.strictObject({ credential_id: credentialId }),
   output: CredentialMetadata,
   price: free,

@@ -35,6 +35,8 @@ import { egressCapabilitiesList } from './egress-capabilities-list.ts'
 import { egressCapabilitiesNarrow } from './egress-capabilities-narrow.ts'
 import { egressCapabilitiesRevoke } from './egress-capabilities-revoke.ts'
 import { egressCredentialsCreate } from './egress-credentials-create.ts'
+import { egressCredentialsDelete } from './egress-credentials-delete.ts'
+import { egressCredentialsEdit } from './egress-credentials-edit.ts'
 import { egressCredentialsList } from './egress-credentials-list.ts'
 import { egressCredentialsRevoke } from './egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from './egress-credentials-rotate.ts'
@@ -94,7 +96,9 @@ export const tools: readonly AnyTool[] = [
   egressCredentialsCreate,
   egressCredentialsList,
   egressCredentialsRotate,
+  egressCredentialsEdit,
   egressCredentialsRevoke,
+  egressCredentialsDelete,
   egressCapabilitiesIssue,
   egressCapabilitiesNarrow,
   egressCapabilitiesList,

@@ -18,6 +18,8 @@ const EVENTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   permit_used: 'permit.rejected',
   permit_revoked: 'permit.rejected',
   credits_required: 'budget.exhausted',
+  calls_spent: 'budget.exhausted',
+  budget_spent: 'budget.exhausted',
   secret_reflected: 'secret.reflected',
 }
 

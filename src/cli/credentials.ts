@@ -2,10 +2,13 @@
 import type { Command } from 'commander'
 import type { ProviderId } from '../../schemas/egress.ts'
 import { egressCredentialsCreate } from '../../tools/egress-credentials-create.ts'
+import { egressCredentialsDelete } from '../../tools/egress-credentials-delete.ts'
+import { egressCredentialsEdit } from '../../tools/egress-credentials-edit.ts'
 import { egressCredentialsList } from '../../tools/egress-credentials-list.ts'
 import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.ts'
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
 import { connect } from './client.ts'
+import { confirm } from './confirm.ts'
 import { addReachOptions, type ReachOptions, reachSettingsOf } from './credential-reach.ts'
 import {
   addBudgetOption,
@@ -35,6 +38,7 @@ const COLUMNS = [
 ]
 const SECRET_FILE = ['--secret-file <file>', 'read the secret from this file instead of stdin'] as const
 
+type EditOptions = ConnectionOptions & ScopeOptions & ReachOptions & BudgetOptions & { label?: string }
 type AddOptions = ConnectionOptions &
   ScopeOptions &
   ReachOptions &
@@ -46,7 +50,7 @@ type AddOptions = ConnectionOptions &
     secretFile?: string
   }
 
-/** `credentials add|list|rotate|revoke`; a secret is read from stdin or a file, never from an argument. */
+/** `credentials add|list|rotate|edit|revoke|delete`; a secret is read from stdin or a file, never from an argument. */
 export function addCredentialCommands(program: Command): void {
   const credentials = program
     .command('credentials')
@@ -123,8 +127,48 @@ Examples:
       printRecord(record, options)
     })
 
+  addBudgetOption(
+    addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('edit <credential-id>')))),
+  )
+    .description('change label, scope, settings or budgets without the secret; raises the version')
+    .option('--label <text>', 'what it is for; shown in lists')
+    .addHelpText(
+      'after',
+      `
+What is left out stays. Settings and budgets that are given replace all that there were. Permits that were prepared before have to be
+prepared again.
+
+Example:
+  agent-gateway credentials edit cred_… --method GET --budget calls/day=1000`,
+    )
+    .action(async (id: string, options: EditOptions) => {
+      const client = await connect(options)
+      const settings = reachSettingsOf(options)
+      const record = await client.call(egressCredentialsEdit, {
+        credential_id: id,
+        ...scopeOf(options),
+        ...budgetsOf(options),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
+        ...(options.label === undefined ? {} : { label: options.label }),
+      })
+      printRecord(record, options)
+    })
+
+  addConnectionOptions(credentials.command('delete <credential-id>'))
+    .description('remove a credential with its sealed secret and every capability on it')
+    .option('--yes', 'do not ask')
+    .action(async (id: string, options: ConnectionOptions & { yes?: true }) => {
+      const client = await connect(options)
+      if (options.yes === undefined)
+        await confirm(
+          `Delete ${id} with its secret and every capability on it?`,
+          'Nobody can be asked here: add --yes to delete it.',
+        )
+      printRecord(await client.call(egressCredentialsDelete, { credential_id: id }), options)
+    })
+
   addConnectionOptions(credentials.command('revoke <credential-id>'))
-    .description('end a credential and every capability on it, at once and for good')
+    .description('end a credential and every capability on it, at once and for good; wipes its secret')
     .action(async (id: string, options: ConnectionOptions) => {
       printRecord(
         await (await connect(options)).call(egressCredentialsRevoke, { credential_id: id }),

@@ -102,10 +102,20 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
       return { items: items.map((item) => toCapabilityRecord(item, budgets.get(item.id))), next }
     },
 
-    async revokeCapability(accountId, capabilityId) {
-      const revoked = await store.revokeCapability({ id: capabilityId, accountId, now: now() })
+    async revokeCapability(accountId, capabilityId, heldBy) {
+      const revoked = await store.revokeCapability({
+        id: capabilityId,
+        accountId,
+        within: heldBy,
+        now: now(),
+      })
       if (revoked === undefined)
-        throw new GatewayError('capability_not_found', 'There is no capability of this id on your account.')
+        throw new GatewayError(
+          'capability_not_found',
+          heldBy === undefined
+            ? 'There is no capability of this id on your account.'
+            : 'You may end your own capability (`self`) and those that were narrowed from it: there is none of this id.',
+        )
       return { revoked }
     },
   }

@@ -25,6 +25,7 @@ import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
 
 type CreateInput = Parameters<Egress['createCredential']>[1]
+type EditInput = Parameters<Egress['editCredential']>[2]
 
 export interface CredentialParts {
   readonly store: Store
@@ -40,7 +41,12 @@ export interface CredentialParts {
 
 export type Credentials = Pick<
   Egress,
-  'createCredential' | 'listCredentials' | 'rotateCredential' | 'revokeCredential'
+  | 'createCredential'
+  | 'listCredentials'
+  | 'rotateCredential'
+  | 'editCredential'
+  | 'revokeCredential'
+  | 'deleteCredential'
 >
 
 /** Stores, rotates and revokes credentials of an account. Secrets go in sealed, and no method returns one. */
@@ -115,8 +121,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
 
     async rotateCredential(accountId, credentialId, given) {
       const credential = await find(accountId, credentialId)
-      if (credential.revokedAt !== null)
-        throw new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
+      if (credential.revokedAt !== null) throw alreadyRevoked()
       const { settings } = credential
       const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
       checkSecret(secret, credential)
@@ -125,12 +130,43 @@ export function createCredentials(parts: CredentialParts): Credentials {
         const sealed = await vault.seal(joinParts(secret, settings), bindingOf({ ...credential, version }))
         const fromVersion = credential.version
         if (!(await store.rotateCredential({ id: credentialId, accountId, fromVersion, sealed, now: now() })))
-          throw new GatewayError(
-            'state_conflict',
-            'Somebody else replaced or revoked this credential at the same moment. Look at it, then decide again.',
-          )
+          throw changedMeanwhile()
       })
       return withBudgets(await find(accountId, credentialId))
+    },
+
+    async editCredential(accountId, credentialId, wishes) {
+      const credential = await find(accountId, credentialId)
+      if (credential.revokedAt !== null) throw alreadyRevoked()
+      const edited = editedOf(parts, credential, wishes)
+      const budgets = wishes.budgets && toLimits(wishes.budgets)
+      const text = await vault.open(credential.sealed, bindingOf(credential)).catch((cause: unknown) => {
+        throw new GatewayError(
+          'credential_unavailable',
+          'The stored secret could not be opened, so nothing was changed. Replace the secret, then edit.',
+          { cause },
+        )
+      })
+      const stored = await seals.run(async () =>
+        store.editCredential({
+          id: credentialId,
+          accountId,
+          fromVersion: credential.version,
+          label: edited.label,
+          scope: edited.scope,
+          settings: edited.settings,
+          budgets,
+          sealed: await vault.seal(text, bindingOf({ ...edited, version: credential.version + 1 })),
+          now: now(),
+        }),
+      )
+      if (!stored) throw changedMeanwhile()
+      return withBudgets(stored)
+    },
+
+    async deleteCredential(accountId, credentialId) {
+      const deleted = await store.deleteCredential({ id: credentialId, accountId, now: now() })
+      if (!deleted) throw credentialNotFound()
     },
 
     async revokeCredential(accountId, credentialId) {
@@ -139,6 +175,65 @@ export function createCredentials(parts: CredentialParts): Credentials {
       return withBudgets(revoked)
     },
   }
+}
+
+const alreadyRevoked = () =>
+  new GatewayError('state_conflict', 'This credential was revoked. Store a new one.')
+const changedMeanwhile = () =>
+  new GatewayError(
+    'state_conflict',
+    'Somebody else changed or revoked this credential at the same moment. Look at it, then decide again.',
+  )
+
+/** What a secret is, and where it goes, changes with the secret alone. */
+const SEALED_WITH_SECRET = ['kind', 'parts', 'placements'] as const
+
+/**
+ * The credential as it would be, checked as a new one is. Its secret stays, and so does what the settings say of that.
+ * @throws {GatewayError} input_invalid, admin_required
+ */
+function editedOf(parts: CredentialParts, credential: SealedCredential, wishes: EditInput): SealedCredential {
+  const { label = credential.label, scope: wanted } = wishes
+  const settings = { ...(wishes.settings ?? credential.settings) }
+  for (const name of SEALED_WITH_SECRET) {
+    if (wishes.settings?.[name] !== undefined)
+      throw refused(
+        'input_invalid',
+        `/settings/${name}`,
+        'this belongs to the secret: leave it out, or store a new credential',
+      )
+    if (credential.settings[name] !== undefined)
+      Object.assign(settings, { [name]: credential.settings[name] })
+  }
+  const hosts = wanted.hosts ?? credential.scope.hosts
+  const provider = credential.provider === CUSTOM ? undefined : parts.providers.get(credential.provider)
+  const stranger = provider && hosts.find((host) => !isHostOf(provider, host))
+  if (stranger !== undefined)
+    throw refused('input_invalid', '/hosts', `${stranger} is not a host of ${credential.provider}`)
+  const given = {
+    hosts: [...hosts],
+    path_prefixes: wanted.path_prefixes ?? credential.scope.path_prefixes,
+    methods: wanted.methods ?? credential.scope.methods,
+  }
+  if (credential.provider !== CUSTOM && !provider && wanted.hosts)
+    throw refused(
+      'input_invalid',
+      '/hosts',
+      `${credential.provider} is not known here any more: leave this out`,
+    )
+  const scope = allowListOf(parts, given, settings)
+  checkSettings(
+    settings.kind ? { ...settings, parts: undefined } : settings,
+    placementsOf({ ...credential, settings }),
+  )
+  // What an administrator allowed for one scope is not carried into another by anybody else.
+  checkPrivateTargets(settings.unsafe_private_targets, {
+    isAdministrator: wishes.isAdministrator,
+    bounds: parts.allowPrivateCidrs,
+    ports: parts.egressPorts,
+    scope: { ...scope, hosts: [...scope.hosts, ...tokenHostsOf(settings)] },
+  })
+  return { ...credential, label, scope, settings }
 }
 
 interface Injection extends Pick<Credential, 'header' | 'scheme' | 'settings'> {

@@ -201,7 +201,26 @@ export interface Egress {
     page: PageRequest,
   ): Promise<{ items: CredentialMetadata[]; next: string | null }>
   rotateCredential(accountId: string, credentialId: string, secret: SecretParts): Promise<CredentialMetadata>
+  /**
+   * Changes what is not secret, under the next version: permits that were prepared before have to be prepared again.
+   * @throws {GatewayError} credential_not_found, state_conflict, input_invalid, admin_required, credential_unavailable
+   */
+  editCredential(
+    accountId: string,
+    credentialId: string,
+    input: {
+      label?: string | undefined
+      scope: WantedScope
+      settings?: CredentialSettings | undefined
+      /** All of its budgets from now on; left out, they stay. */
+      budgets?: readonly BudgetWish[] | undefined
+      isAdministrator: boolean
+    },
+  ): Promise<CredentialMetadata>
+  /** Ends it, and wipes its sealed secret. */
   revokeCredential(accountId: string, credentialId: string): Promise<CredentialMetadata>
+  /** Removes it and everything that was issued on it. @throws {GatewayError} credential_not_found */
+  deleteCredential(accountId: string, credentialId: string): Promise<void>
 
   issueCapability(
     accountId: string,
@@ -233,7 +252,8 @@ export interface Egress {
     filter: { credentialId?: string | undefined },
     page: PageRequest,
   ): Promise<{ items: CapabilityRecord[]; next: string | null }>
-  revokeCapability(accountId: string, capabilityId: string): Promise<{ revoked: number }>
+  /** @param heldBy the capability of the asking agent: it may end that and what was narrowed from it, and finds no other */
+  revokeCapability(accountId: string, capabilityId: string, heldBy?: string): Promise<{ revoked: number }>
 
   /**
    * Ends an ambiguous attempt by an operator's word. Never sends anything.

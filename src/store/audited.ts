@@ -93,6 +93,28 @@ const EVENTS = {
         }
       : undefined,
 
+  deleteCredential: (credential, { now }) =>
+    credential && {
+      chain: credential.accountId,
+      at: now,
+      event: 'credential.deleted',
+      ...about('credential', credential.id),
+      detail: { version: credential.version },
+    },
+  editCredential: (credential, { now }) =>
+    credential && {
+      chain: credential.accountId,
+      at: now,
+      event: 'credential.edited',
+      ...about('credential', credential.id),
+      detail: {
+        version: credential.version,
+        hosts: list(credential.scope.hosts),
+        path_prefixes: list(credential.scope.path_prefixes),
+        methods: list(credential.scope.methods),
+      },
+    },
+
   insertCapability: (_, { capability }) => ({
     chain: capability.accountId,
     at: capability.createdAt,

@@ -1,4 +1,4 @@
-// The tables of limits: lineages of capabilities, and budgets.
+// The tables of limits: lineages of capabilities, and budgets; and the end of secrets that were revoked.
 import type { Dialect } from './dialects.ts'
 
 /**
@@ -26,4 +26,10 @@ export const budgetTables = ({ id, int, clustered }: Dialect): readonly string[]
     started_at ${int} NOT NULL,
     PRIMARY KEY (holder, unit, period)
   ) ${clustered}`,
+]
+
+/** Earlier releases kept the sealed secret of a revoked credential. */
+export const wipeRevoked = (): readonly string[] => [
+  `UPDATE credentials SET ciphertext = '', iv = '', tag = '', wrap_kid = '', wrap_enc = '', wrap_key = ''
+    WHERE revoked_at IS NOT NULL`,
 ]

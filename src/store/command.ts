@@ -40,6 +40,11 @@ export type Traits =
        * lets more and more sharers in while a writer waits: what is to stop an agent would wait as long as the agent goes on.
        */
       readonly overtakes?: 'credentials' | 'mandates'
+      /**
+       * It writes sealed secrets: an engine that owns its file overwrites there what is moved or freed meanwhile. `removed`: one
+       * that was there is gone, from the log of writes too, before the answer.
+       */
+      readonly seals?: 'kept' | 'removed'
     }
 
 /** A command of the port: its statements, and how an engine may run them. */

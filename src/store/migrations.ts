@@ -1,7 +1,7 @@
 // The tables, as versioned steps that both engines run at open. A released step is never edited: add another.
 import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
-import { budgetTables } from './budget-tables.ts'
+import { budgetTables, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { idempotencyRecords } from './idempotency-tables.ts'
 import { mintedTables } from './minted-tables.ts'
@@ -409,6 +409,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   idempotencyRecords,
   mintedTables,
   reconciliationTables,
+  wipeRevoked,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

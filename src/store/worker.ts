@@ -3,7 +3,7 @@
 import { type MessagePort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { audited, isAudited } from './audited.ts'
 import { type Command, Undo } from './command.ts'
-import { type CommandName, isRead, isSingle } from './commands/index.ts'
+import { type CommandName, isRead, isSingle, sealsOf } from './commands/index.ts'
 import { type Failure, toFailure } from './failure.ts'
 import { sqliteDialect } from './dialects.ts'
 import { migrate } from './migrations.ts'
@@ -29,9 +29,13 @@ const MAX_GROUP = 128
 
 const { port, file } = workerData as WorkerInput
 const db = openDatabase(file)
-db.exec('BEGIN IMMEDIATE')
-db.drive(migrate(sqliteDialect, Date.now()))
-db.exec('COMMIT')
+// A migration may remove what is secret.
+db.overwriting(() => {
+  db.exec('BEGIN IMMEDIATE')
+  db.drive(migrate(sqliteDialect, Date.now()))
+  db.exec('COMMIT')
+})
+db.emptyLog()
 
 const merge = createMerger(db)
 const waiting: unknown[] = []
@@ -55,7 +59,11 @@ function runGroup(): void {
   const group = waiting.splice(0, MAX_GROUP * 2)
   // A savepoint copies every page it touches, and hardly a command fails after it wrote something. So the group runs
   // without them first; when one does fail, all of it is rolled back and run again, each in a savepoint of its own.
-  port.postMessage(commitGroup(group, 'together') ?? commitGroup(group, 'contained'))
+  const commit = () => commitGroup(group, 'together') ?? commitGroup(group, 'contained')
+  const seals = group.map((part, i) => (i % 2 === 0 ? sealsOf(part as CommandName) : undefined))
+  const answers = seals.some(Boolean) ? db.overwriting(commit) : commit()
+  if (seals.includes('removed')) db.emptyLog()
+  port.postMessage(answers)
   merge(group.length / 2)
 }
 

@@ -36,6 +36,9 @@ const OLD_ROWS = [
   `INSERT INTO credentials (id, account_id, provider, label, scope, header, scheme, version, created_at, ciphertext, iv,
       tag, wrap_kid, wrap_enc, wrap_key)
     VALUES ('cred_a', 'acct_a', 'custom', 'api', '{}', 'authorization', 'Bearer', 1, 1, 'c', 'i', 't', 'k', 'e', 'w')`,
+  `INSERT INTO credentials (id, account_id, provider, label, scope, header, scheme, version, created_at, revoked_at, ciphertext, iv,
+      tag, wrap_kid, wrap_enc, wrap_key)
+    VALUES ('cred_r', 'acct_a', 'custom', 'api', '{}', 'authorization', 'Bearer', 1, 1, 2, 'c', 'i', 't', 'k', 'e', 'w')`,
   `INSERT INTO attempts (id, account_id, capability_id, credential_id, credential_version, boot_id, cost, state, method,
       host, request_digest, created_at, sending_at, finished_at, upstream_status, outcome, receipt_id)
     VALUES ('att_1', 'acct_a', 'cap_a', 'cred_a', 1, 'boot-old', 1, 'settled', 'GET', 'api.example.com', 'd', 3, 3, 3, 200,
@@ -114,6 +117,11 @@ describe.each(ENGINES)('a database of the first release in %s', (engine) => {
       expect(await store.balance('acct_a')).toBe(99)
       expect(await store.balance('acct_b')).toBe(7)
       expect(await store.getReceipt('rcp_1')).toMatchObject({ jws: 'a.b.c' })
+      // The sealed secret of a credential that was revoked is wiped, and of no other.
+      expect(await place.query('SELECT id, ciphertext, wrap_key FROM credentials ORDER BY id')).toEqual([
+        { id: 'cred_a', ciphertext: 'c', wrap_key: 'w' },
+        { id: 'cred_r', ciphertext: '', wrap_key: '' },
+      ])
       expect(await place.query('SELECT id, owner, expires_at FROM tasks ORDER BY id')).toMatchObject([
         { id: 'task_1', owner: 'acct_a' },
         { id: 'task_2', owner: null },

@@ -89,7 +89,7 @@ function checkOwner(dataDir: string, isKnown: boolean): Finding {
   }
 }
 
-const SEALING_KEYS = 'SELECT DISTINCT wrap_kid AS kid FROM credentials'
+const SEALING_KEYS = `SELECT DISTINCT wrap_kid AS kid FROM credentials WHERE wrap_kid <> ''`
 
 /** Credentials and key file are backed up apart, and only together are they worth anything. */
 async function judgeSealing(

@@ -174,14 +174,18 @@ export const listCapabilities = command({ kind: 'read' })(function* (
 export const revokeCapability = command({ kind: 'transaction', touches: 'access' })(function* (input: {
   id: string
   accountId: string
+  /** Of the asking agent: only this capability, and what was narrowed from it, is found. */
+  within?: string | undefined
   now: Millis
 }): Command<number | undefined> {
-  const { id, accountId, now } = input
+  const { id, accountId, within = id, now } = input
   // The lock comes in a statement of its own: the next one then sees what was narrowed while this one waited.
   const found = yield* first(
-    'SELECT id FROM capabilities WHERE id = $1 AND account_id = $2 FOR UPDATE',
+    `SELECT id FROM capabilities WHERE id = $1 AND account_id = $2
+       AND EXISTS (SELECT 1 FROM capability_lineage WHERE capability_id = $1 AND ancestor_id = $3) FOR UPDATE`,
     id,
     accountId,
+    within,
   )
   if (!found) return undefined
   const revoked = yield* all(

@@ -48,7 +48,7 @@ type SealedRow = CredentialRow &
   Record<'ciphertext' | 'iv' | 'tag' | 'wrapKid' | 'wrapEnc' | 'wrapKey', string>
 
 /** Stores it with its budgets. @throws {GatewayError} state_conflict when the id exists already */
-export const insertCredential = command({ kind: 'transaction', touches: 'access' })(function* (
+export const insertCredential = command({ kind: 'transaction', touches: 'access', seals: 'kept' })(function* (
   credential: SealedCredential,
   budgets: readonly BudgetLimit[] = [],
 ): Command<void> {
@@ -124,56 +124,126 @@ export const listCredentials = command({ kind: 'read' })(function* (
   )
 })
 
+/** What replaces or removes a sealed secret waits behind nobody, and leaves nothing of the old one in the engine's file. */
+const SEALING = { touches: 'access', overtakes: 'credentials', seals: 'removed' } as const
+
 /** Compare-and-set on version: false when somebody else rotated or revoked first. */
-export const rotateCredential = command({ kind: 'transaction', touches: 'access', overtakes: 'credentials' })(
-  function* (input: {
-    id: string
-    accountId: string
-    fromVersion: number
-    sealed: SealedSecret
-    now: Millis
-  }): Command<boolean> {
-    const { id, accountId, fromVersion, sealed, now } = input
-    yield* requireLiveKey(sealed)
-    const changed = yield* first(
-      `UPDATE credentials SET version = version + 1, rotated_at = $1, ciphertext = $2, iv = $3, tag = $4,
+export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
+  id: string
+  accountId: string
+  fromVersion: number
+  sealed: SealedSecret
+  now: Millis
+}): Command<boolean> {
+  const { id, accountId, fromVersion, sealed, now } = input
+  yield* requireLiveKey(sealed)
+  const changed = yield* first(
+    `UPDATE credentials SET version = version + 1, rotated_at = $1, ciphertext = $2, iv = $3, tag = $4,
        wrap_kid = $5, wrap_enc = $6, wrap_key = $7
      WHERE id = $8 AND account_id = $9 AND version = $10 AND revoked_at IS NULL RETURNING id`,
-      now,
-      sealed.ciphertext,
-      sealed.iv,
-      sealed.tag,
-      sealed.wrap.kid,
-      sealed.wrap.enc,
-      sealed.wrap.wrapped,
-      id,
-      accountId,
-      fromVersion,
-    )
-    return changed !== undefined
-  },
-)
+    now,
+    sealed.ciphertext,
+    sealed.iv,
+    sealed.tag,
+    sealed.wrap.kid,
+    sealed.wrap.enc,
+    sealed.wrap.wrapped,
+    id,
+    accountId,
+    fromVersion,
+  )
+  return changed !== undefined
+})
 
-/** Idempotent. Also revokes every capability on it. */
-export const revokeCredential = command({ kind: 'transaction', touches: 'access', overtakes: 'credentials' })(
-  function* (input: { id: string; accountId: string; now: Millis }): Command<Credential | undefined> {
-    const row = yield* first<CredentialRow>(
-      `UPDATE credentials SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2 AND account_id = $3
+/** A secret that is no more: nothing of it is left in the row. */
+const WIPED = "ciphertext = '', iv = '', tag = '', wrap_kid = '', wrap_enc = '', wrap_key = ''"
+
+/** Idempotent. Its sealed secret is wiped in the same transaction, and every capability on it revoked. */
+export const revokeCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
+  id: string
+  accountId: string
+  now: Millis
+}): Command<Credential | undefined> {
+  const row = yield* first<CredentialRow>(
+    `UPDATE credentials SET revoked_at = COALESCE(revoked_at, $1), ${WIPED} WHERE id = $2 AND account_id = $3
      RETURNING ${CREDENTIAL}`,
-      input.now,
-      input.id,
-      input.accountId,
-    )
-    if (!row) return undefined
-    yield* all(
-      `UPDATE capabilities SET revoked_at = $1 WHERE credential_id = $2 AND revoked_at IS NULL`,
-      input.now,
-      input.id,
-    )
-    yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', input.id)
-    return toCredential(row)
-  },
-)
+    input.now,
+    input.id,
+    input.accountId,
+  )
+  if (!row) return undefined
+  yield* all(
+    `UPDATE capabilities SET revoked_at = $1 WHERE credential_id = $2 AND revoked_at IS NULL`,
+    input.now,
+    input.id,
+  )
+  yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', input.id)
+  return toCredential(row)
+})
+
+const ON_CREDENTIAL = 'SELECT id FROM capabilities WHERE credential_id = $1'
+/**
+ * Removes the credential with its sealed secret, its budgets, and every capability on it. Attempts and receipts stay: they name it by
+ * its id. Returns what it was; undefined where there is none.
+ */
+export const deleteCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
+  id: string
+  accountId: string
+  now: Millis
+}): Command<Credential | undefined> {
+  const { id, accountId } = input
+  // A row that shrinks before it goes is overwritten where it stands.
+  const row = yield* first<CredentialRow>(
+    `UPDATE credentials SET ${WIPED} WHERE id = $1 AND account_id = $2 RETURNING ${CREDENTIAL}`,
+    id,
+    accountId,
+  )
+  if (!row) return undefined
+  yield* all(`DELETE FROM budgets WHERE holder = $1 OR holder IN (${ON_CREDENTIAL})`, id)
+  yield* all(`DELETE FROM capability_lineage WHERE capability_id IN (${ON_CREDENTIAL})`, id)
+  yield* all('DELETE FROM capabilities WHERE credential_id = $1', id)
+  yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', id)
+  yield* all('DELETE FROM credentials WHERE id = $1', id)
+  return toCredential(row)
+})
+
+/** Compare-and-set on version, as `rotateCredential`: what is edited is sealed again, since the seal binds it. */
+export const editCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
+  id: string
+  accountId: string
+  fromVersion: number
+  label: string
+  scope: Scope
+  settings: CredentialSettings
+  /** Left out: as they are. */
+  budgets?: readonly BudgetLimit[] | undefined
+  sealed: SealedSecret
+  now: Millis
+}): Command<Credential | undefined> {
+  const { id, accountId, fromVersion, label, scope, settings, budgets, sealed, now } = input
+  yield* requireLiveKey(sealed)
+  const row = yield* first<CredentialRow>(
+    `UPDATE credentials SET version = version + 1, edited_at = $1, label = $2, scope = $3, settings = $4,
+       budgeted = COALESCE($5, budgeted), ciphertext = $6, iv = $7, tag = $8, wrap_kid = $9, wrap_enc = $10, wrap_key = $11
+     WHERE id = $12 AND account_id = $13 AND version = $14 AND revoked_at IS NULL RETURNING ${CREDENTIAL}`,
+    now,
+    label,
+    JSON.stringify(scope),
+    toCanonicalJson(settings),
+    budgets && Number(budgets.length > 0),
+    sealed.ciphertext,
+    sealed.iv,
+    sealed.tag,
+    sealed.wrap.kid,
+    sealed.wrap.enc,
+    sealed.wrap.wrapped,
+    id,
+    accountId,
+    fromVersion,
+  )
+  if (row && budgets) yield* setBudgets(id, budgets)
+  return row && toCredential(row)
+})
 
 type WrapRow = {
   id: string
@@ -184,14 +254,14 @@ type WrapRow = {
   wrapKey: string
 }
 type Wrap = { id: string; accountId: string; version: number; wrap: WrappedKey }
-/** Rows whose record key is wrapped to another authority key than `kid`, oldest first. */
+/** Rows whose record key is wrapped to another authority key than `kid`, oldest first; of revoked ones none is left. */
 export const listWrapsNotUnder = command({ kind: 'read' })(function* (
   kid: string,
   limit: number,
 ): Command<readonly Wrap[]> {
   const rows = yield* all<WrapRow>(
     `SELECT ${columns(['id', 'accountId', 'version', 'wrapKid', 'wrapEnc', 'wrapKey'])}
-     FROM credentials WHERE wrap_kid <> $1 ORDER BY id LIMIT $2`,
+     FROM credentials WHERE wrap_kid <> $1 AND wrap_kid <> '' ORDER BY id LIMIT $2`,
     kid,
     limit,
   )
@@ -204,23 +274,20 @@ export const listWrapsNotUnder = command({ kind: 'read' })(function* (
 })
 
 /** Compare-and-set on (version, old enc): false when the row changed meanwhile. The ciphertext is not touched. */
-export const replaceWrap = command({ kind: 'statement', touches: 'access' })(function* (input: {
-  id: string
-  version: number
-  from: WrappedKey
-  to: WrappedKey
-}): Command<boolean> {
-  const { id, version, from, to } = input
-  const changed = yield* first(
-    `UPDATE credentials SET wrap_kid = $1, wrap_enc = $2, wrap_key = $3
+export const replaceWrap = command({ kind: 'statement', touches: 'access', seals: 'kept' })(
+  function* (input: { id: string; version: number; from: WrappedKey; to: WrappedKey }): Command<boolean> {
+    const { id, version, from, to } = input
+    const changed = yield* first(
+      `UPDATE credentials SET wrap_kid = $1, wrap_enc = $2, wrap_key = $3
      WHERE id = $4 AND version = $5 AND wrap_kid = $6 AND wrap_enc = $7 RETURNING id`,
-    to.kid,
-    to.enc,
-    to.wrapped,
-    id,
-    version,
-    from.kid,
-    from.enc,
-  )
-  return changed !== undefined
-})
+      to.kid,
+      to.enc,
+      to.wrapped,
+      id,
+      version,
+      from.kid,
+      from.enc,
+    )
+    return changed !== undefined
+  },
+)

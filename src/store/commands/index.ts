@@ -90,5 +90,10 @@ export function isRead(name: CommandName): boolean {
   const { kind } = traitsOf(name)
   return kind === 'lookup' || kind === 'read'
 }
+/** What the command does to sealed secrets, if anything. */
+export function sealsOf(name: CommandName): 'kept' | 'removed' | undefined {
+  const traits = traitsOf(name)
+  return 'seals' in traits ? traits.seals : undefined
+}
 /** Whether the command is atomic without a transaction around it. */
 export const isSingle = (name: CommandName): boolean => traitsOf(name).kind !== 'transaction'

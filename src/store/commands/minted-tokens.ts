@@ -43,83 +43,87 @@ export const getMintedTokens = command({ kind: 'lookup' })(function* (
  * Makes the caller the only one who asks the provider, until it says how that ended or `until` has passed. What was minted from the
  * secret before this one is forgotten.
  */
-export const claimMint = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  credentialId: string
-  accountId: string
-  /** Of the credential, as it was read. */
-  version: number
-  keyId: string
-  claim: string
-  now: Millis
-  until: Millis
-}): Command<MintClaim> {
-  const { credentialId, accountId, version, keyId, claim, now, until } = input
-  const credential = yield* first<{ version: number; revokedAt: Millis | null }>(
-    `SELECT version, revoked_at AS "revokedAt" FROM credentials WHERE id = $1 AND account_id = $2 FOR SHARE`,
-    credentialId,
-    accountId,
-  )
-  if (!credential || credential.revokedAt !== null || credential.version !== version)
-    return { outcome: 'changed' }
-  yield* all(
-    `INSERT INTO minted_tokens (credential_id, account_id, key_id, generation, failures) VALUES ($1, $2, $3, 0, 0)
-     ON CONFLICT (credential_id) DO NOTHING`,
-    credentialId,
-    accountId,
-    keyId,
-  )
-  const found = yield* first<FlatRow>(
-    `SELECT ${MINTED} FROM minted_tokens WHERE credential_id = $1 FOR UPDATE`,
-    credentialId,
-  )
-  if (!found) return { outcome: 'changed' }
-  const isOfKey = found.keyId === keyId
-  const isClaimed = isOfKey && found.claim !== null
-  if (isClaimed && (found.claimedUntil ?? 0) > now) return { outcome: 'busy', row: toMinted(found) }
-  if (!isOfKey)
+export const claimMint = command({ kind: 'transaction', touches: 'records', seals: 'kept' })(
+  function* (input: {
+    credentialId: string
+    accountId: string
+    /** Of the credential, as it was read. */
+    version: number
+    keyId: string
+    claim: string
+    now: Millis
+    until: Millis
+  }): Command<MintClaim> {
+    const { credentialId, accountId, version, keyId, claim, now, until } = input
+    const credential = yield* first<{ version: number; revokedAt: Millis | null }>(
+      `SELECT version, revoked_at AS "revokedAt" FROM credentials WHERE id = $1 AND account_id = $2 FOR SHARE`,
+      credentialId,
+      accountId,
+    )
+    if (!credential || credential.revokedAt !== null || credential.version !== version)
+      return { outcome: 'changed' }
     yield* all(
-      `UPDATE minted_tokens SET key_id = $1, generation = generation + 1, ciphertext = NULL, iv = NULL, tag = NULL,
-         minted_at = NULL, usable_until = NULL, failure = NULL, failures = 0, retry_at = NULL
-       WHERE credential_id = $2`,
+      `INSERT INTO minted_tokens (credential_id, account_id, key_id, generation, failures) VALUES ($1, $2, $3, 0, 0)
+     ON CONFLICT (credential_id) DO NOTHING`,
+      credentialId,
+      accountId,
       keyId,
+    )
+    const found = yield* first<FlatRow>(
+      `SELECT ${MINTED} FROM minted_tokens WHERE credential_id = $1 FOR UPDATE`,
       credentialId,
     )
-  const row = yield* first<FlatRow>(
-    `UPDATE minted_tokens SET claim = $1, claimed_until = $2 WHERE credential_id = $3 RETURNING ${MINTED}`,
-    claim,
-    until,
-    credentialId,
-  )
-  return row ? { outcome: 'claimed', row: toMinted(row), isInterrupted: isClaimed } : { outcome: 'changed' }
-})
+    if (!found) return { outcome: 'changed' }
+    const isOfKey = found.keyId === keyId
+    const isClaimed = isOfKey && found.claim !== null
+    if (isClaimed && (found.claimedUntil ?? 0) > now) return { outcome: 'busy', row: toMinted(found) }
+    if (!isOfKey)
+      yield* all(
+        `UPDATE minted_tokens SET key_id = $1, generation = generation + 1, ciphertext = NULL, iv = NULL, tag = NULL,
+         minted_at = NULL, usable_until = NULL, failure = NULL, failures = 0, retry_at = NULL
+       WHERE credential_id = $2`,
+        keyId,
+        credentialId,
+      )
+    const row = yield* first<FlatRow>(
+      `UPDATE minted_tokens SET claim = $1, claimed_until = $2 WHERE credential_id = $3 RETURNING ${MINTED}`,
+      claim,
+      until,
+      credentialId,
+    )
+    return row ? { outcome: 'claimed', row: toMinted(row), isInterrupted: isClaimed } : { outcome: 'changed' }
+  },
+)
 
 /** Compare-and-set on the generation: undefined where something else was stored meanwhile, or the credential was revoked. */
-export const saveMintedTokens = command({ kind: 'statement', touches: 'records' })(function* (input: {
-  credentialId: string
-  accountId: string
-  keyId: string
-  fromGeneration: number
-  sealed: SealedTokens
-  mintedAt: Millis
-  usableUntil: Millis
-}): Command<MintedRow | undefined> {
-  const { credentialId, accountId, keyId, fromGeneration, sealed, mintedAt, usableUntil } = input
-  const row = yield* first<FlatRow>(
-    `UPDATE minted_tokens SET generation = generation + 1, ciphertext = $1, iv = $2, tag = $3, minted_at = $4,
+export const saveMintedTokens = command({ kind: 'statement', touches: 'records', seals: 'kept' })(
+  function* (input: {
+    credentialId: string
+    accountId: string
+    keyId: string
+    fromGeneration: number
+    sealed: SealedTokens
+    mintedAt: Millis
+    usableUntil: Millis
+  }): Command<MintedRow | undefined> {
+    const { credentialId, accountId, keyId, fromGeneration, sealed, mintedAt, usableUntil } = input
+    const row = yield* first<FlatRow>(
+      `UPDATE minted_tokens SET generation = generation + 1, ciphertext = $1, iv = $2, tag = $3, minted_at = $4,
        usable_until = $5, claim = NULL, claimed_until = NULL, failure = NULL, failures = 0, retry_at = NULL
      WHERE credential_id = $6 AND account_id = $7 AND key_id = $8 AND generation = $9 RETURNING ${MINTED}`,
-    sealed.ciphertext,
-    sealed.iv,
-    sealed.tag,
-    mintedAt,
-    usableUntil,
-    credentialId,
-    accountId,
-    keyId,
-    fromGeneration,
-  )
-  return row && toMinted(row)
-})
+      sealed.ciphertext,
+      sealed.iv,
+      sealed.tag,
+      mintedAt,
+      usableUntil,
+      credentialId,
+      accountId,
+      keyId,
+      fromGeneration,
+    )
+    return row && toMinted(row)
+  },
+)
 
 /** Ends a claim without a token: with a failure, or with nothing where none was needed any more. */
 export const endMintClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {

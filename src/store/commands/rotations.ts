@@ -149,7 +149,7 @@ export const takeOverRotation = command({ kind: 'transaction', touches: 'records
 /** Records whose record key is wrapped to another authority key than `kid`. */
 export const countWrapsNotUnder = command({ kind: 'read' })(function* (kid: string): Command<number> {
   const row = yield* first<{ count: number }>(
-    `SELECT count(*) AS count FROM credentials WHERE wrap_kid <> $1`,
+    `SELECT count(*) AS count FROM credentials WHERE wrap_kid <> $1 AND wrap_kid <> ''`,
     kid,
   )
   return row?.count ?? 0

@@ -10,6 +10,13 @@ export interface SqliteDatabase {
   readonly commit: () => void
   /** Undoes what `begin` began, if it is still open: SQLite ends some transactions on its own. */
   readonly rollback: () => void
+  /** Runs it while SQLite overwrites with zeros what is moved or removed, whole pages and parts of them. */
+  readonly overwriting: <T>(run: () => T) => T
+  /**
+   * Empties the log of writes, which still holds pages as they were. Whoever reads the file meanwhile, such as a backup, is not
+   * waited for long.
+   */
+  readonly emptyLog: () => void
   readonly drive: <T>(command: Command<T>) => T
   readonly close: () => void
 }
@@ -22,6 +29,8 @@ interface Prepared {
 
 // A backup tool may hold the file for a while; another gateway is refused before it gets here.
 const BUSY_TIMEOUT_MS = 5000
+/** Where a reader stands in the way, the log is emptied by the next checkpoint instead. */
+const WIPE_TIMEOUT_MS = 200
 const READ_CACHE_KIB = 8 * 1024
 /** Many times what a group of commits changes. The rest is in the system's cache, so that more here was only memory. */
 const WRITE_CACHE_KIB = 4 * 1024
@@ -77,6 +86,18 @@ export function openDatabase(file: string, options: { readOnly?: boolean } = {})
     commit: () => void run(COMMIT),
     rollback() {
       if (db.isTransaction) db.exec('ROLLBACK')
+    },
+    overwriting(run) {
+      db.exec('PRAGMA secure_delete = ON')
+      try {
+        return run()
+      } finally {
+        db.exec('PRAGMA secure_delete = OFF')
+      }
+    },
+    emptyLog() {
+      db.exec(`PRAGMA busy_timeout = ${WIPE_TIMEOUT_MS}`)
+      db.exec(`PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
     },
     drive,
     close() {

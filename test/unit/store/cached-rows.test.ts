@@ -239,12 +239,18 @@ describe('what is written without forgetting rows', () => {
     })
     run('replaceWrap', { id: credential.id, version: 2, from: wrap, to: { ...wrap, kid: 'k2' } })
     run('revokeCapability', { id: capability.id, accountId, now: NOW })
+    const { id, label, scope, settings, sealed } = credential
+    const edit = { id, accountId, fromVersion: 2, label, scope, settings, sealed, now: NOW }
+    run('editCredential', edit)
     run('revokeCredential', { id: credential.id, accountId, now: NOW })
+    run('deleteCredential', { id: credential.id, accountId, now: NOW })
     run('sweep', NOW)
     const writers = [...ran].flatMap(([name, texts]) => ([...texts].some(changesRows) ? [name] : []))
     expect(writers.toSorted()).toEqual(
       (
         [
+          'deleteCredential',
+          'editCredential',
           'insertCredential',
           'replaceWrap',
           'revokeCapability',

@@ -42,6 +42,8 @@ describe('rows that are cached', () => {
     'revokeKey',
     'rotateCredential',
     'revokeCredential',
+    'editCredential',
+    'deleteCredential',
     'replaceWrap',
     'revokeCapability',
     'insertCapability',
