@@ -1,9 +1,14 @@
 import { z } from 'zod'
+import { MAX_LIMITS } from '../schemas/credential-settings.ts'
 import { capabilityArgument, EgressReply, idempotencyKeyArgument } from '../schemas/egress.ts'
 import { HttpMethod } from '../schemas/http.ts'
 import { credits } from '../src/core/price.ts'
+import { isBase64 } from '../src/egress/request.ts'
 import { ATTEMPT_COST } from '../src/egress/wire.ts'
 import { defineTool } from './services.ts'
+
+/** What stands in the message beside the body: URL, headers, names. */
+const LARGEST_REST_BYTES = 64 * 1024
 
 /** One outbound request under a stored credential. The caller never sees the credential. */
 export const egressFetch = defineTool({
@@ -27,19 +32,32 @@ export const egressFetch = defineTool({
       .describe(
         'accept, content-type, conditional and API version headers; anything else is refused by name',
       ),
-    body: z.string().max(131_072).optional().describe('Request body as text; at most 128 KiB in UTF-8'),
-    body_base64: z
-      .base64('must be standard base64 with padding')
-      .max(174_764)
+    body: z
+      .string()
+      .max(MAX_LIMITS.max_request_bytes)
       .optional()
-      .describe('Request body as bytes, instead of `body`; at most 128 KiB decoded'),
-    timeout_ms: z.int().min(100).max(30_000).optional().describe('Deadline for the answer; 30000 by default'),
+      .describe('Request body as text; at most 128 KiB in UTF-8 unless the credential allows more'),
+    body_base64: z
+      .string()
+      .max(Math.ceil(MAX_LIMITS.max_request_bytes / 3) * 4)
+      .refine(isBase64, 'must be standard base64 with padding')
+      .optional()
+      .meta({ format: 'base64', contentEncoding: 'base64' })
+      .describe('Request body as bytes, instead of `body`'),
+    timeout_ms: z
+      .int()
+      .min(100)
+      .max(MAX_LIMITS.timeout_ms)
+      .optional()
+      .describe('Deadline for the answer; 30000 by default, and at most unless the credential allows more'),
     max_bytes: z
       .int()
       .min(1)
-      .max(1_048_576)
+      .max(MAX_LIMITS.max_response_bytes)
       .optional()
-      .describe('Largest response body accepted; 1 MiB by default. A larger one is an error, never cut off'),
+      .describe(
+        'Largest response body accepted; 1 MiB by default, and at most unless the credential allows more. A larger one is an error',
+      ),
   }),
   output: EgressReply,
 
@@ -47,6 +65,11 @@ export const egressFetch = defineTool({
   caller: 'capability',
   effects: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
   rest: { method: 'POST', path: '/v1/egress/fetch', operationId: 'egressFetch' },
+  maxDurationMs: MAX_LIMITS.timeout_ms,
+  async largestBody({ capability }, { egress }) {
+    const bytes = await egress.maxRequestBytes(capability)
+    return Math.ceil((bytes * 4) / 3) + LARGEST_REST_BYTES
+  },
   skill: {
     id: 'egress-fetch',
     name: 'Call an API with a stored credential',

@@ -81,6 +81,11 @@ export interface CallPath {
    * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
    */
   admit(what: string, tokens: PresentedTokens, address: string): Promise<Caller>
+  /**
+   * Most bytes of the body that this caller may send to the tool. Whoever it is is found out, and counted, before they are read.
+   * @throws {GatewayError} as `admit`, and capability_required and the like where the tool is not for everybody
+   */
+  bodyLimit(tool: AnyTool, tokens: PresentedTokens, address: string): Promise<number>
   /** Calls being handled now; what a drain waits for. */
   readonly inFlight: number
   /** Every call is refused with `draining` from here on. */
@@ -219,6 +224,13 @@ export function createCallPath(parts: CallPathParts): CallPath {
       const rate = await count(what, caller)
       if (rate?.exceeded) throw rateLimited(rate)
       return caller
+    },
+    async bodyLimit(tool, tokens, address) {
+      if (!tool.largestBody) return tool.maxBodyBytes
+      const caller = await identify(tool.caller, tokens, address)
+      const rate = await count(`${tool.name} with a large body`, caller)
+      if (rate?.exceeded) throw rateLimited(rate)
+      return Math.max(tool.maxBodyBytes, await tool.largestBody(caller, parts.services))
     },
     async call(request) {
       const started = parts.elapsedMs()

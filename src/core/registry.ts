@@ -95,6 +95,7 @@ export type ToolDefinition<
   | 'skills'
   | 'doors'
   | 'maxBodyBytes'
+  | 'largestBody'
   | 'reply'
   | 'examples'
   | 'examplesAt'
@@ -111,6 +112,7 @@ export type ToolDefinition<
   readonly skill?: SkillCard | readonly SkillCard[]
   readonly doors?: readonly DoorName[]
   readonly maxBodyBytes?: number
+  largestBody?(caller: CallerOf<C>, services: S): Promise<number>
   readonly reply?: 'task' | 'message'
   inProduction?(): { readonly examples?: readonly Example<I, O>[]; readonly sold?: readonly Sold[] }
   repair?(input: unknown, context: HandlerContext<S>): Record<string, unknown>

@@ -1,7 +1,7 @@
 // A tool as the gateway runs it: one value from which every door, document and client command is derived. Types only; files
 // write it through registry.ts, which fills the defaults in.
 import type { z } from 'zod'
-import type { CallerKind } from './caller.ts'
+import type { Caller, CallerKind } from './caller.ts'
 import type { Terms } from './charging.ts'
 import type { CallContext } from './context.ts'
 import type { CreditCharge } from './credit-charge.ts'
@@ -87,6 +87,13 @@ export interface AnyTool {
   inProduction?(): Partial<Pick<AnyTool, 'examples' | 'sold'>>
   /** Largest request body in bytes; 256 KiB unless the specification says less. */
   readonly maxBodyBytes: number
+  /**
+   * Larger bodies than that, by who sends them: asked before such a body is read, and never of a caller that nobody knows. Over REST,
+   * where the caller and the length are in the head of the request.
+   */
+  largestBody?(caller: Caller, services: object): Promise<number>
+  /** Longest time that a call may take where it is more than 30 seconds. */
+  readonly maxDurationMs?: number
   /** The one code of every 400 that the input itself is refused with, where callers are told to expect one. */
   readonly invalidInput?: ErrorCode
   /** How A2A answers: a persisted Task, or a Message that leaves nothing behind. */

@@ -6,11 +6,20 @@ import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
+import { readSealedText, replaceSealedText } from './leak/previous-secrets.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { isSigning } from './kinds/kind.ts'
 import { type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
 import { tokenHostsOf } from './kinds/token-url.ts'
-import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
+import {
+  checkParts,
+  describeParts,
+  joinParts,
+  ONLY_PART,
+  secretParts,
+  splitParts,
+} from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
@@ -64,6 +73,18 @@ export function createCredentials(parts: CredentialParts): Credentials {
       credential,
       credential.isBudgeted ? await store.listBudgets([credential.id], now()) : [],
     )
+
+  /** The new text with the old secrets beside it. What does not open any more can be replaced all the same. */
+  async function replaceText(credential: SealedCredential, text: Secret<string>): Promise<Secret<string>> {
+    const { settings } = credential
+    try {
+      const before = await vault.open(credential.sealed, bindingOf(credential))
+      const replaced = secretParts(splitParts(before, settings), settings)
+      return replaceSealedText(readSealedText(before), replaced, text, now())
+    } catch {
+      return text
+    }
+  }
 
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
@@ -127,7 +148,8 @@ export function createCredentials(parts: CredentialParts): Credentials {
       checkSecret(secret, credential)
       const version = credential.version + 1
       await seals.run(async () => {
-        const sealed = await vault.seal(joinParts(secret, settings), bindingOf({ ...credential, version }))
+        const text = await replaceText(credential, joinParts(secret, settings))
+        const sealed = await vault.seal(text, bindingOf({ ...credential, version }))
         const fromVersion = credential.version
         if (!(await store.rotateCredential({ id: credentialId, accountId, fromVersion, sealed, now: now() })))
           throw changedMeanwhile()

@@ -24,7 +24,7 @@ import { createReconciliations } from './reconciliation/index.ts'
 import { createRotations } from './rotation/job.ts'
 import { publishAuthority } from './rotation/keys.ts'
 import { createSealGate } from './sealing.ts'
-import type { PreparedRequest } from './request.ts'
+import { MAX_REQUEST_BYTES, type PreparedRequest } from './request.ts'
 import { createReach } from './reach/private-targets.ts'
 import { createRunner, type Runner } from './run.ts'
 
@@ -101,7 +101,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
     attempts,
     reach,
     kinds,
-    ...createOpenedCredentials({ vault: parts.vault, createLeakGate }),
+    ...createOpenedCredentials({ vault: parts.vault, createLeakGate, now }),
     baseUrl,
   })
   const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
@@ -115,6 +115,10 @@ export function createEgress(parts: EgressParts): OpenEgress {
     applyPolicy: async (request) => applyPolicy(await readPolicy(), request),
     fetch: (request, capability, charge) => forward.send(request, capabilityGrant(store, capability), charge),
     reconcileAttempt: reconciliations.reconcile,
+    async maxRequestBytes({ credentialId, accountId }) {
+      const credential = await store.getCredential(credentialId, accountId)
+      return credential?.settings.limits?.max_request_bytes ?? MAX_REQUEST_BYTES
+    },
     getAttempt: attempts.get,
     listAttempts: attempts.list,
     rotateAuthority: rotations.start,

@@ -2,9 +2,11 @@
 // and preparing a gate ten times what searching a small response with it does. A gate is the secret in forty disguises,
 // so the secret itself beside it gives nothing more away; neither is kept for long.
 import { isDeepStrictEqual } from 'node:util'
+import type { Secret } from '../lib/secret.ts'
 import type { SealedCredential } from '../store/ports.ts'
 import { bindingOf } from './sealing.ts'
 import type { CreateLeakGate, LeakGate } from './leak/inspection.ts'
+import { readSealedText, stillSought } from './leak/previous-secrets.ts'
 import { secretParts, splitParts } from './placement/parts.ts'
 import type { SecretParts, Vault } from './ports.ts'
 
@@ -14,13 +16,16 @@ const MAX_KEPT = 256
 
 export interface OpenedCredential {
   readonly parts: SecretParts
-  /** Looks for every part that is secret. Made when the first response is there to be searched. */
+  /** What was before a rotation and may still live: never sent, only looked for. */
+  readonly replaced: readonly Secret<string>[]
+  /** Looks for every part that is secret, and for those. Made when the first response is there to be searched. */
   gate(): LeakGate
 }
 
 export interface OpenedParts {
   readonly vault: Pick<Vault, 'open'>
   readonly createLeakGate: CreateLeakGate
+  readonly now: () => number
 }
 
 export interface OpenedCredentials {
@@ -48,10 +53,13 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       const { settings } = credential
       const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
       const secrets = splitParts(sealed, settings)
+      const replaced = stillSought(readSealedText(sealed).previous, parts.now()).map(({ secret }) => secret)
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
         parts: secrets,
-        gate: () => (gate ??= parts.createLeakGate(secretParts(secrets, settings), credential)),
+        replaced,
+        gate: () =>
+          (gate ??= parts.createLeakGate([...secretParts(secrets, settings), ...replaced], credential)),
       }
       const { id } = credential
       if (kept.size < MAX_KEPT || kept.has(id)) {

@@ -181,6 +181,9 @@ export interface Egress {
    */
   fetch(request: EgressRequest, capability: HeldCapability, charge: CreditCharge): Promise<EgressReply>
 
+  /** Most bytes of a request body under the credential behind the capability. */
+  maxRequestBytes(capability: HeldCapability): Promise<number>
+
   createCredential(
     accountId: string,
     input: {

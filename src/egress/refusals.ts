@@ -146,7 +146,8 @@ export const UNSEARCHED_WORDS = {
     'the search of its response for the credential was cut off (look the attempt up before you send again)',
 } as const
 export const RESPONSE_WORDS = {
-  too_large: 'its response is larger than allowed; ask for less or raise max_bytes (1 MiB at most)',
+  too_large:
+    'its response is larger than allowed; ask for less, or raise max_bytes (1 MiB at most, unless the credential allows more)',
   bad_status: 'its status cannot be passed on',
   encoded:
     'it compressed the response although identity was asked for, so the response could not be searched',

@@ -55,21 +55,30 @@ export function prepareRequest(request: EgressRequest, rules: RequestRules): Pre
     method: request.method,
     headers,
     body,
-    timeoutMs: within('timeout_ms', request.timeout_ms, limits.timeout_ms ?? TIMEOUT_MS),
-    maxResponseBytes: within('max_bytes', request.max_bytes, limits.max_response_bytes ?? MAX_RESPONSE_BYTES),
+    timeoutMs: within('timeout_ms', request.timeout_ms, TIMEOUT_MS, limits.timeout_ms),
+    maxResponseBytes: within('max_bytes', request.max_bytes, MAX_RESPONSE_BYTES, limits.max_response_bytes),
   }
   checkRoom(prepared, rules.placements ?? [])
   return prepared
 }
 
-/** @throws {GatewayError} input_invalid for more than the credential allows: less than was asked for would be a surprise */
-function within(field: string, asked: number | undefined, most: number): number {
-  if (asked === undefined || asked <= most) return asked ?? most
+/**
+ * @param usual without a wish, where the credential does not allow less
+ * @param most of this credential, where it says so
+ * @throws {GatewayError} input_invalid for more than the credential allows: less than was asked for would be a surprise
+ */
+function within(field: string, asked: number | undefined, usual: number, most: number = usual): number {
+  if (asked === undefined) return Math.min(usual, most)
+  if (asked <= most) return asked
   const message = `this credential allows ${most} at most; its operator can raise it (settings.limits)`
   throw new GatewayError('input_invalid', `/${field}: ${message}.`, {
     extras: { fields: [{ pointer: `/${field}`, message }] },
   })
 }
+
+/** Standard base64 with padding. Megabytes of it are compared, not matched: an expression would need a stack for each group. */
+export const isBase64 = (text: string): boolean =>
+  text.length % 4 === 0 && Buffer.from(text, 'base64').toString('base64') === text
 
 /**
  * @param holders without a capability, only the credential and its provider are asked
@@ -120,7 +129,7 @@ function readRequestBody(request: EgressRequest, maxBytes: number): Buffer | und
     throw new GatewayError('input_invalid', '/body_base64: send either `body` or `body_base64`, not both.')
   if (isSafeMethod(method))
     throw new GatewayError('input_invalid', `/body: a ${method} request has no body. Leave it out.`)
-  if (body !== undefined && /\p{Cs}/u.test(body))
+  if (body !== undefined && !body.isWellFormed())
     throw new GatewayError(
       'input_invalid',
       '/body: it holds half a surrogate pair. Send bytes as `body_base64`.',

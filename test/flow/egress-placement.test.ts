@@ -1,5 +1,6 @@
 // Where secrets go on the wire, through the whole gateway: what the upstream gets, and that nobody else gets it.
 import { readdir, readFile } from 'node:fs/promises'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
@@ -262,5 +263,84 @@ describe('what a credential allows beyond the usual', () => {
       code: 'target_invalid',
       detail: expect.stringContaining('encoded_slash'),
     })
+  })
+
+  const MIB = 1024 * 1024
+  const asBody = (bytes: number) => ({ body_base64: Buffer.alloc(bytes, 'abc').toString('base64') })
+
+  it('larger requests, from callers whose credential allows them and from nobody else', async () => {
+    const wide = await grant({ limits: { max_request_bytes: 10 * MIB } })
+    const plain = await grant({})
+    gw.upstream.respond((request, res) => res.writeHead(200).end(String(request.body.length)))
+    const post = { url: gw.url('/v1'), method: 'POST' }
+    const most = await gw.fetch(wide, { ...post, ...asBody(10 * MIB) })
+    expect(most.body.upstream?.body, most.text.slice(0, 300)).toBe(String(10 * MIB))
+    expect(last().body.equals(Buffer.alloc(10 * MIB, 'abc'))).toBe(true)
+
+    const before = [await gw.balance(), gw.upstream.requests.length]
+    const tooMuch = await gw.fetch(wide, { ...post, ...asBody(10 * MIB + 1) })
+    expect(tooMuch).toMatchObject({ status: 413, body: { code: 'body_too_large', max_bytes: 10 * MIB } })
+    expect(await gw.fetch(plain, { ...post, ...asBody(129 * 1024) })).toMatchObject({ status: 413 })
+    expect(await gw.fetch(plain, { ...post, ...asBody(2 * MIB) })).toMatchObject({
+      status: 413,
+      body: { code: 'body_too_large' },
+    })
+    expect(await gw.fetch('agw_cap_nobody', { ...post, ...asBody(MIB) })).toMatchObject({ status: 401 })
+    expect([await gw.balance(), gw.upstream.requests.length]).toEqual(before)
+
+    // The head alone decides: not a byte of the body is waited for.
+    const answerToHead = (token: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'content-length': 10 * MIB,
+        }
+        const asking = request(`${gw.baseUrl}/v1/egress/fetch`, { method: 'POST', headers }, (res) => {
+          resolve(res.statusCode)
+          asking.destroy()
+        })
+        asking.on('error', reject).flushHeaders()
+      })
+    expect(await answerToHead(plain)).toBe(413)
+    expect(await answerToHead('agw_cap_nobody')).toBe(401)
+  })
+
+  it('larger answers where they are asked for, searched like every other', async () => {
+    const secret = 'upstream-secret-1'
+    const capability = await grant({ limits: { max_response_bytes: 25 * MIB } })
+    const answer = Buffer.alloc(25 * MIB, 'abcdefgh\n')
+    gw.upstream.respond((_request, res) => res.writeHead(200).end(answer))
+    const asked = { url: gw.url('/v1'), max_bytes: 25 * MIB }
+    const whole = await gw.fetch(capability, asked)
+    expect(whole.status, whole.text.slice(0, 300)).toBe(200)
+    expect(Buffer.from(whole.body.upstream.body).equals(answer)).toBe(true)
+    expect((await gw.fetch(capability, { url: gw.url('/v1') })).body).toMatchObject({
+      code: 'response_too_large',
+    })
+    const plain = await gw.fetch(await grant({}), asked)
+    expect(plain).toMatchObject({ status: 400, body: { code: 'input_invalid' } })
+    expect(plain.body.detail).toContain('/max_bytes: this credential allows 1048576 at most')
+
+    answer.write(secret, 24 * MIB)
+    expect((await gw.fetch(capability, asked)).body).toMatchObject({ code: 'secret_reflected' })
+  })
+
+  it('longer calls, on connections that may be silent for as long', async () => {
+    const quiet = await startTestGateway({ timeouts: { silence: 400, connectionsCheckingInterval: 50 } })
+    try {
+      const { capability } = await quiet.grant({
+        credential: { settings: { limits: { timeout_ms: 900_000 } } },
+      })
+      quiet.upstream.respond((_request, res) => void setTimeout(() => res.writeHead(200).end('late'), 1000))
+      const asked = { url: quiet.url('/v1'), timeout_ms: 900_000 }
+      expect((await quiet.fetch(capability, asked)).body.upstream.body).toBe('late')
+      expect((await quiet.fetch(capability, { ...asked, timeout_ms: 900_001 })).status).toBe(400)
+      const plain = (await quiet.grant()).capability
+      const refused = await quiet.fetch(plain, { ...asked, timeout_ms: 30_001 })
+      expect(refused.body.detail).toContain('/timeout_ms: this credential allows 30000 at most')
+    } finally {
+      await quiet.close()
+    }
   })
 })

@@ -6,8 +6,9 @@ import {
   type RestRoute,
   takesCapabilityArgument,
 } from '../../core/registry.ts'
+import type { CallPath } from '../../core/call.ts'
 import { isObject } from '../../lib/json.ts'
-import { readJson } from '../http/request.ts'
+import { presentedTokens, readJson } from '../http/request.ts'
 import type { Exchange } from './exchange.ts'
 import { coerceText, propertyOf, readQuery } from './query.ts'
 
@@ -18,11 +19,17 @@ import { coerceText, propertyOf, readQuery } from './query.ts'
 export function inputCollector(
   entry: RegisteredTool,
   { path, fixed = {} }: Pick<RestRoute, 'path' | 'fixed'>,
+  bodyLimit: CallPath['bodyLimit'],
 ): (exchange: Exchange) => Promise<unknown> {
   const { tool, inputSchema } = entry
   const required = requiredOf(inputSchema)
   // Most routes have all of their input in the body.
   const isPlain = !path.includes('{') && Object.keys(fixed).length === 0
+  // A body that says that it is large is not read before it is known who sends it.
+  const limitOf = (exchange: Exchange) =>
+    tool.largestBody && Number(exchange.req.headers['content-length'] ?? 0) > tool.maxBodyBytes
+      ? bodyLimit(tool, presentedTokens(exchange.req), exchange.context.address)
+      : tool.maxBodyBytes
   return async (exchange) => {
     const { req, context } = exchange
     if (req.method !== 'POST') {
@@ -31,11 +38,11 @@ export function inputCollector(
       return fix(merge(query, readParams(exchange, inputSchema)), fixed)
     }
     if (isPlain)
-      return required.length === 0 && isBodyless(exchange) ? {} : await readJson(req, tool.maxBodyBytes)
+      return required.length === 0 && isBodyless(exchange) ? {} : await readJson(req, await limitOf(exchange))
     const params = readParams(exchange, inputSchema)
     if (isBodyless(exchange) && required.every((name) => Object.hasOwn(params, name)))
       return fix(params, fixed)
-    const body = await readJson(req, tool.maxBodyBytes)
+    const body = await readJson(req, await limitOf(exchange))
     return isObject(body) ? fix(merge(body, params), fixed) : body
   }
 }

@@ -4,6 +4,7 @@ import { type GatewayError, toGatewayError } from '../../core/errors.ts'
 import type { PresentedPayment } from '../../core/charging.ts'
 import type { RegisteredTool, RestRoute } from '../../core/registry.ts'
 import { isObject } from '../../lib/json.ts'
+import { allowSilence } from '../http/silence.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
 import { rateHeaders, sendText } from '../http/reply.ts'
@@ -46,7 +47,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
   const hasParameters = route.path.includes('{')
   const open = isSoldToAnyone(entry) ? openHeaders({ isPublic: false, isPaid: true }) : {}
   const status = route.status ?? 200
-  const collect = inputCollector(entry, route)
+  const collect = inputCollector(entry, route, calls.bodyLimit)
   return async (exchange) => {
     const { req, res, context } = exchange
     const { address, requestId, traceparent } = context
@@ -61,6 +62,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
     } catch (thrown) {
       inputError = toGatewayError(thrown)
     }
+    if (tool.maxDurationMs !== undefined) allowSilence(req, res, tool.maxDurationMs)
     const result = await calls.call({
       tool,
       input,

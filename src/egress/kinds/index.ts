@@ -69,9 +69,10 @@ export function createKinds(parts: KindParts): Kinds {
       let gate: LeakGate | undefined
       const ready: OpenedCredential = {
         parts: new Map([[ONLY_PART, accessToken]]),
+        replaced: opened.replaced,
         gate: () =>
           (gate ??= parts.createLeakGate(
-            [accessToken, ...(refreshToken ? [refreshToken] : []), ...others],
+            [accessToken, ...(refreshToken ? [refreshToken] : []), ...others, ...opened.replaced],
             credential,
           )),
       }
@@ -117,6 +118,7 @@ function alsoSeek(opened: OpenedCredential, signature: string): OpenedCredential
   const forms = [...new Set([signature, encodeURIComponent(signature), signature.replaceAll('/', '\\/')])]
   return {
     parts: opened.parts,
+    replaced: opened.replaced,
     gate: () => ({
       async inspect(response) {
         const where = findSignature(response, forms)

@@ -70,7 +70,7 @@ function decodeRegion(
   for (let at = start; at < end;) {
     const byte = bytes[at] ?? 0
     if (IS_MARKER[byte] === 1) {
-      budget.spend(byte === AMPERSAND || byte === PLUS ? NAME_STEPS : MARKER_STEPS)
+      budget.spend(byte === AMPERSAND ? NAME_STEPS : MARKER_STEPS)
       const escape = readEscape(bytes, at, dialect)
       if (escape && at + escape.length <= bytes.length) {
         for (const code of escape.codes ?? [escape.code]) written = writeCharacter(code, out, written)

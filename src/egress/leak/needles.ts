@@ -6,9 +6,9 @@ import { isPiece, selectBytes, type SoughtValue } from './pieces.ts'
 
 export interface FormOfValue extends Needle {
   readonly value: SoughtValue
-  /** Where what a character says begins and ends in the value, in bits. A character says nothing where the two are equal. */
-  readonly from: Int32Array
-  readonly to: Int32Array
+  /** Where what a character says begins and ends in the value, in bits. */
+  from(char: number): number
+  to(char: number): number
   /** All of it is the value, however short that is. */
   readonly isEnough: boolean
   /** Parts of it that stand apart count together. */
@@ -38,7 +38,7 @@ export function givesAway(form: FormOfValue, start: number, end: number): boolea
 
 /** The bytes of the value that those characters say, if only in part: in base64 twelve bytes share a character with their neighbours. */
 export function bytesOf(form: FormOfValue, start: number, end: number): { start: number; end: number } {
-  return { start: Math.floor((form.from[start] ?? 0) / 8), end: Math.ceil((form.to[end - 1] ?? 0) / 8) }
+  return { start: Math.floor(form.from(start) / 8), end: Math.ceil(form.to(end - 1) / 8) }
 }
 
 /** Some forms are the same text: `reversed` of what reads alike either way, one alignment of a short value. */
@@ -78,112 +78,159 @@ const MIN_SQUEEZED_CHARS = 10
 
 function listSqueezed(value: SoughtValue): FormOfValue[] {
   const { bytes } = value
-  const letters = selectBytes(
-    value,
-    [...bytes.keys()].filter((at) => isAlphanumeric(bytes[at] ?? 0)),
-  )
+  const letters = onlyLetters(value)
   const backwards = reverse(letters)
   const reordered = [
     plain('spread', letters, letters.bytes),
     plain('reversed', backwards, backwards.bytes),
     plain('rot13', letters, letters.bytes.map(rotate13)),
   ].map((form) => ({ ...form, isEnough: false }))
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+  const octal = Array.from(bytes, (byte) => byte.toString(8).padStart(3, '0'))
   const forms = [
-    ...[1, 2, 4, 8].flatMap((word) => inWords('hex', value, word, (unit) => unit.toString('hex'))),
-    grouped('hex_list', value, 1, 0, (unit) => `0x${unit.toString('hex')}`),
-    ...[1, 2].flatMap((word) => inWords('octal', value, word, toOctal)),
-    grouped('decimal_list', value, 1, 0, (unit) => `${unit[0]}`),
+    ofTexts('hex', value, hex),
+    ...[2, 4, 8].flatMap((size) => inWords('hex_words', value, size, (at) => wordOf(hex, at, size))),
+    ofTexts(
+      'hex_list',
+      value,
+      hex.map((digits) => `0x${digits}`),
+    ),
+    ofTexts('octal', value, octal),
+    ...inWords('octal_words', value, 2, (at) =>
+      ((bytes[at] ?? 0) + (bytes[at + 1] ?? 0) * 256).toString(8).padStart(6, '0'),
+    ),
+    ofTexts('decimal_list', value, Array.from(bytes, String)),
     ...inBase64('base64', value, 8),
     ...inBase64('utf16_base64', value, 16),
     ...inBase32(value),
     ...inBase58(value),
   ]
   if (bytes.some((byte) => byte >= 0x80))
-    forms.push(grouped('signed_list', value, 1, 0, (unit) => `${Math.abs(unit.readInt8(0))}`))
+    forms.push(
+      ofTexts(
+        'signed_list',
+        value,
+        Array.from(bytes, (byte) => String(byte < 0x80 ? byte : 0x1_00 - byte)),
+      ),
+    )
   return [...reordered, ...forms.map(dropSeparators)].filter(({ text }) => text.length >= MIN_SQUEEZED_CHARS)
 }
 
 const isAlphanumeric = (byte: number) =>
   (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a)
 
+/** The value as it reads without its separators. */
+export const onlyLetters = (value: SoughtValue) =>
+  selectBytes(
+    value,
+    [...value.bytes.keys()].filter((at) => isAlphanumeric(value.bytes[at] ?? 0)),
+  )
+
 const reverse = (value: SoughtValue) => selectBytes(value, [...value.bytes.keys()].toReversed())
 
-/** A form with a character for each byte. */
-function plain(name: string, value: SoughtValue, bytes: Uint8Array): FormOfValue {
-  const from = Int32Array.from({ length: bytes.length }, (_, at) => at * 8)
-  return {
-    name,
-    value,
-    text: bytes.map((byte) => FOLD[byte] ?? byte),
-    from,
-    to: from.map((bit) => bit + 8),
-    isEnough: true,
-    isPlain: false,
-  }
+const fold = (bytes: Uint8Array) => {
+  const folded = new Uint8Array(bytes.length)
+  for (let at = 0; at < bytes.length; at++) folded[at] = FOLD[bytes[at] ?? 0] ?? 0
+  return folded
 }
+
+type Says = Pick<FormOfValue, 'from' | 'to'>
+
+const create = (name: string, value: SoughtValue, text: Uint8Array, says: Says): FormOfValue => ({
+  name,
+  value,
+  text: fold(text),
+  ...says,
+  isEnough: true,
+  isPlain: false,
+})
+
+/** A form with a character for each byte. */
+const plain = (name: string, value: SoughtValue, bytes: Uint8Array): FormOfValue =>
+  create(name, value, bytes, { from: (char) => char * 8, to: (char) => char * 8 + 8 })
 
 /** What separates the characters of a form, or is not the same in its dialects, as `+` and `-` of base64. */
 function dropSeparators(form: FormOfValue): FormOfValue {
-  const kept = [...form.text.keys()].filter((at) => isAlphanumeric(form.text[at] ?? 0))
-  if (kept.length === form.text.length) return form
-  const pick = (bits: Int32Array) => Int32Array.from(kept, (at) => bits[at] ?? 0)
+  const kept = new Uint32Array(form.text.length)
+  let count = 0
+  for (let at = 0; at < form.text.length; at++) if (isAlphanumeric(form.text[at] ?? 0)) kept[count++] = at
+  if (count === form.text.length) return form
+  const text = new Uint8Array(count)
+  for (let at = 0; at < count; at++) text[at] = form.text[kept[at] ?? 0] ?? 0
   return {
     ...form,
-    text: Uint8Array.from(kept, (at) => form.text[at] ?? 0),
-    from: pick(form.from),
-    to: pick(form.to),
+    text,
+    from: (char) => form.from(kept[char] ?? 0),
+    to: (char) => form.to(kept[char] ?? 0),
   }
 }
 
-/** A form of several characters for several bytes: a group that is not there wholly says nothing. */
-function grouped(
+/**
+ * A form of several characters for several bytes. A group that is not there wholly says nothing.
+ * @param texts one for each group, the first of them for the bytes from `first` on
+ */
+function ofTexts(
   name: string,
   value: SoughtValue,
-  groupBytes: number,
-  first: number,
-  write: (unit: Buffer) => string,
+  texts: readonly string[],
+  groupBytes = 1,
+  first = 0,
 ): FormOfValue {
-  const bytes = Buffer.from(value.bytes)
-  const texts: string[] = []
-  const from: number[] = []
-  const to: number[] = []
-  for (let at = first; at + groupBytes <= bytes.length; at += groupBytes) {
-    const text = write(bytes.subarray(at, at + groupBytes))
-    texts.push(text)
-    const start = at * 8
-    const end = (at + groupBytes) * 8
-    for (let i = 0; i < text.length; i++) {
-      from.push(i === 0 ? start : end)
-      to.push(i === text.length - 1 ? end : start)
+  const text = Buffer.from(texts.join(''), 'latin1')
+  const groupBits = groupBytes * 8
+  // Decimal numbers are of one to three digits; every other form has as many characters in each group.
+  const ends: number[] = []
+  let end = 0
+  for (const { length } of texts) ends.push((end += length))
+  const groupOf = (char: number) => {
+    let low = 0
+    for (let high = ends.length; low < high;) {
+      const middle = (low + high) >> 1
+      if ((ends[middle] ?? 0) <= char) low = middle + 1
+      else high = middle
     }
+    return low
   }
-  return {
-    name,
-    value,
-    text: Buffer.from(texts.join(''), 'latin1').map((byte) => FOLD[byte] ?? byte),
-    from: Int32Array.from(from),
-    to: Int32Array.from(to),
-    isEnough: true,
-    isPlain: false,
-  }
+  return create(name, value, text, {
+    from(char) {
+      const group = groupOf(char)
+      const isFirst = char === (group === 0 ? 0 : ends[group - 1])
+      return first * 8 + (group + (isFirst ? 0 : 1)) * groupBits
+    },
+    to(char) {
+      const group = groupOf(char)
+      return first * 8 + (group + (char + 1 === ends[group] ? 1 : 0)) * groupBits
+    },
+  })
 }
 
 /** Words of a little-endian machine, wherever in a word the value begins. */
 function inWords(
   name: string,
   value: SoughtValue,
-  wordBytes: number,
-  write: (unit: Buffer) => string,
+  size: number,
+  write: (at: number) => string,
 ): FormOfValue[] {
-  const swapped = (unit: Buffer) => write(Buffer.from(unit.toReversed()))
-  return Array.from({ length: wordBytes }, (_, first) =>
-    grouped(wordBytes === 1 ? name : `${name}_words`, value, wordBytes, first, swapped),
+  return Array.from({ length: size }, (_, first) =>
+    ofTexts(name, value, listGroups(value, size, first, write), size, first),
   )
 }
 
-function toOctal(unit: Buffer): string {
-  const digits = unit.length === 1 ? 3 : 6
-  return unit.readUIntBE(0, unit.length).toString(8).padStart(digits, '0')
+function listGroups(
+  { bytes }: SoughtValue,
+  size: number,
+  first: number,
+  write: (at: number) => string,
+): string[] {
+  const texts: string[] = []
+  for (let at = first; at + size <= bytes.length; at += size) texts.push(write(at))
+  return texts
+}
+
+function wordOf(digits: readonly string[], at: number, size: number): string {
+  let word = ''
+  for (let i = at + size - 1; i >= at; i--) word += digits[i] ?? ''
+  return word
 }
 
 // The value may start anywhere within a group of bytes, so it has one form per alignment. The characters at either end
@@ -207,15 +254,15 @@ function inBase64(name: string, value: SoughtValue, unitBits: 8 | 16): FormOfVal
 const BASE32 = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ234567')
 
 function inBase32(value: SoughtValue): FormOfValue[] {
-  const { length } = value.bytes
+  const { bytes } = value
   return [0, 1, 2, 3, 4].map((before) => {
-    const encoded = Buffer.alloc(Math.floor(((before + length) * 8) / 5))
-    for (let char = 0; char < encoded.length; char++) {
+    const encoded = Buffer.alloc(Math.floor(((before + bytes.length) * 8) / 5))
+    for (let char = Math.ceil((before * 8) / 5); char < encoded.length; char++) {
       const bit = char * 5 - before * 8
-      const [high = 0, low = 0] = [value.bytes[Math.floor(bit / 8)], value.bytes[Math.floor(bit / 8) + 1]]
-      encoded[char] = BASE32[(((high << 8) | low) >> (11 - (((bit % 8) + 8) % 8))) & 31] ?? 0
+      const pair = ((bytes[bit >> 3] ?? 0) << 8) | (bytes[(bit >> 3) + 1] ?? 0)
+      encoded[char] = BASE32[(pair >> (11 - (bit & 7))) & 31] ?? 0
     }
-    return ofBits('base32', value, { encoded, before, length, unitBits: 8 }, 5)
+    return ofBits('base32', value, { encoded, before, length: bytes.length, unitBits: 8 }, 5)
   })
 }
 
@@ -234,61 +281,69 @@ function ofBits(
   const { encoded, before, length, unitBits } = form
   const first = Math.ceil((before * 8) / bitsPerChar)
   const end = Math.floor(((before + length) * 8) / bitsPerChar)
-  const text = encoded.subarray(first, end).map((byte) => FOLD[byte] ?? byte)
   const scale = 8 / unitBits
-  const from = Int32Array.from(text, (_, i) => ((first + i) * bitsPerChar - before * 8) * scale)
-  return {
-    name,
-    value,
-    text,
+  const from = (char: number) => ((first + char) * bitsPerChar - before * 8) * scale
+  return create(name, value, encoded.subarray(first, end), {
     from,
-    to: from.map((bit) => bit + bitsPerChar * scale),
-    isEnough: true,
-    isPlain: false,
-  }
+    to: (char) => from(char) + bitsPerChar * scale,
+  })
 }
 
-const BASE85 = {
+const BASE85 = Object.entries({
   ascii85: Array.from({ length: 85 }, (_, i) => String.fromCharCode(0x21 + i)).join(''),
   z85: '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#',
   base85: '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~',
-}
+})
 
 function inBase85(value: SoughtValue): FormOfValue[] {
-  return (
-    Object.entries(BASE85)
-      .flatMap(([name, alphabet]) =>
-        [0, 1, 2, 3].map((first) =>
-          grouped(name, value, 4, first, (unit) => {
-            let rest = unit.readUInt32BE(0)
-            let text = ''
-            for (let i = 0; i < 5; i++) {
-              text = (alphabet[rest % 85] ?? '') + text
-              rest = Math.floor(rest / 85)
-            }
-            return text
-          }),
-        ),
-      )
-      // Groups at the ends also depend on what stands beside the value, so that all of it may be less than the value.
-      .map((form) => ({ ...form, isEnough: form.value.bytes.length - 4 < form.text.length * 0.8 }))
-      .filter(({ text }) => text.length >= MIN_SQUEEZED_CHARS)
+  const { bytes } = value
+  return BASE85.flatMap(([name, alphabet]) =>
+    [0, 1, 2, 3].flatMap((first) => {
+      const texts = listGroups(value, 4, first, (at) => {
+        const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at, at + 4)
+        let rest = ((a * 256 + b) * 256 + c) * 256 + d
+        let text = ''
+        for (let i = 0; i < 5; i++) {
+          text = (alphabet[rest % 85] ?? '') + text
+          rest = Math.floor(rest / 85)
+        }
+        return text
+      })
+      const form = wholeGroups(name, value, texts, 4, first)
+      // JSON writes two of the characters with a backslash.
+      const json = texts.map((text) => text.replaceAll(/["\\]/g, '\\$&'))
+      return name === 'ascii85' ? [...form, ...wholeGroups('ascii85_json', value, json, 4, first)] : form
+    }),
   )
 }
 
 function uuencoded(value: SoughtValue): FormOfValue[] {
-  return [' ', '`']
-    .flatMap((zero) =>
-      [0, 1, 2].map((first) =>
-        grouped('uuencode', value, 3, first, (unit) =>
-          Array.from({ length: 4 }, (_, i) => {
-            const six = (unit.readUIntBE(0, 3) >> (18 - i * 6)) & 63
-            return six === 0 ? zero : String.fromCharCode(0x20 + six)
-          }).join(''),
-        ),
-      ),
-    )
-    .filter(({ text }) => text.length >= MIN_SQUEEZED_CHARS)
+  const { bytes } = value
+  return [' ', '`'].flatMap((zero) =>
+    [0, 1, 2].flatMap((first) => {
+      const texts = listGroups(value, 3, first, (at) => {
+        const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
+        return [18, 12, 6, 0]
+          .map((shift) => (group >> shift) & 63)
+          .map((six) => (six === 0 ? zero : String.fromCharCode(0x20 + six)))
+          .join('')
+      })
+      return wholeGroups('uuencode', value, texts, 3, first)
+    }),
+  )
+}
+
+/** Bytes at the ends are in groups that also depend on what stands beside the value: where these are too many, it is not there. */
+function wholeGroups(
+  name: string,
+  value: SoughtValue,
+  texts: readonly string[],
+  groupBytes: number,
+  first: number,
+): FormOfValue[] {
+  if (texts.length < 2) return []
+  const isEnough = (texts.length + 1) * groupBytes > value.bytes.length
+  return [{ ...ofTexts(name, value, texts, groupBytes, first), isEnough }]
 }
 
 const BASE58 = [
@@ -296,19 +351,18 @@ const BASE58 = [
   '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ',
   'rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz',
 ]
-/** The number grows with the square of the value. */
-const MOST_BASE58_BYTES = 256
+/** What it takes grows with the square of the length: 128 bytes take 30 us. */
+const MOST_BASE58_BYTES = 128
 
 /** Every character depends on every byte, so the value is found where it was encoded alone, and wholly. */
 function inBase58(value: SoughtValue): FormOfValue[] {
   if (value.bytes.length > MOST_BASE58_BYTES) return []
+  const digits: number[] = []
+  for (let rest = BigInt(`0x${Buffer.from(value.bytes).toString('hex')}`); rest > 0n; rest /= 58n)
+    digits.unshift(Number(rest % 58n))
   return BASE58.map((alphabet) => {
-    let rest = BigInt(`0x${Buffer.from(value.bytes).toString('hex')}`)
-    let text = ''
-    for (; rest > 0n; rest /= 58n) text = (alphabet[Number(rest % 58n)] ?? '') + text
-    const folded = Buffer.from(text).map((byte) => FOLD[byte] ?? byte)
-    const nothing = new Int32Array(folded.length)
-    return { name: 'base58', value, text: folded, from: nothing, to: nothing, isEnough: true, isPlain: false }
+    const text = digits.map((digit) => alphabet[digit]).join('')
+    return create('base58', value, Buffer.from(text), { from: () => 0, to: () => 0 })
   })
 }
 

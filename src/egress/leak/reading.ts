@@ -5,7 +5,7 @@ import type { Budget } from './budget.ts'
 import { type Content, decodeRun, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines, mayBeCss } from './escapes.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
-import { bytesOf, type FormOfValue, givesAway, listNeedles } from './needles.ts'
+import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
 import { type Region, squeeze } from './squeeze.ts'
 
@@ -43,7 +43,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   let scratch = new Uint8Array(0)
   // It is read to its end before anything else is written to it.
   function memoryFor(length: number): Uint8Array {
-    if (scratch.length < length) scratch = new Uint8Array((length + 3) & ~3)
+    if (scratch.length <= length) scratch = new Uint8Array((length + 4) & ~3)
     return scratch
   }
 
@@ -140,12 +140,7 @@ function scanPlain(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Bud
 }
 
 /** Whether every piece of the value that is found without its separators would be too short. */
-function hasNoPieceOfLetters({ bytes, bits }: SoughtValue): boolean {
-  const isLetter = (byte: number) => /[\dA-Za-z]/.test(String.fromCharCode(byte))
-  const letters = [...bytes.keys()].filter((at) => isLetter(bytes[at] ?? 0))
-  const sums = letters.map((at) => (bits[at + 1] ?? 0) - (bits[at] ?? 0))
-  const said = Float64Array.from([0, ...sums])
-  for (let i = 1; i < said.length; i++) said[i] = (said[i] ?? 0) + (said[i - 1] ?? 0)
-  const value = { bytes: Uint8Array.from(letters, (at) => bytes[at] ?? 0), bits: said }
-  return !isPiece(value, 0, letters.length)
+function hasNoPieceOfLetters(value: SoughtValue): boolean {
+  const letters = onlyLetters(value)
+  return !isPiece(letters, 0, letters.bytes.length)
 }

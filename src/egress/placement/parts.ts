@@ -6,6 +6,7 @@ import { toCanonicalJson } from '../../lib/canonical-json.ts'
 import { isObject } from '../../lib/json.ts'
 import { Secret } from '../../lib/secret.ts'
 import { MIN_SECRET_BYTES } from '../leak/search.ts'
+import { readSealedText } from '../leak/previous-secrets.ts'
 import type { SecretParts } from '../ports.ts'
 
 /** Name of the part of a credential that is one text. */
@@ -98,8 +99,9 @@ export function joinParts(parts: SecretParts, settings: CredentialSettings): Sec
 
 /** @throws where what was sealed is not made of the parts that settings name */
 export function splitParts(sealed: Secret<string>, settings: CredentialSettings): SecretParts {
-  if (settings.parts === undefined) return new Map([[ONLY_PART, sealed]])
-  const texts = sealed.use(parseQuietly)
+  const { current } = readSealedText(sealed)
+  if (settings.parts === undefined) return new Map([[ONLY_PART, current]])
+  const texts = current.use(parseQuietly)
   if (!isObject(texts)) throw new Error('sealed parts: not an object')
   const parts = Object.keys(settings.parts).map((name) => {
     const text = texts[name]

@@ -4,6 +4,7 @@ import {
   createOpenedCredentials,
   type OpenedCredential,
 } from '../../../src/egress/opened-credential-cache.ts'
+import { readSealedText, replaceSealedText } from '../../../src/egress/leak/previous-secrets.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import type { SealedCredential } from '../../../src/store/ports.ts'
 
@@ -37,7 +38,7 @@ describe('an opened credential', () => {
   // What a vault does, without the cryptography: the seal is the secret.
   const vault = { open: vi.fn(async (sealed: SealedCredential['sealed']) => new Secret(sealed.ciphertext)) }
   const made = vi.fn(createLeakGates({ search: async (_, ...rest) => searchWhole(...rest) }))
-  const create = () => createOpenedCredentials({ vault, createLeakGate: made }).open
+  const create = () => createOpenedCredentials({ vault, createLeakGate: made, now: Date.now }).open
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => {
     vi.clearAllMocks()
@@ -127,6 +128,26 @@ describe('an opened credential', () => {
       await expect(create()({ ...credential, settings })).rejects.toThrow()
     },
   )
+
+  it('that was rotated looks for what was replaced as long as that may live', async () => {
+    const sealed = { ...credential.sealed }
+    const text = replaceSealedText(
+      readSealedText(new Secret('first-secret')),
+      [new Secret('first-secret')],
+      new Secret('second-secret'),
+      Date.now(),
+    )
+    const open = create()
+    const ask = async () => {
+      vault.open.mockResolvedValueOnce(text)
+      const opened = await open({ ...credential, version: 2, sealed })
+      vi.advanceTimersByTime(2_000)
+      return await opened.gate().inspect(echo('first-secret'))
+    }
+    expect((await ask()).ok).toBe(false)
+    vi.advanceTimersByTime(31 * 24 * 3_600_000)
+    expect((await ask()).ok).toBe(true)
+  })
 
   it('that does not open is not remembered', async () => {
     const open = create()

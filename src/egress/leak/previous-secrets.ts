@@ -1,0 +1,75 @@
+// Secrets that were replaced, kept sealed beside the one that took their place: an upstream accepts an old key for as long as its
+// owner has not withdrawn it there, and caches and logs show it. They are never sent, only searched for. They are in the sealed text
+// itself, so re-wrapping, revoking and deleting a credential does the same to them.
+import { toCanonicalJson } from '../../lib/canonical-json.ts'
+import { isObject } from '../../lib/json.ts'
+import { Secret } from '../../lib/secret.ts'
+
+/** How long a secret is searched for after it was replaced. Nobody tells the gateway when it was withdrawn at its issuer. */
+const SOUGHT_FOR_MS = 30 * 24 * 3_600_000
+
+/** The oldest go first. Each is a search of its own. */
+const MOST_PREVIOUS = 4
+
+export interface PreviousSecret {
+  readonly secret: Secret<string>
+  /** In milliseconds since the epoch. */
+  readonly soughtUntil: number
+}
+
+/** What is sealed: the text of today, and what came before it. */
+export interface SealedText {
+  readonly current: Secret<string>
+  readonly previous: readonly PreviousSecret[]
+}
+
+/** No secret and no JSON text begins with it, so that a text without previous secrets is what it always was. */
+const MARK = '\u0000'
+
+/** @throws where what was sealed begins with the mark and is not what was written */
+export function readSealedText(sealed: Secret<string>): SealedText {
+  return sealed.use((text) => {
+    if (!text.startsWith(MARK)) return { current: sealed, previous: [] }
+    const value = parseQuietly(text.slice(MARK.length))
+    if (!isObject(value) || typeof value['current'] !== 'string' || !Array.isArray(value['previous']))
+      throw new Error('sealed text: not of a current and previous secrets')
+    return { current: new Secret(value['current']), previous: value['previous'].map(readPrevious) }
+  })
+}
+
+function readPrevious(value: unknown): PreviousSecret {
+  if (!isObject(value) || typeof value['secret'] !== 'string' || typeof value['sought_until'] !== 'number')
+    throw new Error('sealed text: not a previous secret')
+  return { secret: new Secret(value['secret']), soughtUntil: value['sought_until'] }
+}
+
+/** The words of a parser's error quote what it was given. */
+function parseQuietly(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The text to seal in place of `before`.
+ * @param replaced every text of `before` that was secret
+ */
+export function replaceSealedText(
+  { previous }: SealedText,
+  replaced: readonly Secret<string>[],
+  current: Secret<string>,
+  now: number,
+): Secret<string> {
+  const added = replaced.map((secret) => ({ secret, soughtUntil: now + SOUGHT_FOR_MS }))
+  const kept = [...added, ...stillSought(previous, now)].slice(0, Math.max(MOST_PREVIOUS, added.length))
+  if (kept.length === 0) return current
+  const entries = kept.map(({ secret, soughtUntil }) =>
+    secret.use((text) => ({ secret: text, sought_until: soughtUntil })),
+  )
+  return current.use((text) => new Secret(`${MARK}${toCanonicalJson({ current: text, previous: entries })}`))
+}
+
+export const stillSought = (previous: readonly PreviousSecret[], now: number): PreviousSecret[] =>
+  previous.filter(({ soughtUntil }) => soughtUntil > now)
