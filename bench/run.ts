@@ -17,6 +17,7 @@ const ALL = [
   'outcomes',
   'bursts',
   'leaks',
+  'signing',
   'extraction',
   'products',
   'feeds',

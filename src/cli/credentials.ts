@@ -9,6 +9,14 @@ import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.t
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
 import { connect } from './client.ts'
 import { confirm } from './confirm.ts'
+import {
+  addPartsOption,
+  addSettingsOption,
+  partsOf,
+  type PartsOption,
+  settingsIn,
+  type SettingsOption,
+} from './credential-parts.ts'
 import { addReachOptions, type ReachOptions, reachSettingsOf } from './credential-reach.ts'
 import {
   addBudgetOption,
@@ -42,6 +50,8 @@ type EditOptions = ConnectionOptions & ScopeOptions & ReachOptions & BudgetOptio
 type AddOptions = ConnectionOptions &
   ScopeOptions &
   ReachOptions &
+  PartsOption &
+  SettingsOption &
   BudgetOptions & {
     provider: ProviderId
     label?: string
@@ -56,7 +66,11 @@ export function addCredentialCommands(program: Command): void {
     .command('credentials')
     .description('upstream secrets that agents use without ever holding them')
 
-  addBudgetOption(addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add')))))
+  addSettingsOption(
+    addPartsOption(
+      addBudgetOption(addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add'))))),
+    ),
+  )
     .description('store a secret with the hosts, paths and methods it may ever be used for')
     .requiredOption(
       '--provider <id>',
@@ -78,27 +92,26 @@ where the process list and the shell history would show it. A named provider bri
 
 Examples:
   agent-gateway credentials add --provider openai --label research --path /v1/chat --method POST
-  agent-gateway credentials add --provider custom --host api.example.com --path /v2 --method GET --header x-api-key --scheme "" < key.txt`,
+  agent-gateway credentials add --provider custom --host api.example.com --path /v2 --method GET --header x-api-key --scheme "" < key.txt
+  agent-gateway credentials add --provider custom --host s3.eu-west-1.amazonaws.com --path /photos --settings-file s3.json --parts < keys.json`,
     )
     .action(async (options: AddOptions) => {
       const client = await connect(options)
       const secret = await readSecret('secret', options.secretFile)
       const { provider, label, header, scheme } = options
-      const settings = reachSettingsOf(options)
-      const record = await secret.use((text) =>
-        client.call(egressCredentialsCreate, {
-          path_prefixes: ['/'],
-          methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-          ...scopeOf(options),
-          ...budgetsOf(options),
-          provider,
-          secret: text,
-          ...(label === undefined ? {} : { label }),
-          ...(header === undefined ? {} : { header }),
-          ...(scheme === undefined ? {} : { scheme }),
-          ...(Object.keys(settings).length === 0 ? {} : { settings }),
-        }),
-      )
+      const settings = { ...(await settingsIn(options)), ...reachSettingsOf(options) }
+      const record = await client.call(egressCredentialsCreate, {
+        path_prefixes: ['/'],
+        methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+        ...scopeOf(options),
+        ...budgetsOf(options),
+        provider,
+        ...partsOf(secret, options),
+        ...(label === undefined ? {} : { label }),
+        ...(header === undefined ? {} : { header }),
+        ...(scheme === undefined ? {} : { scheme }),
+        ...(Object.keys(settings).length === 0 ? {} : { settings }),
+      })
       printRecord(record, options)
     })
 
@@ -115,15 +128,16 @@ Examples:
       )
     })
 
-  addConnectionOptions(credentials.command('rotate <credential-id>'))
+  addPartsOption(addConnectionOptions(credentials.command('rotate <credential-id>')))
     .description('replace the secret; scope and capabilities stay, the next request uses the new one')
     .option(...SECRET_FILE)
-    .action(async (id: string, options: ConnectionOptions & { secretFile?: string }) => {
+    .action(async (id: string, options: ConnectionOptions & PartsOption & { secretFile?: string }) => {
       const client = await connect(options)
       const secret = await readSecret('secret', options.secretFile)
-      const record = await secret.use((text) =>
-        client.call(egressCredentialsRotate, { credential_id: id, secret: text }),
-      )
+      const record = await client.call(egressCredentialsRotate, {
+        credential_id: id,
+        ...partsOf(secret, options),
+      })
       printRecord(record, options)
     })
 

@@ -62,6 +62,23 @@ async function freeAddress(): Promise<string> {
 }
 
 describe('the whole way of a credential', () => {
+  it('stores several texts with settings from a file, and says what is wrong with either', async () => {
+    const settings = join(world.dataDir, 'settings.json')
+    const kind = { type: 'aws_sigv4', region: 'eu-west-1', service: 's3' }
+    writeFileSync(settings, JSON.stringify({ kind }))
+    const add = ['credentials', 'add', ...scope, '--settings-file', settings]
+    const keys = { access_key_id: 'AKIDEXAMPLE', secret_access_key: SECRET }
+    const added = await json([...add, '--parts'], JSON.stringify(keys))
+    expect(added.settings).toEqual({ kind, parts: { access_key_id: 'public', secret_access_key: 'secret' } })
+
+    const torn = await cli([...add, '--parts'], `{"secret_access_key": "${SECRET}`)
+    expect([torn.code, torn.stderr]).toEqual([2, expect.stringContaining('one JSON object of texts')])
+    expect(torn.stderr).not.toContain(SECRET)
+    writeFileSync(settings, JSON.stringify({ kind: { ...kind, region: 7 } }))
+    const wrong = await cli([...add, '--parts'], JSON.stringify(keys))
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('/kind/region')])
+  })
+
   it('stores a secret from stdin, hands out a capability, and shows attempt and receipt', async () => {
     const credential = await json(['credentials', 'add', ...scope, '--label', 'cli'], `${SECRET}\n`)
     expect(credential).toMatchObject({

@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Fault } from '../../lib/fault-points.ts'
 import { digestCanonical } from '../../lib/canonical-json.ts'
-import { isObject } from '../../lib/json.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
@@ -158,10 +157,10 @@ function refuseWhileWaiting({ seal, host }: Context, row: MintedRow | undefined,
   throw new ExchangeFailed({ ...facts, retryAfterMs: row.retryAt - at })
 }
 
+/** Only this process and its like write the column. */
 function readFacts({ failure }: MintedRow): FailureFacts | undefined {
   if (failure === null) return undefined
-  const facts: unknown = JSON.parse(failure)
-  return isObject(facts) ? (facts as unknown as FailureFacts) : undefined
+  return JSON.parse(failure) as FailureFacts
 }
 
 /** Waits until this process may ask, or somebody else has the token. */

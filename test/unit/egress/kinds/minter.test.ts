@@ -1,0 +1,185 @@
+// What the minter does where the store or the provider fails in the middle; whole exchanges are test/flow/egress-oauth.test.ts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SealedCredential, Store } from '../../../../src/store/ports.ts'
+import { createMinter } from '../../../../src/egress/kinds/minter.ts'
+import { completeParts } from '../../../../src/egress/kinds/rules.ts'
+import { createTokenSeal } from '../../../../src/egress/kinds/token-seal.ts'
+import { noFault } from '../../../../src/lib/fault-points.ts'
+import { Secret } from '../../../../src/lib/secret.ts'
+import { addAccount, addCredential, createPlace, log, type Place } from '../../../support/store.ts'
+
+let place: Place
+let store: Store
+let accountId: string
+beforeAll(async () => {
+  place = await createPlace('sqlite', 'minter')
+  store = await place.open('boot-1')
+  accountId = await addAccount(store, 0)
+})
+afterAll(() => place.remove())
+
+/** A provider that replaces its refresh token, and takes each of them once. */
+function createProvider() {
+  let current = 1
+  const seen: string[] = []
+  let delay: Promise<unknown> = Promise.resolve()
+  return {
+    seen,
+    hold: (until: Promise<unknown>) => void (delay = until),
+    ask: async ({ body }: { body: Secret<string> | undefined }) => {
+      await delay
+      const token = new URLSearchParams(body?.use((text) => text)).get('refresh_token') ?? ''
+      seen.push(token)
+      const isGood = token === `refresh-token-${current}`
+      if (isGood) current++
+      const answer = isGood
+        ? {
+            access_token: `access-token-${current}`,
+            token_type: 'bearer',
+            expires_in: 3600,
+            refresh_token: `refresh-token-${current}`,
+          }
+        : { error: 'invalid_grant', error_description: `${token} was used before` }
+      return {
+        status: isGood ? 200 : 400,
+        headers: [{ name: 'content-type', value: 'application/json' }],
+        body: Buffer.from(JSON.stringify(answer)),
+      }
+    },
+  }
+}
+
+async function setUp(over: Partial<Store> = {}) {
+  const provider = createProvider()
+  const given = new Map([
+    ['refresh_token', new Secret('refresh-token-1')],
+    ['client_secret', new Secret('client-secret')],
+  ])
+  const kind = {
+    type: 'oauth2_refresh_token',
+    token_url: 'https://login.example.com/token',
+    client_id: 'gateway',
+  } as const
+  const { secret, settings } = completeParts(given, { kind }, { ports: [443] })
+  const credential: SealedCredential = { ...(await addCredential(store, accountId)), settings }
+  const clock = { ms: 1_800_000_000_000 }
+  const minter = createMinter({
+    store: { ...store, ...over },
+    askFor: () => provider.ask,
+    now: () => clock.ms,
+    log,
+    fault: noFault,
+  })
+  const mint = (withinMs = 5_000) => minter.tokenFor(credential, secret, withinMs)
+  return { provider, credential, secret, minter, mint, clock }
+}
+const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
+  (await minted).accessToken.use((token) => token)
+
+describe('a minter', () => {
+  it('keeps a new refresh token through a store that takes nothing for a while', async () => {
+    let refusals = 3
+    const { provider, mint, clock } = await setUp({
+      saveMintedTokens: async (input) => {
+        if (refusals-- > 0) throw new Error('the disk is full')
+        return store.saveMintedTokens(input)
+      },
+    })
+    expect(await textOf(mint())).toBe('access-token-2')
+    clock.ms += 3_600_000
+    expect(await textOf(mint())).toBe('access-token-3')
+    expect(provider.seen).toEqual(['refresh-token-1', 'refresh-token-2'])
+  })
+
+  it('hands out no token before it is stored', async () => {
+    const stored = Promise.withResolvers<void>()
+    const { mint } = await setUp({
+      saveMintedTokens: async (input) => {
+        await stored.promise
+        return store.saveMintedTokens(input)
+      },
+    })
+    let isHandedOut = false
+    const minting = mint().finally(() => (isHandedOut = true))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(isHandedOut).toBe(false)
+    stored.resolve()
+    expect(await textOf(minting)).toBe('access-token-2')
+  })
+
+  it('finishes an exchange that its caller stopped waiting for, and is settled only then', async () => {
+    const { provider, minter, mint } = await setUp()
+    const answered = Promise.withResolvers<void>()
+    provider.hold(answered.promise)
+    await expect(mint(20)).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      extras: { mended_by: 'waiting' },
+    })
+    let isSettled = false
+    const settled = minter.settled().then(() => (isSettled = true))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(isSettled).toBe(false)
+    answered.resolve()
+    await settled
+    expect(await textOf(mint())).toBe('access-token-2')
+    expect(provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('asks again by itself when a failure has had its time, each time later', async () => {
+    const { provider, minter, credential, secret, clock } = await setUp()
+    const asked: number[] = []
+    let isUp = false
+    const flaky = createMinter({
+      store,
+      askFor: () => async (request) => {
+        asked.push(clock.ms)
+        return isUp ? provider.ask(request) : { status: 503, headers: [], body: Buffer.from('') }
+      },
+      now: () => clock.ms,
+      log,
+      fault: noFault,
+    })
+    const start = clock.ms
+    for (; clock.ms < start + 16_000; clock.ms += 500)
+      await flaky.tokenFor(credential, secret, 1_000).catch(() => {})
+    expect(asked.map((at) => at - start)).toEqual([0, 1_000, 3_000, 7_000, 15_000])
+    isUp = true
+    clock.ms = start + 40_000
+    expect(await textOf(flaky.tokenFor(credential, secret, 1_000))).toBe('access-token-2')
+    expect(await textOf(minter.tokenFor(credential, secret, 1_000))).toBe('access-token-2')
+  })
+
+  it('does not open a row that was changed, nor fall back to the first refresh token', async () => {
+    const { provider, credential, mint, secret } = await setUp()
+    await mint()
+    const row = await store.getMintedTokens(credential.id, accountId)
+    if (!row?.sealed) throw new Error('nothing was stored')
+    const seal = createTokenSeal(secret)
+    expect(() =>
+      seal.open(row.sealed ?? { ciphertext: '', iv: '', tag: '' }, { ...row, generation: 7 }),
+    ).toThrow()
+    expect(() =>
+      seal.open(row.sealed ?? { ciphertext: '', iv: '', tag: '' }, { ...row, accountId: 'acct_other' }),
+    ).toThrow()
+    await store.saveMintedTokens({
+      ...row,
+      fromGeneration: row.generation,
+      sealed: { ...row.sealed, tag: Buffer.alloc(16, 1).toString('base64url') },
+      mintedAt: 0,
+      usableUntil: Number.MAX_SAFE_INTEGER,
+    })
+    await expect(mint()).rejects.toMatchObject({
+      code: 'credential_unavailable',
+      extras: { mended_by: 'operator' },
+    })
+    expect(provider.seen).toEqual(['refresh-token-1'])
+  })
+
+  it('stores nothing that can be read without the credential', async () => {
+    const { mint } = await setUp()
+    await mint()
+    const rows = JSON.stringify(await place.query('SELECT * FROM minted_tokens'))
+    expect(rows).toContain('ciphertext')
+    expect(rows).not.toMatch(/access-token|refresh-token/)
+  })
+})
