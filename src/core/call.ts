@@ -206,6 +206,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
         resource: request.resource ?? { url: `urn:agent-gateway:${tool.name}`, method: 'POST' },
         payment: request.payment,
         quote: request.quote,
+        idempotencyKey: request.idempotencyKey,
         accept: () => request.onAccepted?.(caller),
       }),
     )

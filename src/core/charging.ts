@@ -79,8 +79,10 @@ export interface PaidCall {
   /** How the resource is named to the buyer: a URL, and the HTTP method where there is one. */
   readonly resource: { readonly url: string; readonly method: string }
   readonly payment: PresentedPayment | undefined
-  /** `Idempotency-Key` and `X-Gateway-Quote` as sent. */
+  /** `X-Gateway-Quote` as sent. */
   readonly quote: string | undefined
+  /** The caller's key: of the payments of one payer that come with it, one is taken. */
+  readonly idempotencyKey?: string | undefined
   readonly caller: Caller
   readonly requestId: string
   /** The work. Its output's `receipt` member is null; the gate fills it in before it stores the result. */
@@ -113,7 +115,7 @@ export interface ShownClaim {
 export interface PaymentGate {
   /**
    * @throws {GatewayError} payment_required (extras.challenge holds the Challenge), payment_invalid, payment_rejected,
-   * payment_claimed, payment_identifier_conflict, settlement_failed, settlement_unknown, payments_unavailable,
+   * payment_claimed, payment_identifier_conflict, idempotency_key_reused, settlement_failed, settlement_unknown, payments_unavailable,
    * and whatever the work throws (then nothing is charged)
    */
   run(call: PaidCall): Promise<PaidResult>

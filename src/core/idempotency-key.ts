@@ -14,6 +14,22 @@ export const IDEMPOTENCY_KEY_META = 'idempotency-key'
 export const takesIdempotencyKey = ({ input }: Pick<AnyTool, 'input'>): boolean =>
   input instanceof z.ZodObject && MEMBER in input.shape
 
+/** What a key is made of: printable ASCII without spaces. */
+export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/
+
+/**
+ * The key of a call that is paid with x402, whatever its tool: there it names the payment's request, and is no member of the input.
+ * @throws {GatewayError} input_invalid
+ */
+export function paidIdempotencyKey(presented: unknown): string | undefined {
+  if (presented === undefined) return undefined
+  if (typeof presented === 'string' && IDEMPOTENCY_KEY.test(presented)) return presented
+  throw new GatewayError(
+    'input_invalid',
+    'The idempotency key must be 1 to 255 printable ASCII characters without spaces: send a UUID.',
+  )
+}
+
 /**
  * @param presented as the door found it, unjudged; undefined where there is none
  * @returns the input with the key as its member, where the tool takes one; the schema judges it there

@@ -142,6 +142,7 @@ const BY_X402: readonly ErrorCode[] = [
   'payment_rejected',
   'payment_claimed',
   'payment_identifier_conflict',
+  'idempotency_key_reused',
   'settlement_failed',
   'settlement_unknown',
   'payments_unavailable',

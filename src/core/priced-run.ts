@@ -12,6 +12,7 @@ import type { CallContext } from './context.ts'
 import { createCreditCharge } from './credit-charge.ts'
 import type { Debits } from './debits.ts'
 import { GatewayError, gatewayFault } from './errors.ts'
+import { paidIdempotencyKey } from './idempotency-key.ts'
 import { checkOutput } from './output.ts'
 import type { CreditsPrice, X402Price } from './price.ts'
 import type { AnyTool, Plan } from './tool.ts'
@@ -34,6 +35,8 @@ export interface PricedRun {
   readonly resource: { readonly url: string; readonly method: string }
   readonly payment: PresentedPayment | undefined
   readonly quote: string | undefined
+  /** The caller's idempotency key where it stands beside the input; not judged yet. */
+  readonly idempotencyKey?: unknown
   /** Said before the run, once nothing but the price stands in its way. */
   readonly accept: () => void | Promise<void>
 }
@@ -133,6 +136,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
       return { output: check(tool, withMember(made, 'receipt', null)), price: 'free' }
     }
     const terms = termsOf(tool, price, plan.charge ?? {}, input)
+    const idempotencyKey = paidIdempotencyKey(run.idempotencyKey)
     freezeDeep(input)
     const paid = await parts.gate.run({
       tool,
@@ -140,6 +144,7 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
       resource: run.resource,
       payment: run.payment,
       quote: run.quote,
+      idempotencyKey,
       caller: context.caller,
       requestId: context.requestId,
       async work(claimId) {

@@ -11,18 +11,19 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { NewPaymentClaim, PaymentClaim, Store, StoredReceipt } from '../store/ports.ts'
 import { createChallenges } from './challenge.ts'
-import { findChangedEcho, readIdentifier } from './extensions.ts'
+import { findChangedEcho } from './extensions.ts'
 import { isMadeByCopies, toPaid } from './firewall.ts'
 import { createOffers } from './offers.ts'
 import type { Payment, Router, Settlement, Settlements, StoredResult, Verdict, Verifier } from './ports.ts'
 import type { Networks } from '../core/networks.ts'
 import type { PaidCall, PaidResult, PaymentGate, ShownClaim } from '../core/charging.ts'
+import { type Identifier, identifierOf } from './identifier.ts'
 import type { Presentations } from './presentation.ts'
 import { isUndecided } from './reconcile.ts'
 import { createRefusals } from './refusals.ts'
 import { claimVerified } from './reserve.ts'
 import { MAX_TIMEOUT_SECONDS } from './requirements.ts'
-import { isUnguessable, type Secrets } from './secrets.ts'
+import type { Secrets } from './secrets.ts'
 import type { SignIns } from './sign-in.ts'
 import { receiptOf, withReceipt, storeResult } from './stored-result.ts'
 import { retryLater } from '../lib/retry.ts'
@@ -62,7 +63,7 @@ interface Offered {
   readonly call: PaidCall
   readonly payment: Payment
   readonly requirements: PaymentRequirements
-  readonly identifier: string | null
+  readonly identifier: Identifier | null
 }
 
 export function createPaymentGate(parts: GateParts): PaymentGate {
@@ -77,7 +78,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
   async function run(call: PaidCall, isRetry = false): Promise<PaidResult> {
     if (!call.payment) throw refuse.unpaid(call)
     const payment = decodePayment(call.payment)
-    const identifier = readIdentifier(payment)
+    const identifier = identifierOf(call, payment)
     // Anything paid before comes first: neither a price that changed since nor a facilitator that is down takes it back.
     const own = await findOwn(payment)
     if (own) return repeat(call, payment, own, isRetry)
@@ -88,7 +89,11 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
     const earlier =
       identifier === null
         ? undefined
-        : await store.findIdentifiedClaim({ tool: tool.name, payer: payment.payer, identifier })
+        : await store.findIdentifiedClaim({
+            tool: tool.name,
+            payer: payment.payer,
+            identifier: identifier.text,
+          })
     const verdict = await verifier.verify(payment, requirements, {
       ...options,
       // For an answer that is paid already it is enough that the same payer asks.
@@ -210,17 +215,18 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       const verdict = await prove(payment, claim)
       if (!verdict.ok) throw refuse.verdict(call, verdict)
     }
-    const identifier = readIdentifier(payment)
+    const identifier = identifierOf(call, payment)
     // The rest of it can be read on the chain, so a copy that differs anywhere may be anyone's.
     const isCopy = claim.nonce === payment.nonce && !isSame
-    const isBuyers = isCopy ? false : isSame ? claim.secret !== null : isUnguessable(identifier ?? '')
+    const isSecret = identifier?.isSecret === true
+    const isBuyers = isCopy ? false : isSecret || (isSame && claim.secret !== null)
     // Not even whether the request is the same one is told before that: a stranger could guess it, word by word.
-    if (identifier === null || claim.identifier !== identifier || !isBuyers)
+    if (identifier === null || claim.identifier !== identifier.text || !isBuyers)
       throw claim.state === 'failed'
         ? refuse.settlementFailed(call, claim)
         : refuse.claimed(claim, isSame && claim.secret !== null)
     if (claim.tool !== call.tool.name || claim.requestDigest !== call.terms.requestDigest)
-      throw refuse.identifierConflict(claim)
+      throw identifier.isKey ? refuse.keyReused(claim) : refuse.identifierConflict(claim)
 
     const ended = await waitFor(claim)
     if ('output' in ended) return { ...ended, replayed: true }
@@ -343,7 +349,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
       requirementDigest: digestCanonical(requirements),
       presentationDigest: presentations.digest(payment),
       secret: secrets.of(payment),
-      identifier,
+      identifier: identifier?.text ?? null,
       purchase: terms.purchase ?? null,
       accountId: null,
       createdAt,

@@ -102,13 +102,21 @@ export function createRefusals({
       )
     },
 
+    keyReused(claim: PaymentClaim): GatewayError {
+      return new GatewayError(
+        'idempotency_key_reused',
+        'This idempotency key was used for another request of this tool. Use a new key; nothing was charged.',
+        { extras: { claim_id: claim.id, payment_url: urlOf(claim) } },
+      )
+    },
+
     settlementFailed(call: PaidCall, claim: PaymentClaim, given?: string, message?: string): GatewayError {
       const reason = given ?? claim.reason ?? 'unexpected_settle_error'
       const challenge = freshChallenge(call, reason)
       const next =
         claim.identifier === null
           ? 'Sign a new payment.'
-          : 'Sign a new payment, under a new payment identifier.'
+          : 'Sign a new payment, under a new payment identifier or idempotency key.'
       return new PaymentError(
         'settlement_failed',
         `The payment was not settled${message === undefined ? '' : ` (${message})`}: nothing was charged, and this ` +

@@ -41,6 +41,50 @@ const payload = async (jws: string, typ: string) => {
   return JSON.parse(Buffer.from(bytes).toString())
 }
 
+describe('an Idempotency-Key on what is paid with x402', () => {
+  const key = { 'idempotency-key': '8e03978e-40d5-43dd-bc93-6894a57f9324' }
+
+  it.each([
+    [PATH, (page: string) => ({ url: gw.url(page) })],
+    ['/v1/execute', (page: string) => ({ capability: 'web-extraction', urls: [gw.url(page)] })],
+  ])('is paid and fetched once by one payer at %s, however often it signs', async (path, input) => {
+    const first = await buyer.buy(path, input('/once'), key)
+    expect([first.status, first.headers.get('idempotent-replayed')], first.text).toEqual([200, null])
+    const [paid, fetched] = [await chain.usdcOf(chain.payTo), gw.upstream.requests.length]
+    const copies = await Promise.all([1, 2, 3].map(() => buyer.buy(path, input('/once'), key)))
+    for (const { status, headers, text } of copies)
+      expect([status, headers.get('idempotent-replayed'), text]).toEqual([200, 'true', first.text])
+    expect(await buyer.buy(path, input('/other'), key)).toMatchObject({
+      status: 422,
+      body: { code: 'idempotency_key_reused' },
+    })
+    expect([await chain.usdcOf(chain.payTo), gw.upstream.requests.length]).toEqual([paid, fetched])
+
+    // The key alone opens nothing: without a payment it is the price, and another payer buys its own.
+    expect((await buyer.send(path, input('/once'), key)).status).toBe(402)
+    const stranger = await createRestBuyer(gw.baseUrl, chain.payers[2]!).buy(path, input('/once'), key)
+    expect(stranger.headers.get('idempotent-replayed')).toBeNull()
+    expect(stranger.body.receipt.receipt_id).not.toBe(first.body.receipt.receipt_id)
+  })
+
+  it('is charged once for copies at once, each under a payment of its own, and refused where it is no key', async () => {
+    const before = await chain.usdcOf(chain.payTo)
+    const copies = await Promise.all(
+      [1, 2, 3, 4].map(() =>
+        buyer.buy(
+          PATH,
+          { url: gw.url('/together') },
+          { 'idempotency-key': '4b1d9c07-e2a8-4f36-9d51-0c7be2f4a618' },
+        ),
+      ),
+    )
+    expect(new Set(copies.map(({ text }) => text)).size, copies[0]?.text).toBe(1)
+    expect(await chain.usdcOf(chain.payTo)).toBe(before + 1000n)
+    const refused = await buyer.buy(PATH, { url: gw.url('/together') }, { 'idempotency-key': 'two words' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 'input_invalid' } })
+  })
+})
+
 describe('a paid fetch', () => {
   it('asks for payment first, with a signed quote, and contacts nobody', async () => {
     const before = gw.upstream.connections

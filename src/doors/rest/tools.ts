@@ -96,6 +96,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
       sendText(res, status, result.paid.json, {
         ...headers,
         ...paidHeaders(req, result.paid.settlement),
+        ...(result.paid.replayed && REPLAYED),
       })
     else
       sendText(res, status, JSON.stringify(result.output), {

@@ -302,6 +302,60 @@ const signedBy = async (buyer: number, payload: Awaited<ReturnType<OpenGate['sig
   return other.payload as { signature: string }
 }
 
+describe('an idempotency key', () => {
+  const key = () => `5f0c9a7e-1b3d-4e62-8a94-d7c6b0e1${String(tests).padStart(4, '0')}`
+
+  it('gets the same payer the same bytes for the same request, whatever it pays with', async () => {
+    const payment = present(await open.sign())
+    const idempotencyKey = key()
+    const first = await open.gate.run({ ...callOf({ payment }), idempotencyKey })
+    for (const again of [payment, present(await open.sign())])
+      expect(await open.gate.run({ ...callOf({ payment: again }), idempotencyKey })).toEqual({
+        ...first,
+        replayed: true,
+      })
+    expect(open.world.settles).toBe(1)
+    expect((await open.store.getClaim(first.claimId))?.identifier).toMatch(/^key-[\w-]{43}$/)
+  })
+
+  it('opens nothing where anybody could guess it, and still nothing is paid twice', async () => {
+    const weak = { idempotencyKey: `order-${tests}` }
+    await open.gate.run({ ...callOf({ payment: present(await open.sign()) }), ...weak })
+    const again = open.gate.run({ ...callOf({ payment: present(await open.sign()) }), ...weak })
+    expect((await refusalOf(again)).code).toBe('payment_claimed')
+    expect(open.world.settles).toBe(1)
+  })
+
+  it('is not asked where the payment has an identifier, and opens no claim that was made without it', async () => {
+    const payment = present(await open.sign())
+    await open.gate.run(callOf({ payment }))
+    const copy = open.gate.run({ ...callOf({ payment }), idempotencyKey: key() })
+    expect((await refusalOf(copy)).code).toBe('payment_claimed')
+    const named = present(await open.sign({ extensions: identified() }))
+    const first = await open.gate.run({ ...callOf({ payment: named }), idempotencyKey: key() })
+    const second = await open.gate.run(
+      callOf({ payment: present(await open.sign({ extensions: identified() })) }),
+    )
+    expect(second).toEqual({ ...first, replayed: true })
+  })
+
+  it('refuses another request under it, naming the claim', async () => {
+    const idempotencyKey = key()
+    const { claimId } = await open.gate.run({
+      ...callOf({ payment: present(await open.sign()) }),
+      idempotencyKey,
+    })
+    const other = open.gate.run({
+      ...callOf({ payment: present(await open.sign()), digest: 'another' }),
+      idempotencyKey,
+    })
+    expect(await refusalOf(other)).toMatchObject({
+      code: 'idempotency_key_reused',
+      extras: { claim_id: claimId },
+    })
+  })
+})
+
 describe('a payment identifier', () => {
   it('gets the same payer the same bytes for the same request', async () => {
     const payment = present(await open.sign({ extensions: identified() }))
