@@ -224,6 +224,25 @@ describe('a refresh token', () => {
     expect(await tokenRequests(() => get(capability))).toEqual(['refresh_token 200'])
   })
 
+  it('outlives an edit of its credential, which does not know the secret', async () => {
+    const { capability, credentialId } = await store()
+    await get(capability)
+    const edited = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, {
+      label: 'another name',
+    })
+    expect([edited.status, edited.body.version]).toEqual([200, 2])
+    expect(await tokenRequests(() => get(capability))).toEqual([])
+    clock = 3_600_000
+    expect(await tokenRequests(() => get(capability))).toEqual(['refresh_token 200'])
+    const elsewhere = {
+      kind: { ...edited.body.settings.kind, token_url: 'https://elsewhere.example.com/token' },
+    }
+    const moved = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/edit`, {
+      settings: elsewhere,
+    })
+    expect(moved.status).toBe(400)
+  })
+
   it('never goes to the token endpoint by a fetch', async () => {
     const { capability } = await store()
     const answer = await gw.fetch(capability, { url: oauth.tokenUrl, method: 'POST', body: 'grant_type=x' })

@@ -94,12 +94,24 @@ function readQuery(search: string): Record<string, string | string[]> {
         { reason: 'query_not_canonical' },
       )
     const equals = pair.indexOf('=')
-    const name = decodeURIComponent(equals < 0 ? pair : pair.slice(0, equals))
-    const value = equals < 0 ? '' : decodeURIComponent(pair.slice(equals + 1))
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
     const before = query[name]
     query[name] = before === undefined ? value : [before, value].flat()
   }
   return query
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new GatewayError(
+      'target_invalid',
+      'Write the query in UTF-8, percent-encoded: what is signed has to be text.',
+      { reason: 'query_not_canonical' },
+    )
+  }
 }
 
 /** SHA-256 and HMAC of Node behind the face that the signer asks for; a key object costs a quarter of what bytes cost as a key. */

@@ -137,7 +137,3 @@ function findSignature(
   if (headers.some(({ value }) => forms.some((form) => value.includes(form)))) return 'headers'
   return forms.some((form) => body.includes(form)) ? 'body' : undefined
 }
-
-/** Whether the kind puts its own headers into the request, so that nothing else is placed. */
-export const placesItself = ({ settings: { kind } }: Pick<SealedCredential, 'settings'>): boolean =>
-  kind !== undefined && isSigning(kind)

@@ -128,6 +128,12 @@ describe('AWS Signature Version 4', () => {
     await expect(to('a%2Bb')).resolves.toBeDefined()
   })
 
+  it.each(['%E9', '%', '%GG'])('refuses %s in the query, which is no text', async (query) => {
+    await expect(
+      signSigv4(SUITE, partsOf(KEYS), requestTo(`${HOST}/?q=${query}`), NOW),
+    ).rejects.toMatchObject({ code: 'target_invalid' })
+  })
+
   it('keeps parameters that stand twice, and one called __proto__', async () => {
     const of = async (query: string) =>
       (await signSigv4(SUITE, partsOf(KEYS), requestTo(`${HOST}/?${query}`), NOW)).value
