@@ -60,14 +60,18 @@ const environment = (more: Record<string, string> = {}) => ({
 })
 
 /** Runs a block in bash, with the built program in place of npx and the placeholders filled in. */
-async function run(block: string, placeholders: Record<string, string> = {}): Promise<string> {
+async function run(
+  block: string,
+  placeholders: Record<string, string> = {},
+  cwd = root.pathname,
+): Promise<string> {
   let text = block
     .replaceAll('npx agent-gateway', `"${process.execPath}" "${launcher}"`)
     .replaceAll('npx node', `"${process.execPath}"`)
     .replaceAll(ADDRESS, baseUrl)
   for (const [name, value] of Object.entries(placeholders)) text = text.replaceAll(name, value)
   const child = start('bash', ['-e', '-o', 'pipefail', '-c', text], {
-    cwd: root.pathname,
+    cwd,
     env: environment({ GATEWAY_BASE_URL: baseUrl }),
   })
   const { code } = await child.ended
@@ -232,6 +236,69 @@ describe('the first page', () => {
       await rm(file)
     }
   }
+})
+
+describe('the guide of the credential broker', () => {
+  const TOKEN = 'a-token-that-stands-in-a-file-7f3a'
+  beforeAll(async () => {
+    await writeFile(join(directory, 'token.txt'), TOKEN)
+  })
+  /** Runs a block where the files are that it reads. */
+  const runBeside = (block: string, placeholders?: Record<string, string>) =>
+    run(block, placeholders, directory)
+
+  it.each([
+    [`echo '{"kind": {"type": "aws_sigv4"`, ['access_key_id', 'secret_access_key']],
+    ['cat > binance.json', ['api_key', 'key']],
+  ])('stores the parts of %s', async (command, names) => {
+    const parts = Object.fromEntries(names.map((name) => [name, `${TOKEN}-${name}`]))
+    await writeFile(join(directory, 'keys.json'), JSON.stringify(parts))
+    const stored = await runBeside(shell(command))
+    expect(stored).toMatch(/cred_[a-z0-9]+/)
+    expect(stored).not.toContain(TOKEN)
+  })
+
+  it('grants a private range that the variable allows to grant', async () => {
+    const [, variable, range, rest] =
+      /^(GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS)=(\S+) npx agent-gateway serve\n([^]*)$/.exec(
+        shell('GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS='),
+      )!
+    await expect(runBeside(rest!)).rejects.toThrow(/GATEWAY_UNSAFE_ALLOW_PRIVATE_CIDRS/)
+    const data = join(directory, 'private')
+    const own = start(process.execPath, [launcher, 'serve'], {
+      env: environment({ PORT: '0', GATEWAY_DATA_DIR: data, [variable!]: range! }),
+    })
+    try {
+      const [, url] = await own.until('stdout', /^listening on (\S+)$/m)
+      const at = `export GATEWAY_BASE_URL=${url} GATEWAY_DATA_DIR=${data}\n`
+      expect(await runBeside(at + rest!)).toMatch(/cred_[a-z0-9]+/)
+    } finally {
+      own.kill('SIGTERM')
+      await own.ended
+    }
+  })
+
+  it('gives a credential and a capability their budgets', async () => {
+    const block = shell('npx agent-gateway credentials add --provider github')
+    const [add = '', issue = ''] = block.trim().split('\n')
+    const stored = await runBeside(add)
+    expect(stored).toContain('5000')
+    const issued = await runBeside(issue, { CREDENTIAL_ID: first(stored, /cred_[a-z0-9]+/) })
+    for (const limit of ['100', '2.5']) expect(issued).toContain(limit)
+  })
+
+  it('sends a request once, however often it is asked for under one key', async () => {
+    const stored = await run(shell("printf 'a-secret"))
+    const credential = first(stored, /cred_[a-z0-9]+/)
+    const issued = await run(`npx agent-gateway capabilities issue --credential ${credential}`)
+    const CAPABILITY = first(issued, /agw_cap_[0-9A-Za-z]+/)
+    const call = shell(`curl -s ${ADDRESS}/v1/egress/fetch -H 'Idempotency-Key`)
+    const [one, two] = [await run(call, { CAPABILITY }), await run(call, { CAPABILITY })].map(
+      (answer) => JSON.parse(answer) as { attempt_id: string; upstream: { status: number } },
+    )
+    expect(one).toMatchObject({ upstream: { status: 200 } })
+    expect(two).toMatchObject({ attempt_id: one!.attempt_id, upstream: one!.upstream })
+  })
 })
 
 describe('the commands of all pages', () => {
