@@ -10,6 +10,6 @@ const answer = await fetch(`${gateway}/v1/egress/fetch`, {
 if (!answer.ok) throw new Error(await answer.text()) // says what to do
 const { upstream, credits, receipt } = await answer.json()
 console.log(upstream.status, upstream.body) // what the API said
-console.log(credits) // { charged: 1, balance: … }
+console.log(credits) // { charged: 1, balance: null }: agents do not see it unless allowed
 console.log(receipt.url) // anybody can verify it against the published keys
 // #endregion

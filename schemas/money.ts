@@ -2,7 +2,11 @@ import { z } from 'zod'
 
 export const CreditsCharged = z.strictObject({
   charged: z.int().min(0),
-  balance: z.int().min(0).describe('Credits left on the account after this call'),
+  balance: z
+    .int()
+    .min(0)
+    .nullable()
+    .describe('Credits left on the account after this call; null where the caller may not see them'),
 })
 
 /** How long a signed quote holds. */

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { capabilityArgument, pageInput, pageOutput } from '../schemas/egress.ts'
+import { BudgetState } from '../schemas/budget.ts'
 import { Timestamp } from '../schemas/http.ts'
+import { seesBalance } from '../src/core/balance-view.ts'
 import { free } from '../src/core/price.ts'
 import { defineTool } from './services.ts'
 
@@ -17,11 +19,14 @@ export const creditsBalance = defineTool({
   title: 'Credits: balance and ledger',
   summary:
     'How many usage credits the account has left, and every movement of them, newest first. ' +
-    'A capability sees the balance that pays for it.',
+    'The holder of a capability sees the balances of its budgets, and that of the account only where its capability says so.',
   input: z.strictObject({ capability: capabilityArgument, ...pageInput }),
   output: z.strictObject({
     account_id: z.string(),
-    balance: z.int().min(0),
+    balance: z.int().min(0).nullable().describe('Null where a capability may not see it'),
+    budgets: z
+      .array(BudgetState.extend({ of: z.enum(['capability', 'credential']), id: z.string() }))
+      .describe("Of a capability: its own, those of all it was narrowed from, and its credential's"),
     ledger: z.array(LedgerLine),
     ...pageOutput,
   }),
@@ -38,7 +43,7 @@ export const creditsBalance = defineTool({
   reply: 'message',
   errors: ['key_required'],
   examples: [{ title: 'Balance and the last movements', input: { limit: 10 } }],
-  handle: async function creditsBalance({ limit, before }, { accounts, caller }) {
+  handle: async function creditsBalance({ limit, before }, { accounts, egress, caller }) {
     const { accountId } = caller
     // The holder of a capability is not shown what other agents of the account did.
     const page =
@@ -47,7 +52,8 @@ export const creditsBalance = defineTool({
         : { items: [], next: null }
     return {
       account_id: accountId,
-      balance: await accounts.balance(accountId),
+      balance: seesBalance(caller) ? await accounts.balance(accountId) : null,
+      budgets: caller.kind === 'agent' ? [...(await egress.listBudgets(caller.capability))] : [],
       ledger: page.items.map((entry) => ({
         transaction_id: entry.transactionId,
         amount: entry.amount,

@@ -1,5 +1,6 @@
 // The one path that every door takes: authenticate, limit, parse, plan, take the price, run, check, settle, record.
 import { authenticate, type AuthenticationStore, type PresentedTokens } from './authenticate.ts'
+import { refusalWithoutBalance, seesBalance, withoutBalance } from './balance-view.ts'
 import { GatewayError, toGatewayError } from './errors.ts'
 import { withIdempotencyKey } from './idempotency-key.ts'
 import { parseInput, underOwnCode } from './input.ts'
@@ -242,7 +243,8 @@ export function createCallPath(parts: CallPathParts): CallPath {
         const { output, paid, price, caller } = await run(request, seen)
         seen.price = price
         const { rate, quota } = seen
-        result = { ok: true, output, paid, caller, rate, quota }
+        const shown = paid || seesBalance(caller) ? output : withoutBalance(output)
+        result = { ok: true, output: shown, paid, caller, rate, quota }
       } catch (thrown) {
         const { caller, rate, quota } = seen
         const error = planned(request.tool, toGatewayError(thrown))
@@ -255,7 +257,8 @@ export function createCallPath(parts: CallPathParts): CallPath {
           caller,
           error,
         })
-        result = { ok: false, error, caller, rate, quota }
+        const shown = seesBalance(caller) ? error : refusalWithoutBalance(error)
+        result = { ok: false, error: shown, caller, rate, quota }
       } finally {
         inFlight--
       }

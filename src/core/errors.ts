@@ -102,7 +102,7 @@ export interface ProblemExtras {
   retry_after_seconds?: number
   attempt_id?: string
   idempotency_key?: string
-  credits?: { charged: number; balance: number }
+  credits?: { charged: number; balance: number | null }
   /** How to get more credits. */
   top_up?: Record<string, unknown>
   accepts?: unknown[]

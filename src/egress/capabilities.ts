@@ -6,14 +6,14 @@ import { newId } from '../lib/ids.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import type { Budget, Capability, NewCapability, Store } from '../store/ports.ts'
 import { hashToken, newToken } from '../lib/tokens.ts'
-import { groupByHolder, startedBudget, toLimits } from './limits/budgets.ts'
+import { groupByHolder, startedBudget, toHeldBudget, toLimits } from './limits/budgets.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkSubset } from './scope.ts'
 import { toCapabilityRecord, toIssuedCapability } from './wire.ts'
 
 export type Capabilities = Pick<
   Egress,
-  'issueCapability' | 'narrowCapability' | 'listCapabilities' | 'revokeCapability'
+  'issueCapability' | 'narrowCapability' | 'listCapabilities' | 'revokeCapability' | 'listBudgets'
 >
 
 /** Issues, narrows, lists and revokes capabilities. A token is returned once; its hash alone is stored. */
@@ -100,6 +100,10 @@ export function createCapabilities(parts: { store: Store; now: () => number }): 
       const { items, next } = await store.listCapabilities({ accountId, credentialId }, page)
       const budgets = await budgetsOf(items)
       return { items: items.map((item) => toCapabilityRecord(item, budgets.get(item.id))), next }
+    },
+
+    async listBudgets({ id }) {
+      return (await store.lineageBudgets(id, now())).map(toHeldBudget)
     },
 
     async revokeCapability(accountId, capabilityId, heldBy) {

@@ -11,7 +11,7 @@ import type {
   ProviderId,
 } from '../../schemas/egress.ts'
 import type { CredentialSettings } from '../../schemas/credential-settings.ts'
-import type { BudgetWish } from '../../schemas/budget.ts'
+import type { BudgetState, BudgetWish } from '../../schemas/budget.ts'
 import type { AuthorityRotation } from '../../schemas/authority.ts'
 import type { Scope } from '../../schemas/http.ts'
 import type { Caller, Operator } from '../core/caller.ts'
@@ -170,6 +170,12 @@ export interface EgressRequest {
   readonly idempotency_key?: string | undefined
 }
 
+/** A budget and whose it is. */
+export interface HeldBudget extends BudgetState {
+  readonly of: 'capability' | 'credential'
+  readonly id: string
+}
+
 /** Credential broker and controlled egress (contract, section 7). */
 export interface Egress {
   /**
@@ -256,6 +262,8 @@ export interface Egress {
     page: PageRequest,
   ): Promise<{ items: CapabilityRecord[]; next: string | null }>
   /** @param heldBy the capability of the asking agent: it may end that and what was narrowed from it, and finds no other */
+  /** Every budget that a capability counts on, as it stands now. */
+  listBudgets(of: HeldCapability): Promise<readonly HeldBudget[]>
   revokeCapability(accountId: string, capabilityId: string, heldBy?: string): Promise<{ revoked: number }>
 
   /**

@@ -1,5 +1,7 @@
 // Budgets as agents and operators meet them: at every door, over lineages, and beside a balance that agents do not see.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnyTool } from '../../src/core/registry.ts'
+import { creditsBalance } from '../../tools/credits-balance.ts'
 import { egressFetch } from '../../tools/egress-fetch.ts'
 import { ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
@@ -97,5 +99,59 @@ describe.each(ENGINES)('budgets (%s)', (engine) => {
     const { credentialId } = await gw.grant()
     const refused = await gw.rest('POST', '/v1/egress/capabilities', { credential_id: credentialId, budgets })
     expect(refused.body).toMatchObject({ code: 'input_invalid', fields: [{ pointer }] })
+  })
+})
+
+describe('the balance of an account', () => {
+  let gw: TestGateway
+  beforeAll(async () => {
+    gw = await startTestGateway({ env: { GATEWAY_SERVICE_KEY_CREDITS: '7' } })
+  })
+  afterAll(() => gw.close())
+
+  const send = (path: string, init: RequestInit) => fetch(`${gw.baseUrl}${path}`, init)
+  const DOORS = ['rest', 'mcp', 'a2a'] as const
+  const issue = async (wishes: object) => {
+    const { credentialId } = await gw.grant()
+    const issued = await gw.rest('POST', '/v1/egress/capabilities', {
+      credential_id: credentialId,
+      ...wishes,
+    })
+    return issued.body.capability as string
+  }
+
+  it.each(DOORS)('is not shown to an agent over %s, unless its capability says so', async (door) => {
+    const call = (tool: AnyTool, token: string) =>
+      throughDoor[door](send, tool, tool === egressFetch ? { url: gw.url('/v1/things') } : {}, token)
+    const [blind, seeing] = [await issue({}), await issue({ shows_balance: true })]
+    expect((await call(egressFetch, blind)).output).toMatchObject({ credits: { charged: 1, balance: null } })
+    expect((await call(creditsBalance, blind)).output).toMatchObject({ balance: null, ledger: [] })
+    expect((await call(egressFetch, seeing)).output).toMatchObject({
+      credits: { balance: await gw.balance() },
+    })
+    expect((await call(creditsBalance, seeing)).output).toMatchObject({
+      balance: await gw.balance(),
+      ledger: [],
+    })
+  })
+
+  it('is not shown in a refusal, in its words or members, nor to what was narrowed from an agent that may not see it', async () => {
+    const blind = await issue({ budgets: [{ unit: 'calls', per: 'hour', limit: 50 }] })
+    const helper = await gw.rest('POST', '/v1/egress/capabilities/narrow', { shows_balance: true }, blind)
+    expect(helper.body.shows_balance).toBe(false)
+    const seen = await gw.rest('GET', '/v1/credits', undefined, helper.body.capability)
+    expect(seen.body).toMatchObject({
+      balance: null,
+      budgets: [{ of: 'capability', unit: 'calls', per: 'hour', limit: '50', used: '0' }],
+    })
+
+    const lost = await gw.fetch(blind, { url: 'https://api.example.com/v1' })
+    expect(lost.body).toMatchObject({ code: 'upstream_unreachable', credits: { charged: 0, balance: null } })
+    while ((await gw.balance()) > 0) await gw.fetch(blind, { url: gw.url('/v1/things') })
+    const refused = await gw.fetch(blind, { url: gw.url('/v1/things') })
+    expect(refused.body.code).toBe('credits_required')
+    expect(refused.body).not.toHaveProperty('balance')
+    expect(refused.body.detail).not.toMatch(/has \d/)
+    expect(refused.body).toHaveProperty('offer')
   })
 })

@@ -182,6 +182,7 @@ export function createClient(baseUrl: string, world: Pick<World, 'operatorKey'>)
       const credentialId: string = stored.body.credential_id
       const issued = await rest('POST', '/v1/egress/capabilities', {
         credential_id: credentialId,
+        shows_balance: true,
         ...capability,
       })
       if (issued.status !== 201) throw new Error(`capability: ${issued.text}`)

@@ -4,6 +4,7 @@ import { formatAtomic } from '../../../schemas/money.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { nextPeriod, periodsAt } from '../../lib/periods.ts'
 import { toTimestamp } from '../../lib/timestamp.ts'
+import type { HeldBudget } from '../ports.ts'
 import type { Budget, BudgetLimit, BudgetUnit } from '../../store/ports.ts'
 
 const ATOMIC = 1_000_000n
@@ -65,6 +66,15 @@ export function groupByHolder(budgets: readonly Budget[]): ReadonlyMap<string, r
   return Map.groupBy(budgets, ({ holder }) => holder)
 }
 
+const holderOf = ({ holder }: Budget) => (holder.startsWith('cred_') ? 'credential' : 'capability')
+
+/** A budget with whose it is. */
+export const toHeldBudget = (budget: Budget): HeldBudget => ({
+  of: holderOf(budget),
+  id: budget.holder,
+  ...toBudgetState(budget),
+})
+
 const WORDS = { calls: 'calls', credits: 'credits', usdc: 'USDC' } as const
 
 /**
@@ -73,7 +83,7 @@ const WORDS = { calls: 'calls', credits: 'credits', usdc: 'USDC' } as const
  */
 export function budgetSpent(budget: Budget, now: number): GatewayError {
   const { unit, period, holder, max, used } = budget
-  const of = holder.startsWith('cred_') ? 'credential' : 'capability'
+  const of = holderOf(budget)
   const state = toBudgetState(budget)
   return new GatewayError(
     unit === 'calls' ? 'calls_spent' : 'budget_spent',
