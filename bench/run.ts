@@ -18,6 +18,7 @@ const ALL = [
   'bursts',
   'leaks',
   'signing',
+  'leak-gate',
   'extraction',
   'products',
   'feeds',

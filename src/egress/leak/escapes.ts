@@ -26,6 +26,7 @@ const GAP = 0x01
 
 /**
  * @param regions of `bytes`, in their order; those without an escape are left out of what is returned
+ * @param memoryFor at least so many bytes that nobody else reads, to write to
  * @returns undefined where there is nothing to undo
  * @throws {OverBudget}
  */
@@ -34,11 +35,12 @@ export function decodeEscapes(
   regions: readonly Region[],
   dialect: Dialect,
   budget: Budget,
+  memoryFor: (length: number) => Uint8Array = (length) => new Uint8Array(length),
 ): Uint8Array | undefined {
   const size = regions.reduce((sum, { start, end }) => sum + end - start + 1, 0)
   budget.spend(size * 2)
   // Every escape is longer than what it stands for.
-  const out = new Uint8Array(size)
+  const out = memoryFor(size)
   let written = 0
   for (const { start, end } of regions) {
     const length = decodeRegion(
@@ -231,7 +233,8 @@ function inBraces(bytes: Uint8Array, at: number): Escape | undefined {
 /** JSON, and the string literals of most languages: `\u0041`, `\u{41}`, `\U00000041`, `\x41`, `\101`, `\n`, `\/`. */
 const readLiteral: Reader = (bytes, at) => {
   const next = bytes[at + 1]
-  if (next === undefined) return undefined
+  // Before a zero of UTF-16 it is a character of its own, and escapes only once the zeros are gone.
+  if (next === undefined || next === NUL) return undefined
   if (next === 0x75 || next === 0x78) {
     const braced = inBraces(bytes, at)
     if (braced) return braced

@@ -40,12 +40,9 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     around: Math.min(MOST_AROUND, CHARS_PER_BYTE * Math.max(0, ...values.map(longestPiece))),
     marksAll: joinsLines,
   }
-  let scratch = new Uint8Array(0)
-  // It is read to its end before anything else is written to it.
-  function memoryFor(length: number): Uint8Array {
-    if (scratch.length <= length) scratch = new Uint8Array((length + 4) & ~3)
-    return scratch
-  }
+  const squeezedMemory = createMemory()
+  // A text that was decoded is read while those within it are decoded.
+  const memories = Array.from({ length: MAX_DEPTH }, createMemory)
 
   function read(
     bytes: Uint8Array,
@@ -55,7 +52,12 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   ): string | undefined {
     const found = scanPlain(plain, bytes, budget)
     if (found !== undefined) return found
-    const { text, names, escapes, runs, hasDump } = squeeze(bytes, options, memoryFor(bytes.length), budget)
+    const { text, names, escapes, runs, hasDump } = squeeze(
+      bytes,
+      options,
+      squeezedMemory(bytes.length),
+      budget,
+    )
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
     if (form !== undefined) return form
     if (joinsLines) {
@@ -64,7 +66,11 @@ export function createReader(values: readonly SoughtValue[]): Reader {
       if (foundInJoined !== undefined) return `lines+${foundInJoined}`
     }
     if (depth === MAX_DEPTH) return undefined
-    for (const content of contentsOf({ bytes, encodings, escapes, runs, hasDump }, budget)) {
+    for (const content of contentsOf(
+      { bytes, encodings, escapes, runs, hasDump },
+      memories[depth] ?? createMemory(),
+      budget,
+    )) {
       const foundWithin = read(content.bytes, [], depth + 1, budget)
       if (foundWithin !== undefined) return `${content.name}+${foundWithin}`
     }
@@ -75,6 +81,20 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     // Brotli has no mark of its own: what is no text may be it.
     find: (bytes, encodings, budget) =>
       read(bytes, encodings.length > 0 || isUtf8(bytes) ? encodings : ['br'], 0, budget),
+  }
+}
+
+/** The same bytes at every call, more of them where they are too few. What was in them is written over, not cleared. */
+type Memory = (length: number) => Uint8Array
+
+const LARGEST_KEPT = 1 << 18
+
+function createMemory(): Memory {
+  let kept = new Uint8Array(0)
+  return (length) => {
+    if (length >= LARGEST_KEPT) return new Uint8Array((length + 4) & ~3)
+    if (kept.length <= length) kept = new Uint8Array((length * 2 + 4) & ~3)
+    return kept
   }
 }
 
@@ -89,15 +109,16 @@ interface Marked {
 /** What a text holds that reads differently, as soon as it is asked for. */
 function* contentsOf(
   { bytes, encodings, escapes, runs, hasDump }: Marked,
+  memoryFor: Memory,
   budget: Budget,
 ): Generator<Content> {
   const unpacked = decompress(bytes, encodings, budget)
   if (unpacked) yield unpacked
 
-  const literal = decodeEscapes(bytes, escapes, 'literal', budget)
+  const literal = decodeEscapes(bytes, escapes, 'literal', budget, memoryFor)
   if (literal) yield { name: 'escaped', bytes: literal }
   const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
-  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget)
+  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memoryFor)
   if (css) yield { name: 'css', bytes: css }
   for (const run of runs) {
     const content = decodeRun(bytes, run, budget)

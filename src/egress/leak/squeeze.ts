@@ -49,8 +49,8 @@ KIND[0x3a] = COLON
 KIND[0x5c] = BACKSLASH
 KIND[0x2b] = PLUS
 
-const IS_RUN = KIND.map((kind) => (kind >= FIRST_WRITTEN ? 1 : 0))
-for (const byte of Buffer.from('+/-_\r\n')) IS_RUN[byte] = 1
+const RUN = KIND.map((kind) => (kind >= FIRST_WRITTEN ? 1 : 0))
+for (const byte of Buffer.from('+/-_\r\n')) RUN[byte] = 1
 
 const isAlphanumeric = (byte: number | undefined) => (KIND[byte ?? 0] ?? 0) >= FIRST_WRITTEN
 const isHexDigit = (byte: number | undefined) =>
@@ -86,8 +86,19 @@ export function squeeze(
       continue
     }
     if (kind === COLON) {
-      const name = bytes[at - 1] === QUOTE ? countName(bytes, at - 1, written) : 0
-      for (let i = 0; i < name; i++) scratch[--named] = scratch[--written] ?? 0
+      if (bytes[at - 1] !== QUOTE) continue
+      // Read backwards to the quote before it, the name is written to the end; then what was written of it is taken back.
+      let from = named
+      const last = Math.max(0, at - LONGEST_MEMBER_NAME)
+      let i = at - 2
+      for (; i >= last && bytes[i] !== QUOTE; i--) {
+        const letter = KIND[bytes[i] ?? 0] ?? 0
+        scratch[from - 1] = letter
+        from -= (letter + (0x1_00 - FIRST_WRITTEN)) >> 8
+      }
+      if (i < last || named - from > written) continue
+      written -= named - from
+      named = from
       continue
     }
     if (kind === BACKSLASH) {
@@ -105,33 +116,26 @@ export function squeeze(
 const QUOTE = 0x22
 const LONGEST_MEMBER_NAME = 256
 
-/**
- * @param end the quote behind the name
- * @returns how many letters and digits of what was written last are in the name
- */
-function countName(bytes: Uint8Array, end: number, written: number): number {
-  let letters = 0
-  const last = Math.max(0, end - LONGEST_MEMBER_NAME)
-  for (let at = end - 1; at >= last; at--) {
-    if (bytes[at] === QUOTE) return Math.min(letters, written)
-    letters += ((KIND[bytes[at] ?? 0] ?? 0) + (0x1_00 - FIRST_WRITTEN)) >> 8
-  }
-  return 0
-}
-
 /** A run that is long enough has a place of every so many in its first half, and as many bytes after that. */
 const STRIDE = MIN_RUN_CHARS / 2
 
 function listRuns(bytes: Uint8Array): Region[] {
   const { length } = bytes
-  const isRun = (at: number) => IS_RUN[bytes[at] ?? 0] === 1
   const runs: Region[] = []
   for (let at = 0; at + STRIDE <= length; at += STRIDE) {
-    if (!(isRun(at) && isRun(at + 10) && isRun(at + 5) && isRun(at + 2) && isRun(at + 8))) continue
+    const samples = RUN[bytes[at] ?? 0] ?? 0
+    if (
+      (samples &
+        (RUN[bytes[at + 3] ?? 0] ?? 0) &
+        (RUN[bytes[at + 6] ?? 0] ?? 0) &
+        (RUN[bytes[at + 9] ?? 0] ?? 0)) ===
+      0
+    )
+      continue
     let start = at
-    while (start > 0 && isRun(start - 1)) start--
+    while (start > 0 && RUN[bytes[start - 1] ?? 0] === 1) start--
     let end = at + 1
-    while (end < length && isRun(end)) end++
+    while (end < length && RUN[bytes[end] ?? 0] === 1) end++
     if (end - start >= MIN_RUN_CHARS) runs.push({ start, end })
     // The walk goes on behind the run, so that no byte is walked over twice from the same side.
     if (end > at + STRIDE) at += Math.floor((end - at - 1) / STRIDE) * STRIDE

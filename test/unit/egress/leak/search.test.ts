@@ -179,6 +179,12 @@ test(cites('egress:leak:random', 'finds random secrets in random places, in ever
   )
 })
 
+test('finds what looks like an escape of one alphabet in another', () => {
+  const body = Buffer.from('!!!!\\5!!!!!!!!!!', 'utf16le')
+  for (const bytes of [body, Buffer.from(body).swap16()])
+    expect(gateOf('!!!!\\5!!!!!!!!!!').inspect(withBody(bytes))).toMatchObject({ ok: false })
+})
+
 test.each(['=;!!!!!!!!!!!!!!!!', 'a=;!!!!!!!!!!!!!!!', '=;;;;;;;;;;;;;;;;;', '=3D;=3D;=3D;=3D;ab'])(
   'finds %s in quoted-printable, whatever follows the escape',
   (value) => {
