@@ -93,6 +93,7 @@ where the process list and the shell history would show it. A named provider bri
 Examples:
   agent-gateway credentials add --provider openai --label research --path /v1/chat --method POST
   agent-gateway credentials add --provider custom --host api.example.com --path /v2 --method GET --header x-api-key --scheme "" < key.txt
+  agent-gateway credentials add --provider jira --host acme.atlassian.net --path /rest/api/3 --parts < user-and-password.json
   agent-gateway credentials add --provider custom --host s3.eu-west-1.amazonaws.com --path /photos --settings-file s3.json --parts < keys.json`,
     )
     .action(async (options: AddOptions) => {

@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/app/config.ts'
 import { openProviders } from '../../src/egress/adapters/providers-file.ts'
@@ -283,6 +284,14 @@ describe('providers of an operator’s own', () => {
     } finally {
       await gw.close()
     }
+  })
+
+  it('of the guide are read as they stand there', async () => {
+    const example = fileURLToPath(new URL('../../examples/policies/providers.json', import.meta.url))
+    expect((await openProviders(example)).get('acme')).toMatchObject({
+      category: 'own',
+      hosts: ['api.acme.example.com'],
+    })
   })
 
   it('that cannot be read stop the start, in words', async () => {
