@@ -37,7 +37,7 @@ export interface SearchThreads {
 }
 
 /** About two milliseconds. What is longer costs a thread less than everybody else's wait here. */
-const STEPS_HERE = 2_000_000
+const STEPS_HERE = 1_000_000
 /** A pass over the bytes is a step for each, and an ordinary text takes eight passes: this is spent without doubt. */
 const BYTES_HERE = STEPS_HERE / 8
 
