@@ -7,6 +7,8 @@ import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
+import { KeyServiceError } from './authority/key-service.ts'
+import { notStored } from './authority/service-authority.ts'
 import { readSealedText, replaceSealedText } from './leak/previous-secrets.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { isSigning } from './kinds/kind.ts'
@@ -81,7 +83,9 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const before = await vault.open(credential.sealed, bindingOf(credential))
       const replaced = secretParts(splitParts(before, settings), settings)
       return replaceSealedText(readSealedText(before), replaced, text, now())
-    } catch {
+    } catch (thrown) {
+      // A key service that is away is no reason to forget a secret which upstreams may still show.
+      if (thrown instanceof KeyServiceError && thrown.reason !== 'refused') throw notStored(thrown)
       return text
     }
   }

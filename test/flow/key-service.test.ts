@@ -69,7 +69,10 @@ it('moves from its file to a service and rotates there; nothing is lost on the w
       rewrapped: 1,
     })
     vault.setMinimum(2)
-    await gw.rest('PUT', `/v1/egress/credentials/${credentialId}`, { secret: 'another-secret-1' })
+    const replaced = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, {
+      secret: 'another-secret-1',
+    })
+    expect(replaced.body).toMatchObject({ version: 2 })
     expect(await fetchWith(gw, capability)).toBe(200)
     const keys = await gw.rest('GET', '/.well-known/gateway-egress-key.json', undefined, '')
     expect(keys.text).not.toContain('vault-transit')
@@ -100,6 +103,20 @@ it('refunds a call and says what to do while the service is away, and serves the
     vault.setSealed(false)
     expect((await gw.fetch(capability, { url: gw.url('/v1/things') })).status).toBe(200)
     expect(gw.log()).not.toContain(vault.token)
+  })
+})
+
+it('replaces no secret whose old one it may not read: upstreams may still show that', async () => {
+  await withGateway(authority, async (gw) => {
+    const { credentialId } = await gw.grant()
+    const replace = () =>
+      gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, { secret: 'another-secret-3' })
+    vault.deny('decrypt')
+    const refused = await replace()
+    expect([refused.status, refused.body.code]).toEqual([503, 'credential_unavailable'])
+    expect(refused.body.detail).toContain('Nothing was stored: ask the administrator')
+    vault.allow()
+    expect((await replace()).body).toMatchObject({ version: 2 })
   })
 })
 

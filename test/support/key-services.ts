@@ -316,8 +316,9 @@ export interface FakeVault extends FakeService {
   /** The lowest version that decryption may use. */
   setMinimum(version: number): void
   setSealed(isSealed: boolean): void
-  /** A path that the policy of the token does not allow, e.g. `decrypt`. */
+  /** A path that the policy of the token does not allow, e.g. `decrypt`; none of them again. */
   deny(verb: string): void
+  allow(): void
 }
 
 /** Vault's transit engine, of type aes256-gcm96. */
@@ -370,5 +371,6 @@ export async function startVault(ca: TestCa): Promise<FakeVault> {
     setMinimum: (version) => void (minimum = version),
     setSealed: (sealed) => void (isSealed = sealed),
     deny: (verb) => void denied.add(verb),
+    allow: () => denied.clear(),
   }
 }

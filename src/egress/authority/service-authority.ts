@@ -63,19 +63,21 @@ export async function openServiceAuthority(service: KeyService): Promise<OwningA
   }
 }
 
-/** A secret that cannot be stored for want of the service is the caller's to send again: 503, and nothing was stored. */
 async function explain<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step()
-  } catch (cause) {
-    if (!(cause instanceof KeyServiceError)) throw cause
-    throw new GatewayError(
-      'credential_unavailable',
-      'The key service that guards credentials could not seal this one. Nothing was stored: ' +
-        (cause.reason === 'unreachable'
-          ? 'try again in a moment.'
-          : 'ask the administrator, whose log says why.'),
-      { cause, reason: `key_service_${cause.reason}` },
-    )
+  } catch (thrown) {
+    throw thrown instanceof KeyServiceError ? notStored(thrown) : thrown
   }
 }
+
+/** A secret that cannot be stored for want of the service is the caller's to send again: 503, and nothing was stored. */
+export const notStored = (cause: KeyServiceError) =>
+  new GatewayError(
+    'credential_unavailable',
+    'The key service that guards credentials could not seal this one. Nothing was stored: ' +
+      (cause.reason === 'unreachable'
+        ? 'try again in a moment.'
+        : 'ask the administrator, whose log says why.'),
+    { cause, reason: `key_service_${cause.reason}` },
+  )
