@@ -92,6 +92,15 @@ export const PrivateTarget = z.strictObject({
 })
 export type PrivateTarget = z.infer<typeof PrivateTarget>
 
+const tls = z.strictObject({
+  ca: z
+    .string()
+    .max(65_536)
+    .describe(
+      'Certificates (PEM) of the authorities that count for this credential, instead of the public ones',
+    ),
+})
+
 const headerNames = z.array(HeaderName).min(1).max(32)
 
 export const CredentialSettings = z.strictObject({
@@ -112,6 +121,9 @@ export const CredentialSettings = z.strictObject({
   response_headers: headerNames.optional().describe('Further headers of answers that callers get'),
   encoded_slash: z.literal(true).optional().describe('Paths may contain %2F, as GitLab and npm want'),
   limits: limits.optional().describe('Instead of 128 KiB, 1 MiB and 30 s'),
+  tls: tls
+    .optional()
+    .describe('For servers of an authority of your own; a client certificate is a part of the secret'),
   unsafe_private_targets: z
     .array(PrivateTarget)
     .min(1)

@@ -7,6 +7,7 @@ import { createTxtResolvers } from '../edge/adapters/txt.ts'
 import { MERCHANT_PER_MINUTE } from '../edge/admission.ts'
 import { createEdge } from '../edge/index.ts'
 import { createVault } from '../egress/envelope.ts'
+import { tryTls } from '../egress/adapters/tls-context.ts'
 import { createEgress, type EgressParts } from '../egress/index.ts'
 import type { Platform } from './platform.ts'
 import type { Payments } from './payments.ts'
@@ -31,6 +32,7 @@ export function createBroker(
     ...targets,
     vault: createVault(platform.authority),
     allowPrivateCidrs,
+    tryTls,
     idempotencyKey,
     answerKey: deriveKey('idempotency-answers'),
     creditsRequired,

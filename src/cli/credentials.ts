@@ -9,15 +9,15 @@ import { egressCredentialsRevoke } from '../../tools/egress-credentials-revoke.t
 import { egressCredentialsRotate } from '../../tools/egress-credentials-rotate.ts'
 import { connect } from './client.ts'
 import { confirm } from './confirm.ts'
+import { addSettingsOption, settingsIn, type SettingsOption } from './credential-parts.ts'
 import {
-  addPartsOption,
-  addSettingsOption,
-  partsOf,
-  type PartsOption,
-  settingsIn,
-  type SettingsOption,
-} from './credential-parts.ts'
-import { addReachOptions, type ReachOptions, reachSettingsOf } from './credential-reach.ts'
+  addReachOptions,
+  addSecretOptions,
+  type ReachOptions,
+  reachSettingsOf,
+  readSecretTexts,
+  type SecretOptions,
+} from './credential-reach.ts'
 import {
   addBudgetOption,
   addConnectionOptions,
@@ -32,7 +32,6 @@ import {
   type ScopeOptions,
 } from './options.ts'
 import { printPage, printRecord } from './output.ts'
-import { readSecret } from './secrets.ts'
 
 const COLUMNS = [
   'credential_id',
@@ -44,20 +43,18 @@ const COLUMNS = [
   'version',
   'revoked_at',
 ]
-const SECRET_FILE = ['--secret-file <file>', 'read the secret from this file instead of stdin'] as const
 
 type EditOptions = ConnectionOptions & ScopeOptions & ReachOptions & BudgetOptions & { label?: string }
 type AddOptions = ConnectionOptions &
   ScopeOptions &
   ReachOptions &
-  PartsOption &
+  SecretOptions &
   SettingsOption &
   BudgetOptions & {
     provider: ProviderId
     label?: string
     header?: string
     scheme?: string
-    secretFile?: string
   }
 
 /** `credentials add|list|rotate|edit|revoke|delete`; a secret is read from stdin or a file, never from an argument. */
@@ -67,7 +64,7 @@ export function addCredentialCommands(program: Command): void {
     .description('upstream secrets that agents use without ever holding them')
 
   addSettingsOption(
-    addPartsOption(
+    addSecretOptions(
       addBudgetOption(addReachOptions(addScopeOptions(addConnectionOptions(credentials.command('add'))))),
     ),
   )
@@ -82,7 +79,6 @@ export function addCredentialCommands(program: Command): void {
       '--scheme <word>',
       'custom: word before the secret, "" for none; default Bearer with authorization',
     )
-    .option(...SECRET_FILE)
     .addHelpText(
       'after',
       `
@@ -98,16 +94,16 @@ Examples:
     )
     .action(async (options: AddOptions) => {
       const client = await connect(options)
-      const secret = await readSecret('secret', options.secretFile)
+      const settings = { ...(await settingsIn(options)), ...(await reachSettingsOf(options)) }
+      const texts = await readSecretTexts(options)
       const { provider, label, header, scheme } = options
-      const settings = { ...(await settingsIn(options)), ...reachSettingsOf(options) }
       const record = await client.call(egressCredentialsCreate, {
         path_prefixes: ['/'],
         methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
         ...scopeOf(options),
         ...budgetsOf(options),
         provider,
-        ...partsOf(secret, options),
+        ...texts,
         ...(label === undefined ? {} : { label }),
         ...(header === undefined ? {} : { header }),
         ...(scheme === undefined ? {} : { scheme }),
@@ -129,16 +125,12 @@ Examples:
       )
     })
 
-  addPartsOption(addConnectionOptions(credentials.command('rotate <credential-id>')))
+  addSecretOptions(addConnectionOptions(credentials.command('rotate <credential-id>')))
     .description('replace the secret; scope and capabilities stay, the next request uses the new one')
-    .option(...SECRET_FILE)
-    .action(async (id: string, options: ConnectionOptions & PartsOption & { secretFile?: string }) => {
+    .action(async (id: string, options: ConnectionOptions & SecretOptions) => {
       const client = await connect(options)
-      const secret = await readSecret('secret', options.secretFile)
-      const record = await client.call(egressCredentialsRotate, {
-        credential_id: id,
-        ...partsOf(secret, options),
-      })
+      const texts = await readSecretTexts(options)
+      const record = await client.call(egressCredentialsRotate, { credential_id: id, ...texts })
       printRecord(record, options)
     })
 
@@ -158,7 +150,7 @@ Example:
     )
     .action(async (id: string, options: EditOptions) => {
       const client = await connect(options)
-      const settings = reachSettingsOf(options)
+      const settings = await reachSettingsOf(options)
       const record = await client.call(egressCredentialsEdit, {
         credential_id: id,
         ...scopeOf(options),

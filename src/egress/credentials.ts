@@ -26,11 +26,12 @@ import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
 import { groupByHolder, toLimits } from './limits/budgets.ts'
-import type { SecretParts, Vault } from './ports.ts'
+import type { SecretParts, TlsTrial, Vault } from './ports.ts'
 import { CUSTOM, type Provider, type Providers } from './providers/index.ts'
 import { isHostOf } from './providers/schema.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
+import { checkTlsIdentity, privateTexts, withoutTlsParts, withoutTlsSettings } from './reach/tls-identity.ts'
 import type { SealGate } from './sealing.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
@@ -46,6 +47,7 @@ export interface CredentialParts {
   readonly egressPorts: readonly number[]
   readonly allowPrivateCidrs: readonly string[]
   readonly allowSandboxName: boolean
+  readonly tryTls: TlsTrial
   readonly now: () => number
   readonly log: Logger
 }
@@ -62,7 +64,8 @@ export type Credentials = Pick<
 
 /** Stores, rotates and revokes credentials of an account. Secrets go in sealed, and no method returns one. */
 export function createCredentials(parts: CredentialParts): Credentials {
-  const { store, vault, seals, now } = parts
+  const { store, vault, seals, tryTls, now } = parts
+  const trial = () => ({ now: now(), tryTls })
 
   async function find(accountId: string, credentialId: string): Promise<SealedCredential> {
     const credential = await store.getCredential(credentialId, accountId)
@@ -81,7 +84,8 @@ export function createCredentials(parts: CredentialParts): Credentials {
     const { settings } = credential
     try {
       const before = await vault.open(credential.sealed, bindingOf(credential))
-      const replaced = secretParts(splitParts(before, settings), settings)
+      const all = splitParts(before, settings)
+      const replaced = [...secretParts(withoutTlsParts(all), settings), ...privateTexts(all)]
       return replaceSealedText(readSealedText(before), replaced, text, now())
     } catch (thrown) {
       // A key service that is away is no reason to forget a secret which upstreams may still show.
@@ -96,7 +100,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const { secret, settings } = completeKind(input, injection.settings, parts)
       const { header, scheme } = signingHeaderOf(settings) ?? injection
       const scope = allowListOf(parts, { ...input.scope, hosts: [...hosts] }, settings)
-      checkSecret(secret, { header, scheme, settings })
+      checkSecret(secret, { header, scheme, settings }, trial())
       checkPrivateTargets(settings.unsafe_private_targets, {
         isAdministrator: input.isAdministrator,
         bounds: parts.allowPrivateCidrs,
@@ -125,15 +129,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
         const sealed = await vault.seal(joinParts(secret, settings), bindingOf(credential))
         await store.insertCredential({ ...credential, sealed }, budgets)
       })
-      if (settings.unsafe_private_targets)
-        parts.log.warn(
-          {
-            [LogField.account]: accountId,
-            credential_id: credential.id,
-            private_targets: settings.unsafe_private_targets.map(showTarget),
-          },
-          'private targets were granted to a credential',
-        )
+      logGrant(parts.log, credential)
       return withBudgets(credential)
     },
 
@@ -149,7 +145,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
       if (credential.revokedAt !== null) throw alreadyRevoked()
       const { settings } = credential
       const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
-      checkSecret(secret, credential)
+      checkSecret(secret, credential, trial())
       const version = credential.version + 1
       await seals.run(async () => {
         const text = await replaceText(credential, joinParts(secret, settings))
@@ -187,6 +183,7 @@ export function createCredentials(parts: CredentialParts): Credentials {
         }),
       )
       if (!stored) throw changedMeanwhile()
+      if (wishes.settings) logGrant(parts.log, edited)
       return withBudgets(stored)
     },
 
@@ -201,6 +198,16 @@ export function createCredentials(parts: CredentialParts): Credentials {
       return withBudgets(revoked)
     },
   }
+}
+
+/** Administrators look for this line. */
+function logGrant(log: Logger, { id, accountId, settings }: Credential): void {
+  const targets = settings.unsafe_private_targets
+  if (targets)
+    log.warn(
+      { [LogField.account]: accountId, credential_id: id, private_targets: targets.map(showTarget) },
+      'private targets were granted to a credential',
+    )
 }
 
 const alreadyRevoked = () =>
@@ -249,9 +256,11 @@ function editedOf(parts: CredentialParts, credential: SealedCredential, wishes: 
     )
   const scope = allowListOf(parts, given, settings)
   checkSettings(
-    settings.kind ? { ...settings, parts: undefined } : settings,
+    settings.kind ? { ...settings, parts: undefined } : withoutTlsSettings(settings),
     placementsOf({ ...credential, settings }),
   )
+  // The client certificate is a part of the secret, which stays.
+  checkTlsIdentity({ tls: settings.tls }, new Map(), { now: parts.now(), tryTls: parts.tryTls })
   // What an administrator allowed for one scope is not carried into another by anybody else.
   checkPrivateTargets(settings.unsafe_private_targets, {
     isAdministrator: wishes.isAdministrator,
@@ -365,13 +374,15 @@ function hintAt(providers: Providers, id: string): string {
 function checkSecret(
   secret: SecretParts,
   credential: Pick<Credential, 'header' | 'scheme' | 'settings'>,
+  trial: { readonly now: number; readonly tryTls: TlsTrial },
 ): void {
   const { settings } = credential
   const placements = placementsOf(credential)
   checkParts(secret, settings.parts)
+  checkTlsIdentity(settings, secret, trial)
   if (settings.kind) return checkSettings({ ...settings, parts: undefined }, placements)
-  checkSettings(settings, placements)
-  checkTexts(secret, placements)
+  checkSettings(withoutTlsSettings(settings), placements)
+  checkTexts(withoutTlsParts(secret), placements)
 }
 
 /**

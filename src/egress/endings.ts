@@ -19,6 +19,7 @@ import {
   charged,
   RESPONSE_WORDS,
   SEND_WORDS,
+  TLS_WORDS,
   UNSEARCHED_WORDS,
   unreachable,
   Unsent,
@@ -198,7 +199,7 @@ async function refuseUnsearched(
 async function fail(parts: EndingParts, paid: Paid, failure: SendFailure): Promise<never> {
   const { attempt } = paid
   if (failure.phase === 'before_send') {
-    const error = unreachable(SEND_WORDS[failure.reason])
+    const error = unreachable(failure.tls ? TLS_WORDS[failure.tls] : SEND_WORDS[failure.reason])
     await refund(parts, attempt, failure.reason, error)
     throw error
   }

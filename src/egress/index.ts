@@ -18,7 +18,7 @@ import { createKinds } from './kinds/index.ts'
 import { createTokenHttp } from './kinds/token-http.ts'
 import { createOpenedCredentials } from './opened-credential-cache.ts'
 import { checkPolicy, createPolicyReader, type PolicyVerdict } from './policy.ts'
-import type { Authority, Resolver, Sender, Vault } from './ports.ts'
+import type { Authority, Resolver, Sender, TlsTrial, Vault } from './ports.ts'
 import type { Providers } from './providers/index.ts'
 import { createReconciliations } from './reconciliation/index.ts'
 import { createRotations } from './rotation/job.ts'
@@ -34,6 +34,7 @@ export interface EgressParts {
   readonly providers: Providers
   readonly resolver: Resolver
   readonly sender: Sender
+  readonly tryTls: TlsTrial
   readonly vault: Vault
   readonly searchThreads: SearchThreads
   readonly authority: Authority

@@ -8,14 +8,17 @@ import { bindingOf } from './sealing.ts'
 import type { CreateLeakGate, LeakGate } from './leak/inspection.ts'
 import { readSealedText, stillSought } from './leak/previous-secrets.ts'
 import { secretParts, splitParts } from './placement/parts.ts'
-import type { SecretParts, Vault } from './ports.ts'
+import type { SecretParts, TlsIdentity, Vault } from './ports.ts'
+import { privateTexts, tlsIdentityOf, withoutTlsParts } from './reach/tls-identity.ts'
 
 /** It runs from when the credential was opened, however often that is used meanwhile. */
 const LIFETIME_MS = 2_000
 const MAX_KEPT = 256
 
 export interface OpenedCredential {
+  /** Those that go into a request. */
   readonly parts: SecretParts
+  readonly tls: TlsIdentity | undefined
   /** What was before a rotation and may still live: never sent, only looked for. */
   readonly replaced: readonly Secret<string>[]
   /** Looks for every part that is secret, and for those. Made when the first response is there to be searched. */
@@ -52,14 +55,19 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       if (known) return known
       const { settings } = credential
       const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
-      const secrets = splitParts(sealed, settings)
+      const all = splitParts(sealed, settings)
+      const secrets = withoutTlsParts(all)
       const replaced = stillSought(readSealedText(sealed).previous, parts.now()).map(({ secret }) => secret)
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
         parts: secrets,
+        tls: tlsIdentityOf(settings, all, parts.now()),
         replaced,
         gate: () =>
-          (gate ??= parts.createLeakGate([...secretParts(secrets, settings), ...replaced], credential)),
+          (gate ??= parts.createLeakGate(
+            [...secretParts(secrets, settings), ...privateTexts(all), ...replaced],
+            credential,
+          )),
       }
       const { id } = credential
       if (kept.size < MAX_KEPT || kept.has(id)) {

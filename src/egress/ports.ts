@@ -42,6 +42,24 @@ export class ResolveError extends Error {
   }
 }
 
+/**
+ * The certificate of the server: signed by nobody who counts, out of date, of another name. That of the client: refused by an
+ * alert, or the server hung up without a word.
+ */
+export type TlsProblem = 'untrusted' | 'expired' | 'wrong_name' | 'client_refused' | 'closed'
+
+/** What one credential brings to its TLS handshakes, and no other. */
+export interface TlsIdentity {
+  /** PEM. Where there is one, the public authorities do not count. */
+  readonly ca: string | undefined
+  /** PEM, the client's own first. */
+  readonly certificate: string | undefined
+  readonly key: Secret<string> | undefined
+}
+
+/** @returns why no handshake can be made of it, as a code; undefined where one can */
+export type TlsTrial = (tls: TlsIdentity) => string | undefined
+
 export interface OutboundRequest {
   readonly method: string
   /** Canonical URL; its host is what TLS verifies. */
@@ -56,7 +74,9 @@ export interface OutboundRequest {
   readonly headers: Secret<readonly (readonly [string, string])[]>
   /** May hold a secret, too. */
   readonly body: Buffer | undefined
-  /** Connections are never shared across partitions (one per credential). */
+  /** What its credential brings to the handshake, instead of what everybody has. */
+  readonly tls?: TlsIdentity | undefined
+  /** Connections are never shared across partitions (one per credential; with `tls`, one per version of it). */
   readonly partition: string
   readonly timeoutMs: number
   readonly maxResponseBytes: number
@@ -89,6 +109,8 @@ export type SendFailure =
         | 'address_mismatch'
         | 'timeout'
         | 'request_rejected'
+      /** What is known of a handshake that failed. */
+      readonly tls?: TlsProblem | undefined
     }
   | { readonly phase: 'after_send'; readonly reason: 'reset' | 'timeout' | 'malformed' | 'body_incomplete' }
   /** The status line was seen, so the outcome is known; the response is just not acceptable. */

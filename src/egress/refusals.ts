@@ -58,6 +58,15 @@ export const providerGone = (provider: string) =>
     { reason: 'provider_gone' },
   )
 
+/** @returns 503; the client certificate of the credential is out of date, and the credit was given back */
+export const certificateExpired = (cause: Error) =>
+  new GatewayError(
+    'credential_unavailable',
+    `The credential cannot be used: ${cause.message}. Nothing was sent and the credit was returned. ` +
+      'Ask the operator to rotate it with a new certificate and key.',
+    { cause, reason: 'certificate_expired' },
+  )
+
 /** @returns 503 upstream_unreachable; nothing was sent, so that trying again is safe */
 export const unreachable = (why: string) =>
   new GatewayError(
@@ -129,6 +138,16 @@ export const SEND_WORDS = {
   address_mismatch: 'the connection did not reach the vetted address',
   timeout: 'the connection took too long',
   request_rejected: 'the request could not be put on the wire',
+} as const
+export const TLS_WORDS = {
+  untrusted:
+    'the certificate of the host is signed by no authority that counts here (the public ones, or those of the credential alone)',
+  expired: 'the certificate of the host is not valid at this time',
+  wrong_name: 'the certificate of the host is for another name',
+  client_refused:
+    'the host does not take the client certificate of this credential, or asks for one that it does not have',
+  closed:
+    'the host hung up during the TLS handshake: it may not take the client certificate of this credential, or ask for one',
 } as const
 const AFTER_WORDS = {
   reset: 'the connection was lost before an answer came',

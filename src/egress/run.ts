@@ -14,8 +14,16 @@ import type { Completed, Paid } from './paid.ts'
 import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
 import { type OutboundRequest, ResolveError, type Resolver, type Sender, type SendResult } from './ports.ts'
 import type { Providers } from './providers/index.ts'
-import { credentialUnavailable, DNS_WORDS, targetBlocked, unreachable, Unsent } from './refusals.ts'
+import {
+  certificateExpired,
+  credentialUnavailable,
+  DNS_WORDS,
+  targetBlocked,
+  unreachable,
+  Unsent,
+} from './refusals.ts'
 import type { PreparedRequest } from './request.ts'
+import { CertificateExpired } from './reach/tls-identity.ts'
 import type { Reach } from './reach/private-targets.ts'
 import { SANDBOX_ADDRESS, SANDBOX_HOST } from './target.ts'
 
@@ -70,7 +78,7 @@ export function createRunner(parts: RunnerParts): Runner {
       const { message, signature } = await endings.refundOnFailure(paid, () =>
         withSecrets(parts, paid, opened),
       )
-      const result = await sendOnce(parts, paid, addresses, message)
+      const result = await sendOnce(parts, paid, { addresses, message, tls: opened?.tls })
       if (!result.ok) return await endings.fail(paid, result)
       const { response } = result
       const sought =
@@ -142,6 +150,8 @@ async function openCredential(
   try {
     opened = await parts.open(credential)
   } catch (cause) {
+    if (cause instanceof CertificateExpired)
+      throw new Unsent('certificate_expired', certificateExpired(cause))
     throw new Unsent('credential_unavailable', credentialUnavailable(cause))
   }
   await parts.fault.at('after_decrypt')
@@ -160,8 +170,7 @@ async function openCredential(
 async function sendOnce(
   { sender, reach, now, log }: RunnerParts,
   paid: Paid,
-  addresses: readonly string[],
-  message: Message,
+  { addresses, message, tls }: Pick<OutboundRequest, 'addresses' | 'tls'> & { readonly message: Message },
 ): Promise<SendResult> {
   const { attempt, request } = paid
   try {
@@ -171,7 +180,8 @@ async function sendOnce(
       addresses,
       reach: reach(request.target, paid.credential),
       ...message,
-      partition: paid.credential?.id ?? attempt.accountId,
+      tls,
+      partition: partitionOf(paid, tls),
       timeoutMs: Math.max(1, request.timeoutMs - (now() - attempt.createdAt)),
       maxResponseBytes: request.maxResponseBytes,
       acceptsEncoded: paid.acceptsEncoded,
@@ -181,6 +191,12 @@ async function sendOnce(
     log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'the sender failed')
     return { ok: false, phase: 'after_send', reason: 'reset' }
   }
+}
+
+/** A connection that was made with a client certificate is not used any more once that is replaced. */
+function partitionOf({ attempt, credential }: Paid, tls: OutboundRequest['tls']): string {
+  if (!credential) return attempt.accountId
+  return tls ? `${credential.id} v${credential.version}` : credential.id
 }
 
 type Message = Pick<OutboundRequest, 'target' | 'headers' | 'body'>

@@ -5,6 +5,7 @@ import type { Actor } from '../lib/acting.ts'
 import type { Command } from './command.ts'
 import { appendEvent } from './commands/audit.ts'
 import type { CommandName, Definitions } from './commands/index.ts'
+import type { Credential } from './ports/credentials.ts'
 import { INSTALLATION_CHAIN, type NewAuditEvent } from './ports/audit.ts'
 
 type ResultOf<K extends CommandName> = Definitions[K] extends (...args: never) => Command<infer T> ? T : never
@@ -15,6 +16,12 @@ type Describe = {
 
 const about = (type: string, id: string) => ({ subject: { type, id } })
 const list = (entries: readonly string[]) => [...entries]
+
+/** As the command line takes them: `host:port=range`. */
+function privateTargets({ settings }: Pick<Credential, 'settings'>): { private_targets?: string[] } {
+  const targets = settings.unsafe_private_targets
+  return targets ? { private_targets: targets.map(({ host, port, cidr }) => `${host}:${port}=${cidr}`) } : {}
+}
 
 /** The event of each change. Ids and scopes, never a label or another text of a stranger; undefined where nothing changed. */
 const EVENTS = {
@@ -65,11 +72,7 @@ const EVENTS = {
       hosts: list(credential.scope.hosts),
       path_prefixes: list(credential.scope.path_prefixes),
       methods: list(credential.scope.methods),
-      ...(credential.settings.unsafe_private_targets && {
-        private_targets: credential.settings.unsafe_private_targets.map(
-          ({ host, port, cidr }) => `${host}:${port}=${cidr}`,
-        ),
-      }),
+      ...privateTargets(credential),
     },
   }),
   rotateCredential: (isRotated, { id, accountId, fromVersion, now }) =>
@@ -112,6 +115,7 @@ const EVENTS = {
         hosts: list(credential.scope.hosts),
         path_prefixes: list(credential.scope.path_prefixes),
         methods: list(credential.scope.methods),
+        ...privateTargets(credential),
       },
     },
 

@@ -93,7 +93,7 @@ describe('nothing is sent, and said so', () => {
   test('when the certificate is for another name', async () => {
     const upstream = closing(await startUpstream(await ca.leaf('other.example.com')))
     const result = await newSender().send(requestTo(upstream.port, post))
-    expect(result).toEqual({ ok: false, phase: 'before_send', reason: 'tls_failed' })
+    expect(result).toEqual({ ok: false, phase: 'before_send', reason: 'tls_failed', tls: 'wrong_name' })
     expect(upstream.requests).toHaveLength(0)
   })
 
@@ -101,7 +101,7 @@ describe('nothing is sent, and said so', () => {
     const stranger = await createTestCa()
     const upstream = closing(await startUpstream(await stranger.leaf(HOST)))
     const result = await newSender().send(requestTo(upstream.port))
-    expect(result).toEqual({ ok: false, phase: 'before_send', reason: 'tls_failed' })
+    expect(result).toEqual({ ok: false, phase: 'before_send', reason: 'tls_failed', tls: 'untrusted' })
   })
 
   test('when nobody listens', async () => {

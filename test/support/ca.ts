@@ -15,8 +15,18 @@ export interface TestCa {
   readonly pem: string
   /** A leaf for the given DNS names and IP addresses; the first name is also the common name. */
   leaf(...names: string[]): Promise<Leaf>
+  /** A certificate for a client of this name. */
+  client(name: string, options?: ClientOptions): Promise<Leaf>
   /** Writes the root to `<directory>/ca.pem`, for NODE_EXTRA_CA_CERTS of a child process. */
   write(directory: string): Promise<string>
+}
+
+export interface ClientOptions {
+  readonly notBefore?: Date
+  readonly notAfter?: Date
+  readonly usage?: 'client' | 'server' | 'none'
+  /** An RSA key of this length instead of P-256. */
+  readonly rsaBits?: number
 }
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
@@ -47,30 +57,50 @@ export async function createTestCa(): Promise<TestCa> {
   )
   const pem = root.toString('pem')
 
+  async function issue(
+    subject: string,
+    extensions: x509.Extension[],
+    dates = validity,
+    rsaBits?: number,
+  ): Promise<Leaf> {
+    const publicExponent = new Uint8Array([1, 0, 1])
+    const keys = await crypto.subtle.generateKey(
+      rsaBits === undefined
+        ? ALGORITHM
+        : { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', modulusLength: rsaBits, publicExponent },
+      true,
+      ['sign', 'verify'],
+    )
+    const cert = await x509.X509CertificateGenerator.create(
+      {
+        serialNumber: serial(),
+        subject: `CN=${subject}`,
+        issuer: root.subject,
+        ...dates,
+        signingAlgorithm: ALGORITHM,
+        publicKey: keys.publicKey,
+        signingKey: rootKeys.privateKey,
+        extensions,
+      },
+      crypto,
+    )
+    const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey))
+    return { key: x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'), cert: cert.toString('pem') }
+  }
+
   return {
     pem,
-    async leaf(...names) {
-      const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])
-      const cert = await x509.X509CertificateGenerator.create(
-        {
-          serialNumber: serial(),
-          subject: `CN=${IP.test(names[0]!) ? 'test' : names[0]}`,
-          issuer: root.subject,
-          ...validity,
-          signingAlgorithm: ALGORITHM,
-          publicKey: keys.publicKey,
-          signingKey: rootKeys.privateKey,
-          extensions: [
-            new x509.SubjectAlternativeNameExtension(
-              names.map((value) => ({ type: IP.test(value) ? ('ip' as const) : ('dns' as const), value })),
-            ),
-            new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-          ],
-        },
-        crypto,
-      )
-      const pkcs8 = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey))
-      return { key: x509.PemConverter.encode(pkcs8, 'PRIVATE KEY'), cert: cert.toString('pem') }
+    leaf: (...names) =>
+      issue(IP.test(names[0]!) ? 'test' : names[0]!, [
+        new x509.SubjectAlternativeNameExtension(
+          names.map((value) => ({ type: IP.test(value) ? ('ip' as const) : ('dns' as const), value })),
+        ),
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      ]),
+    client(name, { usage = 'client', rsaBits, ...dates } = {}) {
+      const uses = { client: x509.ExtendedKeyUsage.clientAuth, server: x509.ExtendedKeyUsage.serverAuth }
+      const extensions = usage === 'none' ? [] : [new x509.ExtendedKeyUsageExtension([uses[usage]])]
+      return issue(name, extensions, { ...validity, ...dates }, rsaBits)
     },
     async write(directory) {
       const file = join(directory, 'ca.pem')

@@ -4,6 +4,8 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls'
 import type { AddressPolicy } from '../address.ts'
 import { createScheduler } from '../../lib/scheduler.ts'
+import type { TlsProblem } from '../ports.ts'
+import { tlsProblemOf } from './tls-problem.ts'
 
 export interface DialRequest {
   readonly host: string
@@ -13,6 +15,8 @@ export interface DialRequest {
   /** Asked once more of each address: whoever vetted them may have used another policy than this request's. */
   readonly reach: AddressPolicy
   readonly secureContext: SecureContext
+  /** Whether the context is of one credential: then the server is heard about the client before a request is sent. */
+  readonly isOwn?: boolean
   /** Gives up, whatever stage was reached. */
   readonly signal: AbortSignal
 }
@@ -22,10 +26,13 @@ export type DialResult =
   | {
       readonly ok: false
       readonly reason: 'connect_failed' | 'tls_failed' | 'address_refused' | 'address_mismatch' | 'timeout'
+      readonly tls?: TlsProblem | undefined
     }
 
 /** The time that one address has; another may answer at once. */
 const CONNECT_TIMEOUT_MS = 5_000
+/** A server that tells nothing about the client's certificate is given the request after this time. */
+const CERTIFICATE_VERDICT_MS = 250
 /** A handshake costs this thread one or two milliseconds. */
 const handshakes = createScheduler(2)
 
@@ -48,9 +55,10 @@ export async function dial(request: DialRequest): Promise<DialResult> {
     // Thirty handshakes in one turn would keep everybody else waiting for sixty milliseconds.
     await handshakes.turn()
     if (tcp.destroyed) continue
-    const socket = await openTls(tcp, request)
-    if (socket) return { ok: true, socket }
-    return { ok: false, reason: request.signal.aborted ? 'timeout' : 'tls_failed' }
+    const opened = await openTls(tcp, request)
+    if (opened.socket) return { ok: true, socket: opened.socket }
+    if (request.signal.aborted) return { ok: false, reason: 'timeout' }
+    return { ok: false, reason: 'tls_failed', tls: opened.problem }
   }
   return { ok: false, reason: request.signal.aborted ? 'timeout' : 'connect_failed' }
 }
@@ -73,7 +81,12 @@ function openTcp(address: string, { port, signal }: DialRequest): Promise<Socket
   })
 }
 
-function openTls(tcp: Socket, { host, secureContext, signal }: DialRequest): Promise<TLSSocket | undefined> {
+interface OpenedTls {
+  readonly socket?: TLSSocket
+  readonly problem?: TlsProblem | undefined
+}
+
+function openTls(tcp: Socket, { host, secureContext, isOwn, signal }: DialRequest): Promise<OpenedTls> {
   return new Promise((resolve) => {
     const socket = connectTls({
       socket: tcp,
@@ -82,22 +95,40 @@ function openTls(tcp: Socket, { host, secureContext, signal }: DialRequest): Pro
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
     })
-    const fail = () => end(undefined)
-    function end(result: TLSSocket | undefined) {
-      signal.removeEventListener('abort', fail)
+    let timer: NodeJS.Timeout | undefined
+    const abort = () => end({})
+    // Many servers send no alert when they do not take a certificate: they hang up.
+    const closed = isOwn ? 'closed' : undefined
+    const hangUp = () => end({ problem: closed })
+    const fail = (error: unknown) => end({ problem: tlsProblemOf(error) ?? closed })
+    const done = () => end({ socket })
+    // What is written within this event is never sent: OpenSSL is still reading.
+    const seen = () => void setImmediate(done)
+    let isOver = false
+    function end(result: OpenedTls) {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
       socket
         .off('error', fail)
-        .off('close', fail)
+        .off('close', hangUp)
+        .off('session', seen)
         .on('error', () => {})
-      if (!result) socket.destroy()
+      if (!result.socket) socket.destroy()
       resolve(result)
     }
-    socket.on('error', fail).on('close', fail)
-    socket.once('secureConnect', () =>
-      end(socket.authorized && socket.alpnProtocol !== 'h2' ? socket : undefined),
-    )
-    signal.addEventListener('abort', fail)
-    if (signal.aborted) fail()
+    socket.on('error', fail).on('close', hangUp)
+    socket.once('secureConnect', () => {
+      if (!socket.authorized || socket.alpnProtocol === 'h2') end({})
+      else if (isOwn === true && socket.getProtocol() === 'TLSv1.3') {
+        // In TLS 1.3 the client is done before the server has looked at its certificate. The session ticket comes after that.
+        socket.once('session', seen)
+        timer = setTimeout(done, CERTIFICATE_VERDICT_MS)
+      } else done()
+    })
+    signal.addEventListener('abort', abort)
+    if (signal.aborted) abort()
   })
 }
 

@@ -1,6 +1,5 @@
 // Sends one request over HTTP/1.1 and reads one answer: no redirect, no retry, no decoding, one deadline. Says of every
 // failure whether a byte of the request may have left, because that decides what it costs.
-import { createSecureContext, rootCertificates } from 'node:tls'
 import type { Fault } from '../../lib/fault-points.ts'
 import type { AddressPolicy } from '../address.ts'
 import type { OutboundRequest, Sender, SendFailure } from '../ports.ts'
@@ -9,6 +8,7 @@ import { startDeadline } from './deadline.ts'
 import { dial } from './dial.ts'
 import { exchange } from './exchange.ts'
 import { skipInterimAnswers } from './interim.ts'
+import { createContexts } from './tls-context.ts'
 
 export interface SenderOptions {
   readonly fault: Fault
@@ -21,20 +21,24 @@ export interface SenderOptions {
 /** Sends one request over a vetted connection: no redirect, no retry, no proxy. */
 export function createSender({ fault, policy, ca }: SenderOptions): Sender {
   const connections = createConnections()
-  const secureContext = createSecureContext({
-    minVersion: 'TLSv1.2',
-    // Node takes its default store where no `ca` is given; NODE_EXTRA_CA_CERTS is part of that store.
-    ...(ca ? { ca: [...rootCertificates, ...ca] } : {}),
-  })
+  const contextFor = createContexts(ca)
 
   async function connect(
     key: string,
-    { url, addresses, reach = policy }: OutboundRequest,
+    { url, addresses, reach = policy, tls }: OutboundRequest,
     signal: AbortSignal,
   ): Promise<Connection | SendFailure> {
     const port = url.port === '' ? 443 : Number(url.port)
-    const dialled = await dial({ host: url.hostname, port, addresses, reach, secureContext, signal })
-    if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason }
+    const dialled = await dial({
+      host: url.hostname,
+      port,
+      addresses,
+      reach,
+      secureContext: contextFor(tls),
+      isOwn: tls !== undefined,
+      signal,
+    })
+    if (!dialled.ok) return { phase: 'before_send', reason: dialled.reason, tls: dialled.tls }
     skipInterimAnswers(dialled.socket)
     return connections.create(key, url.origin, dialled.socket)
   }

@@ -70,6 +70,7 @@ export function createKinds(parts: KindParts): Kinds {
       const ready: OpenedCredential = {
         parts: new Map([[ONLY_PART, accessToken]]),
         replaced: opened.replaced,
+        tls: opened.tls,
         gate: () =>
           (gate ??= parts.createLeakGate(
             [accessToken, ...(refreshToken ? [refreshToken] : []), ...others, ...opened.replaced],
@@ -119,6 +120,7 @@ function alsoSeek(opened: OpenedCredential, signature: string): OpenedCredential
   return {
     parts: opened.parts,
     replaced: opened.replaced,
+    tls: opened.tls,
     gate: () => ({
       async inspect(response) {
         const where = findSignature(response, forms)

@@ -8,6 +8,7 @@ import { Secret } from '../../lib/secret.ts'
 import { MIN_SECRET_BYTES } from '../leak/search.ts'
 import { readSealedText } from '../leak/previous-secrets.ts'
 import type { SecretParts } from '../ports.ts'
+import { CLIENT_CERTIFICATE, CLIENT_KEY } from '../reach/tls-identity.ts'
 
 /** Name of the part of a credential that is one text. */
 export const ONLY_PART = 'secret'
@@ -42,7 +43,8 @@ export function describeParts(
   if (given !== undefined) return given
   if (isSingle(parts)) return undefined
   const entries = [...parts.keys()].map((name) => {
-    const isPublic = name === 'user' && parts.has('password')
+    const isPublic =
+      (name === 'user' && parts.has('password')) || (name === CLIENT_CERTIFICATE && parts.has(CLIENT_KEY))
     return [name, isPublic ? 'public' : 'secret'] as const
   })
   return Object.fromEntries(entries)

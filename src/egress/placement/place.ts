@@ -6,6 +6,7 @@ import type { SealedCredential } from '../../store/ports.ts'
 import type { HeaderPairs } from '../headers.ts'
 import { isSigning } from '../kinds/kind.ts'
 import type { SecretParts } from '../ports.ts'
+import { isTlsAlone } from '../reach/tls-identity.ts'
 import { checkPath } from '../target.ts'
 import { insertMember } from './json-body.ts'
 import { ONLY_PART } from './parts.ts'
@@ -18,7 +19,7 @@ export const placementsOf = ({
 }: Pick<SealedCredential, 'header' | 'scheme' | 'settings'>): readonly Placement[] =>
   settings.kind && isSigning(settings.kind)
     ? []
-    : (settings.placements ?? [{ in: 'header', name: header, scheme }])
+    : (settings.placements ?? (isTlsAlone(settings) ? [] : [{ in: 'header', name: header, scheme }]))
 
 /** What is read of a request (request.ts). */
 interface CheckedMessage {
