@@ -1,11 +1,13 @@
 // AWS Signature Version 4, in headers, over the exact bytes that leave; S3 and what is compatible with it included.
 import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from 'node:crypto'
-import { clearCredentialCache, SignatureV4 } from '@smithy/signature-v4'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign, Signature } from './kind.ts'
 import { readPart } from './key-parts.ts'
+
+/** Loading it takes tens of milliseconds of every start, and most gateways never sign. */
+const loadSigner = () => import('@smithy/signature-v4')
 
 /** Their path is signed as it is on the wire; every other service signs it escaped once more. */
 const S3_SERVICES = new Set(['s3', 's3-object-lambda', 's3-outposts', 's3express'])
@@ -25,6 +27,7 @@ export async function signSigv4(
 ): Promise<Signature> {
   const isS3 = S3_SERVICES.has(kind.service)
   const sessionToken = parts.has('session_token') ? readPart(parts, 'session_token') : undefined
+  const { clearCredentialCache, SignatureV4 } = await loadSigner()
   const signer = new SignatureV4({
     region: kind.region,
     service: kind.service,
