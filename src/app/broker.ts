@@ -6,6 +6,7 @@ import { createRateLimiter } from '../core/rate-limit.ts'
 import { createTxtResolvers } from '../edge/adapters/txt.ts'
 import { MERCHANT_PER_MINUTE } from '../edge/admission.ts'
 import { createEdge } from '../edge/index.ts'
+import { collectYoung } from '../egress/adapters/collect.ts'
 import { createVault } from '../egress/envelope.ts'
 import { tryTls } from '../egress/adapters/tls-context.ts'
 import { createEgress, type EgressParts } from '../egress/index.ts'
@@ -31,6 +32,7 @@ export function createBroker(
     ...platform,
     ...targets,
     vault: createVault(platform.authority),
+    collectYoung,
     allowPrivateCidrs,
     tryTls,
     idempotencyKey,

@@ -29,6 +29,8 @@ import { createReach } from './reach/private-targets.ts'
 import { createRunner, type Runner } from './run.ts'
 
 export interface EgressParts {
+  /** Asks the runtime to forget what it does not need any more; called when no credential is in use. */
+  readonly collectYoung?: () => void
   readonly store: Store
   readonly documents: DocumentStore
   readonly providers: Providers
@@ -102,7 +104,12 @@ export function createEgress(parts: EgressParts): OpenEgress {
     attempts,
     reach,
     kinds,
-    ...createOpenedCredentials({ vault: parts.vault, createLeakGate, now }),
+    ...createOpenedCredentials({
+      vault: parts.vault,
+      createLeakGate,
+      now,
+      ...(parts.collectYoung && { onIdle: parts.collectYoung }),
+    }),
     baseUrl,
   })
   const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })

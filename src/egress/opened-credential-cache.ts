@@ -14,6 +14,8 @@ import { privateTexts, tlsIdentityOf, withoutTlsParts } from './reach/tls-identi
 /** It runs from when the credential was opened, however often that is used meanwhile. */
 const LIFETIME_MS = 2_000
 const MAX_KEPT = 256
+/** Requests under the last credential may still be under way when it is forgotten; most are done by then. */
+const IDLE_MS = 1_000
 
 export interface OpenedCredential {
   /** Those that go into a request. */
@@ -27,6 +29,8 @@ export interface OpenedCredential {
 
 export interface OpenedParts {
   readonly vault: Pick<Vault, 'open'>
+  /** Called once nothing has been open for a moment: texts that held a secret can go. */
+  readonly onIdle?: () => void
   readonly createLeakGate: CreateLeakGate
   readonly now: () => number
 }
@@ -41,12 +45,21 @@ export interface OpenedCredentials {
 
 /** Keeps opened credentials for two seconds at most; the row is compared each time before one is used. */
 export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
+  let idle: NodeJS.Timeout | undefined
   const kept = new Map<string, { readonly row: SealedCredential; readonly opened: OpenedCredential }>()
 
   // The row is read for every attempt: what was revoked, rotated, re-wrapped or tampered with is opened anew, or fails to.
   function recall(credential: SealedCredential): OpenedCredential | undefined {
     const known = kept.get(credential.id)
     return known && isSealedAlike(known.row, credential) ? known.opened : undefined
+  }
+
+  function forget(id: string, entry: { readonly opened: OpenedCredential }): void {
+    if (kept.get(id) !== entry) return
+    kept.delete(id)
+    if (kept.size > 0 || !parts.onIdle) return
+    clearTimeout(idle)
+    idle = setTimeout(() => kept.size === 0 && parts.onIdle?.(), IDLE_MS).unref()
   }
 
   return {
@@ -73,7 +86,7 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       if (kept.size < MAX_KEPT || kept.has(id)) {
         const entry = { row: credential, opened }
         kept.set(id, entry)
-        setTimeout(() => kept.get(id) === entry && kept.delete(id), LIFETIME_MS).unref()
+        setTimeout(() => forget(id, entry), LIFETIME_MS).unref()
       }
       return opened
     },

@@ -56,6 +56,20 @@ describe('an opened credential', () => {
     expect(made).toHaveBeenCalledTimes(1)
   })
 
+  it('lets the runtime forget its texts a second after the last of all is gone, and not while one is in use', async () => {
+    const onIdle = vi.fn()
+    const { open } = createOpenedCredentials({ vault, createLeakGate: made, now: Date.now, onIdle })
+    await open(credential)
+    await vi.advanceTimersByTimeAsync(1_500)
+    await open({ ...credential, id: 'cred_2' })
+    await vi.advanceTimersByTimeAsync(1_900)
+    expect(onIdle).not.toHaveBeenCalled()
+    await vi.advanceTimersByTimeAsync(1_100)
+    expect(onIdle).toHaveBeenCalledTimes(1)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(onIdle).toHaveBeenCalledTimes(1)
+  })
+
   it('is gone two seconds after it was opened, used or not', async () => {
     const open = create()
     await open(credential)
