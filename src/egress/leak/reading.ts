@@ -5,6 +5,7 @@ import type { Budget } from './budget.ts'
 import { type Content, decodeRun, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines, mayBeCss } from './escapes.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
+import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
 import { type Region, squeeze } from './squeeze.ts'
@@ -55,7 +56,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     const { text, names, escapes, runs, hasDump } = squeeze(
       bytes,
       options,
-      squeezedMemory(bytes.length),
+      squeezedMemory.take(bytes.length),
       budget,
     )
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
@@ -79,22 +80,13 @@ export function createReader(values: readonly SoughtValue[]): Reader {
 
   return {
     // Brotli has no mark of its own: what is no text may be it.
-    find: (bytes, encodings, budget) =>
-      read(bytes, encodings.length > 0 || isUtf8(bytes) ? encodings : ['br'], 0, budget),
-  }
-}
-
-/** The same bytes at every call, more of them where they are too few. What was in them is written over, not cleared. */
-type Memory = (length: number) => Uint8Array
-
-const LARGEST_KEPT = 1 << 18
-
-function createMemory(): Memory {
-  let kept = new Uint8Array(0)
-  return (length) => {
-    if (length >= LARGEST_KEPT) return new Uint8Array((length + 4) & ~3)
-    if (kept.length <= length) kept = new Uint8Array((length * 2 + 4) & ~3)
-    return kept
+    find(bytes, encodings, budget) {
+      try {
+        return read(bytes, encodings.length > 0 || isUtf8(bytes) ? encodings : ['br'], 0, budget)
+      } finally {
+        for (const memory of [squeezedMemory, ...memories]) memory.clear()
+      }
+    },
   }
 }
 
@@ -109,16 +101,16 @@ interface Marked {
 /** What a text holds that reads differently, as soon as it is asked for. */
 function* contentsOf(
   { bytes, encodings, escapes, runs, hasDump }: Marked,
-  memoryFor: Memory,
+  memory: Memory,
   budget: Budget,
 ): Generator<Content> {
   const unpacked = decompress(bytes, encodings, budget)
   if (unpacked) yield unpacked
 
-  const literal = decodeEscapes(bytes, escapes, 'literal', budget, memoryFor)
+  const literal = decodeEscapes(bytes, escapes, 'literal', budget, memory.take)
   if (literal) yield { name: 'escaped', bytes: literal }
   const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
-  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memoryFor)
+  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
   if (css) yield { name: 'css', bytes: css }
   for (const run of runs) {
     const content = decodeRun(bytes, run, budget)
