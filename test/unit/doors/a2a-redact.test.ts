@@ -28,6 +28,8 @@ describe('redaction', () => {
     'x-api-key',
     'password',
     'access_token',
+    'idempotency_key',
+    'idempotency-key',
   ])
     test(`takes the value of ${name} out`, () => {
       expect(redactValue({ a: [{ [name]: 'canary' }] })).toEqual({ a: [{ [name]: '[redacted]' }] })
