@@ -138,6 +138,7 @@ function toAtomic(amount: Amount): bigint {
 
 const BY_X402: readonly ErrorCode[] = [
   'payment_required',
+  'budget_spent',
   'payment_invalid',
   'payment_rejected',
   'payment_claimed',

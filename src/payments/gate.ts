@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaymentRequirements } from '../../schemas/x402.ts'
 import { X402_RULES } from '../commerce/x402/bind-rules.ts'
 import { GatewayError } from '../core/errors.ts'
+import { budgetSpent } from '../egress/limits/budgets.ts'
 import { digestCanonical } from '../lib/canonical-json.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import { newId } from '../lib/ids.ts'
@@ -107,7 +108,16 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
           verify: () => verifier.verify(payment, requirements, { ...options, withBalance: true }),
           async claim(limits) {
             await fault.at('before_claim')
-            return store.claimPayment({ claim: newClaim(offered), bootId, ...limits })
+            const { caller } = call
+            const capabilityId = caller.kind === 'agent' ? caller.capability.id : undefined
+            const claimed = await store.claimPayment({
+              claim: newClaim(offered),
+              bootId,
+              capabilityId,
+              ...limits,
+            })
+            if (!claimed.ok && claimed.reason === 'budget') throw budgetSpent(claimed.budget, now())
+            return claimed
           },
           maxOpen: parts.maxOpen,
         })

@@ -8,10 +8,13 @@ import {
   addSetting,
   createPlace,
   ENGINES,
+  newClaim,
   NOW,
   nextTransaction,
   type Place,
   reservation,
+  settling,
+  submission,
   times,
 } from '../support/store.ts'
 import { addGrant, addPermit, execution } from '../support/store-actions.ts'
@@ -172,6 +175,46 @@ describe.each(ENGINES)('budgets in %s', (engine) => {
       })
       expect(await used(id, NOW + HOUR)).toEqual([1, 1])
     }
+  })
+
+  it('counts what an agent pays in USDC until it is clear that it was not paid, once of many at the same moment', async () => {
+    const root = await addSetting(store, 1, {
+      capability: [{ unit: 'usdc', period: 'month', max: 10_000 }],
+      credential: [{ unit: 'usdc', period: 'day', max: 30_000 }],
+    })
+    const child = await addCapability(store, root.credential, { parentId: root.capability.id })
+    const pay = (amount: string, over = {}) => {
+      const claim = newClaim({ amount, createdAt: NOW, ...over })
+      return store.claimPayment({ claim, bootId: 'boot-1', capabilityId: child.id })
+    }
+    const usdc = async () => [await used(root.capability.id), await used(root.credential.id)].flat()
+    const first = await pay('4000')
+    expect(first.ok).toBe(true)
+    expect(await usdc()).toEqual([4000, 4000])
+    const results = await Promise.all(times(8, () => pay('6000')))
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(results.find(({ ok }) => !ok)).toMatchObject({
+      reason: 'budget',
+      budget: { holder: root.capability.id, unit: 'usdc', used: 10_000 },
+    })
+    const won = results.find(({ ok }) => ok)!.claim!
+
+    // Given back by whoever calls the work off; what is refused leaves no claim behind.
+    await store.cancelClaim({ id: won.id, bootId: 'boot-1', reason: 'x', now: NOW })
+    await store.cancelClaim({ id: won.id, bootId: 'boot-1', reason: 'x', now: NOW })
+    expect(await usdc()).toEqual([4000, 4000])
+    const again = await pay('6000')
+    await store.submitClaim(submission(again.claim!.id, 'boot-1'))
+    const failed = { id: again.claim!.id, reason: 'reverted', transaction: null, now: NOW }
+    await store.moveClaim({ ...failed, to: 'unknown' })
+    expect(await usdc()).toEqual([10_000, 10_000])
+    await store.moveClaim({ ...failed, to: 'failed' })
+    expect(await usdc()).toEqual([4000, 4000])
+    await store.submitClaim(submission(first.claim!.id, 'boot-1'))
+    await store.settleClaim(settling(first.claim!.id))
+    expect(await usdc()).toEqual([4000, 4000])
+    const stranger = newClaim({ amount: '9000000', createdAt: NOW })
+    expect((await store.claimPayment({ claim: stranger, bootId: 'boot-1' })).ok).toBe(true)
   })
 
   it('takes nothing where the account cannot pay', async () => {

@@ -4,14 +4,16 @@
 import { hash } from 'node:crypto'
 import { GatewayError } from '../../core/errors.ts'
 import { newId } from '../../lib/ids.ts'
-import { all, columns, type Command, command, first, insertInto, type SqlValue } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto, type SqlValue, Undo } from '../command.ts'
 import { MAX_BALANCE } from '../migrations.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
+import { spend, unspend } from './claim-budgets.ts'
 import { returnSettlement } from './settlements.ts'
 import { addSettled, findRefusal, isSeen } from './standings.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
+import type { Budget } from '../ports/budgets.ts'
 import type { ClaimBlock, ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
 
 export interface FindClaimInput {
@@ -114,12 +116,15 @@ const INSERT_CLAIM = `${insertInto('payment_claims', [...beginning, 'state', 'bo
 export interface ClaimPaymentInput extends ClaimLimits {
   claim: NewPaymentClaim
   bootId: string
+  /** Of the agent that pays: what it pays counts on the USDC budgets of its lineage and its credential. */
+  capabilityId?: string | undefined
 }
 
 export type Claimed =
   | { ok: true; claim: PaymentClaim }
   | { ok: false; reason: 'payment' | 'identifier'; claim: PaymentClaim }
   | { ok: false; reason: 'funds' | 'open_claims'; claim?: never }
+  | { ok: false; reason: 'budget'; budget: Budget; claim?: never }
 
 /**
  * Inserts as `claimed`, or names the claim that is in the way: same payment, or same (tool, payer, identifier); or says that
@@ -147,7 +152,11 @@ export const claimPayment = command({ kind: 'transaction', touches: 'records', s
   // The claim that was in the way may be canceled by the time it is looked for: then the payment is free, so try again.
   for (;;) {
     const refusal = yield* findRefusal(claim, input)
-    if (!refusal && (yield* first(INSERT_CLAIM, ...values))) return { ok: true, claim: begun(claim) }
+    if (!refusal && (yield* first(INSERT_CLAIM, ...values))) {
+      const budget = yield* spend(claim, input.capabilityId)
+      if (budget) throw new Undo<Claimed>({ ok: false, reason: 'budget', budget })
+      return { ok: true, claim: begun(claim) }
+    }
     // A copy of what is claimed is no other payment of the same payer.
     const sameNonce = yield* findClaim(claim)
     if (sameNonce) return { ok: false, reason: 'payment', claim: sameNonce }
@@ -330,13 +339,16 @@ export const moveClaim = command({ kind: 'transaction', touches: 'records' })(fu
   const row = yield* first<ClaimRow>(MOVE, to, reason, transaction, upstream, isFinal ? now : null, id)
   if (row && isSeen(row)) yield* addSettled(row)
   // A result that was never paid is never released.
-  if (row && isFinal) yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+  if (row && isFinal) {
+    yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
+    yield* unspend(id)
+  }
   return row && toClaim(row)
 })
 
 const CANCELED = `state = 'canceled', reason = $1, finished_at = $2, payment_key = NULL, identifier_key = NULL`
 /** `claimed -> canceled`: nothing was submitted. False when it was already submitted or is another process's. */
-export const cancelClaim = command({ kind: 'statement', touches: 'records' })(function* (input: {
+export const cancelClaim = command({ kind: 'transaction', touches: 'records' })(function* (input: {
   id: string
   bootId: string
   reason: string
@@ -350,6 +362,7 @@ export const cancelClaim = command({ kind: 'statement', touches: 'records' })(fu
     id,
     bootId,
   )
+  if (row) yield* unspend(id)
   return row !== undefined
 })
 
@@ -373,8 +386,10 @@ export function* recoverClaimsOf(owners: readonly string[], now: Millis): Comman
       bootId,
     )
     // A settlement that was paid for and never submitted costs nothing.
-    for (const { id } of unsent)
+    for (const { id } of unsent) {
       yield* returnSettlement({ claimId: id, transactionId: newId('txn', now), now })
+      yield* unspend(id)
+    }
     recovered.canceled += unsent.length
     recovered.unknown += sent.length
   }
