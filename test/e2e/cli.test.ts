@@ -300,7 +300,7 @@ describe('what goes wrong is said in words', () => {
     ],
     ['an unknown command', ['keys', 'mint'], 2, "unknown command 'mint'"],
     ['an unknown option', ['keys', 'list', '--al'], 2, "unknown option '--al'"],
-    ['a provider that there is not', ['credentials', 'add', '--provider', 'acme'], 2, 'Allowed choices are'],
+    ['a secret that is not given', ['credentials', 'add', '--provider', 'openai'], 2, 'No secret was given'],
     ['a missing option', ['capabilities', 'issue'], 2, "'--credential <credential-id>' not specified"],
     [
       'a time that is none',
