@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createTestCa } from '../support/ca.ts'
 import { type Started, start } from '../support/process.ts'
 import { removeFolder } from '../support/remove-folder.ts'
 
@@ -256,6 +257,46 @@ describe('the guide of the credential broker', () => {
     const stored = await runBeside(shell(command))
     expect(stored).toMatch(/cred_[a-z0-9]+/)
     expect(stored).not.toContain(TOKEN)
+  })
+
+  it.each([
+    [`echo '{"user": "me@example.com"`, 'jira'],
+    [`echo '{"encoded_slash": true`, 'gitlab'],
+  ])('stores what %s shows', async (command, provider) => {
+    expect(await runBeside(shell(command))).toContain(provider)
+  })
+
+  it('stores a certificate with its key', async () => {
+    const ca = await createTestCa()
+    const client = await ca.client('agent-gateway')
+    await ca.write(directory)
+    await writeFile(join(directory, 'client.pem'), client.cert)
+    await writeFile(join(directory, 'client.key'), client.key)
+    const command = 'npx agent-gateway credentials add --provider custom --host vault.example.com'
+    expect(await runBeside(shell(command))).toMatch(/cred_[a-z0-9]+/)
+  })
+
+  it('lets an operator decide about what was sent and never answered', async () => {
+    const stored = await run(shell("printf 'a-secret").replace('--path /api', '--path /'))
+    const issue = `npx agent-gateway capabilities issue --credential ${first(stored, /cred_[a-z0-9]+/)}`
+    const CAPABILITY = first(await run(issue), /agw_cap_[0-9A-Za-z]+/)
+    const lose = async () => {
+      const call = shell(`curl -s ${ADDRESS}/v1/egress/fetch \\\n`).replace('/api/whoami', '/fail')
+      const answer = JSON.parse(await run(call, { CAPABILITY })) as { code: string; attempt_id: string }
+      expect(answer).toMatchObject({ code: 'outcome_ambiguous' })
+      return answer.attempt_id
+    }
+    const [one, two] = [await lose(), await lose()]
+    const shown = await run(shell('npx agent-gateway attempts list'), { ATTEMPT_ID: one, ANOTHER_ID: two })
+    for (const id of [one, two]) expect(shown).toContain(id)
+    expect(await run(`npx agent-gateway attempts show ${two}`)).toMatch(/refunded/)
+  })
+
+  it('checks an export of the audit log', async () => {
+    await runBeside('npx agent-gateway audit export --out audit-2026-11-21.jsonl')
+    await runBeside(`curl -s ${ADDRESS}/.well-known/gateway-egress-key.json > keys.json`)
+    const block = shell('npx agent-gateway audit list').replace('audit-2026-11-22', 'audit-$(date +%F)')
+    expect(await runBeside(block)).toMatch(/credential\.created/)
   })
 
   it('grants a private range that the variable allows to grant', async () => {

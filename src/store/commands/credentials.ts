@@ -86,7 +86,7 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
  */
 export function* requireLiveKey({ wrap }: SealedSecret): Command<void> {
   const key = yield* first<{ retiredAt: Millis | null }>(
-    `SELECT retired_at AS "retiredAt" FROM published_keys WHERE kid = $1 FOR SHARE`,
+    `SELECT retired_at AS "retiredAt" FROM published_keys WHERE kid = $1 AND purpose = 'wrap' FOR SHARE`,
     wrap.kid,
   )
   if (!key || key.retiredAt === null) return
