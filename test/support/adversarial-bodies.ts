@@ -22,6 +22,10 @@ export function adversarialBodies(bytes: number, secret: string): Readonly<Recor
     ampersands: filledWith('&'),
     'character references': filledWith('&#x26;'),
     'escaped line breaks': filledWith('\\n%0a&#10;\n'),
+    'blanks in a dump': Buffer.from(`00000000: a${' '.repeat(bytes - 12)}b`),
+    'blanks before a return in a dump': Buffer.from(`00000000: ${' '.repeat(bytes - 12)}\rb`),
+    'beginnings of base64': filledWith('/eyJhIjoiYiIsImMi_H4sIAAAAAAAA-KLUv/UEsD'),
+    'lines of digits': filledWith('48656c6c6f2048656c6c6f2048\neyJhIjoiYiIsImMiOiJkIi\n'),
     'the secret but for its end': filledWith(`${secret.slice(0, -1)}!`),
     'the secret but for its end, escaped': filledWith(`${escaped}&amp;\\\\n`),
   }

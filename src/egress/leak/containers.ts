@@ -19,24 +19,41 @@ const DECOMPRESSION_STEPS = 20_000
 
 const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
-/** @returns what a run of digits stands for, where that could be read further; usually nothing */
-export function decodeRun(bytes: Uint8Array, { start, end }: Region, budget: Budget): Content | undefined {
-  budget.spend(16)
-  if (mayBeHex(bytes, start)) {
-    budget.spend(end - start)
-    const decoded = fromHex(viewOf(bytes).subarray(start, end))
-    if (isText(decoded.subarray(0, 11)) || isCompressed(decoded)) return { name: 'hex', bytes: decoded }
+/** What a text begins with in base64, and in what is decoded of it: twelve bytes, with a line break among them. */
+const BEGINNING_CHARS = 24
+const BEGINNING_STEPS = 300
+
+/**
+ * What a run of digits stands for, where that could be read further; usually nothing. It begins where the run does, or behind what may
+ * be a digit and separates, too: a line, a segment of a path, a word. What has been read to the end of the run ends the search.
+ */
+export function* decodeRun(bytes: Uint8Array, { start, end }: Region, budget: Budget): Generator<Content> {
+  budget.spend(16 + end - start)
+  const view = viewOf(bytes)
+  for (let first = start; first < end; first++) {
+    const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
+    if (isBeginning && mayBeHex(bytes, first)) {
+      budget.spend(end - first)
+      const decoded = fromHex(view.subarray(first, end))
+      const isRead = isText(decoded.subarray(0, 11))
+      if (isRead || isCompressed(decoded)) yield { name: 'hex', bytes: decoded }
+      if (isRead) return
+    }
+    // A word before it may be taken for its beginning; what is encoded begins at one of four places.
+    if (!isBeginning && first >= start + 4) continue
+    if (!mayBeText(bytes, first) && !(isBeginning && COMPRESSED_IN_BASE64.has(bytes[first] ?? 0))) continue
+    budget.spend(BEGINNING_STEPS)
+    const beginning = fromBase64(view.subarray(first, Math.min(end, first + BEGINNING_CHARS)))
+    const isRead = isText(beginning.subarray(0, 12))
+    if (!isRead && !isCompressed(beginning)) continue
+    budget.spend(end - first)
+    yield { name: 'base64', bytes: fromBase64(view.subarray(first, end)) }
+    if (isRead) return
   }
-  // A word before it may be taken for its beginning; what is encoded begins at one of four places.
-  for (let first = start; first < start + 4; first++) {
-    if (!mayBeText(bytes, first) && !(first === start && COMPRESSED_IN_BASE64.has(bytes[first] ?? 0)))
-      continue
-    budget.spend(end - start)
-    const decoded = fromBase64(viewOf(bytes).subarray(first, end))
-    if (isText(decoded.subarray(0, 12)) || isCompressed(decoded)) return { name: 'base64', bytes: decoded }
-  }
-  return undefined
 }
+
+const SEPARATES = new Uint8Array(256)
+for (const byte of Buffer.from('/-_\r\n')) SEPARATES[byte] = 1
 
 const fromBase64 = (run: Buffer) => Buffer.from(run.toString('latin1'), 'base64')
 const fromHex = (run: Buffer) => Buffer.from(run.toString('latin1').replaceAll(/[\r\n]/g, ''), 'hex')
@@ -186,7 +203,7 @@ const isTooLong = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE'
 
 /** The offset of a line, and the rest of it. */
-const DUMP_LINE = /^([\da-f]{6,16})[: \t][ \t]*(.*)$/i
+const DUMP_LINE = /^([\da-f]{6,16})[: \t][ \t]*(.*)$/is
 
 /**
  * The data of `xxd`, `hexdump` and `od` without the offsets before it and the characters behind it, line after line: what the lines
@@ -210,9 +227,12 @@ export function readDump(bytes: Uint8Array, budget: Budget): Content {
   }
 }
 
-/** Behind two blanks or a bar `xxd` and `hexdump -C` print the characters; the latter also parts eight bytes from eight. */
+/**
+ * Behind two blanks or a bar `xxd` and `hexdump -C` print the characters; the latter also parts eight bytes from eight.
+ * A search that may begin at each of many blanks takes time with the square of their number.
+ */
 function dataOf(data: string): string {
-  const bar = data.search(/ {2,}[|>]/)
+  const bar = data.search(/(?<! ) {2,}[|>]/)
   if (bar >= 0) return data.slice(0, bar).replaceAll('  ', ' ')
   const isSpaced = /^(?:\S{1,3} {2,})/.test(data)
   const end = isSpaced ? -1 : data.search(/ {2,}/)

@@ -112,10 +112,7 @@ function* contentsOf(
   const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
   const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
   if (css) yield { name: 'css', bytes: css }
-  for (const run of runs) {
-    const content = decodeRun(bytes, run, budget)
-    if (content) yield content
-  }
+  for (const run of runs) yield* decodeRun(bytes, run, budget)
   if (hasDump) yield readDump(bytes, budget)
 }
 

@@ -162,6 +162,14 @@ const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
   'deflate in base64': (text) => base64(deflateSync(`{"echo":"${text}"}`)),
   'zstd in base64': (text) => base64(zstdCompressSync(`{"echo":"${text}"}`)),
   'gzip in hexadecimal': (text) => hexOf(gzipSync(text).toString('latin1')) && gzipSync(text).toString('hex'),
+  'base64, twice, after a line': (text) =>
+    `The configuration\nresult\n${base64(`password: ${base64(`user:${text}`)}`)}`,
+  'base64, twice, in armour': (text) =>
+    `-----BEGIN MESSAGE-----\n${base64(`user: x\npassword: ${base64(`user:${text}`)}\n`).replaceAll(/.{64}/g, '$&\n')}\n-----END MESSAGE-----`,
+  'base64, twice, in a path': (text) =>
+    `https://app.example.com/callback/state/${Buffer.from(JSON.stringify({ auth: base64(`user:${text}`) })).toString('base64url')}`,
+  'gzip in base64 in a path': (text) => `/v1/events/${base64(gzipSync(`the key is ${text}`))}`,
+  'hexadecimal, twice, after a line': (text) => `digest\n${hexOf(hexOf(text))}`,
   'gzip in gzip': (text) => gzipSync(gzipSync(text)),
   base58: toBase58,
   ascii85: (text) => `<~${toBase85(text, ASCII85)}~>`,
