@@ -85,9 +85,13 @@ const PUBLIC_BEGINNINGS: readonly RegExp[] = [
   /^\d{6,12}:/,
   /^pypi-AgEIcHlwaS5vcmc/,
   /^(?:AKIA|ASIA|AIza|ya29\.)/,
-  // Anybody else: short words, each with its separator.
-  /^(?:[A-Za-z]{1,10}\d{0,2}[_.-]){1,4}/,
 ]
+/** Of anybody else: short words, each with its separator. */
+const WORDS_AT_FIRST = /^(?:[A-Za-z]{1,10}\d{0,2}[_.-]){1,4}/
+/** What follows a prefix is longer than it. A key that is groups of letters all through (`xkqv-bzwr-jhmp-fgyt`) has none … */
+const LEAST_AFTER_WORDS = 16
+/** … unless they are words: these have 2.4 to 3 bits a letter, random groups 3.8. */
+const MOST_BITS_OF_WORDS = 3
 
 function countPublic(text: string): number {
   if (text.startsWith('-----BEGIN ')) return text.length
@@ -98,19 +102,28 @@ function countPublic(text: string): number {
     const [found] = beginning.exec(text) ?? []
     if (found !== undefined) return found.length
   }
-  return 0
+  return countWordsAtFirst(text)
+}
+
+function countWordsAtFirst(text: string): number {
+  const [words = ''] = WORDS_AT_FIRST.exec(text) ?? []
+  const after = text.length - words.length
+  if (after >= Math.max(LEAST_AFTER_WORDS, words.length)) return words.length
+  const said = createValue(Buffer.from(words)).bits.at(-1) ?? 0
+  return said <= words.length * MOST_BITS_OF_WORDS ? words.length : 0
 }
 
 /** The numbers of a private key that are not in its public key. Its file, as a whole, is looked for beside them. */
-function decodePrivateKey(text: string): SoughtValue[] {
-  if (!text.startsWith('-----BEGIN ')) return []
+function decodePrivateKey(file: string): SoughtValue[] {
+  if (!file.startsWith('-----BEGIN ')) return []
   try {
-    const { d, p, q } = createPrivateKey(text).export({ format: 'jwk' })
+    const { d, p, q } = createPrivateKey(file).export({ format: 'jwk' })
     return [d, p, q]
       .filter((number) => number !== undefined)
       .map((number) => createValue(Buffer.from(number, 'base64url')))
   } catch {
-    // What is no key of a known kind is looked for as the text that it is.
-    return []
+    // What is no key of a known kind (of OpenSSH or PGP, or under a passphrase) is looked for as the text between its frame.
+    const text = file.replace(/^-----BEGIN [^-\n]*-----\s*/, '').replace(/\s*-----END [^-\n]*-----\s*$/, '')
+    return [createValue(Buffer.from(text))]
   }
 }

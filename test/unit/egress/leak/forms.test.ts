@@ -301,6 +301,24 @@ describe('a part of a secret gives it away', () => {
   })
 })
 
+describe('a secret that is groups of letters, or a key file that is not understood, has no public beginning', () => {
+  it.each([
+    ['an application password', 'xkqv-bzwr-jhmp-fgyt'],
+    ['a licence', 'Kqzvbn-wXyTrp-QmNbvc-ZzKjhg-Tyuiqk'],
+    [
+      'a key file of OpenSSH',
+      `-----BEGIN OPENSSH PRIVATE KEY-----\n${'q7Zk9Wm2Rt5Yp8VxB3nLc6Hd1Jf4Gs0TaUeK'.repeat(2)}\n-----END OPENSSH PRIVATE KEY-----\n`,
+    ],
+  ])('%s', (_what, secret) => {
+    for (const part of [secret.slice(0, -1), secret.slice(1), secret.slice(3, secret.length * 0.9)]) {
+      expect(inspect(secret, part), part).toMatchObject(reflected)
+      expect(inspect(secret, base64(part)), part).toMatchObject(reflected)
+    }
+    const frame = '-----BEGIN OPENSSH PRIVATE KEY-----\n…\n-----END OPENSSH PRIVATE KEY-----\n'
+    expect(inspect(secret, `A key looks like this:\n${frame}`)).toEqual({ ok: true })
+  })
+})
+
 describe('what could stand in any answer is no part of a secret', () => {
   const jwt = `${base64('{"alg":"RS256","typ":"JWT"}')}.${base64('{"iss":"https://issuer.example.com","sub":"robot"}').replaceAll('=', '')}.${randomBytes(64).toString('base64url')}`
   const stripe = `sk_live_51HqLyjWDarjtT1zd${randomBytes(70).toString('hex').slice(0, 82)}`
