@@ -1,8 +1,8 @@
 // Environment -> frozen Config. Pure, reports every problem at once, and the only reader of environment variables.
-import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { DEFAULT_CREDIT_PRICE_ATOMIC } from '../../schemas/money.ts'
+import { hasUserinfo, isLoopbackHost, isSocketAddress } from './addresses.ts'
 import { byChain } from './by-chain.ts'
 import { parseAuthority } from '../egress/authority/spec.ts'
 import { parseTarget } from '../egress/target.ts'
@@ -41,6 +41,7 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .transform((text) => text.replace(/\/+$/, ''))
 
+const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
 /** A host name without a port, as it stands in consent records. */
 const AllowedName = z
   .string()
@@ -306,15 +307,6 @@ const OTHER_VARIABLES: readonly ConfigurationVariable[] = [
   },
 ]
 
-function hasUserinfo(text: string): boolean {
-  const url = URL.parse(text)
-  return url !== null && (url.username !== '' || url.password !== '')
-}
-
-/** @param host a name or address, IPv6 also in the brackets of a URL */
-export const isLoopbackHost = (host: string) =>
-  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'))
-
 /**
  * @param env the process environment; empty strings count as unset
  * @throws {ConfigError} listing every problem in words
@@ -445,12 +437,4 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     unsafePublicSandbox: e.GATEWAY_UNSAFE_PUBLIC_SANDBOX,
     fault: e.GATEWAY_FAULT,
   })
-}
-
-const isHttpUrl = (text: string) => httpUrl.safeParse(text).success
-
-function isSocketAddress(text: string): boolean {
-  if (isIP(text)) return true
-  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text)
-  return match !== null && isIP(match[1] ?? match[2]!) !== 0 && Number(match[3]) <= 65535
 }

@@ -429,15 +429,12 @@ export const takeDoubtfulClaims = command({ kind: 'transaction', touches: 'recor
   return rows.map(toClaim)
 })
 
+type OpenClaims = Record<'pending' | 'unknown', number>
 /** Number of claims that are not decided yet, for health: read from an index that holds nothing else. */
-export const countOpenClaims = command({ kind: 'read' })(function* (): Command<{
-  pending: number
-  unknown: number
-}> {
-  const rows = yield* all<{ state: 'pending' | 'unknown'; count: number }>(
+export const countOpenClaims = command({ kind: 'read' })(function* (): Command<OpenClaims> {
+  const rows = yield* all<{ state: keyof OpenClaims; count: number }>(
     `SELECT state, count(*) AS count FROM payment_claims WHERE state IN ('pending', 'unknown') GROUP BY state`,
   )
-  const count = { pending: 0, unknown: 0 }
-  for (const row of rows) count[row.state] = row.count
-  return count
+  const countOf = (state: keyof OpenClaims) => rows.find((row) => row.state === state)?.count ?? 0
+  return { pending: countOf('pending'), unknown: countOf('unknown') }
 })

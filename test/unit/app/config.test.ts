@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isLoopbackHost, loadConfig } from '../../../src/app/config.ts'
+import { isLoopbackHost } from '../../../src/app/addresses.ts'
+import { loadConfig } from '../../../src/app/config.ts'
 import { ConfigError } from '../../../src/core/errors.ts'
 import { newToken } from '../../../src/lib/tokens.ts'
 
