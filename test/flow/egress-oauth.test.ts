@@ -106,6 +106,27 @@ describe('a refresh token', () => {
     expect((await get(capability)).status).toBe(200)
   })
 
+  it('gives a token that comes back in no answer for as long as it lives, also when another took its place', async () => {
+    const { capability } = await store()
+    await get(capability)
+    const [token = ''] = served
+    const isShown = async () => {
+      gw.upstream.respond((_, res) =>
+        res.end(JSON.stringify({ recent: [{ authorization: `Bearer ${token}` }] })),
+      )
+      return (await get(capability)).status === 200
+    }
+    clock = 120_000
+    gw.upstream.respond((_, res) => res.writeHead(401).end('{}'))
+    await get(capability)
+    expect(await tokenRequests(isShown)).toEqual(['refresh_token 200'])
+    expect(await isShown()).toBe(false)
+    clock = 3_600_000 - 30_000
+    expect(await isShown()).toBe(false)
+    clock = 3_600_000 + 60_000
+    expect(await isShown()).toBe(true)
+  })
+
   it('is in no log, no list and no row', async () => {
     const refreshToken = await oauth.newRefreshToken()
     const { capability, credentialId } = await grantOf(

@@ -57,7 +57,7 @@ export function createKinds(parts: KindParts): Kinds {
     async ready(credential, opened, withinMs) {
       const { kind } = credential.settings
       if (!kind || isSigning(kind)) return opened
-      const { accessToken, refreshToken, generation } = await minter.tokenFor(
+      const { accessToken, refreshToken, previous, generation } = await minter.tokenFor(
         credential,
         opened.parts,
         withinMs,
@@ -73,7 +73,13 @@ export function createKinds(parts: KindParts): Kinds {
         tls: opened.tls,
         gate: () =>
           (gate ??= parts.createLeakGate(
-            [accessToken, ...(refreshToken ? [refreshToken] : []), ...others, ...opened.replaced],
+            [
+              accessToken,
+              ...(refreshToken ? [refreshToken] : []),
+              ...previous.map(({ token }) => token),
+              ...others,
+              ...opened.replaced,
+            ],
             credential,
           )),
       }

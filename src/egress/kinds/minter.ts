@@ -11,7 +11,7 @@ import type { SecretParts } from '../ports.ts'
 import { exchange } from './exchange.ts'
 import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
 import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
-import { createTokenSeal, type MintedTokens, type TokenSeal } from './token-seal.ts'
+import { createTokenSeal, type MintedTokens, type PreviousToken, type TokenSeal } from './token-seal.ts'
 import { EXCHANGE_MS } from './token-http.ts'
 import { tokenUrlOf } from './token-url.ts'
 
@@ -27,6 +27,10 @@ const SKEW_MS = 60_000
 const UNTOLD_LIFETIME_MS = 15 * 60_000
 /** A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. */
 const TRUSTED_MS = 60_000
+/** For a token of which nobody says when it ends. */
+const LONGEST_LIFETIME_MS = 24 * 3600_000
+/** The oldest go first. Each is a search of its own. */
+const MOST_PREVIOUS = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */
 const SAVE_FOR_MS = 10 * 60_000
 
@@ -45,6 +49,8 @@ export interface MinterParts {
 export interface Minted {
   readonly accessToken: Secret<string>
   readonly refreshToken: Secret<string> | undefined
+  /** Tokens before this one that may still live. */
+  readonly previous: readonly PreviousToken[]
   readonly generation: number
 }
 
@@ -147,7 +153,7 @@ function readUsable(context: Context, row: MintedRow | undefined, at: number): M
   if (!row || (row.usableUntil ?? 0) <= at) return undefined
   const tokens = openRow(context, row)
   if (!tokens || tokens.recipe !== context.recipe) return undefined
-  return { ...tokens, generation: row.generation }
+  return { ...tokens, previous: stillLiving(tokens.previous, at), generation: row.generation }
 }
 
 /** @throws {ExchangeFailed} the failure that is known, until the provider may be asked again */
@@ -225,23 +231,37 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   const refreshToken =
     answer.refreshToken === undefined ? held?.refreshToken : new Secret(answer.refreshToken)
   const lifetimeMs = answer.lifetimeMs ?? UNTOLD_LIFETIME_MS
+  const expiresAt = at + (answer.lifetimeMs ?? LONGEST_LIFETIME_MS)
+  const previous = stillLiving(held ? previousOf(held, at) : [], at)
   const generation = row.generation + 1
   const saved = await save(parts, {
     credentialId,
     accountId,
     keyId: seal.keyId,
     fromGeneration: row.generation,
-    sealed: seal.seal({ accessToken, refreshToken, recipe }, { credentialId, accountId, generation }),
+    sealed: seal.seal(
+      { accessToken, refreshToken, recipe, expiresAt, previous },
+      { credentialId, accountId, generation },
+    ),
     mintedAt: at,
     usableUntil: Math.floor(at + lifetimeMs - Math.min(SKEW_MS, lifetimeMs / 10)),
   })
   await fault.at('after_token_stored')
-  if (saved) return { accessToken, refreshToken, generation }
+  if (saved) return { accessToken, refreshToken, previous, generation }
   // The credential was revoked, its secret was replaced, or another exchange was faster.
   const current = readUsable(context, await store.getMintedTokens(credentialId, accountId), now())
   if (current) return current
   throw new ExchangeFailed({ host, reason: 'in_progress' })
 }
+
+/** An upstream shows in its logs what it was sent, and a token lives on when another took its place. */
+function previousOf({ accessToken, expiresAt, previous }: MintedTokens, at: number): PreviousToken[] {
+  const last = { token: accessToken, expiresAt: expiresAt ?? at + LONGEST_LIFETIME_MS }
+  return [last, ...previous].slice(0, MOST_PREVIOUS)
+}
+
+const stillLiving = (previous: readonly PreviousToken[], at: number): PreviousToken[] =>
+  previous.filter(({ expiresAt }) => expiresAt > at)
 
 /** @returns what to throw; the failure is stored, so that no replica asks again before the provider may be asked */
 async function recordFailure(

@@ -22,6 +22,15 @@ export interface MintedTokens {
   readonly refreshToken: Secret<string> | undefined
   /** Digest of the settings that the token was minted by. */
   readonly recipe: string
+  /** When the token ends, in milliseconds since the epoch; undefined in rows of versions that did not keep it. */
+  readonly expiresAt: number | undefined
+  /** Tokens that were used before this one and may still open something. */
+  readonly previous: readonly PreviousToken[]
+}
+
+export interface PreviousToken {
+  readonly token: Secret<string>
+  readonly expiresAt: number
 }
 
 export interface TokenBinding {
@@ -48,7 +57,7 @@ export function createTokenSeal(parts: SecretParts): TokenSeal {
   bytes.fill(0)
   return {
     keyId,
-    seal({ accessToken, refreshToken, recipe }, binding) {
+    seal({ accessToken, refreshToken, recipe, expiresAt, previous }, binding) {
       const iv = randomBytes(IV_BYTES)
       const cipher = createCipheriv('aes-256-gcm', key, iv)
       cipher.setAAD(toAad(binding))
@@ -56,6 +65,8 @@ export function createTokenSeal(parts: SecretParts): TokenSeal {
         a: accessToken.use((token) => token),
         r: refreshToken?.use((token) => token),
         recipe,
+        e: expiresAt,
+        p: previous.map((before) => before.token.use((token) => ({ t: token, e: before.expiresAt }))),
       })
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return {
@@ -79,9 +90,17 @@ export function createTokenSeal(parts: SecretParts): TokenSeal {
         accessToken: new Secret(tokens['a']),
         refreshToken: typeof tokens['r'] === 'string' ? new Secret(tokens['r']) : undefined,
         recipe: tokens['recipe'],
+        expiresAt: typeof tokens['e'] === 'number' ? tokens['e'] : undefined,
+        previous: Array.isArray(tokens['p']) ? tokens['p'].map(readPrevious) : [],
       }
     },
   }
+}
+
+function readPrevious(before: unknown): PreviousToken {
+  if (!isObject(before) || typeof before['t'] !== 'string' || typeof before['e'] !== 'number')
+    throw new Error('minted tokens: not what was sealed')
+  return { token: new Secret(before['t']), expiresAt: before['e'] }
 }
 
 const toAad = ({ credentialId, accountId, generation }: TokenBinding) =>
