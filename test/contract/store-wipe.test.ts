@@ -140,32 +140,34 @@ describe.each(ENGINES)('a secret that ends in %s', (engine) => {
     expect(await edit(seal())).toBeUndefined()
   })
 
-  it.runIf(engine === 'sqlite')('is in no file of the store any more when the answer is there', async () => {
-    const kept = await Promise.all(times(40, (i) => add(i * 30)))
-    const long = await add(6000)
-    expect(await leftovers(long.sealed)).toHaveLength(3)
-    await store.revokeCredential({ id: long.id, accountId, now: NOW })
-    expect(await leftovers(long.sealed)).toEqual([])
+  // PostgreSQL gives its space back when it vacuums: the guide says so.
+  if (engine === 'sqlite')
+    it('is in no file of the store any more when the answer is there', async () => {
+      const kept = await Promise.all(times(40, (i) => add(i * 30)))
+      const long = await add(6000)
+      expect(await leftovers(long.sealed)).toHaveLength(3)
+      await store.revokeCredential({ id: long.id, accountId, now: NOW })
+      expect(await leftovers(long.sealed)).toEqual([])
 
-    const [rotated, deleted, edited] = [kept[5]!, kept[6]!, kept[7]!]
-    const fresh = seal()
-    await store.rotateCredential({ id: rotated.id, accountId, fromVersion: 1, sealed: fresh, now: NOW })
-    expect(await leftovers(rotated.sealed)).toEqual([])
-    expect(await leftovers(fresh)).toHaveLength(3)
-    await store.deleteCredential({ id: deleted.id, accountId, now: NOW })
-    expect(await leftovers(deleted.sealed)).toEqual([])
-    const { id, label, scope, settings } = edited
-    await store.editCredential({
-      id,
-      accountId,
-      fromVersion: 1,
-      label,
-      scope,
-      settings,
-      sealed: seal(),
-      now: NOW,
+      const [rotated, deleted, edited] = [kept[5]!, kept[6]!, kept[7]!]
+      const fresh = seal()
+      await store.rotateCredential({ id: rotated.id, accountId, fromVersion: 1, sealed: fresh, now: NOW })
+      expect(await leftovers(rotated.sealed)).toEqual([])
+      expect(await leftovers(fresh)).toHaveLength(3)
+      await store.deleteCredential({ id: deleted.id, accountId, now: NOW })
+      expect(await leftovers(deleted.sealed)).toEqual([])
+      const { id, label, scope, settings } = edited
+      await store.editCredential({
+        id,
+        accountId,
+        fromVersion: 1,
+        label,
+        scope,
+        settings,
+        sealed: seal(),
+        now: NOW,
+      })
+      expect(await leftovers(edited.sealed)).toEqual([])
+      expect(await leftovers(kept[8]!.sealed)).toHaveLength(3)
     })
-    expect(await leftovers(edited.sealed)).toEqual([])
-    expect(await leftovers(kept[8]!.sealed)).toHaveLength(3)
-  })
 })
