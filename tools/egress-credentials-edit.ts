@@ -16,9 +16,11 @@ export const egressCredentialsEdit = defineTool({
     credential_id: credentialId,
     label: Label.optional(),
     ...wantedScopeFields,
-    settings: CredentialSettings.optional().describe(
-      'All of them from now on, but for `kind`, `parts` and `placements`, which belong to the secret and stay',
-    ),
+    settings: CredentialSettings.omit({ kind: true, parts: true, placements: true })
+      .optional()
+      .describe(
+        'All of them from now on, but for `kind`, `parts` and `placements`, which belong to the secret and stay',
+      ),
     budgets: budgetWishes
       .optional()
       .describe('All of them from now on; what was used of one that stays is still used'),
