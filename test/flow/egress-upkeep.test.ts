@@ -57,11 +57,11 @@ describe('credentials and capabilities in use', () => {
 
   it.each([
     ['a path that no request can match', { path_prefixes: ['/a/../b'] }, 'input_invalid'],
-    ['other parts of a secret', { settings: { parts: { user: 'public' } } }, 'input_invalid'],
+    ['other parts of a secret', { settings: { parts: { user: 'public' } } }, 'input_unknown_property'],
     [
-      'a placement that does not fit the secret',
-      { settings: { placements: [{ in: 'query', name: 'k', part: 'nope' }] } },
-      'input_invalid',
+      'another placement of the secret',
+      { settings: { placements: [{ in: 'query', name: 'k' }] } },
+      'input_unknown_property',
     ],
     ['another secret', { secret: 'something-else' }, 'input_unknown_property'],
   ])('are not edited to %s', async (_what, wishes, code) => {
