@@ -1,6 +1,7 @@
 // Egress fetch with everything on (durable debit, unwrap, decrypt, leak gate, signed receipt, TLS upstream) against a bare
 // undici forward in node:http: same TLS upstream, same keep-alive, same client, and the same logging: a line per call on
 // both sides, which is how a gateway runs unless told otherwise, and no line on either. `node bench/egress.ts`
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -103,6 +104,18 @@ try {
   )
   report('1 connection, closed loop (target: added p50 under 5 ms)', single)
 
+  const [, gateway, shot] = silent[1]
+  const underKeys = () => ({ ...shot, headers: { ...shot.headers, 'idempotency-key': randomUUID() } })
+  const keyed = await rounds<Shot | (() => Shot)>(
+    [
+      ['gateway egress fetch, without a key', gateway, shot],
+      ['gateway egress fetch, each under a key of its own', gateway, underKeys],
+    ],
+    (server, next) => closedLoop(server, next, { connections: 16, requests: 3000 }),
+    BUSY_ROUNDS,
+  )
+  report("16 connections, a caller's Idempotency-Key (target: at most 1.10x the CPU)", keyed)
+
   const saturation = median(busy.get(silent[1][0])!.map((run) => run.requests / run.seconds))
   const perSecond = Math.round(saturation * 0.3)
   const open = await rounds(silent, (server, shot) =>
@@ -146,9 +159,9 @@ async function start(
 
 type Contender = readonly [name: string, server: ServerProcess, shot: Shot]
 
-async function rounds(
-  contenders: readonly Contender[],
-  run: (server: ServerProcess, shot: Shot) => Promise<LoadResult>,
+async function rounds<S>(
+  contenders: readonly (readonly [name: string, server: ServerProcess, shot: S])[],
+  run: (server: ServerProcess, shot: S) => Promise<LoadResult>,
   count = ROUNDS,
 ): Promise<Map<string, LoadResult[]>> {
   const results = new Map<string, LoadResult[]>(contenders.map(([name]) => [name, []]))
