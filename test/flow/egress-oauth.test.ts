@@ -266,8 +266,10 @@ describe('a refresh token', () => {
 
   it('never goes to the token endpoint by a fetch', async () => {
     const { capability } = await store()
-    const answer = await gw.fetch(capability, { url: oauth.tokenUrl, method: 'POST', body: 'grant_type=x' })
-    expect(answer.body).toMatchObject({ code: 'scope_denied', refused_by: 'credential' })
+    for (const url of [oauth.tokenUrl, `${oauth.tokenUrl}/`]) {
+      const answer = await gw.fetch(capability, { url, method: 'POST', body: 'grant_type=x' })
+      expect(answer.body).toMatchObject({ code: 'scope_denied', refused_by: 'credential' })
+    }
   })
 
   it('takes its tokens with it when it is revoked', async () => {

@@ -25,6 +25,11 @@ export function adversarialBodies(bytes: number, secret: string): Readonly<Recor
     'blanks in a dump': Buffer.from(`00000000: a${' '.repeat(bytes - 12)}b`),
     'blanks before a return in a dump': Buffer.from(`00000000: ${' '.repeat(bytes - 12)}\rb`),
     'beginnings of base64': filledWith('/eyJhIjoiYiIsImMi_H4sIAAAAAAAA-KLUv/UEsD'),
+    'members of an archive': filledWith(`PK\u0003\u0004\u0014\0\0\0\u0008\0${'\0'.repeat(23)}`),
+    'members of an archive in base64': inBase64(filledWith('PK\u0003\u0004\u0014\0\0\0\u0008\0')).subarray(
+      0,
+      bytes,
+    ),
     'lines of digits': filledWith('48656c6c6f2048656c6c6f2048\neyJhIjoiYiIsImMiOiJkIi\n'),
     'the secret but for its end': filledWith(`${secret.slice(0, -1)}!`),
     'the secret but for its end, escaped': filledWith(`${escaped}&amp;\\\\n`),

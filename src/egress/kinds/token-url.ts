@@ -31,10 +31,13 @@ export const tokenHostsOf = ({ kind }: CredentialSettings): readonly string[] =>
 export function refuseTokenEndpoint({ kind }: CredentialSettings, asked: URL): void {
   if (!kind || isSigning(kind)) return
   const { host, pathname } = tokenUrlOf(kind)
-  if (asked.host !== host || asked.pathname.toLowerCase() !== pathname.toLowerCase()) return
+  if (asked.host !== host || asServed(asked.pathname) !== asServed(pathname)) return
   throw new GatewayError(
     'scope_denied',
     'This is the address where the gateway gets the tokens of this credential, so no fetch is ever sent to it.',
     { reason: 'denied_path', extras: { refused_by: 'credential', denied: pathname } },
   )
 }
+
+/** Many servers read either case, and a slash at the end or none. */
+const asServed = (pathname: string) => pathname.replace(/\/+$/, '').toLowerCase()

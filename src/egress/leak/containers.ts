@@ -45,7 +45,7 @@ export function* decodeRun(bytes: Uint8Array, { start, end }: Region, budget: Bu
     budget.spend(BEGINNING_STEPS)
     const beginning = fromBase64(view.subarray(first, Math.min(end, first + BEGINNING_CHARS)))
     const isRead = isText(beginning.subarray(0, 12))
-    if (!isRead && !isCompressed(beginning)) continue
+    if (!isRead && !(first === start ? isCompressed(beginning) : isSurelyCompressed(beginning))) continue
     budget.spend(end - first)
     yield { name: 'base64', bytes: fromBase64(view.subarray(first, end)) }
     if (isRead) return
@@ -107,7 +107,7 @@ function isText(bytes: Uint8Array): boolean {
   )
 }
 
-type Inflate = (bytes: Buffer, maxOutputLength: number) => Buffer
+type Inflate = (bytes: Buffer, maxOutputLength: number, budget: Budget) => Buffer
 
 /** An end that is missing, or a checksum that is wrong, leaves a reader what came before. */
 const PARTIAL = { finishFlush: zlib.constants.Z_SYNC_FLUSH }
@@ -140,8 +140,14 @@ function compressionOf(
 
 const isCompressed = (bytes: Uint8Array) => compressionOf(bytes) !== undefined
 
+/** Where many places are looked at, two bytes are found by chance. */
+function isSurelyCompressed(bytes: Uint8Array): boolean {
+  const name = compressionOf(bytes)?.name
+  return name === 'gzip' ? bytes[2] === 8 : name === 'zstd' || name === 'zip'
+}
+
 /** The members of an archive, one behind the other. */
-const unzip: Inflate = (bytes, maxOutputLength) => {
+const unzip: Inflate = (bytes, maxOutputLength, budget) => {
   const contents: Buffer[] = []
   let left = maxOutputLength
   for (
@@ -152,7 +158,8 @@ const unzip: Inflate = (bytes, maxOutputLength) => {
     const content = at + 30 + bytes.readUInt16LE(at + 26) + bytes.readUInt16LE(at + 28)
     // Whatever is stored and not compressed is searched as it stands.
     if (bytes.readUInt16LE(at + 8) !== 8) continue
-    const member = tryTo(() => inflateRaw(bytes.subarray(content), Math.max(1, left)))
+    budget.spend(DECOMPRESSION_STEPS)
+    const member = tryTo(() => inflateRaw(bytes.subarray(content), Math.max(1, left), budget))
     if (!member) continue
     left -= member.length
     contents.push(member)
@@ -174,10 +181,11 @@ export function decompress(
   for (const limit of OUTPUT_LIMITS) {
     budget.spend(DECOMPRESSION_STEPS + bytes.length)
     try {
-      const content = known.decompress(viewOf(bytes), limit)
+      const content = known.decompress(viewOf(bytes), limit, budget)
       budget.spend(content.length * 4)
       return content.length === 0 ? undefined : { name: known.name, bytes: content }
     } catch (error) {
+      if (error instanceof OverBudget) throw error
       if (!isTooLong(error)) return undefined
       budget.spend(limit * 4)
     }
