@@ -10,8 +10,23 @@ export type JsonRoom =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'not_an_object' | 'member_exists' | 'parent_not_an_object' }
 
-/** Whether the member can be added: the body is an object, or there is none, and nothing stands where the member goes. */
+/**
+ * Whether the member can be added: the body is an object, or there is none, and nothing stands where the member goes, in any case:
+ * some servers read `KEY` as `key`, and take the last.
+ */
 export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoom {
+  return findRoom(body, pointer, (parent, name) => {
+    const wanted = name.toLowerCase()
+    return Object.keys(parent).every((given) => given === name || given.toLowerCase() !== wanted)
+  })
+}
+
+/** @param isOnly whether no other name of the parent means the same */
+function findRoom(
+  body: Buffer | undefined,
+  pointer: string,
+  isOnly: (parent: object, name: string) => boolean = () => true,
+): JsonRoom {
   if (body === undefined || body.length === 0) return { ok: true }
   const root = parseObject(body)
   if (!root) return { ok: false, reason: 'not_an_object' }
@@ -19,6 +34,7 @@ export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoo
   let parent: unknown = root
   for (const [i, name] of names.entries()) {
     if (!isObject(parent)) return { ok: false, reason: 'parent_not_an_object' }
+    if (!isOnly(parent, name)) return { ok: false, reason: 'member_exists' }
     if (!Object.hasOwn(parent, name)) return { ok: true }
     if (i === names.length - 1) return { ok: false, reason: 'member_exists' }
     parent = parent[name]
@@ -28,12 +44,12 @@ export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoo
 
 /**
  * @param body a JSON object, or none
- * @throws where there is no room (findJsonRoom)
+ * @throws where there is no room (findRoom)
  */
 export function insertMember(body: Buffer | undefined, pointer: string, value: string): Buffer {
   const names = namesOf(pointer)
   const text = body === undefined || body.length === 0 ? '{}' : decodeUtf8(body)
-  if (text === undefined || !findJsonRoom(body, pointer).ok)
+  if (text === undefined || !findRoom(body, pointer).ok)
     throw new Error('placement: there is no room in the body')
   const parsed: unknown = JSON.parse(text)
   let parent: unknown = parsed

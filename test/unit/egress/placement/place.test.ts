@@ -224,6 +224,14 @@ describe('a request without room is refused in words, before anything is charged
       { ...post, body: '{"\\u006bey":1}' },
       'leave /key out',
     ],
+    ...['{"auth":{"KEY":1}}', '{"AUTH":{"key":1}}', '{"auth":{"a":1},"Auth":{"key":1}}'].map(
+      (body): [string, Placement, Partial<EgressRequest>, string] => [
+        `the member is there as ${body}`,
+        { in: 'json', pointer: '/auth/key' },
+        { ...post, body },
+        'leave /auth/key out',
+      ],
+    ),
     [
       'what holds the member is a text',
       { in: 'json', pointer: '/auth/key' },
