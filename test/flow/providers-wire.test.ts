@@ -55,7 +55,6 @@ const WIRE: Record<string, Row> = {
   deepl: ['GET /v2/usage', { authorization: `DeepL-Auth-Key ${K}` }],
   gitlab: ['GET /api/v4/user', { 'private-token': K }],
   bitbucket: ['GET /2.0/user', { authorization: basic }, parts],
-  npm: ['GET /-/whoami', bearer],
   circleci: ['GET /api/v2/me', { 'circle-token': K }],
   buildkite: ['GET /v2/access-token', bearer],
   sentry: ['GET /api/0/organizations/', bearer],

@@ -47,16 +47,6 @@ export const code: readonly ProviderEntry[] = [
     docs: 'https://developer.atlassian.com/cloud/bitbucket/rest/intro/',
   },
   {
-    id: 'npm',
-    name: 'npm registry',
-    category: 'code',
-    hosts: ['registry.npmjs.org'],
-    request_headers: ['npm-otp'],
-    denied: ['POST /-/npm/v1/tokens', '/-/user/*', 'POST /-/npm/v1/oidc/token/exchange/package/*'],
-    test_call: { method: 'GET', url: 'https://registry.npmjs.org/-/whoami', what: 'Read whose token it is' },
-    docs: 'https://docs.npmjs.com/about-access-tokens',
-  },
-  {
     id: 'circleci',
     name: 'CircleCI',
     category: 'code',
