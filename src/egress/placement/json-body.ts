@@ -1,24 +1,32 @@
 // A member put into a JSON text without writing the rest of it anew: numbers, spaces and the order of members stay as the caller
 // sent them.
-import { isObject } from '../../lib/json.ts'
+import { hasRepeatedMember, isObject, parseJson } from '../../lib/json.ts'
 import { decodeUtf8 } from '../../lib/utf8.ts'
 
 /** Longer texts are not parsed for a placement: it would hold up everybody else's requests. */
 export const MAX_JSON_BYTES = 1024 * 1024
+const MAX_JSON_DEPTH = 512
 
 export type JsonRoom =
   | { readonly ok: true }
-  | { readonly ok: false; readonly reason: 'not_an_object' | 'member_exists' | 'parent_not_an_object' }
+  | {
+      readonly ok: false
+      readonly reason: 'not_an_object' | 'repeated_member' | 'member_exists' | 'parent_not_an_object'
+    }
 
 /**
  * Whether the member can be added: the body is an object, or there is none, and nothing stands where the member goes, in any case:
  * some servers read `KEY` as `key`, and take the last.
  */
 export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoom {
-  return findRoom(body, pointer, (parent, name) => {
+  const room = findRoom(body, pointer, (parent, name) => {
     const wanted = name.toLowerCase()
     return Object.keys(parent).every((given) => given === name || given.toLowerCase() !== wanted)
   })
+  // Of `{"auth":{"key":"mine"},"auth":{}}` one server reads the first, and another the last.
+  return room.ok && body && hasRepeatedMember(body.toString(), parseObject(body) ?? {})
+    ? { ok: false, reason: 'repeated_member' }
+    : room
 }
 
 /** @param isOnly whether no other name of the parent means the same */
@@ -76,7 +84,7 @@ function parseObject(body: Buffer): Record<string, unknown> | undefined {
   const text = decodeUtf8(body)
   if (text === undefined) return undefined
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed = parseJson(text, MAX_JSON_DEPTH)
     return isObject(parsed) ? parsed : undefined
   } catch {
     return undefined
@@ -88,7 +96,7 @@ const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s"{}[\]:,]+/g
 /**
  * @param text valid JSON whose top is an object
  * @param names of members, from the top inwards, each of them an object
- * @returns the place behind the opening brace of the last; where a name stands twice, of the one that parsers take
+ * @returns the place behind the opening brace of the last; no name stands twice (findJsonRoom)
  */
 function findObject(text: string, names: readonly string[]): number {
   if (names.length === 0) return text.indexOf('{') + 1

@@ -103,7 +103,9 @@ function checkMember(body: Buffer | undefined, pointer: string): void {
 
 const JSON_WORDS = {
   not_an_object: (pointer: string) =>
-    `send a JSON object: the gateway adds the credential to it at ${pointer}`,
+    `send a JSON object, nested at most 512 deep: the gateway adds the credential to it at ${pointer}`,
+  repeated_member: (pointer: string) =>
+    `name each member once: the gateway adds the credential at ${pointer}, and servers disagree on which of two they read`,
   member_exists: (pointer: string) => `leave ${pointer} out: the gateway adds the credential there`,
   parent_not_an_object: (pointer: string) =>
     `what holds ${pointer} has to be an object, or left out: the gateway adds the credential there`,

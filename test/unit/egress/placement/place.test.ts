@@ -167,14 +167,15 @@ describe('a secret goes into', () => {
     )
   })
 
-  it('the object that parsers take where a name stands twice', () => {
-    const body = '{"auth":{"a":1},"auth":{"b":{"auth":{}}},"x":"\\"auth\\":{"}'
+  it('the object of the pointer, whatever else is called like it', () => {
+    const body = '{"b":{"auth":{"a":1}},"auth":{"b":{"auth":{}}},"x":"\\"auth\\":{"}'
     const sent = place([{ in: 'json', pointer: '/auth/key' }], {
       headers: json,
       body,
       secret: 'abcdefgh',
     }).body
     expect(JSON.parse(sent ?? '')).toEqual({
+      b: { auth: { a: 1 } },
       auth: { key: 'abcdefgh', b: { auth: {} } },
       x: '"auth":{',
     })
@@ -232,6 +233,18 @@ describe('a request without room is refused in words, before anything is charged
         'leave /auth/key out',
       ],
     ),
+    [
+      'what holds the member is there twice',
+      { in: 'json', pointer: '/auth/key' },
+      { ...post, body: '{"auth":{"key":"mine"},"auth":{}}' },
+      'name each member once',
+    ],
+    [
+      'the body is nested without end',
+      { in: 'json', pointer: '/key' },
+      { ...post, body: `{"a":${'['.repeat(30_000)}${']'.repeat(30_000)}}` },
+      'nested at most 512 deep',
+    ],
     [
       'what holds the member is a text',
       { in: 'json', pointer: '/auth/key' },
