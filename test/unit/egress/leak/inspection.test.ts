@@ -40,6 +40,8 @@ describe('where a response is searched', () => {
   })
 })
 
+const DOUBLES = Array.from({ length: 6 }, () => adversarialBodies(1 << 17, SECRET))
+
 describe('a search', () => {
   it('that would cost more than its budget ends there, and is never called clean', () => {
     const search = createLeakSearch(sought)
@@ -64,12 +66,14 @@ describe('a search', () => {
       const price = priceOf(Buffer.from(body))
       expect(price).toBeGreaterThanOrEqual(body.length)
       // One in six of random bodies begins as brotli does, and costs several times as much: the least of several counts.
-      const doubles = Array.from({ length: 6 }, () => adversarialBodies(1 << 17, SECRET)[name] ?? '')
+      const tries = /random|base64 of/.test(name) ? DOUBLES : DOUBLES.slice(0, 1)
+      const doubles = tries.map((bodies) => bodies[name] ?? '')
       expect(Math.min(...doubles.map((double) => priceOf(Buffer.from(double))))).toBeLessThan(price * 3)
     },
   )
 
-  // Steps that nobody counted show in the time alone. What was mended here took 400 ms to seven seconds.
+  // Steps that nobody counted show in the time alone: of these bodies two took seven seconds, growing with the square of their
+  // length. The bound tells that from a slow machine, and nothing finer; `npm run bench -- leaks` has the times.
   it.each([
     'blanks in a dump',
     'blanks before a return in a dump',
@@ -85,7 +89,7 @@ describe('a search', () => {
       expect(thrown).toBeInstanceOf(OverBudget)
     }
     const { user, system } = process.cpuUsage(began)
-    expect((user + system) / 1000).toBeLessThan(120)
+    expect((user + system) / 1000).toBeLessThan(2000)
   })
 
   it('in a thread has a budget too: beyond it the response is refused', () => {
