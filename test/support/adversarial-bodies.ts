@@ -22,8 +22,8 @@ export function adversarialBodies(bytes: number, secret: string): Readonly<Recor
     ampersands: filledWith('&'),
     'character references': filledWith('&#x26;'),
     'escaped line breaks': filledWith('\\n%0a&#10;\n'),
-    'blanks in a dump': Buffer.from(`00000000: a${' '.repeat(bytes - 12)}b`),
-    'blanks before a return in a dump': Buffer.from(`00000000: ${' '.repeat(bytes - 12)}\rb`),
+    'blanks in a dump': Buffer.from(`00000000: a${' '.repeat(Math.max(0, bytes - 12))}b`),
+    'blanks before a return in a dump': Buffer.from(`00000000: ${' '.repeat(Math.max(0, bytes - 12))}\rb`),
     'beginnings of base64': filledWith('/eyJhIjoiYiIsImMi_H4sIAAAAAAAA-KLUv/UEsD'),
     'members of an archive': filledWith(`PK\u0003\u0004\u0014\0\0\0\u0008\0${'\0'.repeat(23)}`),
     'members of an archive in base64': inBase64(filledWith('PK\u0003\u0004\u0014\0\0\0\u0008\0')).subarray(
