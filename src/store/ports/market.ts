@@ -1,0 +1,108 @@
+// The market as rows: sellers, what they offer, what was sold, what is owed. Words are the seller's own; counts never are.
+import type { Millis } from '../model.ts'
+
+/** Slug: 3 to 40 of `a-z0-9-`, no hyphen at either end. Lasts for ever: receipts name it. */
+export type SellerId = string
+/** Slug, unique for its seller. */
+export type ServiceId = string
+
+export type SellerState = 'active' | 'suspended'
+
+export interface Seller {
+  readonly id: SellerId
+  /** Account of the gateway whose keys act for it, and whose credentials its listings may use. */
+  readonly accountId: string
+  readonly name: string
+  readonly description: string
+  /** Where payouts go: lower-case address. */
+  readonly payoutAddress: string
+  readonly contact: string | null
+  /** Where signed events are sent. */
+  readonly webhookUrl: string | null
+  readonly state: SellerState
+  /** The operator's words, which the seller sees. */
+  readonly stateReason: string | null
+  /** 1 at registration, one more with each edit. */
+  readonly version: number
+  readonly createdAt: Millis
+  readonly updatedAt: Millis
+}
+
+/**
+ * `draft`: not offered yet (test money is taken); `pending`: waits for the operator; `active`: sold;
+ * `paused`: by its seller, or by the gateway when its proof is gone (the reason says so); `suspended`: by the operator; `retired`: for ever.
+ */
+export type ListingState = 'draft' | 'pending' | 'active' | 'paused' | 'suspended' | 'retired'
+
+/** One route below `/p/{seller}/{service_id}`. */
+export interface ListingRoute {
+  /** OpenAPI style with a leading slash, `/` or `/quotes/{symbol}`: no dot segment, no encoded slash. */
+  readonly path: string
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly summary: string
+  /** Atomic units as decimal text. */
+  readonly priceAtomic: string
+  /** JSON Schema 2020-12 of query and path parameters, as one object. Null: no query is taken. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | null
+  /** JSON Schema of the JSON body; null: no body is taken. */
+  readonly bodySchema: Readonly<Record<string, unknown>> | null
+  /** JSON Schema of the answer; null: any 2xx that is not an error page counts. */
+  readonly outputSchema: Readonly<Record<string, unknown>> | null
+  /** A request that works: the upstream was tried with it before the listing went live. */
+  readonly example: { readonly query?: Readonly<Record<string, unknown>>; readonly body?: unknown } | null
+  readonly timeoutMs: number
+  /** Bytes of the upstream's answer, at most 1 MiB. */
+  readonly maxResponseBytes: number
+}
+
+/** What a seller says of a service, whole: every change of it is a version. */
+export interface ListingDocument {
+  readonly name: string
+  readonly description: string
+  readonly tags: readonly string[]
+  /** `https://host` or with a port that egress allows: proven to be the seller's. */
+  readonly origin: string
+  /** Put before each route's path on the way to the upstream; '' or `/v2`. */
+  readonly basePath: string
+  readonly routes: readonly ListingRoute[]
+  /** Calls of all buyers together. */
+  readonly maxRequestsPerMinute: number
+  /** Credential of the seller's account that goes along to the upstream; never shown. */
+  readonly credentialId: string | null
+  readonly refundPolicy: string | null
+  readonly termsUrl: string | null
+}
+
+export interface Listing {
+  readonly sellerId: SellerId
+  readonly serviceId: ServiceId
+  readonly version: number
+  readonly document: ListingDocument
+  readonly state: ListingState
+  readonly stateReason: string | null
+  readonly createdAt: Millis
+  readonly updatedAt: Millis
+}
+
+/** The platform's share of a sale, frozen in the offer. */
+export interface FeeTerms {
+  readonly bps: number
+  /** Atomic units. */
+  readonly fixedAtomic: number
+  readonly minimumAtomic: number
+}
+
+/** The terms under which a claim buys from a listing; a member of the terms of its 402, and a row beside its claim. */
+export interface Sale {
+  readonly sellerId: SellerId
+  readonly serviceId: ServiceId
+  readonly listingVersion: number
+  /** `GET /quotes/{symbol}`. */
+  readonly route: string
+  readonly fee: FeeTerms
+  /** Atomic units as decimal text; fee and proceeds sum to the amount of the claim. */
+  readonly feeAtomic: string
+  readonly proceedsAtomic: string
+  /** `batched_onchain`: owed until it is paid out; `same_owner_retained`: ours. */
+  readonly payoutMode: 'batched_onchain' | 'same_owner_retained'
+}
