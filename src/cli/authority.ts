@@ -58,7 +58,8 @@ async function follow(client: Client, begun: AuthorityRotation): Promise<Authori
   throw new CommandFailure(
     Exit.failed,
     `The new key is in use, but these credentials could not be opened with any key: ${rotation.credential_ids.join(' ')}. ` +
-      'The old keys are kept. Replace or revoke those credentials, then rotate again.',
+      'The old keys are kept. If a key or a version of it was disabled or moved, bring it back; else replace or revoke those ' +
+      'credentials. Then rotate again.',
     rotation,
   )
 }

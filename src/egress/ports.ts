@@ -159,6 +159,8 @@ export interface Authority extends UnwrapAuthority {
    * @param options.from the key that is to be replaced: where another one is current already, nothing is made
    */
   rotate(options?: { readonly from?: string }): Promise<{ kid: string; previous: readonly string[] }>
+  /** Reads anew which key is current, where another replica may have made one; left out where nothing is remembered of it. */
+  reload?(): Promise<void>
   /** Re-wraps a record key from whichever key it is under to the current one. The secret is not touched. */
   rewrap(wrap: WrappedKey, binding: Buffer): Promise<WrappedKey>
   /** Forgets retired private keys that nothing is wrapped under any more. The current key stays whatever is asked. */

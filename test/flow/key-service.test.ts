@@ -106,6 +106,21 @@ it('refunds a call and says what to do while the service is away, and serves the
   })
 })
 
+it('waits in a rotation until the service opens and seals records again; no credential is given up', async () => {
+  await withGateway(authority, async (gw) => {
+    const { capability } = await gw.grant()
+    vault.rotate()
+    for (const verb of ['decrypt', 'encrypt']) {
+      vault.deny(verb)
+      setTimeout(() => vault.allow(), 500)
+      const rotated = await gw.rest('POST', '/v1/authority/rotate', {})
+      expect(rotated.body).toMatchObject({ state: 'done', credential_ids: [] })
+      vault.rotate()
+    }
+    expect((await gw.fetch(capability, { url: gw.url('/v1/things') })).status).toBe(200)
+  })
+})
+
 it('replaces no secret whose old one it may not read: upstreams may still show that', async () => {
   await withGateway(authority, async (gw) => {
     const { credentialId } = await gw.grant()

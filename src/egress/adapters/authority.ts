@@ -95,6 +95,7 @@ export async function openAuthority({ file, sealedTo = [] }: AuthorityOptions): 
 
   return {
     current: () => ({ kid: keys[0].kid, publicJwk: publicJwk(keys[0]) }),
+    reload,
     unwrap,
     async wrap(recordKey, binding) {
       // Wrapping is rare, and a key that another replica has retired must not be wrapped to again.

@@ -47,7 +47,7 @@ export async function openServiceAuthority(service: KeyService): Promise<OwningA
     async rewrap(wrapped, binding) {
       const recordKey = await unwrap(wrapped, binding)
       try {
-        return await wrap(recordKey, binding)
+        return await explain(() => wrap(recordKey, binding))
       } finally {
         recordKey.fill(0)
       }

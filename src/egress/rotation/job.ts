@@ -27,7 +27,7 @@ export interface RotationParts {
 export interface Rotations {
   /**
    * Begins a rotation, and waits a moment for its end: that of a small installation is over by then.
-   * @throws {GatewayError} state_conflict while one runs, or where records could not be opened: then no old key is forgotten
+   * @throws {GatewayError} state_conflict while one runs, where the current key cannot be read, or where records could not be opened: then no old key is forgotten
    */
   start(): Promise<AuthorityRotation>
   /** The newest rotation; undefined where there was none. */
@@ -143,6 +143,11 @@ export function createRotations(parts: RotationParts): Rotations {
   return {
     async start() {
       const at = now()
+      // From the key of another replica's rotation, not the one before it: where that is gone already, no key would be made.
+      await authority.reload?.().catch((cause: unknown) => {
+        log.error({ err: cause }, 'the wrapping key cannot be read')
+        throw keyAway(cause)
+      })
       const { kid: fromKid } = authority.current()
       const begun = await store.beginRotation({ id: newId('rot', at), fromKid, bootId, now: at })
       if (!begun.ok)
@@ -185,11 +190,19 @@ const timeout = (ms: number) => new Promise<void>((resolve) => setTimeout(resolv
 const progressOf = ({ rewrapped, total }: Rotation) =>
   total === null ? 'its key is being made' : `${rewrapped} of ${total} record keys done`
 
+const keyAway = (cause: unknown) =>
+  new GatewayError(
+    'state_conflict',
+    'The wrapping key cannot be read right now, so that no rotation was begun. The log of the gateway says why.',
+    { cause },
+  )
+
 const couldNotOpen = ({ rewrapped, broken, credentialIds }: Rotation) =>
   new GatewayError(
     'state_conflict',
     `The new key is in use and ${rewrapped} record keys were re-wrapped, but ${broken} could not be opened with ` +
-      'any key this gateway has. The old keys are kept. Replace or revoke those credentials, then rotate again.',
+      'any key this gateway has. The old keys are kept. If a key or a version of it was disabled or moved, bring it back; else ' +
+      'replace or revoke those credentials. Then rotate again.',
     { extras: { credential_ids: [...credentialIds] } },
   )
 

@@ -1,7 +1,8 @@
 // One pass over the records: every record key that is under another authority key than the current one is wrapped to that.
 // Secrets stay sealed, and requests go on: an old wrap opens until it has become a new one.
-import { GatewayError } from '../../core/errors.ts'
+import { ConfigError, GatewayError } from '../../core/errors.ts'
 import type { Store } from '../../store/ports.ts'
+import { KeyServiceError } from '../authority/key-service.ts'
 import { wrapBinding } from '../envelope.ts'
 import type { Authority } from '../ports.ts'
 import { bindingOf } from '../sealing.ts'
@@ -19,6 +20,7 @@ const AT_ONCE = 8
  * @param kid the current authority key
  * @param onProgress called after every batch with how many it re-wrapped; false ends the pass, since somebody else goes on
  * @returns ids of records that no key opens; undefined where the pass was ended
+ * @throws where the key file or the key service is away: nothing is known of the records then
  */
 export async function rewrapAll(
   parts: RewrapParts,
@@ -61,7 +63,12 @@ async function rewrap(
     const to = await authority.rewrap(wrap, wrapBinding(bindingOf(credential)))
     return { id, result: (await store.replaceWrap({ id, version, from: wrap, to })) ? 'rewrapped' : 'moved' }
   } catch (thrown) {
-    if (thrown instanceof GatewayError) throw thrown
+    if (thrown instanceof GatewayError || isAway(thrown)) throw thrown
     return { id, result: 'broken' }
   }
 }
+
+/** The key file or the key service, and not the record: it opens once that is there again, or its policy is mended. */
+const isAway = (thrown: unknown) =>
+  thrown instanceof ConfigError ||
+  (thrown instanceof KeyServiceError && (thrown.reason === 'unreachable' || thrown.reason === 'denied'))

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ConfigError } from '../../../src/core/errors.ts'
+import { KeyServiceError } from '../../../src/egress/authority/key-service.ts'
 import { openAuthority } from '../../../src/egress/adapters/authority.ts'
 import { bindingOf } from '../../../src/egress/sealing.ts'
 import { createVault } from '../../../src/egress/envelope.ts'
@@ -142,6 +144,44 @@ it('keeps the old key and names the record when one cannot be re-wrapped', async
   expect(await readFile(join(temp.directory, 'authority.jwk'), 'utf8')).toContain(old)
   const after = (await temp.store.getCredential(good!.id, accountId))!
   expect(after.sealed.wrap.kid).toBe(authority.current().kid)
+})
+
+it('makes a new key also where another replica has made one since this one read the file', async () => {
+  const [credential] = await storeSealed(1)
+  const other = await openAuthority({ file: join(temp.directory, 'authority.jwk'), now: Date.now })
+  const first = await rotateAuthority()
+  const second = await rotateAuthority({ ...parts(), authority: other })
+  expect(second).toMatchObject({ state: 'done', retired: [first.kid], rewrapped: 1 })
+  expect(await readFile(join(temp.directory, 'authority.jwk'), 'utf8')).not.toContain(first.kid)
+  const after = await temp.store.getCredential(credential!.id, accountId)
+  expect(after?.sealed.wrap.kid).toBe(second.kid)
+})
+
+it.each([
+  ['a key service does not answer', new KeyServiceError('unreachable', 'KMS', 'ThrottlingException')],
+  ['a key service refuses the gateway', new KeyServiceError('denied', 'KMS', 'AccessDeniedException')],
+  ['the key file cannot be read', new ConfigError(['gone'])],
+])('gives no credential up where %s, and goes on afterwards', async (_, away) => {
+  await storeSealed(3)
+  let failures = 2
+  const shaky = {
+    ...authority,
+    async rewrap(...asked: Parameters<Authority['rewrap']>) {
+      if (failures-- > 0) throw away
+      return authority.rewrap(...asked)
+    },
+  }
+  const rotation = await createRotations({ ...parts(), authority: shaky, retryMs: 5 }).start()
+  expect(rotation).toMatchObject({ state: 'done', credential_ids: [] })
+  expect(await temp.store.countWrapsNotUnder(authority.current().kid)).toBe(0)
+})
+
+it('begins no rotation where the key cannot be read', async () => {
+  const away = { ...authority, reload: () => Promise.reject(new ConfigError(['gone'])) }
+  await expect(rotateAuthority({ ...parts(), authority: away })).rejects.toMatchObject({
+    code: 'state_conflict',
+  })
+  expect(await temp.store.latestRotation()).toBeUndefined()
 })
 
 it('refuses a second rotation while one runs, and says how far that is', async () => {
