@@ -5,7 +5,7 @@ import type { Receipt } from '../../schemas/receipt.ts'
 import type { PaymentRequired, SettleResponse } from '../../schemas/x402.ts'
 import type { SignInChallenge } from '../../schemas/sign-in.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { PaymentClaim, StoredReceipt } from '../store/ports.ts'
+import type { PaymentClaim, Sale, StoredReceipt } from '../store/ports.ts'
 import type { Millis } from '../store/model.ts'
 import type { Caller } from './caller.ts'
 import { type ErrorCode, GatewayError } from './errors.ts'
@@ -45,10 +45,22 @@ export interface Terms {
         readonly key: string
         readonly description: string
         readonly example: Readonly<Record<string, unknown>>
+        /** JSON Schema of what `example` is one of; that of the tool's input where it is left out. */
+        readonly schema?: Readonly<Record<string, unknown>> | undefined
+        /** Further extensions of the challenge, by their names: an echo may not change what their `info` says. */
+        readonly extensions?: Readonly<Record<string, unknown>> | undefined
       }
     | undefined
   /** Credits that the payment buys, granted in the transaction that settles it. */
   readonly purchase?: { readonly accountId: string; readonly credits: number } | undefined
+  /** The sale of a listing that the payment makes: a row beside its claim, in the claim's own transaction. */
+  readonly sale?: Sale | undefined
+  /**
+   * Judges the request itself, for what is priced before it is read. Asked of a payment that fits and has no stored answer, before it is
+   * claimed: what is refused here is never charged, and an answer that was paid for outlives a change of mind.
+   * @throws {GatewayError}
+   */
+  readonly check?: (() => void | Promise<void>) | undefined
 }
 
 /** The content of a 402, whatever door encodes it. */

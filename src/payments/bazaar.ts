@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import type { PaidCall } from '../core/charging.ts'
 import { isObject } from '../lib/json.ts'
+import { must } from '../lib/must.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -17,13 +18,16 @@ export function bazaarVariants({
   terms,
   resource,
 }: Pick<PaidCall, 'tool' | 'resource'> & { readonly terms: Pick<PaidCall['terms'], 'shown'> }): Discovery[] {
-  if (tool.input === undefined) return []
+  const { schema } = terms.shown ?? {}
+  if (tool.input === undefined && schema === undefined) return []
   const example = terms.shown ? { input: terms.shown.example, output: undefined } : tool.examples?.[0]
   const input = isObject(example?.input) ? example.input : {}
   const output = isObject(example?.output) ? example.output : undefined
   const describe = describerOf(tool, resource)
   if (!describe) return []
-  const full = inputSchemaOf(tool.input)
+  const full = schema
+    ? embeddable(schema)
+    : inputSchemaOf(must(tool.input, 'the input of a tool that a challenge shows'))
   const slim = without(full, ['description', 'title', 'examples', 'default', 'pattern', 'format'])
   const shapes = [full, slim, shallow(slim), { type: 'object' }]
   return [
@@ -64,6 +68,10 @@ const PLACES = ['body', 'queryParams', 'example']
 const mapValues = (object: Json, change: (value: unknown) => unknown): Json =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]))
 
+/** Methods as the extension sorts them (bazaar.md): what they take is in the body, or in the query. */
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+const WITH_QUERY = new Set(['GET', 'HEAD', 'DELETE'])
+
 type Describe = (schema: Json, input: Json, output?: Json) => Discovery
 
 function describerOf(tool: PaidCall['tool'], { url, method }: PaidCall['resource']): Describe | undefined {
@@ -90,7 +98,7 @@ function describerOf(tool: PaidCall['tool'], { url, method }: PaidCall['resource
         output,
       )
   if (!/^https?:/.test(url)) return undefined
-  if (method === 'POST')
+  if (WITH_BODY.has(method))
     return (schema, body, output) =>
       discovery(
         { type: 'http', method, bodyType: 'json', body },
@@ -98,7 +106,7 @@ function describerOf(tool: PaidCall['tool'], { url, method }: PaidCall['resource
         ['type', 'method', 'bodyType', 'body'],
         output,
       )
-  if (method === 'GET')
+  if (WITH_QUERY.has(method))
     return (schema, queryParams, output) =>
       discovery(
         { type: 'http', method, queryParams },
@@ -130,7 +138,10 @@ function discovery(
 }
 
 function inputSchemaOf(schema: z.ZodType): Json {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input' }) as Record<string, unknown>
+  return embeddable(z.toJSONSchema(schema, { io: 'input' }) as Json)
+}
+
+function embeddable({ $schema: _dialect, ...rest }: Json): Json {
   // Inside another schema its own references would point nowhere, and readers must not follow any.
   return /"\$(?:ref|id|defs)"/.test(JSON.stringify(rest)) ? { type: 'object' } : rest
 }

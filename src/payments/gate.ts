@@ -95,6 +95,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
             payer: payment.payer,
             identifier: identifier.text,
           })
+    if (!earlier) await call.terms.check?.()
     const verdict = await verifier.verify(payment, requirements, {
       ...options,
       // For an answer that is paid already it is enough that the same payer asks.
@@ -114,6 +115,7 @@ export function createPaymentGate(parts: GateParts): PaymentGate {
               claim: newClaim(offered),
               bootId,
               capabilityId,
+              sale: call.terms.sale,
               ...limits,
             })
             if (!claimed.ok && claimed.reason === 'budget') throw budgetSpent(claimed.budget, now())

@@ -48,8 +48,9 @@ export function chooseWording(
 
 /** Yields every wording, the most telling one first. */
 function* wordings(call: Pick<PaidCall, 'tool' | 'terms' | 'resource'>, ways: number): Generator<Wording> {
-  const full = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION }
-  const terse = { [PAYMENT_IDENTIFIER]: IDENTIFIER_IN_SHORT }
+  const own = call.terms.shown?.extensions
+  const full = { [PAYMENT_IDENTIFIER]: IDENTIFIER_EXTENSION, ...own }
+  const terse = { [PAYMENT_IDENTIFIER]: IDENTIFIER_IN_SHORT, ...own }
   for (const bazaar of bazaarVariants(call))
     yield { extensions: { bazaar, ...full }, offered: ways, isTerse: false }
   const outlines = bazaarOutlines(call)

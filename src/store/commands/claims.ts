@@ -14,6 +14,7 @@ import { addSettled, findRefusal, isSeen } from './standings.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import type { Budget } from '../ports/budgets.ts'
+import type { Sale } from '../ports/market.ts'
 import type { ClaimBlock, ClaimLimits, PaymentClaim, NewPaymentClaim } from '../ports/payments.ts'
 
 export interface FindClaimInput {
@@ -118,6 +119,8 @@ export interface ClaimPaymentInput extends ClaimLimits {
   bootId: string
   /** Of the agent that pays: what it pays counts on the USDC budgets of its lineage and its credential. */
   capabilityId?: string | undefined
+  /** What the payment buys from a listing: a row in the same transaction. */
+  sale?: Sale | undefined
 }
 
 export type Claimed =
