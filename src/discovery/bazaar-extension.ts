@@ -5,7 +5,7 @@ import { isObject } from '../lib/json.ts'
 import { copyData, memberOf } from './data.ts'
 import { type Entry, readEntry } from './entry.ts'
 import { isPublicHost, isRouteTemplate, MAX_DATA, readUrl } from './fields.ts'
-import { validateBySchema } from './json-schema.ts'
+import { validateBySchema } from '../lib/json-schema.ts'
 
 export interface SettledSale {
   /** The resource as the payment names it, with what it says of itself. */

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { validateBySchema } from '../../../src/discovery/json-schema.ts'
+import { createSchemaChecker, validateBySchema } from '../../../src/lib/json-schema.ts'
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
 
@@ -159,5 +159,29 @@ describe('a schema of a stranger', () => {
   it('that makes others backtrack for ever is judged in time linear in the text', () => {
     const text = `${'a'.repeat(10_000)}!`
     expect(validateBySchema({ pattern: '^(a+)+$' }, text)).toEqual({ ok: false, reason: 'invalid' })
+  })
+})
+
+describe('a schema that judges many values', () => {
+  const texts = (count: number) => Array.from({ length: count }, (_v, i) => `a${i}`)
+
+  it('says the same as one that judges one', () => {
+    const schema = { type: 'array', items: { type: 'string', pattern: '^a' }, maxItems: 3 }
+    const { check } = createSchemaChecker(schema)
+    for (const value of [[], ['a'], ['b'], texts(4), 7])
+      expect(check(value)).toEqual(validateBySchema(schema, value))
+  })
+
+  it('uses a pattern as often as there is work left, for it is compiled once', () => {
+    const schema = { type: 'array', items: { type: 'string', pattern: '^a' } }
+    expect(validateBySchema(schema, texts(40))).toEqual({ ok: false, reason: 'costly' })
+    expect(createSchemaChecker(schema).check(texts(40))).toEqual({ ok: true })
+    expect(createSchemaChecker(schema).check(texts(40), 50)).toEqual({ ok: false, reason: 'costly' })
+  })
+
+  it('has few patterns of its own', () => {
+    const properties = Object.fromEntries(texts(17).map((name) => [name, { pattern: `^${name}` }]))
+    const value = Object.fromEntries(texts(17).map((name) => [name, name]))
+    expect(createSchemaChecker({ properties }).check(value)).toEqual({ ok: false, reason: 'costly' })
   })
 })
