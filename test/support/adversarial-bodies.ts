@@ -30,6 +30,11 @@ export function adversarialBodies(bytes: number, secret: string): Readonly<Recor
       0,
       bytes,
     ),
+    'marks of compressed bytes': filledWith(
+      '\u001f\u008b\b\0\0\0\0\0\0\u0003x\u009c\u00ed(\u00b5/\u00fdx\u00da\u0005',
+    ),
+    'streams within streams': filledWith('x\u0001\0\u0010\0\u00ef\u00ff\u00ff'),
+    'heads of parts': filledWith('--b\r\nContent-Encoding: br\r\n\r\n\u000b'),
     'lines of digits': filledWith('48656c6c6f2048656c6c6f2048\neyJhIjoiYiIsImMiOiJkIi\n'),
     'the secret but for its end': filledWith(`${secret.slice(0, -1)}!`),
     'the secret but for its end, escaped': filledWith(`${escaped}&amp;\\\\n`),

@@ -17,7 +17,7 @@ const OUTPUT_LIMITS = [64 * 1024, 1024 * 1024, MOST_DECOMPRESSED_BYTES]
 /** A stream is set up for each, and its table of codes read. */
 const DECOMPRESSION_STEPS = 20_000
 
-const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+export const viewOf = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 
 /** What a text begins with in base64, and in what is decoded of it: twelve bytes, with a line break among them. */
 const BEGINNING_CHARS = 24
@@ -178,12 +178,26 @@ export function decompress(
 ): Content | undefined {
   const known = compressionOf(bytes) ?? namedCompression(encodings)
   if (!known) return undefined
+  const content = unpackWithin(bytes, known.decompress, budget)
+  return content && content.length > 0 ? { name: known.name, bytes: content } : undefined
+}
+
+/**
+ * What a raw stream of deflate holds, and nothing of what comes after it.
+ * @returns undefined where it is none
+ * @throws {OverBudget} also where it holds more than is ever searched
+ */
+export const inflateWithin = (bytes: Uint8Array, budget: Budget): Uint8Array | undefined =>
+  unpackWithin(bytes, inflateRaw, budget)
+
+function unpackWithin(bytes: Uint8Array, unpack: Inflate, budget: Budget): Buffer | undefined {
   for (const limit of OUTPUT_LIMITS) {
-    budget.spend(DECOMPRESSION_STEPS + bytes.length)
+    // Of a stream that ends early the rest is not looked at.
+    budget.spend(DECOMPRESSION_STEPS + Math.min(bytes.length, limit))
     try {
-      const content = known.decompress(viewOf(bytes), limit, budget)
+      const content = unpack(viewOf(bytes), limit, budget)
       budget.spend(content.length * 4)
-      return content.length === 0 ? undefined : { name: known.name, bytes: content }
+      return content
     } catch (error) {
       if (error instanceof OverBudget) throw error
       if (!isTooLong(error)) return undefined

@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
 import { type Content, decodeRun, decompress, readDump } from './containers.ts'
 import { decodeEscapes, joinLines, mayBeCss } from './escapes.ts'
+import { holdsMark, openEmbedded } from './embedded.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
@@ -68,7 +69,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     }
     if (depth === MAX_DEPTH) return undefined
     for (const content of contentsOf(
-      { bytes, encodings, escapes, runs, hasDump },
+      { bytes, encodings, escapes, runs, hasDump, isDecoded: depth > 0 },
       memories[depth] ?? createMemory(),
       budget,
     )) {
@@ -79,10 +80,9 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   }
 
   return {
-    // Brotli has no mark of its own: what is no text may be it.
     find(bytes, encodings, budget) {
       try {
-        return read(bytes, encodings.length > 0 || isUtf8(bytes) ? encodings : ['br'], 0, budget)
+        return read(bytes, encodings, 0, budget)
       } finally {
         for (const memory of [squeezedMemory, ...memories]) memory.clear()
       }
@@ -96,24 +96,30 @@ interface Marked {
   readonly escapes: readonly Region[]
   readonly runs: readonly Region[]
   readonly hasDump: boolean
+  readonly isDecoded: boolean
 }
 
 /** What a text holds that reads differently, as soon as it is asked for. */
 function* contentsOf(
-  { bytes, encodings, escapes, runs, hasDump }: Marked,
+  { bytes, encodings, escapes, runs, hasDump, isDecoded }: Marked,
   memory: Memory,
   budget: Budget,
 ): Generator<Content> {
-  const unpacked = decompress(bytes, encodings, budget)
+  const isText = isUtf8(bytes)
+  // Brotli has no mark of its own: an answer that is no text may be it.
+  const mayBeBrotli = !isText && !isDecoded && encodings.length === 0
+  const unpacked = decompress(bytes, mayBeBrotli ? ['br'] : encodings, budget)
   if (unpacked) yield unpacked
 
   const literal = decodeEscapes(bytes, escapes, 'literal', budget, memory.take)
+  const isMarkEscaped = isText && literal !== undefined && holdsMark(literal)
   if (literal) yield { name: 'escaped', bytes: literal }
   const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
   const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
   if (css) yield { name: 'css', bytes: css }
   for (const run of runs) yield* decodeRun(bytes, run, budget)
   if (hasDump) yield readDump(bytes, budget)
+  yield* openEmbedded({ bytes, runs, isText, isMarkEscaped }, budget)
 }
 
 function scan(index: GramIndex<FormOfValue>, bytes: Uint8Array, budget: Budget): string | undefined {
