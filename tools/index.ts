@@ -60,6 +60,7 @@ import { keysCreate } from './keys-create.ts'
 import { keysFree } from './keys-free.ts'
 import { keysList } from './keys-list.ts'
 import { keysRevoke } from './keys-revoke.ts'
+import { marketplaceSearch } from './marketplace-search.ts'
 import { preflight } from './preflight.ts'
 import { pricing } from './pricing.ts'
 import { pricingQuote } from './pricing-quote.ts'
@@ -124,6 +125,7 @@ export const tools: readonly AnyTool[] = [
   creditsPurchase,
   discoveryResources,
   discoverySearch,
+  marketplaceSearch,
   keysFree,
   emailKeysList,
   emailKeysRevoke,

@@ -16,6 +16,7 @@ import type { Purchases } from '../src/payments/purchases.ts'
 import type { Refunds } from '../src/payments/refunds.ts'
 import type { WebFetch } from '../src/webfetch/ports.ts'
 import type { Discovery } from '../src/discovery/ports.ts'
+import type { Marketplace } from '../src/market/listings/ports.ts'
 
 /** Documents generated from the registry (catalogue, manifest, protocols …), as plain JSON. */
 export interface Documents {
@@ -53,6 +54,7 @@ export interface Services {
   readonly purchases: Purchases
   readonly refunds: Refunds
   readonly discovery: Discovery
+  readonly marketplace: Marketplace
   readonly health: Health
 }
 

@@ -23,6 +23,7 @@ import { createHealth } from './health.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
+import { openMarket } from './market.ts'
 import { openReading } from './reading.ts'
 
 export interface OpenServices {
@@ -64,6 +65,7 @@ export async function openServices(
   const services: Services = {
     ...broker,
     ...reading,
+    ...openMarket(platform, payments),
     audit,
     egress,
     email,

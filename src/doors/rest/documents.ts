@@ -10,6 +10,7 @@ import { sendBytes, sendJson } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import type { Handler, Resource } from './exchange.ts'
 import { publishedKeys, verificationKeys } from './keys.ts'
+import { marketPages } from './market-pages.ts'
 import {
   capabilityPage,
   docsPage,
@@ -79,6 +80,7 @@ function pageResources(
   const docsCsp = `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self' ${api}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
   return [
     page('/', homePage(parts)),
+    ...marketPages(parts),
     page('/docs', docsPage(parts), docsCsp),
     ...capabilities.map((entry) =>
       page(`/capabilities/${String(entry['id'])}`, capabilityPage(parts, entry)),
