@@ -36,7 +36,7 @@ export function createBroker(
     allowPrivateCidrs,
     tryTls,
     idempotencyKey,
-    answerKey: deriveKey('idempotency-answers'),
+    callerKeys: deriveKey('idempotency-answers'),
     creditsRequired,
     ...(createLeakGate && { createLeakGate }),
   })

@@ -38,8 +38,8 @@ export interface ForwardParts {
   readonly readPolicy: () => Promise<EgressPolicy>
   /** Key of the Idempotency-Key values that this installation hands out. */
   readonly idempotencyKey: KeyObject
-  /** Key of the keys that the answers to callers' keys are sealed with. */
-  readonly answerKey: KeyObject
+  /** Key of what follows from the keys of callers. */
+  readonly callerKeys: KeyObject
   readonly ports: readonly number[]
   readonly allowSandboxName: boolean
   readonly creditsRequired: CreditsRequired
@@ -213,7 +213,13 @@ export function createForward(parts: ForwardParts): Forward {
       const keyed =
         key === undefined || scope === undefined
           ? undefined
-          : createKeyedCall(parts, { scope, key, request, credentialId: credential.id, now: parts.now() })
+          : createKeyedCall(parts.callerKeys, {
+              scope,
+              key,
+              request,
+              credentialId: credential.id,
+              now: parts.now(),
+            })
       const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {
         kind: grant.kind,

@@ -47,8 +47,8 @@ export interface EgressParts {
   readonly signer: Signer
   /** Key of the Idempotency-Key values; the same at every start of an installation. */
   readonly idempotencyKey: KeyObject
-  /** Key of the keys that the answers to callers' keys are sealed with; likewise. */
-  readonly answerKey: KeyObject
+  /** Key of what follows from the keys of callers; likewise. */
+  readonly callerKeys: KeyObject
   readonly addresses: Addresses
   /** The 402 for credits, with the offer to buy some. */
   readonly creditsRequired: CreditsRequired

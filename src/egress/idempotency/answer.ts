@@ -1,6 +1,6 @@
 // An answer as it is kept: status, released headers and body in one AES-256-GCM record, `iv | tag | ciphertext`. Within the
 // ciphertext: the length of the head in four bytes, the head as JSON, then the body as it came.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto'
 import { z } from 'zod'
 
 /** What a caller gets of an upstream's answer. */
@@ -15,7 +15,7 @@ export interface Answer {
 
 /** The key of one record, and what it is bound to. */
 export interface Sealing {
-  readonly key: Buffer
+  readonly key: KeyObject
   readonly context: string
 }
 
@@ -32,6 +32,19 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const LENGTH_BYTES = 4
 
+/** IVs are cut out of bytes that were drawn for many of them: a call of the system for each costs 2 to 6 us, a slice 0.05. */
+const ivs = Buffer.alloc(IV_BYTES * 256)
+let usedIvs = ivs.length
+
+function nextIv(): Buffer {
+  if (usedIvs === ivs.length) {
+    randomFillSync(ivs)
+    usedIvs = 0
+  }
+  usedIvs += IV_BYTES
+  return ivs.subarray(usedIvs - IV_BYTES, usedIvs)
+}
+
 /** @returns undefined where the body is larger than MAX_KEPT_BYTES */
 export function sealAnswer(answer: Answer, { key, context }: Sealing): Buffer | undefined {
   const { status, headers, dropped, body } = answer
@@ -39,11 +52,18 @@ export function sealAnswer(answer: Answer, { key, context }: Sealing): Buffer | 
   const head = Buffer.from(JSON.stringify({ status, headers, dropped } satisfies z.input<typeof Head>))
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeUInt32BE(head.length)
-  const iv = randomBytes(IV_BYTES)
+  const iv = nextIv()
   const cipher = createCipheriv('aes-256-gcm', key, iv)
   cipher.setAAD(Buffer.from(context))
-  const sealed = [cipher.update(length), cipher.update(head), cipher.update(body), cipher.final()]
-  return Buffer.concat([iv, cipher.getAuthTag(), ...sealed])
+  const ciphertext = cipher.update(Buffer.concat([length, head, body]))
+  cipher.final()
+  // Memory of its own: whoever sends a view of Node's pool to another thread sends all 8 KiB of the pool, for 11 us.
+  const start = IV_BYTES + TAG_BYTES
+  const sealed = Buffer.allocUnsafeSlow(start + ciphertext.length)
+  sealed.set(iv)
+  sealed.set(cipher.getAuthTag(), IV_BYTES)
+  sealed.set(ciphertext, start)
+  return sealed
 }
 
 /** @throws {Error} where the bytes are not those that were sealed with this key in this context */

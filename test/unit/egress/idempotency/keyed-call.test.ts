@@ -2,26 +2,19 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Answer, MAX_KEPT_BYTES } from '../../../../src/egress/idempotency/answer.ts'
-import {
-  createKeyedCall,
-  type IdempotencyKeys,
-  KEY_TTL_MS,
-} from '../../../../src/egress/idempotency/keyed-call.ts'
+import { createKeyedCall, KEY_TTL_MS } from '../../../../src/egress/idempotency/keyed-call.ts'
 import { prepareRequest } from '../../../../src/egress/request.ts'
 import type { EgressRequest } from '../../../../src/egress/ports.ts'
 
 const NOW = Date.UTC(2026, 5, 1)
-const newKeys = (): IdempotencyKeys => ({
-  idempotencyKey: createSecretKey(randomBytes(32)),
-  answerKey: createSecretKey(randomBytes(32)),
-})
-const keys = newKeys()
+const newKey = () => createSecretKey(randomBytes(32))
+const installation = newKey()
 const prepare = (over: Partial<EgressRequest> = {}) =>
   prepareRequest(
     { url: 'https://api.example.com/v1/orders', method: 'POST', headers: {}, body: '{}', ...over },
     { ports: [443], defaultHeaders: {} },
   )
-const call = (over: Partial<Parameters<typeof createKeyedCall>[1]> = {}, of = keys) =>
+const call = (over: Partial<Parameters<typeof createKeyedCall>[1]> = {}, of = installation) =>
   createKeyedCall(of, {
     scope: 'cap_1',
     key: 'key-1',
@@ -51,7 +44,7 @@ describe('the key of a call', () => {
       expiresAt: NOW + KEY_TTL_MS,
     })
     expect(call({ request: prepare({ body: 'other' }), now: NOW + 1 }).upstreamKey).toBe(upstreamKey)
-    for (const other of [call({ scope: 'cap_2' }), call({ key: 'key-2' }), call({}, newKeys())])
+    for (const other of [call({ scope: 'cap_2' }), call({ key: 'key-2' }), call({}, newKey())])
       expect(other.upstreamKey).not.toBe(upstreamKey)
     expect(upstreamKey).toMatch(/^[\w-]{43}$/)
     expect(JSON.stringify(claim)).not.toContain('key-1')
@@ -107,6 +100,11 @@ describe('a kept answer', () => {
     for (const part of ['the answer', 'text/plain', 'key-1', 'cap_1']) expect(one.includes(part)).toBe(false)
   })
 
+  it('has memory of its own, so that it goes to another thread alone', () => {
+    const kept = call().seal('att_1', answer)
+    expect(kept?.sealed.buffer.byteLength).toBe(kept?.sealed.byteLength)
+  })
+
   it('opens for the same call and attempt alone: not without the caller’s key, nor for another request', () => {
     const sealed = sealedBy(call())
     for (const other of [
@@ -114,7 +112,7 @@ describe('a kept answer', () => {
       call({ scope: 'cap_2' }),
       call({ request: prepare({ body: 'other' }) }),
       call({ credentialId: 'cred_2' }),
-      call({}, { ...keys, answerKey: newKeys().answerKey }),
+      call({}, newKey()),
     ])
       expect(() => other.open('att_1', sealed)).toThrow()
     expect(() => call().open('att_2', sealed)).toThrow()
