@@ -32,6 +32,9 @@ export interface AddressPolicy {
 type Rule = readonly [cidr: string, reason: AddressReason]
 
 const DENIED_V4: readonly Rule[] = [
+  // Metadata services of Alibaba Cloud and of Oracle Cloud, within wider ranges that may be granted.
+  ['100.100.100.200/32', 'cloud_metadata'],
+  ['192.0.0.192/32', 'cloud_metadata'],
   ['0.0.0.0/8', 'this_network'],
   ['10.0.0.0/8', 'private'],
   ['100.64.0.0/10', 'shared'],
@@ -69,7 +72,10 @@ const DENIED_IN_GLOBAL_V6: readonly Rule[] = [
   ['2620:4f:8000::/48', 'reserved'],
 ]
 
-/** Words for the log alone: these ranges lie outside 2000::/3 and are denied whether or not they are named here. */
+/**
+ * These ranges lie outside 2000::/3 and are denied whether or not they are named here. Their words are for the log, and say which
+ * of them no credential is ever granted (reach/private-targets.ts).
+ */
 const NAMED_OUTSIDE_GLOBAL_V6: readonly Rule[] = [
   ['::/128', 'this_network'],
   ['::1/128', 'loopback'],
@@ -78,7 +84,11 @@ const NAMED_OUTSIDE_GLOBAL_V6: readonly Rule[] = [
   ['::ffff:0:0:0/96', 'embeds_ipv4'],
   ['64:ff9b::/96', 'embeds_ipv4'],
   ['64:ff9b:1::/48', 'embeds_ipv4'],
+  // AWS, Google Cloud, Oracle Cloud and Scaleway.
   ['fd00:ec2::/32', 'cloud_metadata'],
+  ['fd20:ce::254/128', 'cloud_metadata'],
+  ['fd00:c1::a9fe:a9fe/128', 'cloud_metadata'],
+  ['fd00:42::42/128', 'cloud_metadata'],
   ['fc00::/7', 'private'],
   ['fe80::/10', 'link_local'],
   ['fec0::/10', 'private'],

@@ -49,6 +49,8 @@ describe('a grant', () => {
         ['169.254.169.254', 'link_local'],
         ['169.254.170.2', 'link_local'],
         ['168.63.129.16', 'cloud_metadata'],
+        ['100.100.100.200', 'cloud_metadata'],
+        ['192.0.0.192', 'cloud_metadata'],
         ['0.0.0.0', 'this_network'],
         ['224.0.0.1', 'multicast'],
         ['255.255.255.255', 'broadcast'],
@@ -59,12 +61,14 @@ describe('a grant', () => {
       { bounds: ['0.0.0.0/0'], targets: [targetOf({ cidr: '0.0.0.0/0' })] },
       reason,
     ]),
-    [
-      'the metadata address of IPv6',
-      'fd00:ec2::254',
-      { bounds: ['fd00::/8'], targets: [targetOf({ cidr: 'fd00::/8' })] },
-      'cloud_metadata',
-    ],
+    ...['fd00:ec2::254', 'fd20:ce::254', 'fd00:c1::a9fe:a9fe', 'fd00:42::42'].map(
+      (address): [string, string, Parameters<typeof classify>[1], string] => [
+        `the metadata address ${address}`,
+        address,
+        { bounds: ['fd00::/8'], targets: [targetOf({ cidr: 'fd00::/8' })] },
+        'cloud_metadata',
+      ],
+    ),
   ])('leaves closed what is %s', (_where, address, options, reason) => {
     expect(classify(address, options)).toEqual({ ok: false, reason })
   })
