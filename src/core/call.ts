@@ -16,6 +16,7 @@ import type {
 } from './charging.ts'
 import type { Debits } from './debits.ts'
 import type { Price } from './price.ts'
+import { createPlaces, placesFor } from './places.ts'
 import { createPricedRun, type RunResult } from './priced-run.ts'
 import { createIsDocumented } from './tool-errors.ts'
 import { type AnyTool, type DoorName, takesCapabilityArgument } from './registry.ts'
@@ -112,6 +113,7 @@ export interface CallPathParts {
   readonly elapsedMs: () => number
   /** Treatment of a code that the tool does not document: it is logged, and with `fail` (under test) becomes `internal`. */
   readonly undocumented?: 'log' | 'fail'
+  /** Calls of one caller that are handled at once, where nobody else has any; all together may have some more (places.ts). */
   readonly maxInFlight?: number
 }
 
@@ -122,6 +124,9 @@ const noProgress = () => {}
 /** The one path of every call: who, how often, input, price, work, output, log. Whatever fails is a GatewayError before a door sees it. */
 export function createCallPath(parts: CallPathParts): CallPath {
   const maxInFlight = parts.maxInFlight ?? 512
+  const places = createPlaces(maxInFlight)
+  // Whose a call is has to be found out before it has a place.
+  const maxUnknown = placesFor(maxInFlight)
   const runPriced = createPricedRun(parts)
   const isDocumented = createIsDocumented()
   let inFlight = 0
@@ -171,7 +176,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
         'This gateway is shutting down. Try again in a few seconds.',
         RETRY_SOON,
       )
-    if (inFlight > maxInFlight)
+    if (inFlight > maxUnknown)
       throw new GatewayError('overloaded', 'Too many calls are being handled. Try again shortly.', RETRY_SOON)
 
     const caller = await identify(tool.caller, withArgument(request), request.address)
@@ -179,6 +184,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
     const rate = await count(tool.name, caller)
     if (rate) seen.rate = rate
     if (rate?.exceeded) throw rateLimited(rate)
+    seen.leave = places.enter(caller)
 
     if (request.inputError) throw underOwnCode(tool, request.inputError)
     const context: CallContext = {
@@ -261,6 +267,7 @@ export function createCallPath(parts: CallPathParts): CallPath {
         result = { ok: false, error: shown, caller, rate, quota }
       } finally {
         inFlight--
+        seen.leave?.()
       }
       record(parts.log, request, result, seen.price, parts.elapsedMs() - started)
       return result
@@ -273,6 +280,8 @@ const namesOf = ({ door, tool, requestId }: CallRequest) => ({ door, tool: tool.
 /** The facts about a call that are known by the time it ends. */
 interface Seen {
   caller?: Caller
+  /** Gives the place of the call back. */
+  leave?: () => void
   rate?: RateState
   quota?: QuotaState
   /** The price that was taken, in words for the log. */

@@ -44,7 +44,7 @@ export function createRateLimiter(perMinute: number | undefined): RateLimiter {
 }
 
 /** Whoever has one address of IPv6 has the 2^64 around it: they count as one. */
-function holderOf(who: string): string {
+export function holderOf(who: string): string {
   if (!isIPv6(who)) return who
   // The zone is cut off: it only means something on this machine.
   const canonical = new URL(`http://[${who.replace(/%.*$/, '')}]`).hostname.slice(1, -1)

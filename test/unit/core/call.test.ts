@@ -305,6 +305,30 @@ describe('call path', () => {
     expect(calls.inFlight).toBe(0)
   })
 
+  it('keeps places for others, whoever waits for what never answers', async () => {
+    const { call, calls } = setUp({ maxInFlight: 8 })
+    const gate = Promise.withResolvers<void>()
+    const slow = toolOf(async () => gate.promise)
+    const running: ReturnType<typeof call>[] = []
+    for (let i = 0; i < 12; i++) {
+      running.push(call(slow))
+      await new Promise(setImmediate)
+    }
+    // Most of one caller, and of all strangers together.
+    const second = call(slow, { address: '192.0.2.2' })
+    await new Promise(setImmediate)
+    const third = await call(slow, { address: '192.0.2.3' })
+    expect(third.result).toMatchObject({ error: { code: 'overloaded', reason: 'caller_busy' } })
+    expect(calls.inFlight).toBe(9)
+    expect((await call(toolOf(undefined, 'operator'), { tokens: { bearer: KEY } })).code).toBe('ok')
+    gate.resolve()
+    const codes = (await Promise.all(running)).map(({ code }) => code)
+    expect(codes.filter((code) => code === 'ok')).toHaveLength(8)
+    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(4)
+    expect((await second).code).toBe('ok')
+    expect((await call(toolOf(), { address: '192.0.2.3' })).code).toBe('ok')
+  })
+
   it('finishes what runs and refuses what comes after a drain', async () => {
     const { call, calls } = setUp()
     const gate = Promise.withResolvers<void>()
