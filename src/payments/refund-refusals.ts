@@ -49,6 +49,10 @@ export function unrecorded(
       return conflict(
         `The ${credits} credits that this amount bought are spent: only what is still there can be taken back. Refund less.`,
       )
+    case 'balance':
+      return conflict(
+        'You hold less than your share of this refund. Later sales fill your balance; until then the operator can refund it.',
+      )
     case 'amount':
       return conflict(
         left === '0'

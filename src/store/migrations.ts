@@ -7,6 +7,7 @@ import { idempotencyRecords } from './idempotency-tables.ts'
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
+import { marketMoneyTables } from './market-money-tables.ts'
 import { refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
 
@@ -410,6 +411,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   mintedTables,
   reconciliationTables,
   wipeRevoked,
+  marketMoneyTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

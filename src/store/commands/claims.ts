@@ -9,6 +9,7 @@ import { MAX_BALANCE } from '../migrations.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { spend, unspend } from './claim-budgets.ts'
+import { bookSale, insertSale } from './market-sales.ts'
 import { returnSettlement } from './settlements.ts'
 import { addSettled, findRefusal, isSeen } from './standings.ts'
 import type { Millis } from '../model.ts'
@@ -156,6 +157,7 @@ export const claimPayment = command({ kind: 'transaction', touches: 'records', s
   for (;;) {
     const refusal = yield* findRefusal(claim, input)
     if (!refusal && (yield* first(INSERT_CLAIM, ...values))) {
+      if (input.sale) yield* insertSale(claim, input.sale)
       const budget = yield* spend(claim, input.capabilityId)
       if (budget) throw new Undo<Claimed>({ ok: false, reason: 'budget', budget })
       return { ok: true, claim: begun(claim) }
@@ -282,6 +284,7 @@ export const settleClaim = command({ kind: 'transaction', touches: 'records' })(
   const claim = toClaim(row)
   yield* addSettled(claim)
   yield* insertReceipt(receipt)
+  yield* bookSale(id, now)
   // A buyer whose payment settles late has its day from now on.
   if (claim.submittedAt !== null && claim.submittedAt <= now - HOUR_MS)
     yield* all('UPDATE claim_results SET expires_at = $1 WHERE claim_id = $2', now + DAY_MS, id)
@@ -414,30 +417,4 @@ export const recoverClaims = command({ kind: 'transaction', touches: 'access' })
     owners.map((owner) => owner.bootId),
     now,
   )
-})
-
-const TAKE_DOUBTFUL = `SELECT ${CLAIM} FROM payment_claims
-  WHERE state IN ('pending', 'unknown') AND looked_at < $1 ORDER BY looked_at, id LIMIT $2 FOR UPDATE SKIP LOCKED`
-/**
- * `pending` and `unknown` claims without a look since before `now`, longest first; marks them as looked at `now`. Asked
- * again with the same `now` it goes on where it stopped, and is empty in the end. No two processes get the same one.
- */
-export const takeDoubtfulClaims = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  limit: number
-  now: Millis
-}): Command<readonly PaymentClaim[]> {
-  const { limit, now } = input
-  const rows = yield* all<ClaimRow>(TAKE_DOUBTFUL, now, limit)
-  for (const { id } of rows) yield* all('UPDATE payment_claims SET looked_at = $1 WHERE id = $2', now, id)
-  return rows.map(toClaim)
-})
-
-type OpenClaims = Record<'pending' | 'unknown', number>
-/** Number of claims that are not decided yet, for health: read from an index that holds nothing else. */
-export const countOpenClaims = command({ kind: 'read' })(function* (): Command<OpenClaims> {
-  const rows = yield* all<{ state: keyof OpenClaims; count: number }>(
-    `SELECT state, count(*) AS count FROM payment_claims WHERE state IN ('pending', 'unknown') GROUP BY state`,
-  )
-  const countOf = (state: keyof OpenClaims) => rows.find((row) => row.state === state)?.count ?? 0
-  return { pending: countOf('pending'), unknown: countOf('unknown') }
 })

@@ -11,9 +11,12 @@ import * as claims from './claims.ts'
 import * as counts from './counts.ts'
 import * as credentials from './credentials.ts'
 import * as discovery from './discovery.ts'
+import * as doubtfulClaims from './doubtful-claims.ts'
 import * as edge from './edge.ts'
 import * as email from './email.ts'
 import * as idempotency from './idempotency.ts'
+import * as marketLedger from './market-ledger.ts'
+import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as permits from './permits.ts'
@@ -51,10 +54,13 @@ export const commands = definitionsOf({
   ...counts,
   ...credentials,
   ...discovery,
+  ...doubtfulClaims,
   ...edge,
   ...email,
   ...idempotency,
   ...mandates,
+  ...marketLedger,
+  ...marketSales,
   ...mintedTokens,
   ...permits,
   ...reconciliations,

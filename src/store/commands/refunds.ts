@@ -1,7 +1,7 @@
 // One refund is one row: recorded -> submitted -> settled | failed. What was paid bounds the sum of all refunds of a claim but the
 // failed ones: refunds of one claim are recorded one after the other, behind the lock of its row.
 import { newId } from '../../lib/ids.ts'
-import { all, columns, type Command, command, first, insertInto } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto, Undo } from '../command.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
 import type { PaymentClaim } from '../ports/payments.ts'
@@ -9,6 +9,7 @@ import type { NewRefund, Refund, Spend } from '../ports/refunds.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
+import { concludeRefund, takeRefund } from './market-sales.ts'
 
 const beginning = [
   'id',
@@ -37,10 +38,13 @@ const OPEN = `state IN ('recorded', 'submitted')`
 
 export type Recorded =
   | { readonly ok: true; readonly refund: Refund; readonly repeated: boolean }
-  /** `claim`: there is none. `state`: it is not settled. `amount`: more than is left. `credits`: they are spent. */
+  /**
+   * `claim`: there is none, or it is not the asking seller's. `state`: it is not settled. `amount`: more than is left. `credits`:
+   * they are spent. `balance`: the seller who asks does not hold as much.
+   */
   | {
       readonly ok: false
-      readonly reason: 'claim' | 'state' | 'amount' | 'credits' | 'reference'
+      readonly reason: 'claim' | 'state' | 'amount' | 'credits' | 'reference' | 'balance'
       /** Atomic units that may still be refunded; of `amount` and `credits`. */
       readonly left?: string
       /** Credits that had to go back; of `credits`. */
@@ -77,6 +81,16 @@ export const recordRefund = command({ kind: 'transaction', touches: 'records', s
   const written = { ...refund, network, asset, payer, tool, amount: amount.toString(), credits }
   const values = { ...written, state: 'recorded' as const }
   yield* all(INSERT, ...beginning.map((name) => values[name]), source)
+  const refused = yield* takeRefund({
+    refundId: refund.id,
+    claimId,
+    amount,
+    before: bound.amount,
+    returnsFee: refund.returnsFee ?? true,
+    asker: refund.asker,
+    now: createdAt,
+  })
+  if (refused) throw new Undo<Recorded>({ ok: false, reason: refused, left: left.toString() })
   return { ok: true, refund: { ...values, ...NOTHING_YET }, repeated: false }
 })
 
@@ -207,7 +221,10 @@ export const settleRefund = command({ kind: 'transaction', touches: 'records' })
     now,
     id,
   )
-  if (row) yield* insertReceipt(receipt)
+  if (row) {
+    yield* insertReceipt(receipt)
+    yield* concludeRefund(id, 'refund_settled', now)
+  }
   return row && { ...row }
 })
 
@@ -232,6 +249,7 @@ export const failRefund = command({ kind: 'transaction', touches: 'records' })(f
   )
   if (!row) return undefined
   if (row.credits > 0) yield* returnCredits(row, now)
+  yield* concludeRefund(id, 'refund_failed', now)
   return { ...row }
 })
 
@@ -259,12 +277,14 @@ export const reopenRefund = command({ kind: 'transaction', touches: 'records' })
     id,
     receiptId,
   )
-  if (row)
+  if (row) {
     yield* all(
       'INSERT INTO receipt_withdrawals (receipt_id, withdrawn_at) VALUES ($1, $2) ON CONFLICT DO NOTHING',
       receiptId,
       now,
     )
+    yield* concludeRefund(id, 'refund_reopened', now)
+  }
   return row && { ...row }
 })
 

@@ -7,6 +7,7 @@ import type { StoredReceipt } from '../ports/attempts.ts'
 import type { ClaimBlock, PaymentClaim, ReceiptStanding } from '../ports/payments.ts'
 import { recordMovement } from './accounts.ts'
 import { insertReceipt } from './attempts.ts'
+import { bookSale, unbookSale } from './market-sales.ts'
 import { CLAIM, type ClaimRow, toClaim } from './claims.ts'
 import { addSettled } from './standings.ts'
 
@@ -75,6 +76,7 @@ export const reopenClaim = command({ kind: 'transaction', touches: 'records' })(
     receiptId,
     now,
   )
+  yield* unbookSale(id, now)
   return toClaim(row)
 })
 
@@ -108,6 +110,7 @@ export const resettleClaim = command({ kind: 'transaction', touches: 'records' }
   if (!row) return undefined
   // Whoever reserves by what was settled since some moment must see this one, even though it was counted before.
   yield* addSettled(toClaim(row))
+  yield* bookSale(id, now, 'sale_restored')
   if (receipt) {
     yield* insertReceipt(receipt)
     yield* all('UPDATE receipt_withdrawals SET replaced_by = $1 WHERE receipt_id = $2', receipt.id, receiptId)
@@ -133,7 +136,9 @@ export const reverseClaim = command({ kind: 'transaction', touches: 'records' })
   const row = yield* first<ClaimRow>(REVERSE, reason, now, id)
   if (!row) return undefined
   yield* all('DELETE FROM claim_results WHERE claim_id = $1', id)
-  return { claim: toClaim(row), lost: yield* reversePurchase(id, now) }
+  const lost = yield* reversePurchase(id, now)
+  yield* unbookSale(id, now)
+  return { claim: toClaim(row), lost }
 })
 
 /** Credits of a purchase that refunds have taken back. */

@@ -50,6 +50,10 @@ export type NewRefund = Pick<
 > & {
   /** Atomic units; null for all that is left. */
   readonly amount: string | null
+  /** Seller of the market who asks: only for its own sales, and only what it holds. */
+  readonly asker?: string | undefined
+  /** Whether the platform gives back its share of a sale, too; it does unless it is told not to. */
+  readonly returnsFee?: boolean | undefined
 }
 
 /** What a payer spent with one tool in one month, on one network with one asset. */

@@ -125,6 +125,26 @@ const walks: readonly (readonly [string, () => string[]])[] = [
         [{ balance: 3 }],
       ]),
   ],
+  ['findSale', () => plansOf(commands.findSale(claim.id))],
+  [
+    'marketBalanceBefore',
+    () => plansOf(commands.marketBalanceBefore({ account: 'seller:a', network: claim.network, before: NOW })),
+  ],
+  ['listMarketBalances', () => plansOf(commands.listMarketBalances({ prefix: 'seller:', limit: 9 }))],
+  ['marketBalancesOf', () => plansOf(commands.marketBalancesOf('seller:a'))],
+  [
+    'listMarketEntries',
+    () =>
+      plansOf(
+        commands.listMarketEntries({
+          account: 'seller:a',
+          network: claim.network,
+          since: 0,
+          until: NOW,
+          limit: 9,
+        }),
+      ),
+  ],
   ['getReceiptStanding', () => plansOf(commands.getReceiptStanding('rcp_a'))],
   ['getClaimResult', () => plansOf(commands.getClaimResult(claim.id))],
   ['countOpenClaims', () => plansOf(commands.countOpenClaims())],

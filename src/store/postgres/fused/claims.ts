@@ -32,6 +32,7 @@ const SETTLE = `WITH done AS (
       upstream = COALESCE($4, upstream), finished_at = $5, block_number = $10::bigint, block_hash = $11
     WHERE id = $1 AND ${IS_OPEN}
       AND purchase_account_id IS NULL AND submitted_at > $6
+      AND NOT EXISTS (SELECT 1 FROM market_sales WHERE claim_id = $1)
     RETURNING ${CLAIM}
   ), kept AS (
     INSERT INTO receipts (id, account_id, jws, created_at) SELECT $3, $7, $8, $9::bigint FROM done
@@ -43,7 +44,7 @@ const SETTLE = `WITH done AS (
   )
   SELECT * FROM done`
 
-/** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a result to keep longer. */
+/** The command `settleClaim` as one statement: undefined when there was nothing to settle, or credits to grant, or a sale to count, or a result to keep longer. */
 export function* settleClaim(input: SettleClaimInput): Command<PaymentClaim | undefined> {
   const { id, transaction, receipt, upstream, block, now } = input
   const row = yield* first<ClaimRow>(

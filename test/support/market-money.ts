@@ -1,0 +1,53 @@
+// What must hold of the market's ledger at any moment.
+import type { NewPaymentClaim, Sale, Store } from '../../src/store/ports.ts'
+import { newClaim, NOW, type Place, settling, submission } from './store.ts'
+
+/** Everything that is wrong with the market's ledger: nothing, or money was made or lost. */
+export async function marketLedgerFaults(place: Pick<Place, 'query'>): Promise<unknown[]> {
+  const unbalanced = await place.query(
+    `SELECT transaction_id, network, CAST(sum(amount) AS BIGINT) AS total FROM market_entries
+     GROUP BY transaction_id, network HAVING sum(amount) <> 0`,
+  )
+  const networks = await place.query(
+    'SELECT network FROM market_balances GROUP BY network HAVING sum(balance) <> 0',
+  )
+  const balances = await place.query(
+    `SELECT b.account, b.network FROM market_balances b WHERE b.balance <>
+       (SELECT COALESCE(sum(amount), 0) FROM market_entries e WHERE e.account = b.account AND e.network = b.network)
+     OR b.entries <> (SELECT count(*) FROM market_entries e WHERE e.account = b.account AND e.network = b.network)`,
+  )
+  const running = await place.query(
+    `SELECT e.account, e.seq FROM market_entries e WHERE e.balance <>
+       (SELECT sum(amount) FROM market_entries o WHERE o.account = e.account AND o.network = e.network AND o.seq <= e.seq)`,
+  )
+  return [...unbalanced, ...networks, ...balances, ...running]
+}
+
+/** Terms of a sale of 1000 atomic units, of which the platform keeps 3 %. */
+export const saleOf = (sellerId: string, over: Partial<Sale> = {}): Sale => ({
+  sellerId,
+  serviceId: 'weather',
+  listingVersion: 3,
+  route: 'GET /',
+  fee: { bps: 300, fixedAtomic: 0, minimumAtomic: 0 },
+  feeAtomic: '30',
+  proceedsAtomic: '970',
+  payoutMode: 'batched_onchain',
+  ...over,
+})
+
+/** A sale that is paid. @returns its claim */
+export async function sell(
+  store: Store,
+  bootId: string,
+  sale: Sale,
+  { at = NOW + 3, ...over }: Partial<NewPaymentClaim> & { at?: number } = {},
+): Promise<NewPaymentClaim> {
+  const amount = (BigInt(sale.feeAtomic) + BigInt(sale.proceedsAtomic)).toString()
+  const claim = newClaim({ tool: 'gateway.marketplace.call', amount, ...over })
+  const claimed = await store.claimPayment({ claim, bootId, sale })
+  if (!claimed.ok) throw new Error(claimed.reason)
+  await store.submitClaim(submission(claim.id, bootId))
+  if (!(await store.settleClaim({ ...settling(claim.id), now: at }))) throw new Error('not settled')
+  return claim
+}
