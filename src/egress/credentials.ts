@@ -6,22 +6,12 @@ import type { Scope } from '../../schemas/http.ts'
 import { GatewayError } from '../core/errors.ts'
 import { newId } from '../lib/ids.ts'
 import { LogField, type Logger } from '../lib/log.ts'
-import type { Secret } from '../lib/secret.ts'
-import { KeyServiceError } from './authority/key-service.ts'
-import { notStored } from './authority/service-authority.ts'
-import { readSealedText, replaceSealedText } from './leak/previous-secrets.ts'
 import type { Egress, WantedScope } from './ports.ts'
 import { isSigning } from './kinds/kind.ts'
+import { replaceSecret } from './kinds/replacing.ts'
 import { type CompletedParts, completeParts, signingHeaderOf } from './kinds/rules.ts'
 import { tokenHostsOf } from './kinds/token-url.ts'
-import {
-  checkParts,
-  describeParts,
-  joinParts,
-  ONLY_PART,
-  secretParts,
-  splitParts,
-} from './placement/parts.ts'
+import { checkParts, describeParts, joinParts, ONLY_PART } from './placement/parts.ts'
 import { placementsOf } from './placement/place.ts'
 import { checkSettings, checkTexts } from './placement/settings.ts'
 import type { Credential, SealedCredential, Store } from '../store/ports.ts'
@@ -31,7 +21,7 @@ import { CUSTOM, type Provider, type Providers } from './providers/index.ts'
 import { isHostOf } from './providers/schema.ts'
 import { credentialNotFound } from './refusals.ts'
 import { checkPrivateTargets, showTarget } from './reach/private-targets.ts'
-import { checkTlsIdentity, privateTexts, withoutTlsParts, withoutTlsSettings } from './reach/tls-identity.ts'
+import { checkTlsIdentity, withoutTlsParts, withoutTlsSettings } from './reach/tls-identity.ts'
 import type { SealGate } from './sealing.ts'
 import { checkEntries } from './scope.ts'
 import { toCredentialMetadata } from './wire.ts'
@@ -78,21 +68,6 @@ export function createCredentials(parts: CredentialParts): Credentials {
       credential,
       credential.isBudgeted ? await store.listBudgets([credential.id], now()) : [],
     )
-
-  /** The new text with the old secrets beside it. What does not open any more can be replaced all the same. */
-  async function replaceText(credential: SealedCredential, text: Secret<string>): Promise<Secret<string>> {
-    const { settings } = credential
-    try {
-      const before = await vault.open(credential.sealed, bindingOf(credential))
-      const all = splitParts(before, settings)
-      const replaced = [...secretParts(withoutTlsParts(all), settings), ...privateTexts(all)]
-      return replaceSealedText(readSealedText(before), replaced, text, now())
-    } catch (thrown) {
-      // A key service that is away is no reason to forget a secret which upstreams may still show.
-      if (thrown instanceof KeyServiceError && thrown.reason !== 'refused') throw notStored(thrown)
-      return text
-    }
-  }
 
   return {
     async createCredential(accountId, input): Promise<CredentialMetadata> {
@@ -146,13 +121,9 @@ export function createCredentials(parts: CredentialParts): Credentials {
       const { settings } = credential
       const { secret } = completeParts(given, settings, { ports: parts.egressPorts })
       checkSecret(secret, credential, trial())
-      const version = credential.version + 1
+      const text = joinParts(secret, settings)
       await seals.run(async () => {
-        const text = await replaceText(credential, joinParts(secret, settings))
-        const sealed = await vault.seal(text, bindingOf({ ...credential, version }))
-        const fromVersion = credential.version
-        if (!(await store.rotateCredential({ id: credentialId, accountId, fromVersion, sealed, now: now() })))
-          throw changedMeanwhile()
+        if (!(await replaceSecret(parts, credential, text))) throw changedMeanwhile()
       })
       return withBudgets(await find(accountId, credentialId))
     },

@@ -70,7 +70,8 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       const sealed = await parts.vault.open(credential.sealed, bindingOf(credential))
       const all = splitParts(sealed, settings)
       const secrets = withoutTlsParts(all)
-      const replaced = stillSought(readSealedText(sealed).previous, parts.now()).map(({ secret }) => secret)
+      const { previous, tokens } = readSealedText(sealed)
+      const replaced = stillSought([...previous, ...tokens], parts.now()).map(({ secret }) => secret)
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
         parts: secrets,

@@ -163,6 +163,33 @@ describe.each(ENGINES)('minted tokens in %s', (engine) => {
     })
   })
 
+  it('ends what was minted with its secret, and refuses a rotation that has not seen all of it', async () => {
+    const { accountId, credentialId, version, claimAs, save } = await setting()
+    const { sealed: seal } = (await store.getCredential(credentialId, accountId)) ?? {}
+    if (!seal) throw new Error('no credential')
+    const rotate = (fromVersion: number, mintedGeneration: number | null) =>
+      store.rotateCredential({
+        id: credentialId,
+        accountId,
+        fromVersion,
+        sealed: seal,
+        mintedGeneration,
+        now: NOW,
+      })
+    expect(await rotate(version, 0)).toBe(false)
+    await claimAs('one')
+    expect(await rotate(version, null)).toBe(false)
+    await save(0, 'first')
+    await claimAs('two')
+    expect(await rotate(version, 0)).toBe(false)
+    expect(await store.getCredential(credentialId, accountId)).toMatchObject({ version })
+    expect(await rotate(version, 1)).toBe(true)
+    expect(await save(1, 'late answer of the old secret')).toBeUndefined()
+    expect(await store.getMintedTokens(credentialId, accountId)).toBeUndefined()
+    expect(await claimAs('three')).toEqual({ outcome: 'changed' })
+    expect(await rotate(version + 1, null)).toBe(true)
+  })
+
   it('distrusts a token that is old enough, of the generation that was refused', async () => {
     const { accountId, credentialId, claimAs, save } = await setting()
     await claimAs('one')

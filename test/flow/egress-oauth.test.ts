@@ -127,6 +127,29 @@ describe('a refresh token', () => {
     expect(await isShown()).toBe(true)
   })
 
+  it.each([1, 2])(
+    'gives a token that is still searched for when its secret was replaced %s times',
+    async (times) => {
+      const { capability, credentialId } = await store()
+      await get(capability)
+      const [token = ''] = served
+      for (let i = 0; i < times; i++) {
+        const rotated = await gw.rest('POST', `/v1/egress/credentials/${credentialId}/rotate`, {
+          parts: { refresh_token: await oauth.newRefreshToken(), client_secret: CLIENT.secret },
+        })
+        expect(rotated.status).toBe(200)
+        await get(capability)
+      }
+      expect(served.at(-1)).not.toBe(token)
+      // The provider knows nothing of the rotation: the token opens what it opened.
+      expect(await oauth.isGood(token)).toBe(true)
+      gw.upstream.respond((_, res) => res.end(JSON.stringify({ recent: [`Bearer ${token}`] })))
+      expect((await get(capability)).body.code).toBe('secret_reflected')
+      clock = 3_600_000 - 30_000
+      expect((await get(capability)).body.code).toBe('secret_reflected')
+    },
+  )
+
   it('is in no log, no list and no row', async () => {
     const refreshToken = await oauth.newRefreshToken()
     const { capability, credentialId } = await grantOf(

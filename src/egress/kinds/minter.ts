@@ -28,7 +28,7 @@ const UNTOLD_LIFETIME_MS = 15 * 60_000
 /** A token that an upstream refuses sooner is not worn out: asking anew at each refusal would be a way to flood the provider. */
 const TRUSTED_MS = 60_000
 /** For a token of which nobody says when it ends. */
-const LONGEST_LIFETIME_MS = 24 * 3600_000
+const LONGEST_LIFETIME_MS = 30 * 24 * 3600_000
 /** The oldest go first. Each is a search of its own. */
 const MOST_PREVIOUS = 4
 /** While the store takes nothing, the only copy of a new refresh token is in this process. */

@@ -10,6 +10,8 @@ const SOUGHT_FOR_MS = 30 * 24 * 3_600_000
 
 /** The oldest go first. Each is a search of its own. */
 const MOST_PREVIOUS = 4
+/** Beside those, and by the same rule. */
+const MOST_TOKENS = 6
 
 export interface PreviousSecret {
   readonly secret: Secret<string>
@@ -17,10 +19,12 @@ export interface PreviousSecret {
   readonly soughtUntil: number
 }
 
-/** What is sealed: the text of today, and what came before it. */
+/** What is sealed: the text of today, what came before it, and what was minted from that. */
 export interface SealedText {
   readonly current: Secret<string>
   readonly previous: readonly PreviousSecret[]
+  /** Each is sought until it ends. */
+  readonly tokens: readonly PreviousSecret[]
 }
 
 /** No secret and no JSON text begins with it, so that a text without previous secrets is what it always was. */
@@ -29,11 +33,17 @@ const MARK = '\u0000'
 /** @throws where what was sealed begins with the mark and is not what was written */
 export function readSealedText(sealed: Secret<string>): SealedText {
   return sealed.use((text) => {
-    if (!text.startsWith(MARK)) return { current: sealed, previous: [] }
+    if (!text.startsWith(MARK)) return { current: sealed, previous: [], tokens: [] }
     const value = parseQuietly(text.slice(MARK.length))
-    if (!isObject(value) || typeof value['current'] !== 'string' || !Array.isArray(value['previous']))
+    if (!isObject(value)) throw new Error('sealed text: not an object')
+    const { current, previous, tokens = [] } = value
+    if (typeof current !== 'string' || !Array.isArray(previous) || !Array.isArray(tokens))
       throw new Error('sealed text: not of a current and previous secrets')
-    return { current: new Secret(value['current']), previous: value['previous'].map(readPrevious) }
+    return {
+      current: new Secret(current),
+      previous: previous.map(readPrevious),
+      tokens: tokens.map(readPrevious),
+    }
   })
 }
 
@@ -52,24 +62,38 @@ function parseQuietly(text: string): unknown {
   }
 }
 
-/**
- * The text to seal in place of `before`.
- * @param replaced every text of `before` that was secret
- */
+/** What a new text takes the place of. */
+export interface Replaced {
+  readonly before: SealedText
+  /** Every text of `before` that was secret. */
+  readonly secrets: readonly Secret<string>[]
+  /** What was minted from them and may still live. */
+  readonly tokens?: readonly PreviousSecret[]
+}
+
+/** The text to seal, with what it replaces. */
 export function replaceSealedText(
-  { previous }: SealedText,
-  replaced: readonly Secret<string>[],
+  { before, secrets, tokens: minted = [] }: Replaced,
   current: Secret<string>,
   now: number,
 ): Secret<string> {
-  const added = replaced.map((secret) => ({ secret, soughtUntil: now + SOUGHT_FOR_MS }))
-  const kept = [...added, ...stillSought(previous, now)].slice(0, Math.max(MOST_PREVIOUS, added.length))
-  if (kept.length === 0) return current
-  const entries = kept.map(({ secret, soughtUntil }) =>
-    secret.use((text) => ({ secret: text, sought_until: soughtUntil })),
-  )
-  return current.use((text) => new Secret(`${MARK}${toCanonicalJson({ current: text, previous: entries })}`))
+  const added = secrets.map((secret) => ({ secret, soughtUntil: now + SOUGHT_FOR_MS }))
+  const previous = [...added, ...stillSought(before.previous, now)]
+  const kept = previous.slice(0, Math.max(MOST_PREVIOUS, added.length))
+  const tokens = stillSought([...minted, ...before.tokens], now).slice(0, MOST_TOKENS)
+  if (kept.length === 0 && tokens.length === 0) return current
+  const texts = {
+    previous: kept.map(showPrevious),
+    ...(tokens.length > 0 && { tokens: tokens.map(showPrevious) }),
+  }
+  return current.use((text) => new Secret(`${MARK}${toCanonicalJson({ current: text, ...texts })}`))
 }
+
+const showPrevious = ({ secret, soughtUntil }: PreviousSecret) =>
+  secret.use((text) => ({ secret: text, sought_until: soughtUntil }))
+
+/** Nobody knows more of a token without an end than of a secret. */
+export const soughtUntil = (endsAt: number | undefined, now: number): number => endsAt ?? now + SOUGHT_FOR_MS
 
 export const stillSought = (previous: readonly PreviousSecret[], now: number): PreviousSecret[] =>
   previous.filter(({ soughtUntil }) => soughtUntil > now)

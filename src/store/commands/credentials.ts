@@ -4,7 +4,7 @@ import type { CredentialSettings } from '../../../schemas/credential-settings.ts
 import type { Scope } from '../../../schemas/http.ts'
 import { GatewayError } from '../../core/errors.ts'
 import { toCanonicalJson } from '../../lib/canonical-json.ts'
-import { all, columns, type Command, command, first, insertInto } from '../command.ts'
+import { all, columns, type Command, command, first, insertInto, snakeCase } from '../command.ts'
 import { setBudgets } from './budgets.ts'
 import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
@@ -47,6 +47,16 @@ const SEALED = columns([...credentialFields, ...sealFields])
 type SealedRow = CredentialRow &
   Record<'ciphertext' | 'iv' | 'tag' | 'wrapKid' | 'wrapEnc' | 'wrapKey', string>
 
+/** In the order of `sealFields`. */
+const sealValues = ({ ciphertext, iv, tag, wrap }: SealedSecret) => [
+  ciphertext,
+  iv,
+  tag,
+  wrap.kid,
+  wrap.enc,
+  wrap.wrapped,
+]
+
 /** Stores it with its budgets. @throws {GatewayError} state_conflict when the id exists already */
 export const insertCredential = command({ kind: 'transaction', touches: 'access', seals: 'kept' })(function* (
   credential: SealedCredential,
@@ -70,12 +80,7 @@ export const insertCredential = command({ kind: 'transaction', touches: 'access'
     c.editedAt,
     c.revokedAt,
     budgets.length > 0 ? 1 : 0,
-    sealed.ciphertext,
-    sealed.iv,
-    sealed.tag,
-    sealed.wrap.kid,
-    sealed.wrap.enc,
-    sealed.wrap.wrapped,
+    ...sealValues(sealed),
   )
   yield* setBudgets(c.id, budgets)
 })
@@ -127,32 +132,58 @@ export const listCredentials = command({ kind: 'read' })(function* (
 /** What replaces or removes a sealed secret waits behind nobody, and leaves nothing of the old one in the engine's file. */
 const SEALING = { touches: 'access', overtakes: 'credentials', seals: 'removed' } as const
 
-/** Compare-and-set on version: false when somebody else rotated or revoked first. */
-export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
-  id: string
-  accountId: string
-  fromVersion: number
-  sealed: SealedSecret
-  now: Millis
-}): Command<boolean> {
-  const { id, accountId, fromVersion, sealed, now } = input
-  yield* requireLiveKey(sealed)
-  const changed = yield* first(
-    `UPDATE credentials SET version = version + 1, rotated_at = $1, ciphertext = $2, iv = $3, tag = $4,
-       wrap_kid = $5, wrap_enc = $6, wrap_key = $7
-     WHERE id = $8 AND account_id = $9 AND version = $10 AND revoked_at IS NULL RETURNING id`,
-    now,
-    sealed.ciphertext,
-    sealed.iv,
-    sealed.tag,
-    sealed.wrap.kid,
-    sealed.wrap.enc,
-    sealed.wrap.wrapped,
+/** Which credential is sealed anew, and as which version it was read. */
+interface Resealing {
+  readonly id: string
+  readonly accountId: string
+  readonly fromVersion: number
+  readonly sealed: SealedSecret
+}
+
+/** Stores the next version with what else changes. Undefined where it is not the version any more that was read, or was revoked. */
+function* reseal(
+  { id, accountId, fromVersion, sealed }: Resealing,
+  changes: Readonly<Record<string, string | number>>,
+): Command<CredentialRow | undefined> {
+  const set = [...Object.keys(changes), ...sealFields].map((field, i) => `${snakeCase(field)} = $${i + 4}`)
+  return yield* first<CredentialRow>(
+    `UPDATE credentials SET version = version + 1, ${set.join(', ')}
+     WHERE id = $1 AND account_id = $2 AND version = $3 AND revoked_at IS NULL RETURNING ${CREDENTIAL}`,
     id,
     accountId,
     fromVersion,
+    ...Object.values(changes),
+    ...sealValues(sealed),
   )
-  return changed !== undefined
+}
+
+/**
+ * Compare-and-set on version: false when somebody else rotated or revoked first.
+ *
+ * Where tokens are minted from the secret, compare-and-set on these, too: they end with it, so that whoever seals them beside the new
+ * secret, to search for them, has all of them; an exchange that is under way stores nothing and uses nothing.
+ */
+export const rotateCredential = command({ ...SEALING, kind: 'transaction' })(function* (
+  input: Resealing & {
+    /** Of the minted tokens as they were read, null where there were none; left out where the secret mints none. */
+    mintedGeneration?: number | null | undefined
+    now: Millis
+  },
+): Command<boolean> {
+  const { id, accountId, mintedGeneration, now } = input
+  yield* requireLiveKey(input.sealed)
+  if (mintedGeneration !== undefined) {
+    yield* first('SELECT id FROM credentials WHERE id = $1 AND account_id = $2 FOR UPDATE', id, accountId)
+    const minted = yield* first<{ generation: number }>(
+      'SELECT generation FROM minted_tokens WHERE credential_id = $1 AND account_id = $2 FOR UPDATE',
+      id,
+      accountId,
+    )
+    if ((minted?.generation ?? null) !== mintedGeneration) return false
+  }
+  if (!(yield* reseal(input, { rotatedAt: now }))) return false
+  if (mintedGeneration !== undefined) yield* all('DELETE FROM minted_tokens WHERE credential_id = $1', id)
+  return true
 })
 
 /** A secret that is no more: nothing of it is left in the row. */
@@ -208,39 +239,25 @@ export const deleteCredential = command({ ...SEALING, kind: 'transaction' })(fun
 })
 
 /** Compare-and-set on version, as `rotateCredential`: what is edited is sealed again, since the seal binds it. */
-export const editCredential = command({ ...SEALING, kind: 'transaction' })(function* (input: {
-  id: string
-  accountId: string
-  fromVersion: number
-  label: string
-  scope: Scope
-  settings: CredentialSettings
-  /** Left out: as they are. */
-  budgets?: readonly BudgetLimit[] | undefined
-  sealed: SealedSecret
-  now: Millis
-}): Command<Credential | undefined> {
-  const { id, accountId, fromVersion, label, scope, settings, budgets, sealed, now } = input
-  yield* requireLiveKey(sealed)
-  const row = yield* first<CredentialRow>(
-    `UPDATE credentials SET version = version + 1, edited_at = $1, label = $2, scope = $3, settings = $4,
-       budgeted = COALESCE($5, budgeted), ciphertext = $6, iv = $7, tag = $8, wrap_kid = $9, wrap_enc = $10, wrap_key = $11
-     WHERE id = $12 AND account_id = $13 AND version = $14 AND revoked_at IS NULL RETURNING ${CREDENTIAL}`,
-    now,
+export const editCredential = command({ ...SEALING, kind: 'transaction' })(function* (
+  input: Resealing & {
+    label: string
+    scope: Scope
+    settings: CredentialSettings
+    /** Left out: as they are. */
+    budgets?: readonly BudgetLimit[] | undefined
+    now: Millis
+  },
+): Command<Credential | undefined> {
+  const { id, label, scope, settings, budgets, now } = input
+  yield* requireLiveKey(input.sealed)
+  const row = yield* reseal(input, {
+    editedAt: now,
     label,
-    JSON.stringify(scope),
-    toCanonicalJson(settings),
-    budgets && Number(budgets.length > 0),
-    sealed.ciphertext,
-    sealed.iv,
-    sealed.tag,
-    sealed.wrap.kid,
-    sealed.wrap.enc,
-    sealed.wrap.wrapped,
-    id,
-    accountId,
-    fromVersion,
-  )
+    scope: JSON.stringify(scope),
+    settings: toCanonicalJson(settings),
+    ...(budgets && { budgeted: Number(budgets.length > 0) }),
+  })
   if (row && budgets) yield* setBudgets(id, budgets)
   return row && toCredential(row)
 })

@@ -146,18 +146,25 @@ describe('an opened credential', () => {
   it('that was rotated looks for what was replaced as long as that may live', async () => {
     const sealed = { ...credential.sealed }
     const text = replaceSealedText(
-      readSealedText(new Secret('first-secret')),
-      [new Secret('first-secret')],
+      {
+        before: readSealedText(new Secret('first-secret')),
+        secrets: [new Secret('first-secret')],
+        tokens: [{ secret: new Secret('minted-token'), soughtUntil: Date.now() + 60_000 }],
+      },
       new Secret('second-secret'),
       Date.now(),
     )
     const open = create()
-    const ask = async () => {
+    const ask = async (shown = 'first-secret') => {
       vault.open.mockResolvedValueOnce(text)
       const opened = await open({ ...credential, version: 2, sealed })
       vi.advanceTimersByTime(2_000)
-      return await opened.gate().inspect(echo('first-secret'))
+      return await opened.gate().inspect(echo(shown))
     }
+    expect((await ask()).ok).toBe(false)
+    expect((await ask('minted-token')).ok).toBe(false)
+    vi.advanceTimersByTime(60_000)
+    expect((await ask('minted-token')).ok).toBe(true)
     expect((await ask()).ok).toBe(false)
     vi.advanceTimersByTime(31 * 24 * 3_600_000)
     expect((await ask()).ok).toBe(true)

@@ -13,8 +13,7 @@ const reveal = (secret: Secret<string> | undefined) => secret?.use((text) => tex
 const texts = (previous: readonly PreviousSecret[]) => previous.map(({ secret }) => reveal(secret))
 const replace = (before: Secret<string>, replaced: string[], text: string, now: number) =>
   replaceSealedText(
-    readSealedText(before),
-    replaced.map((each) => new Secret(each)),
+    { before: readSealedText(before), secrets: replaced.map((each) => new Secret(each)) },
     new Secret(text),
     now,
   )
@@ -37,6 +36,26 @@ it('a replaced secret is sought for thirty days, the last four at most', () => {
   expect(texts(later.previous)).toEqual(['secret-6'])
 })
 
+it('tokens are sought until they end, beside the secrets, the last six at most', () => {
+  const token = (name: string, days: number) => ({ secret: new Secret(name), soughtUntil: days * DAY })
+  const again = (sealed: Secret<string>, secret: string, tokens: PreviousSecret[], day: number) =>
+    replaceSealedText(
+      { before: readSealedText(sealed), secrets: [new Secret(secret)], tokens },
+      new Secret('now'),
+      day * DAY,
+    )
+  const first = again(new Secret('zero'), 'zero', [token('a', 3), token('over', 0)], 0)
+  expect(texts(readSealedText(first).tokens)).toEqual(['a'])
+  const second = again(first, 'one', [token('b', 4)], 1)
+  expect(texts(readSealedText(second).previous)).toEqual(['one', 'zero'])
+  expect(texts(readSealedText(second).tokens)).toEqual(['b', 'a'])
+  expect(texts(stillSought(readSealedText(second).tokens, 3 * DAY))).toEqual(['b'])
+  const many = Array.from({ length: 9 }, (_, i) => token(`t${i}`, 9))
+  expect(texts(readSealedText(again(second, 'two', many, 2)).tokens)).toEqual(
+    many.slice(0, 6).map(({ secret }) => reveal(secret)),
+  )
+})
+
 it('all secrets of a credential of several parts are kept, and its parts are read as before', () => {
   const settings = { parts: { user: 'public', one: 'secret', two: 'secret' } } as const
   const parts = new Map([
@@ -45,8 +64,10 @@ it('all secrets of a credential of several parts are kept, and its parts are rea
     ['two', new Secret('second-secret')],
   ])
   const sealed = replaceSealedText(
-    readSealedText(joinParts(parts, settings)),
-    ['a', 'b', 'c', 'd', 'e'].map((text) => new Secret(text)),
+    {
+      before: readSealedText(joinParts(parts, settings)),
+      secrets: ['a', 'b', 'c', 'd', 'e'].map((text) => new Secret(text)),
+    },
     joinParts(parts, settings),
     0,
   )
