@@ -12,6 +12,7 @@ import { createAttemptLedger } from './attempts.ts'
 import { createCapabilities } from './capabilities.ts'
 import { createCredentials } from './credentials.ts'
 import { capabilityGrant } from './capability-grant.ts'
+import { boundLargeCalls } from './limits/large-calls.ts'
 import { applyPolicy, createForward, type Forward } from './forward.ts'
 import { type CreateLeakGate, createLeakGates, type SearchThreads } from './leak/inspection.ts'
 import { createKinds } from './kinds/index.ts'
@@ -112,7 +113,9 @@ export function createEgress(parts: EgressParts): OpenEgress {
     }),
     baseUrl,
   })
-  const forward = createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl })
+  const forward = boundLargeCalls(
+    createForward({ ...parts, runner, readPolicy, ports: parts.egressPorts, baseUrl }),
+  )
   const rotations = createRotations({ ...parts, seals })
 
   return {
