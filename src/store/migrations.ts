@@ -4,6 +4,7 @@ import { all, type Command, first } from './command.ts'
 import { budgetTables, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { idempotencyRecords } from './idempotency-tables.ts'
+import { marketTrustTables } from './market-trust-tables.ts'
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
@@ -412,6 +413,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   reconciliationTables,
   wipeRevoked,
   marketMoneyTables,
+  marketTrustTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -18,6 +18,7 @@ import * as idempotency from './idempotency.ts'
 import * as marketLedger from './market-ledger.ts'
 import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
+import * as marketTrust from './market-trust.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as permits from './permits.ts'
 import * as reconciliations from './reconciliations.ts'
@@ -61,6 +62,7 @@ export const commands = definitionsOf({
   ...mandates,
   ...marketLedger,
   ...marketSales,
+  ...marketTrust,
   ...mintedTokens,
   ...permits,
   ...reconciliations,

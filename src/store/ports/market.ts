@@ -106,3 +106,103 @@ export interface Sale {
   /** `batched_onchain`: owed until it is paid out; `same_owner_retained`: ours. */
   readonly payoutMode: 'batched_onchain' | 'same_owner_retained'
 }
+
+/** Test money counts apart from live money. */
+export type MarketEnvironment = 'live' | 'test'
+/** Ways in which a service fails a call that was paid for. Nothing is charged then. */
+export type ServiceFailure = 'unreachable' | 'timeout' | 'status' | 'answer' | 'schema'
+/**
+ * Reason why a payer's calls are shown and not counted. `self`: an address of the seller; `funded`: the seller's addresses funded it;
+ * `ring`: one of many payers of the service that one wallet funded.
+ */
+export type PayerExclusion = 'self' | 'funded' | 'ring'
+
+export interface ServiceRef {
+  readonly sellerId: SellerId
+  readonly serviceId: ServiceId
+  readonly environment: MarketEnvironment
+}
+
+/** One call of a service, as it ended; or a refund of one, or our own look at the service. */
+export type ServiceOutcome = ServiceRef & { readonly at: Millis } & (
+    | {
+        readonly kind: 'settled'
+        /** Lower-case address. */
+        readonly payer: string
+        /** Atomic units. */
+        readonly amount: number
+        /** From the request to the upstream to the last byte of its answer. */
+        readonly latencyMs: number
+        /** Known at once: the payer is an address of the seller. */
+        readonly isSelf: boolean
+      }
+    | { readonly kind: ServiceFailure }
+    | { readonly kind: 'refunded'; readonly amount: number }
+    | { readonly kind: 'up' | 'down' }
+  )
+
+/** Payers of one exclusion, with what they paid. */
+export interface ExcludedPayers {
+  readonly payers: number
+  readonly calls: number
+  /** Atomic units. */
+  readonly volume: number
+}
+
+/** Counted since the listing began; payers that are excluded are in none of the first four. */
+export interface ServiceStanding extends ServiceRef {
+  readonly settled: number
+  readonly volume: number
+  readonly payers: number
+  readonly repeatPayers: number
+  readonly excluded: Readonly<Record<PayerExclusion, ExcludedPayers>>
+  readonly ratings: number
+  readonly ratingSum: number
+  readonly challengeScore: number | null
+  readonly probedAt: Millis
+  readonly changedAt: Millis
+}
+
+/** A day, or several together. Every paid call counts, excluded payers' too. */
+export interface ServiceDays {
+  readonly settled: number
+  readonly volume: number
+  readonly failures: Readonly<Record<ServiceFailure, number>>
+  readonly refunds: number
+  readonly refunded: number
+  readonly probesUp: number
+  readonly probesDown: number
+  /** Settled calls by latency, in the buckets of LATENCY_BOUNDS_MS. */
+  readonly latencies: readonly number[]
+}
+
+export interface ServiceDay extends ServiceDays {
+  /** Days since the epoch, in UTC. */
+  readonly day: number
+}
+
+/** A payer of any service whose funders nobody has looked up since it paid last. */
+export interface UncheckedPayer {
+  readonly payer: string
+  readonly sellerIds: readonly SellerId[]
+}
+
+export interface Funder {
+  readonly payer: string
+  readonly funder: string
+  readonly block: number
+  readonly transactionHash: string
+}
+
+export interface Rating {
+  readonly claimId: string
+  readonly sellerId: SellerId
+  readonly serviceId: ServiceId
+  readonly payer: string
+  readonly rating: number
+  /** The buyer's words, cleaned. */
+  readonly words: string | null
+  /** False for those of excluded payers. */
+  readonly isCounted: boolean
+  readonly createdAt: Millis
+}

@@ -113,6 +113,9 @@ beforeAll(async () => {
   for (const payer of ['0xa', '0xb'])
     run('noteSettledListing', { ...listing, payer, limits: { perPayee: 1, total: 1, payers: 1 } })
   run('forgetSettledListings', { notSettledSince: NOW + 1, limit: 9 })
+  const service = { sellerId: 'acme', serviceId: 'quotes', environment: 'live', at: NOW } as const
+  const sold = { ...service, kind: 'settled', payer: '0xa', amount: 1, latencyMs: 5, isSelf: false } as const
+  run('recordServiceOutcomes', [sold, { ...service, kind: 'up' }])
 
   run('grant', { accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
   run('saveEdgeHost', { token: 'token', host: 'shop.example', accountId, now: NOW })

@@ -1,0 +1,124 @@
+// What is counted of each service; on every engine.
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { ServiceOutcome, ServiceRef, Store } from '../../src/store/ports.ts'
+import { createPlace, ENGINES, NOW, type Place, times } from '../support/store.ts'
+
+const A_DAY_MS = 24 * 3600 * 1000
+const DAY = Math.floor(NOW / A_DAY_MS)
+const KEY: ServiceRef = { sellerId: 'acme', serviceId: 'quotes', environment: 'live' }
+
+const paid = (over: Partial<Extract<ServiceOutcome, { kind: 'settled' }>> = {}): ServiceOutcome => ({
+  ...KEY,
+  kind: 'settled',
+  at: NOW,
+  payer: '0xa',
+  amount: 1000,
+  latencyMs: 120,
+  isSelf: false,
+  ...over,
+})
+
+describe.each(ENGINES)('figures of services in %s', (engine) => {
+  let place: Place
+  let store: Store
+  beforeEach(async () => {
+    place = await createPlace(engine, 'market-trust')
+    store = await place.open('boot-1')
+  })
+  afterEach(() => place.remove())
+
+  const standing = (key = KEY) => store.findServiceStanding(key)
+
+  it('count calls, payers and payers that came again, in whatever batches they come', async () => {
+    await store.recordServiceOutcomes([paid(), paid({ payer: '0xb' })])
+    expect(await standing()).toMatchObject({ settled: 2, volume: 2000, payers: 2, repeatPayers: 0 })
+    await store.recordServiceOutcomes([paid({ at: NOW + 5 })])
+    await store.recordServiceOutcomes([paid({ payer: '0xc' }), paid({ payer: '0xc' }), paid()])
+    expect(await standing()).toMatchObject({ settled: 6, volume: 6000, payers: 3, repeatPayers: 2 })
+  })
+
+  it('count what the seller pays itself apart from everything else', async () => {
+    await store.recordServiceOutcomes([paid(), ...times(5, () => paid({ payer: '0xself', isSelf: true }))])
+    expect(await standing()).toMatchObject({
+      settled: 1,
+      payers: 1,
+      repeatPayers: 0,
+      excluded: { self: { payers: 1, calls: 5, volume: 5000 }, funded: { payers: 0 }, ring: { payers: 0 } },
+    })
+  })
+
+  it('keep live and test money apart', async () => {
+    await store.recordServiceOutcomes([paid(), paid({ environment: 'test', amount: 7 })])
+    expect(await standing()).toMatchObject({ settled: 1, volume: 1000 })
+    expect(await standing({ ...KEY, environment: 'test' })).toMatchObject({ settled: 1, volume: 7 })
+  })
+
+  it('tell the days of a service, with failures by kind, refunds, looks and latencies', async () => {
+    await store.recordServiceOutcomes([
+      paid({ latencyMs: 50 }),
+      paid({ latencyMs: 51 }),
+      paid({ latencyMs: 10_000_000, at: NOW + A_DAY_MS }),
+      ...(['unreachable', 'timeout', 'status', 'answer', 'schema', 'schema'] as const).map((kind) => ({
+        ...KEY,
+        kind,
+        at: NOW,
+      })),
+      { ...KEY, kind: 'refunded', amount: 400, at: NOW },
+      { ...KEY, kind: 'up', at: NOW },
+      { ...KEY, kind: 'down', at: NOW + 1 },
+    ])
+    const [first, second] = await store.listServiceDays({ ...KEY, sinceDay: DAY })
+    expect(first).toMatchObject({
+      day: DAY,
+      settled: 2,
+      volume: 2000,
+      failures: { unreachable: 1, timeout: 1, status: 1, answer: 1, schema: 2 },
+      refunds: 1,
+      refunded: 400,
+      probesUp: 1,
+      probesDown: 1,
+    })
+    expect(first?.latencies.slice(0, 3)).toEqual([1, 1, 0])
+    expect(second).toMatchObject({ day: DAY + 1, settled: 1 })
+    expect(second?.latencies.at(-1)).toBe(1)
+    const [sum, none] = await store.sumServiceDays({
+      keys: [KEY, { ...KEY, serviceId: 'other' }],
+      sinceDay: DAY,
+    })
+    expect(sum).toMatchObject({ settled: 3, volume: 3000, failures: { schema: 2 } })
+    expect(none).toBeUndefined()
+    const [later] = await store.sumServiceDays({ keys: [KEY], sinceDay: DAY + 1 })
+    expect(later).toMatchObject({ settled: 1, refunds: 0 })
+    expect(await standing()).toMatchObject({ probedAt: NOW + 1 })
+  })
+
+  it('lose nothing when many processes count at once', async () => {
+    const other = await place.open('boot-2').catch(() => store)
+    await Promise.all(
+      times(30, (n) =>
+        (n % 2 === 0 ? store : other).recordServiceOutcomes(
+          times(6, (m) =>
+            paid({ serviceId: `s${(n + m) % 3}`, payer: `0x${(n * m) % 5}`, at: NOW + n, isSelf: false }),
+          ),
+        ),
+      ),
+    )
+    const all = await Promise.all(times(3, (n) => standing({ ...KEY, serviceId: `s${n}` })))
+    expect(all.reduce((sum, one) => sum + (one?.settled ?? 0), 0)).toBe(180)
+    const rows = await place.query('SELECT service_id, calls FROM market_payers')
+    expect(rows.reduce((sum, { calls }) => sum + Number(calls), 0)).toBe(180)
+    for (const [n, one] of all.entries())
+      expect(one?.payers).toBe(rows.filter(({ service_id }) => service_id === `s${n}`).length)
+  })
+
+  it('list what changed since a moment, page by page', async () => {
+    for (const n of times(5, (m) => m))
+      await store.recordServiceOutcomes([paid({ serviceId: `s${n}`, at: NOW + Math.floor(n / 2) })])
+    const first = await store.listServiceStandings({ since: NOW, limit: 3 })
+    expect(first.map(({ serviceId }) => serviceId)).toEqual(['s0', 's1', 's2'])
+    const last = first.at(-1)
+    const rest = await store.listServiceStandings({ since: NOW, limit: 3, ...(last && { after: last }) })
+    expect(rest.map(({ serviceId }) => serviceId)).toEqual(['s3', 's4'])
+    expect(await store.listServiceStandings({ since: NOW + 2, limit: 9 })).toHaveLength(1)
+  })
+})
