@@ -243,12 +243,20 @@ function toStanding(row: StandingRow): ServiceStanding {
     calls: row[`${why}Calls`] ?? 0,
     volume: row[`${why}Volume`] ?? 0,
   })
-  const { sellerId, serviceId, environment, settled, volume, payers, repeatPayers } = row
-  const { ratings, ratingSum, challengeScore, probedAt, changedAt } = row
   return {
-    ...{ sellerId, serviceId, environment, settled, volume, payers, repeatPayers },
+    sellerId: row.sellerId,
+    serviceId: row.serviceId,
+    environment: row.environment,
+    settled: row.settled,
+    volume: row.volume,
+    payers: row.payers,
+    repeatPayers: row.repeatPayers,
     excluded: { self: excluded('self'), funded: excluded('funded'), ring: excluded('ring') },
-    ...{ ratings, ratingSum, challengeScore, probedAt, changedAt },
+    ratings: row.ratings,
+    ratingSum: row.ratingSum,
+    challengeScore: row.challengeScore,
+    probedAt: row.probedAt,
+    changedAt: row.changedAt,
   }
 }
 

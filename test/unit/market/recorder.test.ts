@@ -24,7 +24,7 @@ describe('the recorder of outcomes', () => {
     const recorder = recorderOver(async (batch) => void batches.push(batch))
     for (let i = 0; i < 5; i++) recorder.record(call)
     await recorder.close()
-    expect(batches).toEqual([Array(5).fill({ ...call, at: 7 })])
+    expect(batches).toEqual([Array.from({ length: 5 }, () => ({ ...call, at: 7 }))])
   })
 
   it('tries again what the store refused, and loses nothing by it', async () => {
