@@ -30,7 +30,7 @@ export function* openEmbedded(
   if (!isText) yield* openMarked(view, budget)
   if (isMarkEscaped) yield* openEscaped(bytes, budget)
   for (const { start, end } of runs)
-    if (end - start >= LEAST_RUN_CHARS) yield* openRun(view.toString('latin1', start, end), budget)
+    if (end - start >= LEAST_RUN_CHARS) yield* openRun(view.subarray(start, end), budget)
 }
 
 /** Gzip, zstd, zip, and the four levels of zlib. */
@@ -160,9 +160,9 @@ const IN_BASE64 =
   /(?<first>H4sI|KLUv[/_]|UEsDB)|(?<second>[BRhx][+-]LC|[CSiy]i1L[/_]|[FVl1]BLAw)|fiw[g-j]|otS[/_]9|QSwME/g
 const IN_HEX = /1f8b08|1F8B08|28b52ffd|28B52FFD|504b0304|504B0304/
 
-function* openRun(run: string, budget: Budget): Generator<Content> {
+function* openRun(run: Buffer, budget: Budget): Generator<Content> {
   budget.spend(run.length * 4)
-  const digits = run.includes('\n') ? run.replaceAll(/[\r\n]/g, '') : run
+  const digits = withoutBreaks(run).toString('latin1')
   const hex = IN_HEX.exec(digits)
   if (hex) yield* openMarked(Buffer.from(digits.slice(hex.index), 'hex'), budget)
   const decoded = new Set<number>()
@@ -174,6 +174,18 @@ function* openRun(run: string, budget: Budget): Generator<Content> {
     budget.spend(run.length)
     yield* openMarked(Buffer.from(digits.slice(start), 'base64'), budget)
   }
+}
+
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
+
+/** As bytes: a text from which millions of line breaks are replaced takes more heap than a thread has (search/thread.ts). */
+function withoutBreaks(run: Buffer): Buffer {
+  if (!run.includes(LINE_FEED)) return run
+  const out = Buffer.allocUnsafeSlow(run.length)
+  let length = 0
+  for (const byte of run) if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) out[length++] = byte
+  return out.subarray(0, length)
 }
 
 const beginsAsMultipart = (view: Buffer) => /^(?:\r?\n)?--/.test(view.toString('latin1', 0, 4))
