@@ -17,7 +17,7 @@ import { createPaymentPolicyReader } from '../payments/policy.ts'
 import { createPurchases } from '../payments/purchases.ts'
 import { createRouter } from '../payments/router.ts'
 import { createRefunds, type Refunds } from '../payments/refunds.ts'
-import { createRefundSigner } from '../payments/refund-transfer.ts'
+import { createTransferSigner } from '../payments/transfer-signer.ts'
 import { createSecrets } from '../payments/secrets.ts'
 import { createSettlements } from '../payments/settlements.ts'
 import { createSignIns } from '../payments/sign-in.ts'
@@ -124,7 +124,7 @@ export async function openPayments(
     ...shared,
     evidence: createEvidenceReader(shared),
     renewReceipt: createRenewReceipt(signer),
-    account: refundKey && (await createRefundSigner(refundKey)),
+    account: refundKey && (await createTransferSigner(refundKey)),
   })
   const presentations = createPresentations(deriveKey('payment-presentation'))
   const secrets = createSecrets(deriveKey('payment-challenge'))

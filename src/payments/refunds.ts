@@ -1,5 +1,5 @@
-// Pays settled payments back: the amount is bound on disk first, then one EIP-3009 transfer to the payer is sent, and the chain says
-// what became of it. Who may refund is the tool's business; how much is left, the store's.
+// Pays settled payments back: the amount is bound on disk first, then one transfer to the payer is sent (transfers.ts). Who may refund
+// is the tool's business; how much is left, the store's.
 import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import type { Receipt } from '../../schemas/receipt.ts'
@@ -12,10 +12,11 @@ import { LogField, type Logger } from '../lib/log.ts'
 import type { Signer } from '../receipts/ports.ts'
 import { toReceipt } from '../receipts/types.ts'
 import type { PaymentClaim, Refund, Spend, Store, StoredReceipt } from '../store/ports.ts'
-import type { Evidence, EvidenceReader, Transfer } from './chain-evidence.ts'
-import { type Chain, ChainError, type Router, type UpstreamSettlement } from './ports.ts'
+import type { EvidenceReader } from './chain-evidence.ts'
+import { type Chain, ChainError, type Router } from './ports.ts'
 import { signRefundReceipt } from './receipt.ts'
-import type { RefundSigner } from './refund-transfer.ts'
+import type { TransferSigner } from './transfer-signer.ts'
+import { createTransfers, validUntil } from './transfers.ts'
 import * as refuse from './refund-refusals.ts'
 import { refundedOf, toOperatorRefund, toRefundRecord } from './refund-wire.ts'
 import { type Months, readMonths } from './spend.ts'
@@ -32,7 +33,7 @@ export interface RefundParts {
   readonly renewReceipt: (receipt: StoredReceipt) => StoredReceipt
   readonly baseUrl: string
   /** Undefined without GATEWAY_REFUND_KEY_FILE: nothing is refunded then. */
-  readonly account: RefundSigner | undefined
+  readonly account: TransferSigner | undefined
   readonly fault: Fault
   readonly now: () => number
   readonly log: Logger
@@ -77,21 +78,11 @@ export interface Refunds {
   reconcile(): Promise<void>
 }
 
-/** So long a transfer may be sent, again and again; what is not in a block by then never is. */
-const VALID_MS = 30 * 60_000
-const UPSTREAM_MS = 20_000
-/** Another replica may be sending: its upstream has twenty seconds. */
-const LEASE_MS = 30_000
-/** Ethereum calls a block final after thirteen minutes; the others that are pinned are faster. */
-const REORG_WINDOW_MS = 15 * 60_000
-const BATCH = 100
 /** Open refunds that are counted against what the account holds. */
 const MOST_OPEN = 1_000
 
 export function createRefunds(parts: RefundParts): Refunds {
-  const { store, networks, chains, evidence, router, account, baseUrl, fault, now, log } = parts
-  /** Refunds that this process is working on. */
-  const busy = new Set<string>()
+  const { store, networks, chains, account, baseUrl, fault, now } = parts
 
   /** @throws {GatewayError} state_conflict */
   function networkOf({ network, asset, payer }: PaymentClaim): PaymentNetwork {
@@ -102,7 +93,7 @@ export function createRefunds(parts: RefundParts): Refunds {
   }
 
   /** @throws {GatewayError} state_conflict, payments_unavailable */
-  async function assertFunded({ address }: RefundSigner, network: PaymentNetwork, amount: bigint) {
+  async function assertFunded({ address }: TransferSigner, network: PaymentNetwork, amount: bigint) {
     let held: bigint | undefined
     try {
       held = await chains.get(network.network)?.balanceOf(address)
@@ -147,123 +138,32 @@ export function createRefunds(parts: RefundParts): Refunds {
       amount: amount ?? null,
       sender: account.address,
       nonce: `0x${randomBytes(32).toString('hex')}`,
-      // Chains count in seconds: the row says what is signed.
-      validBefore: Math.floor((createdAt + VALID_MS) / 1000) * 1000,
+      validBefore: validUntil(createdAt),
       createdAt,
     })
     if (!recorded.ok) throw refuse.unrecorded(recorded, claim)
     return recorded
   }
 
-  const toTransfer = ({
-    network,
-    asset,
-    sender,
-    payer,
-    amount,
-    nonce,
-    validBefore,
-    createdAt,
-  }: Refund): Transfer => ({
-    network,
-    asset,
-    payer: sender,
-    payTo: payer,
-    amount,
-    nonce,
-    validBefore,
-    createdAt,
-  })
-
-  /**
-   * Sends it once, by the first upstream that takes it. A later round may choose another one, unlike with a buyer's payment:
-   * nobody waits for an answer that could differ, and the nonce is spent once whoever submits it.
-   * @returns the refund as it stands then
-   */
-  async function submit(refund: Refund): Promise<Refund> {
-    const network = networks.find(refund.network)
-    // A replaced key cannot sign for the account of before: the transfer expires, and is then refunded anew.
-    if (!network || !account || account.address !== refund.sender) return refund
-    const routes = await router.routes({ x402Version: 2, scheme: 'exact', network: refund.network })
-    const sent = await store.submitRefund({ id: refund.id, tries: refund.tries, now: now() })
-    if (!sent) return (await store.getRefund(refund.id)) ?? refund
-    const signed = account.sign(sent, network)
-    let answer: UpstreamSettlement = { state: 'refused', reason: 'no_route' }
-    for (const { upstream } of routes) {
-      answer = await upstream.settle({ ...signed, deadlineMs: UPSTREAM_MS })
-      if (answer.state !== 'refused') break
-    }
-    if (answer.state === 'settled' && answer.isWitnessed && evidence.countsAtOnce(toTransfer(sent)))
-      return settle(sent, answer.transaction)
-    const found = await evidence.read(
-      toTransfer(sent),
-      'transaction' in answer ? answer.transaction : undefined,
-    )
-    if (found.state === 'unused' && answer.state === 'refused' && sent.tries === 1) {
-      // Nothing of it has left, and nobody else has set out to send it: who has the signature forgets it here.
-      const failed = await store.failRefund({ id: sent.id, failure: answer.reason, tries: 1, now: now() })
-      if (failed) return failed
-    }
-    return conclude(sent, found)
-  }
-
-  /** Writes what the chain says. @returns the refund as it stands then */
-  async function conclude(refund: Refund, found: Evidence): Promise<Refund> {
-    if (found.state === 'paid') return settle(refund, found.transaction)
-    if (found.state !== 'void') return (await store.getRefund(refund.id)) ?? refund
-    const failed = await store.failRefund({ id: refund.id, failure: found.reason, now: now() })
-    if (failed)
-      log.warn(
-        { [LogField.claim]: refund.claimId, refund: refund.id, reason: found.reason },
-        'a refund failed',
-      )
-    return failed ?? (await store.getRefund(refund.id)) ?? refund
-  }
-
-  async function settle(refund: Refund, transaction: string): Promise<Refund> {
-    const receipt = signRefundReceipt(parts, refund, transaction)
-    const settled = await store.settleRefund({ id: refund.id, transaction, receipt, now: receipt.createdAt })
-    return settled ?? (await store.getRefund(refund.id)) ?? refund
-  }
-
-  /** Runs work on a refund, unless this process is at it already. */
-  async function alone(refund: Refund, work: () => Promise<Refund>): Promise<Refund> {
-    if (busy.has(refund.id)) return refund
-    busy.add(refund.id)
-    try {
-      return await work()
-    } catch (thrown) {
-      // It is on disk, and the next round goes on with it.
-      log.error(
-        { [LogField.claim]: refund.claimId, refund: refund.id, err: thrown },
-        'a refund was interrupted',
-      )
-      return refund
-    } finally {
-      busy.delete(refund.id)
-    }
-  }
-
-  async function lookAgain(refund: Refund): Promise<Refund> {
-    await store.touchRefund(refund.id, now())
-    const found = await evidence.read(toTransfer(refund))
-    const isSendable = found.state === 'unused' && now() < refund.validBefore
-    return isSendable ? submit(refund) : conclude(refund, found)
-  }
-
-  /** A settled refund whose chain replaced the block is sent again, or waits for its end. */
-  async function lookAtSettled(refund: Refund): Promise<Refund> {
-    const { transaction, receiptId } = refund
-    const found = await evidence.read(toTransfer(refund), transaction ?? undefined)
-    if (found.state !== 'unused' && found.state !== 'void') return refund
-    const reopened = await store.reopenRefund({ id: refund.id, receiptId: receiptId ?? '', now: now() })
-    if (!reopened) return refund
-    log.warn(
-      { [LogField.claim]: refund.claimId, refund: refund.id, transaction },
-      'a refund is gone from its chain: it is open again and its receipt withdrawn',
-    )
-    return lookAgain(reopened)
-  }
+  const transfers = createTransfers(
+    { ...parts, engine: store.engine },
+    {
+      noun: 'refund',
+      toTransfer: ({ payer: recipient, ...refund }: Refund) => ({ ...refund, recipient }),
+      fieldsOf: ({ id, claimId }) => ({ [LogField.claim]: claimId, refund: id }),
+      get: store.getRefund,
+      submit: store.submitRefund,
+      async settle(refund, transaction) {
+        const receipt = signRefundReceipt(parts, refund, transaction)
+        return store.settleRefund({ id: refund.id, transaction, receipt, now: receipt.createdAt })
+      },
+      fail: store.failRefund,
+      reopen: store.reopenRefund,
+      touch: store.touchRefund,
+      listOpen: store.listOpenRefunds,
+      listSettled: store.listSettledRefunds,
+    },
+  )
 
   async function receiptOf({ receiptId }: Refund): Promise<Receipt | null> {
     const stored = receiptId === null ? undefined : await store.getReceipt(receiptId)
@@ -275,7 +175,7 @@ export function createRefunds(parts: RefundParts): Refunds {
       const { refund, repeated } = await record(request)
       if (repeated) return { refund, repeated }
       await fault.at('after_refund_recorded')
-      return { refund: await alone(refund, () => submit(refund)), repeated }
+      return { refund: await transfers.send(refund), repeated }
     },
     of: (claimId) => store.listRefunds(claimId),
     show: async (refund) => toOperatorRefund(refund, await receiptOf(refund)),
@@ -291,17 +191,7 @@ export function createRefunds(parts: RefundParts): Refunds {
       return { payer, ...shown, spend: await store.listSpend({ payer, since, until }) }
     },
 
-    async reconcile() {
-      const before = now() - (store.engine === 'sqlite' ? 0 : LEASE_MS)
-      try {
-        const open = await store.listOpenRefunds({ before, limit: BATCH })
-        for (const refund of open) await alone(refund, () => lookAgain(refund))
-        const settled = await store.listSettledRefunds({ since: now() - REORG_WINDOW_MS, limit: BATCH })
-        for (const refund of settled) await alone(refund, () => lookAtSettled(refund))
-      } catch (thrown) {
-        log.error({ err: thrown }, 'refunds could not be looked at')
-      }
-    },
+    reconcile: transfers.reconcile,
   }
 }
 

@@ -8,7 +8,7 @@ import { createLogger } from '../../../src/lib/log.ts'
 import { Secret } from '../../../src/lib/secret.ts'
 import { createEvidenceReader } from '../../../src/payments/chain-evidence.ts'
 import { ChainError, type UpstreamRequest, type UpstreamSettlement } from '../../../src/payments/ports.ts'
-import { createRefundSigner, type RefundSigner } from '../../../src/payments/refund-transfer.ts'
+import { createTransferSigner, type TransferSigner } from '../../../src/payments/transfer-signer.ts'
 import { createRefunds, type RefundRequest } from '../../../src/payments/refunds.ts'
 import type { NewPaymentClaim } from '../../../src/store/ports.ts'
 import {
@@ -31,16 +31,16 @@ const MINUTE = 60_000
 const CONFLICT = { code: 'state_conflict' }
 
 let temp: TempStore
-let account: RefundSigner
+let account: TransferSigner
 let world: ReturnType<typeof open>
 beforeEach(async () => {
   temp = await openTempStore()
-  account = await createRefundSigner(new Secret<string>(KEY))
+  account = await createTransferSigner(new Secret<string>(KEY))
   world = open(account)
 })
 afterEach(() => temp.close())
 
-function open(signer: RefundSigner | undefined) {
+function open(signer: TransferSigner | undefined) {
   const clock = { at: Date.now() }
   const now = () => clock.at
   const chain = fakeChain(now)
@@ -233,7 +233,7 @@ describe('a refund that is on its way', () => {
   it('of an account whose key is gone is not signed by another, and is decided all the same', async () => {
     world.upstream.answer = { state: 'unknown', reason: 'timeout' }
     const { id, nonce } = await refund(await settledClaim())
-    const other = open(await createRefundSigner(new Secret<string>(`0x${'b8'.repeat(32)}`)))
+    const other = open(await createTransferSigner(new Secret<string>(`0x${'b8'.repeat(32)}`)))
     await other.round()
     expect(other.upstream.settled).toEqual([])
     other.chain.statuses.set(nonce, usedIn(TX))

@@ -1,0 +1,178 @@
+// Sends money that leaves, refunds and payouts alike: the row with its nonce is on disk first, then one EIP-3009 transfer is signed and
+// sent, and the chain says what became of it. However often a process dies in between, a nonce is spent once.
+import type { Networks } from '../core/networks.ts'
+import type { Logger } from '../lib/log.ts'
+import type { Millis } from '../store/model.ts'
+import type { Evidence, EvidenceReader, Transfer } from './chain-evidence.ts'
+import type { Router, UpstreamSettlement } from './ports.ts'
+import type { OutgoingTransfer, TransferSigner } from './transfer-signer.ts'
+
+/** A row of money that leaves: `recorded -> submitted -> settled | failed`. */
+interface TransferRow {
+  readonly id: string
+  /** How often somebody set out to send it. */
+  readonly tries: number
+  readonly transaction: string | null
+  readonly receiptId: string | null
+}
+
+/** The table that the transfers of one kind are rows of; each step compares the state before it sets. */
+export interface TransferBook<T extends TransferRow> {
+  /** For the log. */
+  readonly noun: 'refund' | 'payout'
+  toTransfer(row: T): OutgoingTransfer
+  /** What the log says of a row. */
+  fieldsOf(row: T): Readonly<Record<string, string>>
+  get(id: string): Promise<T | undefined>
+  /** Durable before a byte leaves; undefined where somebody else set out since `tries`. */
+  submit(input: { id: string; tries: number; now: Millis }): Promise<T | undefined>
+  /** Once, with its receipt. */
+  settle(row: T, transaction: string): Promise<T | undefined>
+  fail(input: { id: string; failure: string; tries?: number; now: Millis }): Promise<T | undefined>
+  /** Its chain replaced the block, and its receipt is withdrawn. */
+  reopen(input: { id: string; receiptId: string; now: Millis }): Promise<T | undefined>
+  touch(id: string, now: Millis): Promise<void>
+  listOpen(input: { before: Millis; limit: number }): Promise<readonly T[]>
+  listSettled(input: { since: Millis; limit: number }): Promise<readonly T[]>
+}
+
+export interface TransferParts {
+  readonly engine: 'sqlite' | 'postgres'
+  readonly networks: Networks
+  readonly evidence: EvidenceReader
+  readonly router: Pick<Router, 'routes'>
+  /** Undefined where no account is configured: nothing is sent then. */
+  readonly account: TransferSigner | undefined
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface Transfers<T> {
+  /** Sends a row that was just recorded. Never throws. @returns the row as it stands then */
+  send(row: T): Promise<T>
+  /** Looks once at every open transfer, and whether what settled lately still is. Never throws. */
+  reconcile(): Promise<void>
+}
+
+/** So long a transfer may be sent, again and again; what is not in a block by then never is. */
+const VALID_MS = 30 * 60_000
+/** Chains count in seconds: the row says what is signed. */
+export const validUntil = (createdAt: Millis): Millis => Math.floor((createdAt + VALID_MS) / 1000) * 1000
+const UPSTREAM_MS = 20_000
+/** Another replica may be sending: its upstream has twenty seconds. */
+const LEASE_MS = 30_000
+/** Ethereum calls a block final after thirteen minutes; the others that are pinned are faster. */
+export const REORG_WINDOW_MS = 15 * 60_000
+const BATCH = 100
+
+/** The question that its chain is asked. */
+export const toQuestion = ({ sender, recipient, ...transfer }: OutgoingTransfer): Transfer => ({
+  ...transfer,
+  payer: sender,
+  payTo: recipient,
+})
+
+export function createTransfers<T extends TransferRow>(
+  parts: TransferParts,
+  book: TransferBook<T>,
+): Transfers<T> {
+  const { engine, networks, evidence, router, account, now, log } = parts
+  const { noun, toTransfer } = book
+  /** Rows that this process is working on. */
+  const busy = new Set<string>()
+  const asItStands = async (row: T): Promise<T> => (await book.get(row.id)) ?? row
+  const questionOf = (row: T) => toQuestion(toTransfer(row))
+
+  /**
+   * Sends it once, by the first upstream that takes it. A later round may choose another one, unlike with a buyer's payment:
+   * nobody waits for an answer that could differ, and the nonce is spent once whoever submits it.
+   */
+  async function submit(row: T): Promise<T> {
+    const transfer = toTransfer(row)
+    const network = networks.find(transfer.network)
+    // A replaced key cannot sign for the account of before: the transfer expires, and is then recorded anew.
+    if (!network || !account || account.address !== transfer.sender) return row
+    const routes = await router.routes({ x402Version: 2, scheme: 'exact', network: transfer.network })
+    const sent = await book.submit({ id: row.id, tries: row.tries, now: now() })
+    if (!sent) return asItStands(row)
+    const signed = account.sign(toTransfer(sent), network)
+    let answer: UpstreamSettlement = { state: 'refused', reason: 'no_route' }
+    for (const { upstream } of routes) {
+      answer = await upstream.settle({ ...signed, deadlineMs: UPSTREAM_MS })
+      if (answer.state !== 'refused') break
+    }
+    const question = questionOf(sent)
+    if (answer.state === 'settled' && answer.isWitnessed && evidence.countsAtOnce(question))
+      return settle(sent, answer.transaction)
+    const found = await evidence.read(question, 'transaction' in answer ? answer.transaction : undefined)
+    if (found.state === 'unused' && answer.state === 'refused' && sent.tries === 1) {
+      // Nothing of it has left, and nobody else has set out to send it: who has the signature forgets it here.
+      const failed = await book.fail({ id: sent.id, failure: answer.reason, tries: 1, now: now() })
+      if (failed) return failed
+    }
+    return conclude(sent, found)
+  }
+
+  /** Writes what the chain says. */
+  async function conclude(row: T, found: Evidence): Promise<T> {
+    if (found.state === 'paid') return settle(row, found.transaction)
+    if (found.state !== 'void') return asItStands(row)
+    const failed = await book.fail({ id: row.id, failure: found.reason, now: now() })
+    if (failed) log.warn({ ...book.fieldsOf(row), reason: found.reason }, `a ${noun} failed`)
+    return failed ?? (await asItStands(row))
+  }
+
+  const settle = async (row: T, transaction: string): Promise<T> =>
+    (await book.settle(row, transaction)) ?? (await asItStands(row))
+
+  /** Runs work on a row, unless this process is at it already. */
+  async function alone(row: T, work: () => Promise<T>): Promise<T> {
+    if (busy.has(row.id)) return row
+    busy.add(row.id)
+    try {
+      return await work()
+    } catch (thrown) {
+      // It is on disk, and the next round goes on with it.
+      log.error({ ...book.fieldsOf(row), err: thrown }, `a ${noun} was interrupted`)
+      return row
+    } finally {
+      busy.delete(row.id)
+    }
+  }
+
+  async function lookAgain(row: T): Promise<T> {
+    await book.touch(row.id, now())
+    const found = await evidence.read(questionOf(row))
+    const isSendable = found.state === 'unused' && now() < toTransfer(row).validBefore
+    return isSendable ? submit(row) : conclude(row, found)
+  }
+
+  /** A settled transfer whose chain replaced the block is sent again, or waits for its end. */
+  async function lookAtSettled(row: T): Promise<T> {
+    const { transaction, receiptId } = row
+    const found = await evidence.read(questionOf(row), transaction ?? undefined)
+    if (found.state !== 'unused' && found.state !== 'void') return row
+    const reopened = await book.reopen({ id: row.id, receiptId: receiptId ?? '', now: now() })
+    if (!reopened) return row
+    log.warn(
+      { ...book.fieldsOf(row), transaction },
+      `a ${noun} is gone from its chain: it is open again and its receipt withdrawn`,
+    )
+    return lookAgain(reopened)
+  }
+
+  return {
+    send: (row) => alone(row, () => submit(row)),
+    async reconcile() {
+      const before = now() - (engine === 'sqlite' ? 0 : LEASE_MS)
+      try {
+        const open = await book.listOpen({ before, limit: BATCH })
+        for (const row of open) await alone(row, () => lookAgain(row))
+        const settled = await book.listSettled({ since: now() - REORG_WINDOW_MS, limit: BATCH })
+        for (const row of settled) await alone(row, () => lookAtSettled(row))
+      } catch (thrown) {
+        log.error({ err: thrown }, `${noun}s could not be looked at`)
+      }
+    },
+  }
+}
