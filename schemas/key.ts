@@ -7,6 +7,9 @@ export const KeyRecord = z.strictObject({
   account_id: z.string(),
   label: z.string(),
   admin: z.boolean().describe('May grant credits, open accounts and rotate the authority'),
+  role: z
+    .enum(['operator', 'seller'])
+    .describe('A seller key opens what a seller does with its own offers, and nothing else'),
   created_at: Timestamp,
   revoked_at: Timestamp.nullable(),
 })

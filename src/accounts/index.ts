@@ -33,7 +33,7 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
     async createAccount({ name, label, admin }) {
       const createdAt = now()
       const account = { id: newId('acct', createdAt), name, createdAt }
-      const { key, token } = mintKey({ accountId: account.id, label, admin, createdAt })
+      const { key, token } = mintKey({ accountId: account.id, label, admin, role: 'operator', createdAt })
       await store.createAccount({
         account,
         key,
@@ -46,7 +46,7 @@ export function createAccounts(parts: { store: Store; freeCredits: number; now: 
     async createKey({ accountId, label }) {
       // Being an administrator is a property of the account: its keys differ in label and life only.
       const admin = (await listLiveAdminKeys(store, accountId)).length > 0
-      const { key, token } = mintKey({ accountId, label, admin, createdAt: now() })
+      const { key, token } = mintKey({ accountId, label, admin, role: 'operator', createdAt: now() })
       if (!(await store.addKey({ key, keyHash: hashToken(token) }))) throw accountNotFound()
       return { key, token: new Secret(token) }
     },
@@ -83,7 +83,8 @@ const accountNotFound = () =>
     'There is no account of this id. `GET /v1/keys` lists keys with theirs.',
   )
 
-function mintKey(input: Pick<ServiceKey, 'accountId' | 'label' | 'admin' | 'createdAt'>) {
+/** A key that nothing knows yet, and its token, which is shown once. */
+export function mintKey(input: Pick<ServiceKey, 'accountId' | 'label' | 'admin' | 'role' | 'createdAt'>) {
   const key: ServiceKey = { id: newId('key', input.createdAt), ...input, revokedAt: null }
   return { key, token: newToken('sk') }
 }

@@ -8,6 +8,7 @@ export const toKeyRecord = (key: ServiceKey): KeyRecord => ({
   account_id: key.accountId,
   label: key.label,
   admin: key.admin,
+  role: key.role,
   created_at: new Date(key.createdAt).toISOString(),
   revoked_at: key.revokedAt === null ? null : new Date(key.revokedAt).toISOString(),
 })

@@ -59,6 +59,7 @@ async function createFirstAccount(
       accountId: account.id,
       label: 'first key',
       admin: true,
+      role: 'operator',
       createdAt,
       revokedAt: null,
     },

@@ -3,6 +3,7 @@ import { createAudit } from '../audit/index.ts'
 import { transactionPolicyDocument } from '../commerce/policy/document.ts'
 import { egressPolicyDocument } from '../egress/policy.ts'
 import { paymentPolicyDocument } from '../payments/policy.ts'
+import { marketSettingsDocument } from '../market/settings.ts'
 import { hideNames } from '../commerce/secrets/places.ts'
 import { type CallPath, createCallPath } from '../core/call.ts'
 import { createDebits } from '../core/debits.ts'
@@ -48,7 +49,12 @@ export async function openServices(
   const audit = createAudit({
     ...platform,
     ...platform.addresses,
-    policies: [egressPolicyDocument, transactionPolicyDocument, paymentPolicyDocument],
+    policies: [
+      egressPolicyDocument,
+      transactionPolicyDocument,
+      paymentPolicyDocument,
+      marketSettingsDocument,
+    ],
   })
   lifetime.onClose(() => audit.close())
   const { egress, ...broker } = createBroker(platform, payments, options)

@@ -12,6 +12,7 @@ const EVENTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   key_invalid: 'sign_in.failed',
   capability_invalid: 'sign_in.failed',
   admin_required: 'access.denied',
+  operator_required: 'access.denied',
   scope_denied: 'scope.denied',
   target_blocked: 'target.refused',
   permit_invalid: 'permit.rejected',

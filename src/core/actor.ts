@@ -4,6 +4,7 @@ import type { Caller } from './caller.ts'
 
 const KINDS = {
   operator: 'service_key',
+  seller: 'service_key',
   agent: 'capability',
   email: 'email_key',
   anonymous: 'anonymous',

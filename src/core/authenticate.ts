@@ -1,6 +1,6 @@
 // Decides who is calling from the tokens a door found. A door only finds tokens; it never judges them.
 import { GatewayError } from './errors.ts'
-import type { Caller, CallerKind } from './caller.ts'
+import type { Caller, CallerKind, Operator, Seller } from './caller.ts'
 import type { Store } from '../store/ports.ts'
 import { hashToken, parseToken, type TokenKind } from '../lib/tokens.ts'
 
@@ -22,13 +22,18 @@ const NO_CAPABILITY =
 const NOT_A_SERVICE_KEY =
   'A service key (agw_sk_…) operates the account and is not accepted here. It issues the capability that is: ' +
   'POST /v1/egress/capabilities. '
+const ONLY_SELLER =
+  'This service key belongs to a seller and opens what is below /v1/marketplace/seller only. Use a key of an operator here.'
 const NO_KEY = 'Send a service key (agw_sk_…) as `Authorization: Bearer`.'
+const NO_SELLER_KEY =
+  'Send the service key (agw_sk_…) of your seller as `Authorization: Bearer`: POST /v1/marketplace/sellers gives one.'
 const NO_EMAIL_KEY =
   'Send an email key (agw_ek_…) as `Authorization: Bearer`: POST /v1/keys/free makes one. A service key is accepted too.'
 const ONLY_EMAIL = 'An email key (agw_ek_…) is for email verification only.'
 
 /**
- * @throws {GatewayError} 401 key_required, key_invalid, capability_required, capability_invalid; 403 admin_required
+ * A seller's key opens the tools of sellers. At a tool for everybody its holder is nobody in particular, as the holder of an email key is.
+ * @throws {GatewayError} 401 key_required, key_invalid, capability_required, capability_invalid; 403 admin_required, operator_required
  */
 export async function authenticate(
   required: CallerKind,
@@ -49,6 +54,9 @@ export async function authenticate(
       if (key !== undefined) return operator(key, context)
       if (emailKey === undefined) throw new GatewayError('key_required', NO_EMAIL_KEY)
       return emailUser(emailKey, context)
+    case 'seller':
+      if (key === undefined) throw new GatewayError('key_required', instead + NO_SELLER_KEY)
+      return holder(key, context)
     case 'capability':
       if (capability === undefined)
         throw new GatewayError(
@@ -69,11 +77,14 @@ export async function authenticate(
       if (capability !== undefined) return agent(capability, context)
       throw new GatewayError('key_required', `${instead}${NO_KEY} A capability is accepted here too.`)
     case 'anyone':
-      if (key !== undefined) return operator(key, context)
+      if (key !== undefined) {
+        const caller = await holder(key, context)
+        return caller.kind === 'operator' ? caller : anonymous(context)
+      }
       if (capability !== undefined) return agent(capability, context)
       // An email key belongs to no account, so its holder is nobody here; a wrong one is refused all the same.
       if (emailKey !== undefined) await emailUser(emailKey, context)
-      return { kind: 'anonymous', id: 'anonymous', address: context.address }
+      return anonymous(context)
   }
 }
 
@@ -85,16 +96,33 @@ function kindOfBearer(bearer: string | undefined): TokenKind | undefined {
   return undefined
 }
 
+const anonymous = ({ address }: { address: string }): Extract<Caller, { kind: 'anonymous' }> => ({
+  kind: 'anonymous',
+  id: 'anonymous',
+  address,
+})
+
 async function operator(
   token: string,
+  context: { store: AuthenticationStore; address: string },
+): Promise<Operator> {
+  const caller = await holder(token, context)
+  if (caller.kind === 'seller') throw new GatewayError('operator_required', ONLY_SELLER)
+  return caller
+}
+
+/** Whoever holds this service key, in the role that the key has. */
+async function holder(
+  token: string,
   { store, address }: { store: AuthenticationStore; address: string },
-): Promise<Caller & { kind: 'operator' }> {
+): Promise<Operator | Seller> {
   const key = parseToken(token)?.kind === 'sk' ? await store.findKey(hashToken(token)) : undefined
   if (!key)
     throw new GatewayError(
       'key_invalid',
       'This service key is mistyped, revoked or of another installation. Use one that `agent-gateway keys create` printed here.',
     )
+  if (key.role === 'seller') return { kind: 'seller', id: key.id, accountId: key.accountId, address }
   return { kind: 'operator', id: key.id, accountId: key.accountId, admin: key.admin, address }
 }
 

@@ -80,9 +80,10 @@ export interface CallPath {
   /**
    * Finds out who asks for something that a door answers itself, such as a list, within the same limits as a call.
    * @param what names the limit
+   * @param wanted tells sellers from strangers where it is `seller`, and then needs a service key
    * @throws {GatewayError} key_invalid, capability_invalid, rate_limited
    */
-  admit(what: string, tokens: PresentedTokens, address: string): Promise<Caller>
+  admit(what: string, tokens: PresentedTokens, address: string, wanted?: 'anyone' | 'seller'): Promise<Caller>
   /**
    * Most bytes of the body that this caller may send to the tool. Whoever it is is found out, and counted, before they are read.
    * @throws {GatewayError} as `admit`, and capability_required and the like where the tool is not for everybody
@@ -152,6 +153,9 @@ export function createCallPath(parts: CallPathParts): CallPath {
     switch (caller.kind) {
       case 'anonymous':
         return parts.limiter.take(what, caller.address, PER_MINUTE.anonymous)
+      // Everybody may register, so a key of this kind buys no larger allowance than an address has.
+      case 'seller':
+        return parts.limiter.take(what, caller.id, PER_MINUTE.anonymous)
       case 'agent':
         return parts.limiter.take(what, caller.capability.rootId, PER_MINUTE.known)
       default:
@@ -227,8 +231,8 @@ export function createCallPath(parts: CallPathParts): CallPath {
     drain() {
       draining = true
     },
-    async admit(what, tokens, address) {
-      const caller = await identify('anyone', tokens, address)
+    async admit(what, tokens, address, wanted = 'anyone') {
+      const caller = await identify(wanted, tokens, address)
       const rate = await count(what, caller)
       if (rate?.exceeded) throw rateLimited(rate)
       return caller

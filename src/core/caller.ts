@@ -17,6 +17,13 @@ export type Caller =
       readonly capability: HeldCapability
       readonly address: string
     }
+  /** Holder of a seller's key: it acts for the seller of its account, and opens nothing else of it. */
+  | {
+      readonly kind: 'seller'
+      readonly id: string
+      readonly accountId: string
+      readonly address: string
+    }
   /** Holder of a free key of email verification: of no account. */
   | { readonly kind: 'email'; readonly id: string; readonly address: string }
 
@@ -24,12 +31,21 @@ export type Caller =
  * The kinds of caller that a tool may ask for.
  * `anyone`: no token needed; `capability`: an agent's capability; `operator`: a service key;
  * `admin`: the service key of the installation's first account; `account`: service key or capability;
- * `email`: a free key of email verification, or a service key.
+ * `email`: a free key of email verification, or a service key; `seller`: a seller's key, or a service key whose account has a seller.
  */
-export const CALLER_KINDS = ['anyone', 'capability', 'operator', 'admin', 'account', 'email'] as const
+export const CALLER_KINDS = [
+  'anyone',
+  'capability',
+  'operator',
+  'admin',
+  'account',
+  'email',
+  'seller',
+] as const
 export type CallerKind = (typeof CALLER_KINDS)[number]
 
 export type Operator = Extract<Caller, { kind: 'operator' }>
+export type Seller = Extract<Caller, { kind: 'seller' }>
 export type Agent = Extract<Caller, { kind: 'agent' }>
 
 /** The callers that authentication lets through for each kind: the type of `context.caller` in a handler. */
@@ -40,5 +56,6 @@ export interface CallersOf {
   readonly admin: Operator & { readonly admin: true }
   readonly account: Operator | Agent
   readonly email: Extract<Caller, { kind: 'email' }> | Operator
+  readonly seller: Seller | Operator
 }
 export type CallerOf<K extends CallerKind> = CallersOf[K]

@@ -34,6 +34,7 @@ export const ERRORS = {
   settlement_failed: { status: 402, title: 'The payment could not be settled' },
   // 403
   scope_denied: { status: 403, title: 'Not within the scope' },
+  operator_required: { status: 403, title: "An operator's key is required" },
   admin_required: { status: 403, title: 'An administrator key is required' },
   sign_in_refused: { status: 403, title: 'The signature does not show who paid' },
   target_blocked: { status: 403, title: 'The target may not be reached' },

@@ -64,6 +64,9 @@ function holdersOf(caller: Caller): { readonly one: string; readonly all: string
       return { one: caller.capability.rootId, all: `account ${caller.accountId}` }
     case 'operator':
       return { one: caller.id, all: `account ${caller.accountId}` }
+    // Everybody may register as a seller, so that all of them are one account too.
+    case 'seller':
+      return { one: caller.id, all: 'sellers' }
     case 'email':
       return { one: caller.id, all: 'email keys' }
   }

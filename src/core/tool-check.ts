@@ -10,7 +10,7 @@ const REQUIRED = {
   input: 'z.strictObject({ … })',
   output: 'z.strictObject({ … })',
   price: 'free, credits(…) or x402(…)',
-  caller: "'anyone', 'capability', 'account', 'operator', 'admin' or 'email'",
+  caller: "'anyone', 'capability', 'account', 'operator', 'admin', 'email' or 'seller'",
   effects: '{ readOnly: …, idempotent: …, openWorld: … }',
   rest: '{ method, path, operationId }',
   errors: '[], or the codes that it throws',
@@ -32,6 +32,13 @@ export function checkTool(tool: AnyTool): void {
   if (problem !== undefined) throw new Error(`${tool.name}: ${problem}`)
 }
 
+/** Callers that no credits are taken from: those of a seller are none. */
+const WITHOUT_CREDITS = {
+  anyone: 'anybody',
+  email: 'a holder of an email key',
+  seller: 'a seller',
+} as const
+
 function findProblem(tool: AnyTool): string | undefined {
   const { name, price, effects, caller, doors, skills, rest, output } = tool
   if (!/^gateway[._][a-z0-9_.]{1,40}$/.test(name))
@@ -49,8 +56,12 @@ function findProblem(tool: AnyTool): string | undefined {
   if (reads && !effects.readOnly)
     return `GET ${reads.path} may be repeated by anything on the way: write method POST, or \`readOnly: true\` if it is true`
 
-  if (price.kind === 'credits' && price.taken === 'call' && (caller === 'anyone' || caller === 'email'))
-    return `${caller === 'anyone' ? 'anybody' : 'a holder of an email key'} has no account that pays credits: write caller 'account', 'capability' or 'operator', or the price x402(…)`
+  if (
+    price.kind === 'credits' &&
+    price.taken === 'call' &&
+    (caller === 'anyone' || caller === 'email' || caller === 'seller')
+  )
+    return `${WITHOUT_CREDITS[caller]} has no account that pays credits: write caller 'account', 'capability' or 'operator', or the price x402(…)`
   if (price.kind !== 'free' && !(output instanceof z.ZodObject))
     return 'what is paid for is answered with a receipt or a balance: write an object as `output`'
   const loose = findLoose(output)

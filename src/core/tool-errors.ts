@@ -28,10 +28,11 @@ const BY_CALLER: Readonly<Record<CallerKind, readonly ErrorCode[]>> = {
   // A token is optional, but a wrong one is refused.
   anyone: ['key_invalid', 'capability_invalid'],
   capability: ['capability_required', 'capability_invalid'],
-  operator: ['key_required', 'key_invalid'],
-  admin: ['key_required', 'key_invalid', 'admin_required'],
-  account: ['key_required', 'key_invalid', 'capability_invalid'],
-  email: ['key_required', 'key_invalid'],
+  operator: ['key_required', 'key_invalid', 'operator_required'],
+  admin: ['key_required', 'key_invalid', 'operator_required', 'admin_required'],
+  account: ['key_required', 'key_invalid', 'operator_required', 'capability_invalid'],
+  email: ['key_required', 'key_invalid', 'operator_required'],
+  seller: ['key_required', 'key_invalid'],
 }
 
 /** Every code the route can answer with, in the order of the table. */

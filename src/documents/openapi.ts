@@ -298,10 +298,15 @@ const SECURITY: Readonly<Record<AnyTool['caller'], readonly Json[]>> = {
   admin: [{ serviceKey: [] }],
   account: [{ serviceKey: [] }, { capability: [] }, { capabilityHeader: [] }],
   email: [{ emailKey: [] }, { serviceKey: [] }],
+  seller: [{ serviceKey: [] }],
 }
 
 const SECURITY_SCHEMES = {
-  serviceKey: { type: 'http', scheme: 'bearer', description: 'Service key of an operator (agw_sk_…)' },
+  serviceKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Service key of an operator or a seller (agw_sk_…)',
+  },
   emailKey: {
     type: 'http',
     scheme: 'bearer',

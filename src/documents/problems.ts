@@ -86,6 +86,8 @@ export const HELP: Readonly<Record<ErrorCode, string>> = {
     'payment. Or ask the operator, as `top_up` says. Then send the request again.',
   payment_required: 'Pay one of the offers in `accepts` and repeat the identical request with its payment.',
   scope_denied: 'The host, path or method is outside what was granted. `detail` says which scope refused.',
+  operator_required:
+    'This key belongs to a seller, and opens what is below /v1/marketplace/seller only. Use a service key of an operator here.',
   admin_required: "Use the service key of the installation's first account.",
   target_blocked:
     'The gateway does not reach private or local addresses, or ports that are not allowed. Use a public HTTPS target.',

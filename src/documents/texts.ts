@@ -13,6 +13,7 @@ const WHO: Readonly<Record<AnyTool['caller'], string>> = {
   admin: 'administrator key',
   account: 'service key or capability',
   email: 'email key (free) or service key',
+  seller: "seller's key",
 }
 
 /** The table in README.md. */
@@ -43,7 +44,8 @@ export function agentText(registry: Registry, addresses: Addresses): string {
 type Detail = (theirs: Registry['tools']) => readonly string[]
 
 /** Operators read the documentation: their tools are here for completeness, and give up room before those of agents do. */
-const isForOperators = (tool: AnyTool) => tool.caller === 'operator' || tool.caller === 'admin'
+const isForOperators = (tool: AnyTool) =>
+  tool.caller === 'operator' || tool.caller === 'admin' || tool.caller === 'seller'
 const namesOf: Detail = (theirs) => [theirs.map(({ tool }) => tool.name).join(' ')]
 
 const DETAILS: readonly Detail[] = [
@@ -118,6 +120,7 @@ const HOLDERS: Readonly<Record<AnyTool['caller'], string>> = {
   email: 'Email key or service key',
   operator: 'Service key (POST, paths below /v1)',
   admin: 'Administrator key (same)',
+  seller: "Seller's key (POST /v1/marketplace/sellers gives one)",
 }
 const CALLERS = Object.keys(HOLDERS) as AnyTool['caller'][]
 

@@ -235,6 +235,72 @@ const EVENTS = {
         credential_ids: list(rotation.credentialIds),
       },
     },
+
+  createSeller: (created, { seller, opening }) =>
+    created.ok
+      ? {
+          chain: seller.accountId,
+          at: seller.createdAt,
+          event: 'seller.registered',
+          ...about('seller', seller.id),
+          detail: { payout_address: seller.payoutAddress, key_id: opening?.key.id ?? null },
+        }
+      : undefined,
+  replaceSellerKeys: (isReplaced, { key, now }) =>
+    isReplaced
+      ? {
+          chain: key.accountId,
+          at: now,
+          event: 'seller.keys_replaced',
+          ...about('key', key.id),
+        }
+      : undefined,
+  updateSeller: (seller, { now }) =>
+    seller && {
+      chain: seller.accountId,
+      at: now,
+      event: 'seller.edited',
+      ...about('seller', seller.id),
+      detail: { payout_address: seller.payoutAddress, version: seller.version },
+    },
+  setSellerState: (seller, { now }) =>
+    seller && {
+      chain: INSTALLATION_CHAIN,
+      at: now,
+      event: seller.state === 'suspended' ? 'seller.suspended' : 'seller.reinstated',
+      ...about('seller', seller.id),
+    },
+  proveHost: (proven, { sellerId, host, method, signature, now }) =>
+    proven.ok
+      ? {
+          chain: INSTALLATION_CHAIN,
+          at: now,
+          event: 'seller.host_proven',
+          ...about('seller', sellerId),
+          detail: { host, method, payout_address: signature.address },
+        }
+      : undefined,
+  lapseHost: ({ changed, paused }, { sellerId, host, problem, now }) =>
+    changed
+      ? {
+          chain: INSTALLATION_CHAIN,
+          at: now,
+          event: 'seller.host_lapsed',
+          ...about('seller', sellerId),
+          detail: { host, problem, paused },
+        }
+      : undefined,
+  // The seller's own steps are no events: it could fill the log with them.
+  setListingState: (listing, { from, to, approvedAt, now }) =>
+    listing && (approvedAt !== undefined || to === 'suspended' || from.includes('suspended'))
+      ? {
+          chain: INSTALLATION_CHAIN,
+          at: now,
+          event: `listing.${to === 'suspended' ? 'suspended' : from.includes('suspended') ? 'reinstated' : 'approved'}`,
+          ...about('listing', `${listing.sellerId}/${listing.serviceId}`),
+          detail: { version: listing.version },
+        }
+      : undefined,
 } as const satisfies Describe
 
 /** Commands that say who may do what, or clean up after the dead, and are no events of their own. */

@@ -9,85 +9,9 @@ import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
 import { marketMoneyTables } from './market-money-tables.ts'
-import { refundTables, watchedClaims } from './payment-tables.ts'
+import { marketSellerTables } from './market-seller-tables.ts'
+import { paymentTables, refundTables, watchedClaims } from './payment-tables.ts'
 import { listLater, unclusterTexts, widenLedgerKinds } from './table-rebuilds.ts'
-
-const paymentTables = ({ id, int, bytes, clustered, plain }: Dialect): readonly string[] => [
-  // A payment buys credits once, whatever else goes wrong.
-  `CREATE UNIQUE INDEX ledger_purchases ON ledger_entries (reference) WHERE kind = 'purchase' AND amount > 0`,
-  // The table is not clustered: an index entry then names its row with four bytes instead of a whole id.
-  `CREATE TABLE payment_claims (
-    id ${id} PRIMARY KEY,
-    origin TEXT NOT NULL CHECK (origin IN ('tool', 'settle')),
-    network TEXT NOT NULL,
-    asset TEXT NOT NULL,
-    payer TEXT NOT NULL,
-    nonce TEXT NOT NULL,
-    pay_to TEXT NOT NULL,
-    amount TEXT NOT NULL,
-    valid_before ${int},
-    state TEXT NOT NULL CHECK (
-      state IN ('claimed', 'submitted', 'pending', 'settled', 'failed', 'canceled', 'unknown')
-    ),
-    tool TEXT NOT NULL,
-    method TEXT NOT NULL,
-    resource TEXT NOT NULL,
-    request_digest TEXT NOT NULL,
-    requirement_digest TEXT NOT NULL,
-    presentation_digest TEXT NOT NULL,
-    identifier TEXT,
-    purchase_account_id ${id},
-    purchase_credits ${int} CHECK (purchase_credits > 0),
-    account_id ${id},
-    boot_id ${id} NOT NULL,
-    payment_key ${bytes},
-    identifier_key ${bytes},
-    upstream TEXT,
-    tx TEXT,
-    reason TEXT,
-    result_sha256 TEXT,
-    receipt_id ${id},
-    created_at ${int} NOT NULL,
-    submitted_at ${int},
-    finished_at ${int},
-    looked_at ${int} NOT NULL DEFAULT 0,
-    CHECK ((state = 'canceled') = (payment_key IS NULL)),
-    CHECK ((purchase_account_id IS NULL) = (purchase_credits IS NULL))
-  ) ${plain}`,
-  `CREATE UNIQUE INDEX claims_payment ON payment_claims (payment_key) WHERE payment_key IS NOT NULL`,
-  `CREATE UNIQUE INDEX claims_identifier ON payment_claims (identifier_key) WHERE identifier_key IS NOT NULL`,
-  `CREATE INDEX claims_unfinished ON payment_claims (boot_id, id) WHERE state IN ('claimed', 'submitted')`,
-  `CREATE INDEX claims_doubtful ON payment_claims (looked_at, id, state) WHERE state IN ('pending', 'unknown')`,
-  `CREATE TABLE claim_results (
-    claim_id ${id} PRIMARY KEY,
-    json TEXT NOT NULL,
-    sha256 TEXT NOT NULL,
-    expires_at ${int} NOT NULL
-  ) ${plain}`,
-  `CREATE INDEX claim_results_expiry ON claim_results (expires_at)`,
-  `CREATE TABLE settlement_counters (
-    holder ${id} NOT NULL,
-    month TEXT NOT NULL,
-    used ${int} NOT NULL CHECK (used >= 0),
-    PRIMARY KEY (holder, month)
-  ) ${clustered}`,
-  `CREATE INDEX settlement_counters_month ON settlement_counters (month)`,
-  `CREATE TABLE settlement_takes (
-    claim_id ${id} PRIMARY KEY,
-    holder ${id} NOT NULL,
-    month TEXT NOT NULL,
-    account_id ${id},
-    paid_by TEXT NOT NULL CHECK (paid_by IN ('allowance', 'credits'))
-  ) ${clustered}`,
-  `CREATE INDEX settlement_takes_month ON settlement_takes (month)`,
-  `CREATE TABLE quotes (
-    id ${id} PRIMARY KEY,
-    jws TEXT NOT NULL,
-    created_at ${int} NOT NULL,
-    expires_at ${int} NOT NULL
-  ) ${clustered}`,
-  `CREATE INDEX quotes_expiry ON quotes (expires_at)`,
-]
 
 const actionTables = ({ id, int, clustered, plain }: Dialect): readonly string[] => [
   // `''` where there is no capability or no credential: SQLite could drop NOT NULL only by copying the table.
@@ -414,6 +338,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   wipeRevoked,
   marketMoneyTables,
   marketTrustTables,
+  marketSellerTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

@@ -39,7 +39,15 @@ test('a task survives a restart, one at work ends with a message, and the list h
   const first = await start()
   await first.store.createAccount({
     account: { id: 'acct_a', name: 'a', createdAt: 0 },
-    key: { id: 'key_a', accountId: 'acct_a', label: '', admin: false, createdAt: 0, revokedAt: null },
+    key: {
+      id: 'key_a',
+      accountId: 'acct_a',
+      label: '',
+      admin: false,
+      role: 'operator',
+      createdAt: 0,
+      revokedAt: null,
+    },
     keyHash: hashToken(KEY_A),
     grant: { transactionId: 'txn_a', amount: 1, reference: 'free' },
   })

@@ -7,6 +7,7 @@ import {
   adminKey,
   capability,
   operatorKey,
+  sellerKey,
   startMcpGateway,
   type TestGateway,
   testTools,
@@ -169,6 +170,7 @@ describe.each(eras)('in the %s era', (era, call) => {
       expect(await list(capability)).toEqual(everyone)
       expect(await list(`${operatorKey.slice(0, -1)}x`)).toEqual(everyone)
       expect(await list(operatorKey)).toEqual([...everyone, 'gateway.test.operator'])
+      expect(await list(sellerKey)).toEqual([...everyone, 'gateway.test.seller'])
       expect(await list(adminKey)).toEqual([...everyone, 'gateway.test.operator', 'gateway.test.admin'])
     },
   )

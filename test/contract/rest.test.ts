@@ -107,7 +107,15 @@ beforeAll(async () => {
   gateway = await startRestHarness({
     tools: [echo, shout, stuck, broken, balance],
     keys: {
-      [key]: { id: 'key_1', accountId: 'acct_1', label: '', admin: true, createdAt: 0, revokedAt: null },
+      [key]: {
+        id: 'key_1',
+        accountId: 'acct_1',
+        label: '',
+        admin: true,
+        role: 'operator',
+        createdAt: 0,
+        revokedAt: null,
+      },
     },
     store: {
       findCapability: async (hash) =>

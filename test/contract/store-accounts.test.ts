@@ -10,6 +10,7 @@ const keyOf = (accountId: string, over: Partial<ServiceKey> = {}): ServiceKey =>
   accountId,
   label: 'another',
   admin: true,
+  role: 'operator',
   createdAt: NOW,
   revokedAt: null,
   ...over,

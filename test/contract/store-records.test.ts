@@ -182,6 +182,7 @@ describe.each(ENGINES)('records in %s', (engine) => {
       accountId: id,
       label: 'x',
       admin: false,
+      role: 'operator' as const,
       createdAt: NOW,
       revokedAt: null,
     })

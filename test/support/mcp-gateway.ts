@@ -27,12 +27,14 @@ import { noCredits, noGate } from './no-gate.ts'
 export const adminKey = newToken('sk', Buffer.alloc(32, 1))
 export const operatorKey = newToken('sk', Buffer.alloc(32, 2))
 export const capability = newToken('cap', Buffer.alloc(32, 3))
+export const sellerKey = newToken('sk', Buffer.alloc(32, 4))
 
 const key = (id: string, admin: boolean): ServiceKey => ({
   id,
   accountId: 'acct_test',
   label: id,
   admin,
+  role: 'operator',
   createdAt: 0,
   revokedAt: null,
 })
@@ -59,7 +61,9 @@ const testStore: AuthenticationStore = {
       ? key('key_admin', true)
       : hash.equals(hashToken(operatorKey))
         ? key('key_operator', false)
-        : undefined,
+        : hash.equals(hashToken(sellerKey))
+          ? { ...key('key_seller', false), role: 'seller' }
+          : undefined,
   findEmailKey: () => Promise.resolve(undefined),
   findCapability: async (hash) => (hash.equals(hashToken(capability)) ? agent : undefined),
 }
@@ -170,6 +174,7 @@ export function testTools(): { tools: AnyTool[]; seen: Seen } {
     whoami('capability', 'gateway.test.agent'),
     whoami('operator', 'gateway.test.operator'),
     whoami('admin', 'gateway.test.admin'),
+    whoami('seller', 'gateway.test.seller'),
   ]
   return { tools: tools as unknown as AnyTool[], seen: { started: start.happened, aborted: abort.happened } }
 }

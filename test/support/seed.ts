@@ -15,7 +15,15 @@ export async function seedAccount(store: Store, credits: number): Promise<string
   const account = { id: newId('acct'), name: 'test', createdAt }
   await store.createAccount({
     account,
-    key: { id: newId('key'), accountId: account.id, label: 'test', admin: true, createdAt, revokedAt: null },
+    key: {
+      id: newId('key'),
+      accountId: account.id,
+      label: 'test',
+      admin: true,
+      role: 'operator',
+      createdAt,
+      revokedAt: null,
+    },
     keyHash: hashToken(newToken('sk')),
     grant: { transactionId: newId('txn'), amount: credits, reference: 'seed' },
   })

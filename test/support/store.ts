@@ -116,6 +116,7 @@ export async function addAccount(store: Store, credits: number): Promise<string>
       accountId: id,
       label: 'first',
       admin: false,
+      role: 'operator',
       createdAt: NOW,
       revokedAt: null,
     },

@@ -23,7 +23,14 @@ export function createMemoryTaskStore(): MemoryTaskStore {
     rows,
     failSaves: false,
     addKey(token, key) {
-      const defaults = { id: `key_${keys.size}`, label: '', admin: false, createdAt: 0, revokedAt: null }
+      const defaults = {
+        id: `key_${keys.size}`,
+        label: '',
+        admin: false,
+        role: 'operator' as const,
+        createdAt: 0,
+        revokedAt: null,
+      }
       keys.set(hex(token), { ...defaults, ...key })
     },
     addCapability(token, capability) {

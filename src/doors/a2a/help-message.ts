@@ -33,7 +33,9 @@ export function createHelpMessage(table: SkillTable, extensionUri: string): Writ
 
 /** Operators have the card of their own; agents cannot call these. */
 export const isForAgents = (skill: Skill) =>
-  skill.entry.tool.caller !== 'operator' && skill.entry.tool.caller !== 'admin'
+  skill.entry.tool.caller !== 'operator' &&
+  skill.entry.tool.caller !== 'admin' &&
+  skill.entry.tool.caller !== 'seller'
 
 const NEEDS = {
   anyone: '',
@@ -42,6 +44,7 @@ const NEEDS = {
   email: 'needs an email key, agw_ek_…, as Authorization: Bearer; POST /v1/keys/free makes one',
   operator: 'needs a service key',
   admin: 'needs an administrator key',
+  seller: "needs a seller's key",
 } as const
 
 /** An example that fits this very skill, where a tool publishes several. */

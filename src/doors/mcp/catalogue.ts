@@ -1,4 +1,4 @@
-// The list of tools as a connection is shown it, serialised once at start: {dotted, portable} x {public, operator, admin} x {2025, 2026}.
+// The list of tools as a connection is shown it, serialised once at start: {dotted, portable} x {public, seller, operator, admin} x {2025, 2026}.
 import { API_VERSION } from '../../core/config.ts'
 import type { JsonSchema, RegisteredTool, Registry } from '../../core/registry.ts'
 import type { Addresses } from '../../core/config.ts'
@@ -11,9 +11,9 @@ import { type JsonObject, META } from './wire.ts'
 
 export type Era = 'legacy' | 'modern'
 /** The service key on the connection decides this; no key is `public`. */
-export type Audience = 'public' | 'operator' | 'admin'
+export type Audience = 'public' | 'seller' | 'operator' | 'admin'
 
-const AUDIENCES: readonly Audience[] = ['public', 'operator', 'admin']
+const AUDIENCES: readonly Audience[] = ['public', 'seller', 'operator', 'admin']
 /** The list changes with a new version only; private, because it depends on the key and on the client. */
 export const LIST_TTL_MS = 300_000
 
@@ -98,7 +98,9 @@ const paymentExtension = (served: readonly RegisteredTool[]) =>
 
 function isShown({ tool }: RegisteredTool, audience: Audience): boolean {
   if (tool.caller === 'admin') return audience === 'admin'
-  return tool.caller !== 'operator' || audience !== 'public'
+  // An operator that sells calls them too, but most do not: its list is long enough without them.
+  if (tool.caller === 'seller') return audience === 'seller'
+  return tool.caller !== 'operator' || audience === 'operator' || audience === 'admin'
 }
 
 function describe({ tool, portableName, ...schemas }: RegisteredTool, spelling: Spelling): ToolEntry {

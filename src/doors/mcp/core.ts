@@ -27,9 +27,10 @@ export function createCore(parts: DoorParts, extension: McpExtension | undefined
 
     /** An invalid key shows the public list: what is wrong with it is said where it is used. */
     async audienceOf({ tokens, address }) {
-      const key = tokens.bearer?.startsWith('agw_sk_') ? { bearer: tokens.bearer } : {}
+      const key: { bearer?: string } = tokens.bearer?.startsWith('agw_sk_') ? { bearer: tokens.bearer } : {}
       try {
-        const caller = await parts.calls.admit('tools/list', key, address)
+        const caller = await parts.calls.admit('tools/list', key, address, key.bearer ? 'seller' : 'anyone')
+        if (caller.kind === 'seller') return 'seller'
         return caller.kind !== 'operator' ? 'public' : caller.admin ? 'admin' : 'operator'
       } catch (thrown) {
         if (thrown instanceof GatewayError && thrown.status === 401) return 'public'

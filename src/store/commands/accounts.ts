@@ -6,15 +6,15 @@ import { selectPage } from '../page.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { Account, ServiceKey, LedgerEntry } from '../ports/accounts.ts'
 
-const keyFields = ['id', 'accountId', 'label', 'admin', 'createdAt', 'revokedAt']
+const keyFields = ['id', 'accountId', 'label', 'admin', 'role', 'createdAt', 'revokedAt']
 const KEY = columns(keyFields)
 type KeyRow = Omit<ServiceKey, 'admin'> & { admin: number }
 const toKey = (row: KeyRow): ServiceKey => ({ ...row, admin: row.admin === 1 })
 
 const INSERT_KEY = insertInto('service_keys', [...keyFields, 'keyHash'])
-function* insertKey(key: ServiceKey, keyHash: Buffer): Command<void> {
-  const { id, accountId, label, admin, createdAt, revokedAt } = key
-  yield* all(INSERT_KEY, id, accountId, label, admin ? 1 : 0, createdAt, revokedAt, keyHash)
+export function* insertKey(key: ServiceKey, keyHash: Buffer): Command<void> {
+  const { id, accountId, label, admin, role, createdAt, revokedAt } = key
+  yield* all(INSERT_KEY, id, accountId, label, admin ? 1 : 0, role, createdAt, revokedAt, keyHash)
 }
 
 /** Creates the account with its first key and its one-time free credits. Fails on a duplicate key hash. */

@@ -19,6 +19,10 @@ import * as marketLedger from './market-ledger.ts'
 import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
 import * as marketTrust from './market-trust.ts'
+import * as marketEvents from './market-events.ts'
+import * as marketHosts from './market-hosts.ts'
+import * as marketListings from './market-listings.ts'
+import * as marketSellers from './market-sellers.ts'
 import * as mintedTokens from './minted-tokens.ts'
 import * as permits from './permits.ts'
 import * as reconciliations from './reconciliations.ts'
@@ -63,6 +67,10 @@ export const commands = definitionsOf({
   ...marketLedger,
   ...marketSales,
   ...marketTrust,
+  ...marketEvents,
+  ...marketHosts,
+  ...marketListings,
+  ...marketSellers,
   ...mintedTokens,
   ...permits,
   ...reconciliations,

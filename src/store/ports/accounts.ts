@@ -7,12 +7,16 @@ export interface Account {
   readonly createdAt: Millis
 }
 
+/** `seller`: opens what a seller does with its own offers, and nothing else of its account. */
+export type KeyRole = 'operator' | 'seller'
+
 export interface ServiceKey {
   readonly id: string
   readonly accountId: string
   readonly label: string
   /** May grant credits, create accounts and rotate the authority. */
   readonly admin: boolean
+  readonly role: KeyRole
   readonly createdAt: Millis
   readonly revokedAt: Millis | null
 }

@@ -80,9 +80,66 @@ export interface Listing {
   readonly document: ListingDocument
   readonly state: ListingState
   readonly stateReason: string | null
+  /** Set while it is paused. What lost its proof is resumed when the proof is back, and nothing else is. */
+  readonly pausedBy: 'seller' | 'proof' | null
+  /** When the operator (or the settings) let it be sold for the first time. */
+  readonly approvedAt: Millis | null
+  /** The version whose example the upstream answered last, and when. */
+  readonly checkedVersion: number | null
+  readonly checkedAt: Millis | null
   readonly createdAt: Millis
   readonly updatedAt: Millis
 }
+
+/** A document of a listing as it once was; the price history is read from these. */
+export interface ListingVersion {
+  readonly version: number
+  readonly document: ListingDocument
+  readonly createdAt: Millis
+}
+
+/** `claimed`: not proven yet; `lapsed`: was proven, and the proof is gone or another seller has proven the host since. */
+export type HostState = 'claimed' | 'proven' | 'lapsed'
+
+/** A host that a seller says is its own. Only one seller at a time has it proven: the first. */
+export interface MarketHost {
+  readonly sellerId: SellerId
+  /** Canonical, with the port where it is not 443: `api.example.com`. */
+  readonly host: string
+  /** Random text that the host has to show. */
+  readonly challenge: string
+  readonly state: HostState
+  readonly method: 'dns' | 'well_known' | null
+  readonly signatureKind: 'eip191' | 'erc1271' | null
+  /** Signature of the origin by `payoutAddress`, as 0x hex. */
+  readonly signature: string | null
+  /** The address that signed; money of this host goes nowhere else. */
+  readonly payoutAddress: string | null
+  /** Looks in a row that could not tell, since when, and why the last one failed. */
+  readonly failures: number
+  readonly failingSince: Millis | null
+  readonly problem: string | null
+  readonly provenAt: Millis | null
+  readonly checkedAt: Millis | null
+  readonly createdAt: Millis
+}
+
+/** Something that a seller is told, in the words of Standard Webhooks; kept until it is delivered or given up. */
+export interface MarketEvent {
+  readonly id: string
+  readonly sellerId: SellerId
+  /** `listing.paused`, `payout.settled` … */
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly state: 'pending' | 'sent' | 'dropped'
+  readonly tries: number
+  readonly nextAt: Millis
+  readonly problem: string | null
+  readonly createdAt: Millis
+  readonly finishedAt: Millis | null
+}
+/** An event as the change that causes it hands it over. */
+export type NewMarketEvent = Pick<MarketEvent, 'id' | 'type' | 'data'>
 
 /** The platform's share of a sale, frozen in the offer. */
 export interface FeeTerms {

@@ -10,7 +10,12 @@ import type { Capability, EmailKey, ServiceKey } from '../../../src/store/ports.
 import { hashToken, newToken } from '../../../src/lib/tokens.ts'
 
 const NOW = 1_800_000_000_000
-const [ADMIN, OPERATOR, UNKNOWN_KEY] = [newToken('sk'), newToken('sk'), newToken('sk')]
+const [ADMIN, OPERATOR, SELLER, UNKNOWN_KEY] = [
+  newToken('sk'),
+  newToken('sk'),
+  newToken('sk'),
+  newToken('sk'),
+]
 const [AGENT, EXPIRED, REVOKED, UNKNOWN_CAP] = [
   newToken('cap'),
   newToken('cap'),
@@ -25,6 +30,7 @@ const key = (id: string, admin: boolean): ServiceKey => ({
   accountId: 'acct_1',
   label: id,
   admin,
+  role: 'operator',
   createdAt: 0,
   revokedAt: null,
 })
@@ -45,9 +51,10 @@ const capability = (id: string, expiresAt: number, revokedAt: number | null = nu
   revokedAt,
 })
 
-const keys = new Map([
+const keys = new Map<string, ServiceKey>([
   [ADMIN, key('key_admin', true)],
   [OPERATOR, key('key_operator', false)],
+  [SELLER, { ...key('key_seller', false), role: 'seller' as const }],
 ])
 const capabilities = new Map([
   [AGENT, capability('cap_live', NOW + 1)],
@@ -121,6 +128,24 @@ describe('authenticate', () => {
     ['account', 'a capability beside an email key', { capabilityHeader: AGENT, bearer: EMAIL }, 'cap_live'],
     ['capability', 'an email key', { bearer: EMAIL }, 'capability_required'],
     ['operator', 'an email key', { bearer: EMAIL }, 'key_required'],
+    ['seller', "a seller's key", { bearer: SELLER }, 'key_seller'],
+    ['seller', 'a key', { bearer: OPERATOR }, 'key_operator'],
+    ['seller', 'a capability', { bearer: AGENT }, 'key_required'],
+    ['seller', 'an email key', { bearer: EMAIL }, 'key_required'],
+    ['seller', 'nothing', {}, 'key_required'],
+    ['seller', 'an unknown key', { bearer: UNKNOWN_KEY }, 'key_invalid'],
+    ['anyone', "a seller's key", { bearer: SELLER }, 'anonymous'],
+    ['operator', "a seller's key", { bearer: SELLER }, 'operator_required'],
+    ['admin', "a seller's key", { bearer: SELLER }, 'operator_required'],
+    ['account', "a seller's key", { bearer: SELLER }, 'operator_required'],
+    ['email', "a seller's key", { bearer: SELLER }, 'operator_required'],
+    ['capability', "a seller's key", { bearer: SELLER }, 'capability_required'],
+    [
+      'account',
+      "a capability beside a seller's key",
+      { capabilityHeader: AGENT, bearer: SELLER },
+      'operator_required',
+    ],
     ['email', 'an email key', { bearer: EMAIL }, 'ek_1'],
     ['email', 'a key', { bearer: OPERATOR }, 'key_operator'],
     ['email', 'a capability', { bearer: AGENT }, 'key_required'],

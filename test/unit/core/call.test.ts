@@ -24,6 +24,7 @@ const SERVICE_KEY = {
   accountId: 'acct_1',
   label: 'k',
   admin: false,
+  role: 'operator' as const,
   createdAt: 0,
   revokedAt: null,
 }

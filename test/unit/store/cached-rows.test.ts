@@ -6,6 +6,7 @@ import { type CommandName, commandNames, type Commands, traitsOf } from '../../.
 import { sqliteCommands } from '../../../src/store/sqlite/fused.ts'
 import { type DirectStore, openDirectStore } from '../../support/direct-store.ts'
 import { addGrant, BOOT, edgeCall, execution, preparation, refundOf } from '../../support/store-actions.ts'
+import { runSellerCommands } from '../../support/market-sellers.ts'
 import {
   addCapability,
   addSetting,
@@ -216,6 +217,7 @@ beforeAll(async () => {
   run('advanceRotation', { ...rotation, change: { step: 'key_made', kid: 'k2', total: 1 } })
   run('takeOverRotation', { bootId: 'boot_next', now: NOW })
   run('finishRotation', { ...rotation, state: 'done', credentialIds: [], broken: 0 })
+  runSellerCommands(run as never)
   run('recordAuditHead', { chain: accountId, seq: 1, jws: 'a.b.c', signedAt: NOW })
 })
 afterAll(() => direct.remove())

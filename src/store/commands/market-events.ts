@@ -1,0 +1,121 @@
+// What sellers are told: written in the transaction of the change that it tells of, delivered later.
+import { all, columns, type Command, command, insertInto } from '../command.ts'
+import type { Millis, Page, PageRequest } from '../model.ts'
+import { selectPage } from '../page.ts'
+import type { MarketEvent, NewMarketEvent } from '../ports/market.ts'
+
+const fields = [
+  'id',
+  'sellerId',
+  'type',
+  'data',
+  'state',
+  'tries',
+  'nextAt',
+  'problem',
+  'createdAt',
+  'finishedAt',
+] as const
+const EVENT = columns(fields)
+type EventRow = Omit<MarketEvent, 'data'> & { data: string }
+const toEvent = (row: EventRow): MarketEvent => ({
+  ...row,
+  data: JSON.parse(row.data) as MarketEvent['data'],
+})
+
+const INSERT = `${insertInto('market_events', ['id', 'sellerId', 'type', 'data', 'state', 'nextAt', 'createdAt'])}
+  ON CONFLICT (id) DO NOTHING`
+
+/** For commands: tells a seller of the change that they make. The same id is told once. */
+export function* tellSeller(
+  sellerId: string,
+  { id, type, data }: NewMarketEvent,
+  now: Millis,
+): Command<void> {
+  yield* all(INSERT, id, sellerId, type, JSON.stringify(data), 'pending', now, now)
+}
+
+/** Tells a seller of something that no row of the market changes with. */
+export const addMarketEvent = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  sellerId: string
+  event: NewMarketEvent
+  now: Millis
+}): Command<void> {
+  yield* tellSeller(input.sellerId, input.event, input.now)
+})
+
+/**
+ * Takes up to `limit` events that are due, and puts them off until `busyUntil`: no two processes deliver one at the same time, and
+ * one that dies in between is delivered then.
+ */
+export const takeMarketEvents = command({ kind: 'transaction', touches: 'records' })(function* (input: {
+  now: Millis
+  busyUntil: Millis
+  limit: number
+}): Command<readonly MarketEvent[]> {
+  const due = yield* all<{ id: string }>(
+    `SELECT id FROM market_events WHERE state = 'pending' AND next_at <= $1 ORDER BY next_at, id LIMIT $2 FOR UPDATE`,
+    input.now,
+    input.limit,
+  )
+  const taken: MarketEvent[] = []
+  for (const { id } of due) {
+    const [row] = yield* all<EventRow>(
+      `UPDATE market_events SET next_at = $1, tries = tries + 1
+       WHERE id = $2 AND state = 'pending' AND next_at <= $3 RETURNING ${EVENT}`,
+      input.busyUntil,
+      id,
+      input.now,
+    )
+    if (row) taken.push(toEvent(row))
+  }
+  return taken
+})
+
+/** Ends a delivery: sent, given up, or to be tried again at `nextAt`. */
+export const finishMarketEvent = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  id: string
+  state: MarketEvent['state']
+  nextAt: Millis
+  problem: string | null
+  now: Millis
+}): Command<void> {
+  const { id, state, nextAt, problem, now } = input
+  yield* all(
+    `UPDATE market_events SET state = $1, next_at = $2, problem = $3, finished_at = $4 WHERE id = $5 AND state = 'pending'`,
+    state,
+    nextAt,
+    problem,
+    state === 'pending' ? null : now,
+    id,
+  )
+})
+
+/** The events of a seller, newest first. */
+export const listMarketEvents = command({ kind: 'read' })(function* (
+  sellerId: string,
+  page: PageRequest,
+): Command<Page<MarketEvent>> {
+  return yield* selectPage<EventRow, MarketEvent>(
+    { columns: EVENT, from: 'market_events', id: 'id' },
+    [['seller_id = $', sellerId]],
+    page,
+    toEvent,
+    ({ id }) => id,
+  )
+})
+
+/** Forgets events that ended before then. */
+export const forgetMarketEvents = command({ kind: 'statement', touches: 'records' })(function* (input: {
+  finishedBefore: Millis
+  limit: number
+}): Command<number> {
+  const gone = yield* all(
+    `DELETE FROM market_events WHERE id IN (
+       SELECT id FROM market_events WHERE state <> 'pending' AND finished_at < $1 ORDER BY id LIMIT $2
+     ) RETURNING id`,
+    input.finishedBefore,
+    input.limit,
+  )
+  return gone.length
+})
