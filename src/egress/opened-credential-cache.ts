@@ -23,7 +23,9 @@ export interface OpenedCredential {
   readonly tls: TlsIdentity | undefined
   /** What was before a rotation and may still live: never sent, only looked for. */
   readonly replaced: readonly Secret<string>[]
-  /** Looks for every part that is secret, and for those. Made when the first response is there to be searched. */
+  /** Every part that is secret, and those. */
+  readonly sought: readonly Secret<string>[]
+  /** Looks for them. Made when the first response is there to be searched. */
   gate(): LeakGate
 }
 
@@ -72,16 +74,14 @@ export function createOpenedCredentials(parts: OpenedParts): OpenedCredentials {
       const secrets = withoutTlsParts(all)
       const { previous, tokens } = readSealedText(sealed)
       const replaced = stillSought([...previous, ...tokens], parts.now()).map(({ secret }) => secret)
+      const sought = [...secretParts(secrets, settings), ...privateTexts(all), ...replaced]
       let gate: LeakGate | undefined
       const opened: OpenedCredential = {
         parts: secrets,
         tls: tlsIdentityOf(settings, all, parts.now()),
         replaced,
-        gate: () =>
-          (gate ??= parts.createLeakGate(
-            [...secretParts(secrets, settings), ...privateTexts(all), ...replaced],
-            credential,
-          )),
+        sought,
+        gate: () => (gate ??= parts.createLeakGate(sought, credential)),
       }
       const { id } = credential
       if (kept.size < MAX_KEPT || kept.has(id)) {

@@ -8,7 +8,7 @@ import type { SealedCredential, Store } from '../store/ports.ts'
 import type { AttemptLedger } from './attempts.ts'
 import { createEndings } from './endings.ts'
 import { GatewayError } from '../core/errors.ts'
-import type { Kinds } from './kinds/index.ts'
+import type { Kinds, SignedRequest } from './kinds/index.ts'
 import type { OpenedCredential, OpenedCredentials } from './opened-credential-cache.ts'
 import type { Completed, Paid } from './paid.ts'
 import { type PlacedRequest, placementsOf, placeSecrets } from './placement/place.ts'
@@ -210,7 +210,7 @@ async function withSecrets(
   { kinds }: RunnerParts,
   { attempt, credential, request }: Paid,
   opened: OpenedCredential | undefined,
-): Promise<{ readonly message: Message; readonly signature: string | undefined }> {
+): Promise<{ readonly message: Message } & Pick<SignedRequest, 'signature'>> {
   const { idempotencyKey } = attempt
   const addKey = ({ headers, ...placed }: PlacedRequest): PlacedRequest => ({
     ...placed,

@@ -142,6 +142,96 @@ describe('a request to S3', () => {
     expect((await gw.fetch(capability, { url: gw.url('/echo') })).status).toBe(200)
   })
 
+  describe('that the upstream refuses', () => {
+    const signatureOf = (headers: readonly (readonly [string, string])[]) =>
+      /Signature=([0-9a-f]{64})/.exec(headers.find(([name]) => name === 'authorization')?.[1] ?? '')?.[1] ??
+      ''
+    /** As S3 and MinIO answer, with whatever else they show. */
+    const refuseWith = (more: (signature: string) => string) =>
+      gw.upstream.respond(({ headers }, res) => {
+        const signature = signatureOf(headers)
+        const signed = createHash('sha256').update('the canonical request').digest('hex')
+        res.writeHead(403, { 'content-type': 'application/xml' })
+        res.end(
+          `<Error><Code>SignatureDoesNotMatch</Code><AWSAccessKeyId>${KEYS.access_key_id}</AWSAccessKeyId>` +
+            `<StringToSign>AWS4-HMAC-SHA256\n20261122T000000Z\n20261122/us-east-1/s3/aws4_request\n${signed}</StringToSign>` +
+            `<SignatureProvided>${signature}</SignatureProvided><CanonicalRequest>GET\n/x\n\nhost:s3\n\nhost\n${signed}` +
+            `</CanonicalRequest>${more(signature)}</Error>`,
+        )
+      })
+
+    it('is shown with the signature that came with it, and what was signed', async () => {
+      const { capability } = await grantTo(KEYS)
+      refuseWith(() => '')
+      const { status, body } = await gw.fetch(capability, { url: gw.url('/x') })
+      expect(status).toBe(200)
+      expect(body.upstream.body).toContain('<SignatureProvided>')
+    })
+
+    it.each<[string, (signature: string) => string]>([
+      ['as it is', (signature) => signature],
+      ['in capitals, in a query', (signature) => `?X-Amz-Signature=${signature.toUpperCase()}&a=1`],
+      ['in base64', (signature) => Buffer.from(signature, 'hex').toString('base64')],
+      [
+        'in base64 in a JSON string',
+        (signature) =>
+          JSON.stringify(Buffer.from(signature, 'hex').toString('base64')).replaceAll('/', '\\/'),
+      ],
+    ])('does not show the signature of another request of the credential, %s', async (_, show) => {
+      const { capability } = await grantTo(KEYS)
+      let other = ''
+      gw.upstream.respond(({ headers }, res) => {
+        other = signatureOf(headers)
+        res.end('{}')
+      })
+      expect((await gw.fetch(capability, { url: gw.url('/first') })).status).toBe(200)
+      expect(other).toHaveLength(64)
+      refuseWith(() => `<Log>${show(other)}</Log>`)
+      expect((await gw.fetch(capability, { url: gw.url('/x') })).body.code).toBe('secret_reflected')
+    })
+
+    it.each(['hex', 'base64'] as const)(
+      'does not show a key that signs for the day, in %s',
+      async (encoding) => {
+        const { capability } = await grantTo(KEYS)
+        const day = new Date().toISOString().slice(0, 10).replaceAll('-', '')
+        let key: string | Buffer = `AWS4${KEYS.secret_access_key}`
+        for (const word of [day, 'us-east-1', 's3', 'aws4_request']) {
+          key = createHmac('sha256', key).update(word).digest()
+          const shown = key.toString(encoding)
+          refuseWith(() => `<SigningKey>${shown}</SigningKey>`)
+          expect((await gw.fetch(capability, { url: gw.url('/x') })).body.code).toBe('secret_reflected')
+        }
+      },
+    )
+  })
+
+  it.each([
+    ['the query alone: it opens other paths and methods', '{query}', 502],
+    ['a time alone: it opens everything', '{timestamp}', 502],
+    ['all of the request: it is shown back', '{timestamp}{method}{target}{body}', 200],
+  ])('is refused with a signature over %s', async (_, message, status) => {
+    const { capability } = await gw.grant({
+      credential: {
+        secret: undefined,
+        parts: { key: 'a-key-of-the-exchange' },
+        settings: {
+          kind: {
+            type: 'hmac',
+            algorithm: 'sha256',
+            encoding: 'hex',
+            message,
+            headers: { 'x-signature': '{signature}' },
+          },
+        },
+      },
+    })
+    gw.upstream.respond(({ headers }, res) =>
+      res.writeHead(401).end(JSON.stringify({ 'invalid signature': Object.fromEntries(headers) })),
+    )
+    expect((await gw.fetch(capability, { url: gw.url('/api/order?a=1') })).status).toBe(status)
+  })
+
   it('is shown with its kind and its public key id, without the secret', async () => {
     await grantTo(KEYS)
     const { body, text } = await gw.rest('GET', '/v1/egress/credentials')

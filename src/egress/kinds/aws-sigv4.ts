@@ -2,8 +2,9 @@
 import { createHash, createHmac, createSecretKey, type Hash, type Hmac } from 'node:crypto'
 import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { GatewayError } from '../../core/errors.ts'
+import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
-import type { RequestToSign, Signature } from './kind.ts'
+import type { DerivedKeys, RequestToSign, Signature } from './kind.ts'
 import { readPart } from './key-parts.ts'
 
 /** Loading it takes tens of milliseconds of every start, and most gateways never sign. */
@@ -59,10 +60,27 @@ export async function signSigv4(
     })
     const value = /Signature=([0-9a-f]{64})$/.exec(signed.headers['authorization'] ?? '')?.[1]
     if (value === undefined) throw new Error('sigv4: the request was not signed')
-    return { headers, value }
+    return { headers, value, encoding: 'hex', opensOthers: false, derived: deriveKeys(kind, parts, now) }
   } finally {
     // It would keep keys that were derived from the secret, and the session token, for as long as the process lives.
     clearCredentialCache()
+  }
+}
+
+/** The keys of the day, of the region, of the service, and the one that signs. */
+function deriveKeys({ region, service }: KindOf<'aws_sigv4'>, parts: SecretParts, now: number): DerivedKeys {
+  const day = new Date(now).toISOString().slice(0, 10).replaceAll('-', '')
+  return {
+    day,
+    keys() {
+      const keys: Secret<string>[] = []
+      let key = Buffer.from(`AWS4${readPart(parts, 'secret_access_key')}`)
+      for (const word of [day, region, service, 'aws4_request']) {
+        key = createHmac('sha256', createSecretKey(key)).update(word).digest()
+        keys.push(new Secret(key.toString('latin1')))
+      }
+      return keys
+    },
   }
 }
 

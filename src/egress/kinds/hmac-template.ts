@@ -1,5 +1,6 @@
 // The words of a signing template. A template is text with placeholders in braces; what it gives is bytes, because bodies are.
 import { createHash } from 'node:crypto'
+import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign } from './kind.ts'
 import { readPart } from './key-parts.ts'
@@ -73,6 +74,17 @@ export function findTemplateFault(
 }
 
 const list = (names: readonly string[]) => names.map((name) => `{${name}}`).join(', ')
+
+/** Whether what is signed says all of the request: its method, its path with the query, and its body. */
+export function coversRequest({
+  message,
+  prehash = '',
+}: Pick<KindOf<'hmac'>, 'message' | 'prehash'>): boolean {
+  const signed = message.includes('{prehash}') ? message + prehash : message
+  const names = new Set(Array.from(signed.matchAll(PLACEHOLDER), ([, name = '']) => name))
+  const hasTarget = names.has('target') || names.has('url') || (names.has('path') && names.has('query'))
+  return names.has('method') && hasTarget && [...names].some((name) => name.startsWith('body'))
+}
 
 /** Fills a template that was checked when it was stored. */
 export function fillTemplate(template: string, values: Values): Buffer {

@@ -4,7 +4,7 @@ import type { KindOf } from '../../../schemas/credential-kinds.ts'
 import { GatewayError } from '../../core/errors.ts'
 import type { SecretParts } from '../ports.ts'
 import type { RequestToSign, Signature } from './kind.ts'
-import { fillTemplate, type Values } from './hmac-template.ts'
+import { coversRequest, fillTemplate, type Values } from './hmac-template.ts'
 import { readPart } from './key-parts.ts'
 
 /** A name for each request, for those who refuse one that they have seen. */
@@ -47,6 +47,8 @@ export function signHmac(
     ),
     ...(added.length === 0 ? {} : { url: sentUrl }),
     value,
+    encoding: kind.encoding,
+    opensOthers: !coversRequest(kind),
   }
 }
 

@@ -7,6 +7,7 @@ import { signSigv4 } from './aws-sigv4.ts'
 import { signHmac } from './hmac.ts'
 import { isSigning, type RequestToSign, type Signature } from './kind.ts'
 import { createMinter, type MinterParts } from './minter.ts'
+import { createSignatures } from './signatures.ts'
 import { TOKEN_KEY_PART } from './token-seal.ts'
 
 export interface KindParts extends MinterParts {
@@ -31,14 +32,14 @@ export interface Kinds {
   answered(
     credential: SealedCredential,
     opened: OpenedCredential,
-    answer: { readonly status: number; readonly signature: string | undefined },
+    answer: { readonly status: number; readonly signature: Signature | undefined },
   ): OpenedCredential
   /** Resolves when every exchange that was begun is stored. */
   settled(): Promise<void>
 }
 
 export interface SignedRequest extends RequestToSign {
-  readonly signature: string | undefined
+  readonly signature: Signature | undefined
 }
 
 /** Never sent to any upstream, so that no answer can hold them. */
@@ -47,6 +48,7 @@ const NEVER_SENT = new Set([TOKEN_KEY_PART, 'private_key'])
 /** Tokens and signatures of credentials that are more than a text in a header. */
 export function createKinds(parts: KindParts): Kinds {
   const minter = createMinter(parts)
+  const signatures = createSignatures(parts)
   const minted = new WeakMap<
     OpenedCredential,
     { readonly generation: number; readonly ready: OpenedCredential }
@@ -66,22 +68,20 @@ export function createKinds(parts: KindParts): Kinds {
       if (known?.generation === generation) return known.ready
       const stored = new Map([...opened.parts].filter(([name]) => !NEVER_SENT.has(name)))
       const others = secretParts(stored, credential.settings)
+      const sought = [
+        accessToken,
+        ...(refreshToken ? [refreshToken] : []),
+        ...previous.map(({ token }) => token),
+        ...others,
+        ...opened.replaced,
+      ]
       let gate: LeakGate | undefined
       const ready: OpenedCredential = {
         parts: new Map([[ONLY_PART, accessToken]]),
         replaced: opened.replaced,
         tls: opened.tls,
-        gate: () =>
-          (gate ??= parts.createLeakGate(
-            [
-              accessToken,
-              ...(refreshToken ? [refreshToken] : []),
-              ...previous.map(({ token }) => token),
-              ...others,
-              ...opened.replaced,
-            ],
-            credential,
-          )),
+        sought,
+        gate: () => (gate ??= parts.createLeakGate(sought, credential)),
       }
       minted.set(opened, { generation, ready })
       generations.set(ready, generation)
@@ -101,47 +101,20 @@ export function createKinds(parts: KindParts): Kinds {
     answered(credential, opened, { status, signature }) {
       const generation = generations.get(opened)
       if (status === 401 && generation !== undefined) void minter.distrust(credential, generation)
-      // An upstream that refuses a signature says which one it saw, and that one opens nothing.
-      const isRefusal = status === 401 || status === 403
-      return signature === undefined || isRefusal ? opened : alsoSeek(opened, signature)
+      return signature ? signatures.seek(credential, opened, signature, status) : opened
     },
 
     settled: () => minter.settled(),
   }
 }
 
-function addSignature(request: RequestToSign, { headers, url, value }: Signature): SignedRequest {
+function addSignature(request: RequestToSign, signature: Signature): SignedRequest {
+  const { headers, url } = signature
   const added = new Set(headers.map(([name]) => name))
   return {
     ...request,
     url: url ?? request.url,
     headers: [...request.headers.filter(([name]) => !added.has(name)), ...headers],
-    signature: value,
+    signature,
   }
-}
-
-/** Whoever reads a signature can send the same request again for some minutes, past budgets and a revocation. */
-function alsoSeek(opened: OpenedCredential, signature: string): OpenedCredential {
-  const forms = [...new Set([signature, encodeURIComponent(signature), signature.replaceAll('/', '\\/')])]
-  return {
-    parts: opened.parts,
-    replaced: opened.replaced,
-    tls: opened.tls,
-    gate: () => ({
-      async inspect(response) {
-        const where = findSignature(response, forms)
-        return where === undefined
-          ? opened.gate().inspect(response)
-          : { ok: false, reason: 'reflected', where, encoding: 'signature' }
-      },
-    }),
-  }
-}
-
-function findSignature(
-  { headers, body }: Parameters<LeakGate['inspect']>[0],
-  forms: readonly string[],
-): 'headers' | 'body' | undefined {
-  if (headers.some(({ value }) => forms.some((form) => value.includes(form)))) return 'headers'
-  return forms.some((form) => body.includes(form)) ? 'body' : undefined
 }

@@ -26,6 +26,17 @@ export interface Signature {
   readonly url?: URL
   /** As it stands in the request: whoever reads it can send the same request once more for some minutes. */
   readonly value: string
+  readonly encoding: 'hex' | 'base64' | 'base64url'
+  /** It does not cover all of the request, so that it opens requests of another method, path or body, too. */
+  readonly opensOthers: boolean
+  /** What was made of the secret on the way, and signs whatever is asked for on that day. */
+  readonly derived?: DerivedKeys
+}
+
+export interface DerivedKeys {
+  readonly day: string
+  /** Their bytes, each as a character. */
+  keys(): readonly Secret<string>[]
 }
 
 /** Sends one request to a token endpoint. @throws {ExchangeFailed} where there is no answer */
