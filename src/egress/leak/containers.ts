@@ -24,32 +24,67 @@ const BEGINNING_CHARS = 24
 const BEGINNING_STEPS = 300
 
 /**
- * What a run of digits stands for, where that could be read further; usually nothing. It begins where the run does, or behind what may
- * be a digit and separates, too: a line, a segment of a path, a word. What has been read to the end of the run ends the search.
+ * What runs of digits stand for, where that could be read further; usually nothing. It begins where the run does, or behind what may
+ * be a digit and separates, too: a line, a segment of a path, a word. What has been read to the end of the run ends its search.
  */
-export function* decodeRun(bytes: Uint8Array, { start, end }: Region, budget: Budget): Generator<Content> {
-  budget.spend(16 + end - start)
-  const view = viewOf(bytes)
-  for (let first = start; first < end; first++) {
-    const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
-    if (isBeginning && mayBeHex(bytes, first)) {
-      budget.spend(end - first)
-      const decoded = fromHex(view.subarray(first, end))
-      const isRead = isText(decoded.subarray(0, 11))
-      if (isRead || isCompressed(decoded)) yield { name: 'hex', bytes: decoded }
-      if (isRead) return
+export function* decodeRuns(bytes: Uint8Array, runs: readonly Region[], budget: Budget): Generator<Content> {
+  for (const run of runs) {
+    budget.spend(16 + run.end - run.start)
+    for (let first = run.start; (first = findBeginning(bytes, run, first)) < run.end; first++) {
+      const contents = decodeFrom(bytes, run, first, budget)
+      yield* contents.found
+      if (contents.isRead) break
     }
-    // A word before it may be taken for its beginning; what is encoded begins at one of four places.
-    if (!isBeginning && first >= start + 4) continue
-    if (!mayBeText(bytes, first) && !(isBeginning && COMPRESSED_IN_BASE64.has(bytes[first] ?? 0))) continue
-    budget.spend(BEGINNING_STEPS)
-    const beginning = fromBase64(view.subarray(first, Math.min(end, first + BEGINNING_CHARS)))
-    const isRead = isText(beginning.subarray(0, 12))
-    if (!isRead && !(first === start ? isCompressed(beginning) : isSurelyCompressed(beginning))) continue
-    budget.spend(end - first)
-    yield { name: 'base64', bytes: fromBase64(view.subarray(first, end)) }
-    if (isRead) return
   }
+}
+
+/** What is encoded begins at one of four places; a word before it may be taken for its beginning. */
+const PLACES_AT_FIRST = 4
+
+/** @returns the first place from `from` on where something encoded may begin; the end of the run where there is none */
+function findBeginning(bytes: Uint8Array, run: Region, from: number): number {
+  const { start, end } = run
+  for (let first = from; first < end; first++) {
+    if (first >= start + PLACES_AT_FIRST)
+      while (first < end && SEPARATES[bytes[first - 1] ?? 0] === 0) first++
+    if (first < end && mayBegin(bytes, run, first)) return first
+  }
+  return end
+}
+
+function mayBegin(bytes: Uint8Array, { start }: Region, first: number): boolean {
+  if (mayBeText(bytes, first)) return true
+  const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
+  return isBeginning && (IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1 || mayBeHex(bytes, first))
+}
+
+/** What may begin at `first`, and whether that was text, so that nothing else begins after it. */
+function decodeFrom(
+  bytes: Uint8Array,
+  { start, end }: Region,
+  first: number,
+  budget: Budget,
+): { readonly found: Content[]; readonly isRead: boolean } {
+  const found: Content[] = []
+  const rest = viewOf(bytes).subarray(first, end)
+  const isBeginning = first === start || SEPARATES[bytes[first - 1] ?? 0] === 1
+  if (isBeginning && mayBeHex(bytes, first)) {
+    budget.spend(end - first)
+    const decoded = fromHex(rest)
+    const isRead = isText(decoded.subarray(0, 11))
+    if (isRead || isCompressed(decoded)) found.push({ name: 'hex', bytes: decoded })
+    if (isRead) return { found, isRead }
+  }
+  if (!mayBeText(bytes, first) && !(isBeginning && IS_FIRST_OF_COMPRESSED[bytes[first] ?? 0] === 1))
+    return { found, isRead: false }
+  budget.spend(BEGINNING_STEPS)
+  const beginning = fromBase64(rest.subarray(0, BEGINNING_CHARS))
+  const isRead = isText(beginning.subarray(0, 12))
+  if (isRead || (first === start ? isCompressed(beginning) : isSurelyCompressed(beginning))) {
+    budget.spend(end - first)
+    found.push({ name: 'base64', bytes: fromBase64(rest) })
+  }
+  return { found, isRead }
 }
 
 const SEPARATES = new Uint8Array(256)
@@ -58,8 +93,9 @@ for (const byte of Buffer.from('/-_\r\n')) SEPARATES[byte] = 1
 const fromBase64 = (run: Buffer) => Buffer.from(run.toString('latin1'), 'base64')
 const fromHex = (run: Buffer) => Buffer.from(run.toString('latin1').replaceAll(/[\r\n]/g, ''), 'hex')
 
-/** Of the first character of gzip, zstd, zip and deflate. */
-const COMPRESSED_IN_BASE64 = new Set(Buffer.from('HKUe'))
+/** What is compressed begins so in base64: gzip, zstd, zip and deflate. The last is the first character of a JSON object, too. */
+const IS_FIRST_OF_COMPRESSED = new Uint8Array(256)
+for (const byte of Buffer.from('HKUe')) IS_FIRST_OF_COMPRESSED[byte] = 1
 
 const hexDigit = (byte: number) =>
   byte >= 0x30 && byte <= 0x39

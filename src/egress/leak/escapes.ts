@@ -70,19 +70,17 @@ function decodeRegion(
   let written = from
   let isChanged = false
   for (let at = start; at < end;) {
-    const byte = bytes[at] ?? 0
-    if (IS_MARKER[byte] === 1) {
-      budget.spend(byte === AMPERSAND ? NAME_STEPS : MARKER_STEPS)
-      const escape = readEscape(bytes, at, dialect)
-      if (escape && at + escape.length <= bytes.length) {
-        for (const code of escape.codes ?? [escape.code]) written = writeCharacter(code, out, written)
-        at += escape.length
-        isChanged = true
-        continue
-      }
-    }
-    out[written++] = byte
-    at++
+    // Most of it is copied: this loop does nothing else.
+    while (at < end && IS_MARKER[bytes[at] ?? 0] === 0) out[written++] = bytes[at++] ?? 0
+    if (at === end) break
+    budget.spend(bytes[at] === AMPERSAND ? NAME_STEPS : MARKER_STEPS)
+    const escape = readEscape(bytes, at, dialect)
+    if (escape && at + escape.length <= bytes.length) {
+      if (escape.codes) for (const code of escape.codes) written = writeCharacter(code, out, written)
+      else written = writeCharacter(escape.code, out, written)
+      at += escape.length
+      isChanged = true
+    } else out[written++] = bytes[at++] ?? 0
   }
   return isChanged ? written : undefined
 }
@@ -103,13 +101,6 @@ function readEscape(bytes: Uint8Array, at: number, dialect: Dialect): Escape | u
       // Half of UTF-16 is zeros, three quarters of UTF-32.
       return { code: -1, length: 1 }
   }
-}
-
-/** Whether the two dialects differ on this text: a backslash before two hexadecimal digits. */
-export function mayBeCss(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(BACKSLASH); at >= 0; at = bytes.indexOf(BACKSLASH, at + 2))
-    if (readHex(bytes, at + 1, 2) >= 0) return true
-  return false
 }
 
 /** Line breaks go, with the blanks around them: folded headers, wrapped mail, a list with an entry on each line. */
@@ -136,11 +127,15 @@ const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x0d || 
 
 const NUL = 0x00
 const PERCENT = 0x25
+const HASH = 0x23
 const AMPERSAND = 0x26
 const PLUS = 0x2b
 const EQUALS = 0x3d
 const BACKSLASH = 0x5c
 const BRACE = 0x7b
+
+const isLetter = (byte: number | undefined) =>
+  byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a
 
 /** @returns the value of a hexadecimal digit; -1 for anything else, the end of the bytes included */
 function hexDigit(byte: number | undefined): number {
@@ -285,8 +280,26 @@ const NAMED = new Map([
   ...LATIN.split(' ').map((name, i): [string, number] => [name, 0xa0 + i]),
 ])
 
+const LONGEST_NAME = 16
+
+/** With how many letters names begin, by the first of them: a bit for each number. */
+const LETTERS_OF_NAMES = new Int32Array(256)
+for (const name of NAMED.keys()) {
+  const letters = name.replace(/\d+$/, '')
+  for (const first of [letters.toLowerCase(), letters.toUpperCase()].map((text) => text.charCodeAt(0)))
+    LETTERS_OF_NAMES[first] = (LETTERS_OF_NAMES[first] ?? 0) | (1 << letters.length)
+}
+
+/** Whether what follows looks like a name at all. The members of a query hardly ever do, and ordinary answers are full of them. */
+function mayBeNamed(bytes: Uint8Array, start: number): boolean {
+  let length = 0
+  while (length < LONGEST_NAME && isLetter(bytes[start + length])) length++
+  return (((LETTERS_OF_NAMES[bytes[start] ?? 0] ?? 0) >> length) & 1) === 1
+}
+
 /** `&#65;`, `&#x41;`, `&amp;`; the semicolon may be missing, as browsers allow. */
 const readHtml: Reader = (bytes, at) => {
+  if (bytes[at + 1] !== HASH && !mayBeNamed(bytes, at + 1)) return undefined
   const text = Buffer.from(
     bytes.buffer,
     bytes.byteOffset + at + 1,

@@ -2,14 +2,14 @@
 // wrapped in it, each of which is read in the same ways again. Ordinary texts have little to undo and cost two passes.
 import { isUtf8 } from 'node:buffer'
 import type { Budget } from './budget.ts'
-import { type Content, decodeRun, decompress, readDump } from './containers.ts'
-import { decodeEscapes, joinLines, mayBeCss } from './escapes.ts'
+import { type Content, decodeRuns, decompress, readDump } from './containers.ts'
+import { decodeEscapes, joinLines } from './escapes.ts'
 import { holdsMark, openEmbedded } from './embedded.ts'
 import { createGramIndex, type GramIndex, SHORTEST_STRETCH } from './gram-index.ts'
 import { createMemory, type Memory } from './memory.ts'
 import { bytesOf, type FormOfValue, givesAway, listNeedles, onlyLetters } from './needles.ts'
 import { arePieces, isPiece, longestPiece, type SoughtValue } from './pieces.ts'
-import { type Region, squeeze } from './squeeze.ts'
+import { squeeze, type Squeezed } from './squeeze.ts'
 
 /** Levels of texts within texts, such as a JSON text in a JSON string in base64. */
 const MAX_DEPTH = 4
@@ -54,12 +54,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   ): string | undefined {
     const found = scanPlain(plain, bytes, budget)
     if (found !== undefined) return found
-    const { text, names, escapes, runs, hasDump } = squeeze(
-      bytes,
-      options,
-      squeezedMemory.take(bytes.length),
-      budget,
-    )
+    const { text, names, ...marks } = squeeze(bytes, options, squeezedMemory.take(bytes.length), budget)
     const form = scan(squeezed, text, budget) ?? scan(squeezed, names, budget)
     if (form !== undefined) return form
     if (joinsLines) {
@@ -69,7 +64,7 @@ export function createReader(values: readonly SoughtValue[]): Reader {
     }
     if (depth === MAX_DEPTH) return undefined
     for (const content of contentsOf(
-      { bytes, encodings, escapes, runs, hasDump, isDecoded: depth > 0 },
+      { bytes, encodings, ...marks, isDecoded: depth > 0 },
       memories[depth] ?? createMemory(),
       budget,
     )) {
@@ -90,18 +85,15 @@ export function createReader(values: readonly SoughtValue[]): Reader {
   }
 }
 
-interface Marked {
+interface Marked extends Omit<Squeezed, 'text' | 'names'> {
   readonly bytes: Uint8Array
   readonly encodings: readonly string[]
-  readonly escapes: readonly Region[]
-  readonly runs: readonly Region[]
-  readonly hasDump: boolean
   readonly isDecoded: boolean
 }
 
 /** What a text holds that reads differently, as soon as it is asked for. */
 function* contentsOf(
-  { bytes, encodings, escapes, runs, hasDump, isDecoded }: Marked,
+  { bytes, encodings, escapes, runs, hasCss, hasDump, isDecoded }: Marked,
   memory: Memory,
   budget: Budget,
 ): Generator<Content> {
@@ -114,10 +106,9 @@ function* contentsOf(
   const literal = decodeEscapes(bytes, escapes, 'literal', budget, memory.take)
   const isMarkEscaped = isText && literal !== undefined && holdsMark(literal)
   if (literal) yield { name: 'escaped', bytes: literal }
-  const isCss = escapes.some(({ start, end }) => mayBeCss(bytes.subarray(start, end)))
-  const css = isCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
+  const css = hasCss && decodeEscapes(bytes, escapes, 'css', budget, memory.take)
   if (css) yield { name: 'css', bytes: css }
-  for (const run of runs) yield* decodeRun(bytes, run, budget)
+  yield* decodeRuns(bytes, runs, budget)
   if (hasDump) yield readDump(bytes, budget)
   yield* openEmbedded({ bytes, runs, isText, isMarkEscaped }, budget)
 }

@@ -18,6 +18,8 @@ export interface Squeezed {
   readonly escapes: readonly Region[]
   /** Long runs of digits of base64 or hexadecimal, line breaks within them included. */
   readonly runs: readonly Region[]
+  /** A backslash stands before two hexadecimal digits: CSS reads it differently. */
+  readonly hasCss: boolean
   /** A line begins as those of `xxd`, `hexdump` and `od` do. */
   readonly hasDump: boolean
 }
@@ -38,7 +40,6 @@ const COLON = 2
 const ESCAPE = 3
 const BACKSLASH = 4
 const PLUS = 5
-const LAST_SPECIAL = 5
 const FIRST_WRITTEN = 0x30
 const KIND = new Uint8Array(256)
 for (const byte of Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789')) KIND[byte] = byte
@@ -49,8 +50,26 @@ KIND[0x3a] = COLON
 KIND[0x5c] = BACKSLASH
 KIND[0x2b] = PLUS
 
-const RUN = KIND.map((kind) => (kind >= FIRST_WRITTEN ? 1 : 0))
+const IS_WRITTEN = KIND.map((kind) => (kind >= FIRST_WRITTEN ? 1 : 0))
+
+const RUN = IS_WRITTEN.slice()
 for (const byte of Buffer.from('+/-_\r\n')) RUN[byte] = 1
+
+// Two bytes are read at once, which takes half the time: of each pair of them this says what is written, and how much that is.
+const PAIRS = new Int32Array(0x1_00_00)
+const COUNT_SHIFT = 16
+/** At least one of the two is something to look at. */
+const LOOKED_AT = 1 << 24
+for (let first = 0; first < 256; first++)
+  for (let second = 0; second < 256; second++)
+    PAIRS[first | (second << 8)] = describePair(KIND[first] ?? 0, KIND[second] ?? 0)
+
+function describePair(first: number, second: number): number {
+  const isLookedAt = (kind: number) => kind > 0 && kind < FIRST_WRITTEN
+  if (isLookedAt(first) || isLookedAt(second)) return LOOKED_AT
+  if (first === 0) return second === 0 ? 0 : second | (1 << COUNT_SHIFT)
+  return second === 0 ? first | (1 << COUNT_SHIFT) : first | (second << 8) | (2 << COUNT_SHIFT)
+}
 
 const isAlphanumeric = (byte: number | undefined) => (KIND[byte ?? 0] ?? 0) >= FIRST_WRITTEN
 const isHexDigit = (byte: number | undefined) =>
@@ -58,7 +77,7 @@ const isHexDigit = (byte: number | undefined) =>
 const isOffsetEnd = (byte: number | undefined) => byte === 0x20 || byte === 0x3a || byte === 0x09
 
 /**
- * @param scratch where text and names are written: at least as long as the bytes
+ * @param scratch where text and names are written: at least a byte longer than the bytes
  * @throws {OverBudget}
  */
 export function squeeze(
@@ -74,43 +93,62 @@ export function squeeze(
   let named = scratch.length
   const escapes: { start: number; end: number }[] = []
   let region = { start: 0, end: -1 }
+  let lastSkipped = -1
+  let hasCss = false
   let hasDump = looksLikeOffset(bytes, 0)
   for (let at = 0; at < length; at++) {
-    const kind = KIND[bytes[at] ?? 0] ?? 0
-    // What is no letter is written as well, and written over: a processor guesses wrong at every fourth byte of JSON otherwise.
-    scratch[written] = kind
-    written += (kind + (0x1_00 - FIRST_WRITTEN)) >> 8
-    if ((kind - 1) >>> 0 >= LAST_SPECIAL) continue
+    // After the last byte comes a zero, which is looked at.
+    const pair = PAIRS[(bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8)] ?? 0
+    if (pair < LOOKED_AT) {
+      scratch[written] = pair
+      scratch[written + 1] = pair >> 8
+      written += pair >> COUNT_SHIFT
+      at++
+      continue
+    }
+    let kind = KIND[bytes[at] ?? 0] ?? 0
+    // It is the second of the pair that is looked at.
+    if (kind === 0 || kind >= FIRST_WRITTEN) {
+      if (kind >= FIRST_WRITTEN) scratch[written++] = kind
+      if (++at === length) break
+      kind = KIND[bytes[at] ?? 0] ?? 0
+    }
     if (kind === LINE_FEED) {
       if (!hasDump) hasDump = looksLikeOffset(bytes, at + 1)
       continue
     }
     if (kind === COLON) {
       if (bytes[at - 1] !== QUOTE) continue
-      // Read backwards to the quote before it, the name is written to the end; then what was written of it is taken back.
-      let from = named
+      // What was written since the quote before it is the name: as many letters are moved to the end.
       const last = Math.max(0, at - LONGEST_MEMBER_NAME)
-      let i = at - 2
-      for (; i >= last && bytes[i] !== QUOTE; i--) {
-        const letter = KIND[bytes[i] ?? 0] ?? 0
-        scratch[from - 1] = letter
-        from -= (letter + (0x1_00 - FIRST_WRITTEN)) >> 8
-      }
-      if (i < last || named - from > written) continue
-      written -= named - from
-      named = from
+      let start = at - 2
+      let letters = 0
+      for (; start >= last && bytes[start] !== QUOTE; start--) letters += IS_WRITTEN[bytes[start] ?? 0] ?? 0
+      if (start < last) continue
+      if (lastSkipped > start) letters -= countSkipped(bytes, start, at)
+      if (letters > written) continue
+      while (letters-- > 0) scratch[--named] = scratch[--written] ?? 0
       continue
     }
     if (kind === BACKSLASH) {
       const skipped = marksAll ? 0 : countPlain(bytes, at)
       at += skipped
+      if (skipped > 0) lastSkipped = at
       if (skipped > 0 || !(marksAll || isAlphanumeric(bytes[at + 1]) || bytes[at + 1] === 0x5c)) continue
+      hasCss ||= isHexDigit(bytes[at + 1]) && isHexDigit(bytes[at + 2])
     } else if (kind === PLUS ? !isUtf7(bytes, at) : !mayEscape(bytes, at)) continue
     if (at <= region.end) region.end = at + around
     else escapes.push((region = { start: Math.max(0, at - 1 - around), end: at + around }))
   }
   const runs = listRuns(bytes)
-  return { text: scratch.subarray(0, written), names: scratch.subarray(named), escapes, runs, hasDump }
+  return {
+    text: scratch.subarray(0, written),
+    names: scratch.subarray(named),
+    escapes,
+    runs,
+    hasCss,
+    hasDump,
+  }
 }
 
 const QUOTE = 0x22
@@ -123,18 +161,12 @@ function listRuns(bytes: Uint8Array): Region[] {
   const { length } = bytes
   const runs: Region[] = []
   for (let at = 0; at + STRIDE <= length; at += STRIDE) {
-    const samples = RUN[bytes[at] ?? 0] ?? 0
-    if (
-      (samples &
-        (RUN[bytes[at + 3] ?? 0] ?? 0) &
-        (RUN[bytes[at + 6] ?? 0] ?? 0) &
-        (RUN[bytes[at + 9] ?? 0] ?? 0)) ===
-      0
-    )
-      continue
+    let seen = at
+    while (seen < at + STRIDE && RUN[bytes[seen] ?? 0] === 1) seen++
+    if (seen < at + STRIDE) continue
     let start = at
     while (start > 0 && RUN[bytes[start - 1] ?? 0] === 1) start--
-    let end = at + 1
+    let end = seen
     while (end < length && RUN[bytes[end] ?? 0] === 1) end++
     if (end - start >= MIN_RUN_CHARS) runs.push({ start, end })
     // The walk goes on behind the run, so that no byte is walked over twice from the same side.
@@ -151,6 +183,14 @@ function countPlain(bytes: Uint8Array, at: number): number {
   const next = bytes[at + 1]
   if (next === 0x6e || next === 0x72 || next === 0x74 || next === 0x22 || next === 0x2f) return 1
   return next === 0x5c && !isAlphanumeric(bytes[at + 2]) && bytes[at + 2] !== 0x5c ? 1 : 0
+}
+
+/** @returns how many letters from `start` to before `end` were overlooked as a part of an escape */
+function countSkipped(bytes: Uint8Array, start: number, end: number): number {
+  let count = 0
+  for (let at = start; at + 1 < end; at++)
+    if (bytes[at] === 0x5c && countPlain(bytes, at) === 1 && isAlphanumeric(bytes[at + 1])) count++
+  return count
 }
 
 /** `00000010: ` and its like, of six hexadecimal digits at least. */

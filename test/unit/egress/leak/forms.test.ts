@@ -168,6 +168,8 @@ const forms: Readonly<Record<string, (text: string) => string | Buffer>> = {
     `-----BEGIN MESSAGE-----\n${base64(`user: x\npassword: ${base64(`user:${text}`)}\n`).replaceAll(/.{64}/g, '$&\n')}\n-----END MESSAGE-----`,
   'base64, twice, in a path': (text) =>
     `https://app.example.com/callback/state/${Buffer.from(JSON.stringify({ auth: base64(`user:${text}`) })).toString('base64url')}`,
+  'base64, twice, in short lines after a path': (text) =>
+    `/v1/state/\n${base64(JSON.stringify({ a: base64(`user:${text}`) })).replaceAll(/.{4}/g, '$&\n')}`,
   'gzip in base64 in a path': (text) => `/v1/events/${base64(gzipSync(`the key is ${text}`))}`,
   'hexadecimal, twice, after a line': (text) => `digest\n${hexOf(hexOf(text))}`,
   'gzip in gzip': (text) => gzipSync(gzipSync(text)),

@@ -209,6 +209,14 @@ test(cites('egress:leak:false', 'does not take random bodies for the secret'), (
   }
 })
 
+test('finds a secret that stands before a quote and a colon, like a name, whatever the length of the body', () => {
+  const spread = Buffer.from(PLAIN).toString('base64').replaceAll(/../g, '$& ')
+  for (const length of [100, 5000, 270_000]) {
+    const body = Buffer.from(`${'x'.repeat(length)}${' '.repeat(60)}${spread}":`)
+    expect(gateOf(PLAIN).inspect(withBody(body)), `${length}`).toMatchObject({ ok: false })
+  }
+})
+
 test('takes for the secret what is nearly all of it, but not what is less than a part that says something', () => {
   const gate = gateOf(PLAIN)
   for (const part of [PLAIN.slice(0, -1), PLAIN.slice(1), `${PLAIN.slice(0, 12)}-${PLAIN.slice(12)}`])
