@@ -5,6 +5,7 @@ import { GatewayError } from '../../core/errors.ts'
 import type { Registry } from '../../core/registry.ts'
 import { newId } from '../../lib/ids.ts'
 import { parseJson } from '../../lib/json.ts'
+import { type BodyRoom, createBodyRoom } from './body-room.ts'
 import { decodeUtf8Document } from '../../lib/utf8.ts'
 
 export interface HttpContext {
@@ -89,22 +90,52 @@ export const messageLimit = ({ tools }: Pick<Registry, 'tools'>): number =>
 const MAX_DISCARDED_BYTES = 1024 * 1024
 const MAX_DISCARDING_MS = 500
 
+/** Of all doors. */
+const everyBody = createBodyRoom()
+
 /**
  * A body as it was sent, in whatever encoding.
- * @throws {GatewayError} body_too_large, request_invalid
+ * @throws {GatewayError} body_too_large, request_invalid; overloaded where too many bodies arrive at once
  */
-export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export async function readBytes(
+  req: IncomingMessage,
+  maxBytes: number,
+  room: BodyRoom = everyBody,
+): Promise<Buffer> {
+  const sender = req.socket?.remoteAddress ?? ''
+  let held = 0
+  try {
+    return await collectBytes(req, maxBytes, (bytes, size) => {
+      held += bytes
+      return room.take(sender, bytes, size)
+    })
+  } finally {
+    room.give(sender, held)
+  }
+}
+
+function collectBytes(
+  req: IncomingMessage,
+  maxBytes: number,
+  isRoomFor: (bytes: number, size: number) => boolean,
+): Promise<Buffer> {
   const declared = Number(req.headers['content-length'] ?? 0)
   return new Promise((resolve, reject) => {
     if (declared > maxBytes + MAX_DISCARDED_BYTES) return reject(tooLarge(maxBytes))
     if (req.destroyed) return reject(endedEarly())
     const chunks: Buffer[] = []
     let size = 0
+    let isRefused = false
     let discarding: NodeJS.Timeout | undefined
     req.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= maxBytes && declared <= maxBytes) chunks.push(chunk)
-      else if (size > maxBytes + MAX_DISCARDED_BYTES) reject(tooLarge(maxBytes))
+      if (isRefused) return
+      if (size <= maxBytes && declared <= maxBytes) {
+        chunks.push(chunk)
+        if (isRoomFor(chunk.length, size)) return
+        isRefused = true
+        reject(tooManyBodies())
+      } else if (size > maxBytes + MAX_DISCARDED_BYTES) reject(tooLarge(maxBytes))
       else discarding ??= setTimeout(() => reject(tooLarge(maxBytes)), MAX_DISCARDING_MS)
     })
     req.on('end', () => {
@@ -122,6 +153,13 @@ export function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffe
 
 const endedEarly = (cause?: unknown) =>
   new GatewayError('request_invalid', 'The request body ended early.', { cause })
+
+const tooManyBodies = () =>
+  new GatewayError(
+    'overloaded',
+    'Too many large requests are arriving. Send this one again shortly, or a smaller one.',
+    { reason: 'bodies', extras: { retry_after_seconds: 1 } },
+  )
 
 const tooLarge = (maxBytes: number) =>
   new GatewayError('body_too_large', `Send at most ${maxBytes} bytes here.`, {

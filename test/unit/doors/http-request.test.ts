@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { Registry } from '../../../src/core/registry.ts'
+import { createBodyRoom } from '../../../src/doors/http/body-room.ts'
 import { messageLimit, readBytes, readJson, readTraceparent } from '../../../src/doors/http/request.ts'
 
 /** What the reader sees of a request: a stream of bytes and headers. */
@@ -37,6 +38,24 @@ describe('the one reader of bodies', () => {
     const req = requestOf({}, 'abc')
     setImmediate(() => req.destroy())
     await expect(readBytes(req, 4)).rejects.toMatchObject({ code: 'request_invalid' })
+  })
+
+  it('refuses large bodies where too many are arriving, never small ones, and forgets those that are over', async () => {
+    const KIB = 1024
+    const room = createBodyRoom(300 * KIB)
+    const part = Buffer.alloc(150 * KIB)
+    const slow = requestOf({}, part)
+    const waiting = readBytes(slow, 4096 * KIB, room)
+    await new Promise(setImmediate)
+    const refused = requestOf({}, Buffer.alloc(70 * KIB))
+    await expect(readBytes(refused, 4096 * KIB, room)).rejects.toMatchObject({
+      code: 'overloaded',
+      extras: { retry_after_seconds: 1 },
+    })
+    expect(await readBytes(whole({}, Buffer.alloc(60 * KIB)), 4096 * KIB, room)).toHaveLength(60 * KIB)
+    slow.end()
+    expect(await waiting).toHaveLength(150 * KIB)
+    expect(await readBytes(whole({}, part), 4096 * KIB, room)).toHaveLength(150 * KIB)
   })
 
   it.each([
