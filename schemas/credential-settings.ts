@@ -96,8 +96,15 @@ const tls = z.strictObject({
   ca: z
     .string()
     .max(65_536)
+    .optional()
     .describe(
       'Certificates (PEM) of the authorities that count for this credential, instead of the public ones',
+    ),
+  token_endpoint: z
+    .boolean()
+    .optional()
+    .describe(
+      'Whether `ca` and the client certificate serve at the token endpoint, too; by default where its host is one of `hosts`',
     ),
 })
 

@@ -98,7 +98,7 @@ export function createEgress(parts: EgressParts): OpenEgress {
   const kinds = createKinds({
     ...parts,
     createLeakGate,
-    askFor: (credential) => createTokenHttp(tokenHttp, credential),
+    askFor: (credential, tls) => createTokenHttp(tokenHttp, credential, tls),
   })
   const runner = createRunner({
     ...parts,

@@ -1,9 +1,11 @@
 // Why no token could be minted, in words for whoever can mend it. A provider's own words are never passed on: some of them quote the
 // secret they were sent.
 import { GatewayError } from '../../core/errors.ts'
+import { TLS_WORDS } from '../refusals.ts'
 
 export type FailureReason =
   | 'unreachable'
+  | 'handshake'
   | 'blocked'
   | 'paused'
   | 'no_answer'
@@ -21,6 +23,8 @@ export interface FailureFacts {
   /** The error code, where it is one of the standard's. */
   readonly oauthError?: string | undefined
   readonly status?: number | undefined
+  /** Of `handshake`. */
+  readonly tls?: keyof typeof TLS_WORDS | undefined
   readonly retryAfterMs?: number | undefined
   /** A refresh token was sent before, and the answer with its successor may have been lost. */
   readonly maybeSpent?: boolean | undefined
@@ -93,10 +97,12 @@ export function tokenUnavailable(facts: FailureFacts, retryAfterMs: number, caus
   )
 }
 
-function wordsOf({ host, reason, oauthError, status, maybeSpent }: FailureFacts): string {
+function wordsOf({ host, reason, oauthError, status, tls = 'closed', maybeSpent }: FailureFacts): string {
   switch (reason) {
     case 'unreachable':
       return `${host} could not be reached. Try again later.`
+    case 'handshake':
+      return `${host} is asked over TLS, and ${TLS_WORDS[tls]}. Ask the operator to look at \`settings.tls\`: \`token_endpoint\` says whether it serves there.`
     case 'blocked':
       return `${host} may not be reached: it is denied by the operator, or its name leads to an address that is not public. Ask the operator.`
     case 'paused':

@@ -6,6 +6,7 @@ import { ONLY_PART, secretParts } from '../placement/parts.ts'
 import { signSigv4 } from './aws-sigv4.ts'
 import { signHmac } from './hmac.ts'
 import { isSigning, type RequestToSign, type Signature } from './kind.ts'
+import { CLIENT_KEY, privateTexts } from '../reach/tls-identity.ts'
 import { createMinter, type MinterParts } from './minter.ts'
 import { createSignatures } from './signatures.ts'
 import { TOKEN_KEY_PART } from './token-seal.ts'
@@ -61,7 +62,7 @@ export function createKinds(parts: KindParts): Kinds {
       if (!kind || isSigning(kind)) return opened
       const { accessToken, refreshToken, previous, generation } = await minter.tokenFor(
         credential,
-        opened.parts,
+        opened,
         withinMs,
       )
       const known = minted.get(opened)
@@ -73,6 +74,7 @@ export function createKinds(parts: KindParts): Kinds {
         ...(refreshToken ? [refreshToken] : []),
         ...previous.map(({ token }) => token),
         ...others,
+        ...(opened.tls?.key ? privateTexts(new Map([[CLIENT_KEY, opened.tls.key]])) : []),
         ...opened.replaced,
       ]
       let gate: LeakGate | undefined

@@ -7,7 +7,7 @@ import { digestCanonical } from '../../lib/canonical-json.ts'
 import type { Logger } from '../../lib/log.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { MintedRow, SealedCredential, Store } from '../../store/ports.ts'
-import type { SecretParts } from '../ports.ts'
+import type { SecretParts, TlsIdentity } from '../ports.ts'
 import { exchange } from './exchange.ts'
 import { ExchangeFailed, type FailureFacts, tokenUnavailable, waitAfter } from './failure.ts'
 import { isSigning, type AskTokenEndpoint, type MintingKind } from './kind.ts'
@@ -39,7 +39,7 @@ export interface MinterParts {
     Store,
     'getMintedTokens' | 'claimMint' | 'saveMintedTokens' | 'endMintClaim' | 'distrustMintedTokens'
   >
-  readonly askFor: (credential: SealedCredential) => AskTokenEndpoint
+  readonly askFor: (credential: SealedCredential, tls: TlsIdentity | undefined) => AskTokenEndpoint
   readonly now: () => number
   readonly log: Logger
   readonly fault: Fault
@@ -54,12 +54,17 @@ export interface Minted {
   readonly generation: number
 }
 
+export interface OpenedForMinting {
+  readonly parts: SecretParts
+  readonly tls: TlsIdentity | undefined
+}
+
 export interface Minter {
   /**
    * @param withinMs how long this caller waits; the exchange goes on for others
    * @throws {GatewayError} credential_unavailable, saying what failed and who can mend it
    */
-  tokenFor(credential: SealedCredential, parts: SecretParts, withinMs: number): Promise<Minted>
+  tokenFor(credential: SealedCredential, opened: OpenedForMinting, withinMs: number): Promise<Minted>
   /** The upstream refused the token: the next request mints another, unless this one is too young to be worn out. */
   distrust(credential: SealedCredential, generation: number): Promise<void>
   /** Resolves when every exchange that was begun is stored. */
@@ -69,6 +74,7 @@ export interface Minter {
 interface Context {
   readonly credential: SealedCredential
   readonly parts: SecretParts
+  readonly tls: TlsIdentity | undefined
   readonly kind: MintingKind
   readonly host: string
   readonly seal: TokenSeal
@@ -94,8 +100,8 @@ export function createMinter(parts: MinterParts): Minter {
   }
 
   return {
-    async tokenFor(credential, secrets, withinMs) {
-      const context = contextOf(credential, secrets)
+    async tokenFor(credential, opened, withinMs) {
+      const context = contextOf(credential, opened)
       const { host } = context
       try {
         const row = await store.getMintedTokens(credential.id, credential.accountId)
@@ -126,12 +132,13 @@ export function createMinter(parts: MinterParts): Minter {
   }
 }
 
-function contextOf(credential: SealedCredential, parts: SecretParts): Context {
+function contextOf(credential: SealedCredential, { parts, tls }: OpenedForMinting): Context {
   const { kind } = credential.settings
   if (!kind || isSigning(kind)) throw new Error('no token is minted from this credential')
   return {
     credential,
     parts,
+    tls,
     kind,
     host: tokenUrlOf(kind).hostname,
     seal: createTokenSeal(parts),
@@ -220,7 +227,7 @@ async function exchangeOnce(parts: MinterParts, context: Context, claimed: Claim
   try {
     held = openRow(context, row)
     await fault.at('before_exchange')
-    const ask = parts.askFor(credential)
+    const ask = parts.askFor(credential, context.tls)
     answer = await exchange({ kind, parts: context.parts, refreshToken: held?.refreshToken, ask, now: at })
   } catch (thrown) {
     throw await recordFailure(parts, context, claimed, thrown)

@@ -7,6 +7,7 @@ import { GatewayError } from '../../core/errors.ts'
 import { newTokenKey, TOKEN_KEY_PART } from './token-seal.ts'
 import { Secret } from '../../lib/secret.ts'
 import type { SecretParts } from '../ports.ts'
+import { CLIENT_CERTIFICATE, CLIENT_KEY, isTlsPart } from '../reach/tls-identity.ts'
 import { parseTarget } from '../target.ts'
 import { algorithmOf, readPart, readPrivateKey } from './key-parts.ts'
 import { findTemplateFault } from './hmac-template.ts'
@@ -81,7 +82,7 @@ export function completeParts(
       'input_missing_field',
     )
   const stranger = [...given.keys()].find(
-    (name) => !isOpen && !required.includes(name) && !optional.includes(name),
+    (name) => !isOpen && !required.includes(name) && !optional.includes(name) && !isTlsPart(name),
   )
   if (stranger !== undefined)
     throw refused(
@@ -94,7 +95,9 @@ export function completeParts(
   const described = Object.fromEntries(
     [...given.keys()].map((name) => {
       const isPublic =
-        publicNames.includes(name) || (isOpen && name !== 'key' && settings.parts?.[name] === 'public')
+        publicNames.includes(name) ||
+        name === CLIENT_CERTIFICATE ||
+        (isOpen && name !== 'key' && name !== CLIENT_KEY && settings.parts?.[name] === 'public')
       return [name, isPublic ? 'public' : 'secret'] as const
     }),
   )
@@ -127,7 +130,7 @@ const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'pri
 
 function checkHmac(kind: KindOf<'hmac'>, parts: SecretParts): void {
   const { headers = {}, query = {}, prehash, message, key_encoding = 'utf8', key_prefix = '' } = kind
-  const partNames = [...parts.keys()]
+  const partNames = [...parts.keys()].filter((name) => !isTlsPart(name))
   const check = (pointer: string, template: string, without: readonly string[]) => {
     const fault = findTemplateFault(template, { partNames, without })
     if (fault !== undefined) throw refused(`/settings/kind/${pointer}`, `the template ${fault}`)

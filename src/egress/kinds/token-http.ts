@@ -4,7 +4,7 @@ import type { Secret } from '../../lib/secret.ts'
 import type { SealedCredential } from '../../store/ports.ts'
 import type { HeaderPairs } from '../headers.ts'
 import type { PolicyVerdict } from '../policy.ts'
-import { ResolveError, type Resolver, type Sender } from '../ports.ts'
+import { ResolveError, type Resolver, type Sender, type TlsIdentity } from '../ports.ts'
 import type { Reach } from '../reach/private-targets.ts'
 import { ExchangeFailed } from './failure.ts'
 import type { AskTokenEndpoint } from './kind.ts'
@@ -20,10 +20,14 @@ export interface TokenHttpParts {
   readonly now: () => number
 }
 
-/** @returns asks for tokens of this credential, over connections that serve nothing else */
+/**
+ * @param identity what the credential brings to the handshake
+ * @returns asks for tokens of this credential, over connections that serve nothing else
+ */
 export function createTokenHttp(
   parts: TokenHttpParts,
-  credential: Pick<SealedCredential, 'id' | 'settings'>,
+  credential: Pick<SealedCredential, 'id' | 'version' | 'settings' | 'scope'>,
+  identity: TlsIdentity | undefined,
 ): AskTokenEndpoint {
   const { resolver, sender, reach, checkHost, now } = parts
   return async ({ method, url, headers, body }) => {
@@ -37,6 +41,7 @@ export function createTokenHttp(
     const policy = reach({ host, port: url.port === '' ? 443 : Number(url.port) }, credential)
     if (!found.every((address) => policy.classify(address).ok))
       throw new ExchangeFailed({ host, reason: 'blocked' })
+    const tls = identity && isForTokens(credential, host) ? identity : undefined
     const result = await sender.send({
       method,
       url,
@@ -44,12 +49,16 @@ export function createTokenHttp(
       reach: policy,
       headers: headers as Secret<HeaderPairs>,
       body: body?.use((text) => Buffer.from(text)),
-      partition: `${credential.id} tokens`,
+      tls,
+      partition: `${credential.id} tokens${tls ? ` v${credential.version}` : ''}`,
       timeoutMs: Math.max(1, EXCHANGE_MS - (now() - began)),
       maxResponseBytes: MAX_ANSWER_BYTES,
     })
     if (result.ok) return result.response
     const { phase } = result
+    // Who hung up may do so for any reason.
+    if (phase === 'before_send' && result.tls !== undefined && result.tls !== 'closed')
+      throw new ExchangeFailed({ host, reason: 'handshake', tls: result.tls })
     throw new ExchangeFailed({
       host,
       reason: phase === 'before_send' ? 'unreachable' : phase === 'after_send' ? 'no_answer' : 'malformed',
@@ -57,6 +66,13 @@ export function createTokenHttp(
     })
   }
 }
+
+/**
+ * What a credential brings to the handshake is for its own hosts. A token endpoint elsewhere has a public certificate, and is nobody
+ * to show a client certificate to, unless the operator says so.
+ */
+const isForTokens = ({ settings, scope }: Pick<SealedCredential, 'settings' | 'scope'>, host: string) =>
+  settings.tls?.token_endpoint ?? scope.hosts.some((entry) => entry.replace(/:\d+$/, '') === host)
 
 async function resolveAll(resolver: Resolver, host: string): Promise<readonly string[]> {
   try {

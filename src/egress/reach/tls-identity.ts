@@ -10,7 +10,7 @@ import type { SecretParts, TlsIdentity, TlsTrial } from '../ports.ts'
 export const CLIENT_CERTIFICATE = 'client_certificate'
 export const CLIENT_KEY = 'client_key'
 
-const isTlsPart = (name: string) => name === CLIENT_CERTIFICATE || name === CLIENT_KEY
+export const isTlsPart = (name: string) => name === CLIENT_CERTIFICATE || name === CLIENT_KEY
 
 /** The parts that go into a request. */
 export const withoutTlsParts = (parts: SecretParts): SecretParts =>

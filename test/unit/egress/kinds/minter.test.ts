@@ -70,7 +70,7 @@ async function setUp(over: Partial<Store> = {}) {
     log,
     fault: noFault,
   })
-  const mint = (withinMs = 5_000) => minter.tokenFor(credential, secret, withinMs)
+  const mint = (withinMs = 5_000) => minter.tokenFor(credential, { parts: secret, tls: undefined }, withinMs)
   return { provider, credential, secret, minter, mint, clock }
 }
 const textOf = async (minted: Promise<{ accessToken: Secret<string> }>) =>
@@ -127,6 +127,7 @@ describe('a minter', () => {
 
   it('asks again by itself when a failure has had its time, each time later', async () => {
     const { provider, minter, credential, secret, clock } = await setUp()
+    const opened = { parts: secret, tls: undefined }
     const asked: number[] = []
     let isUp = false
     const flaky = createMinter({
@@ -141,12 +142,12 @@ describe('a minter', () => {
     })
     const start = clock.ms
     for (; clock.ms < start + 16_000; clock.ms += 500)
-      await flaky.tokenFor(credential, secret, 1_000).catch(() => {})
+      await flaky.tokenFor(credential, opened, 1_000).catch(() => {})
     expect(asked.map((at) => at - start)).toEqual([0, 1_000, 3_000, 7_000, 15_000])
     isUp = true
     clock.ms = start + 40_000
-    expect(await textOf(flaky.tokenFor(credential, secret, 1_000))).toBe('access-token-2')
-    expect(await textOf(minter.tokenFor(credential, secret, 1_000))).toBe('access-token-2')
+    expect(await textOf(flaky.tokenFor(credential, opened, 1_000))).toBe('access-token-2')
+    expect(await textOf(minter.tokenFor(credential, opened, 1_000))).toBe('access-token-2')
   })
 
   it('does not open a row that was changed, nor fall back to the first refresh token', async () => {
