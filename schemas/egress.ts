@@ -164,6 +164,13 @@ export const EgressReply = z.strictObject({
     .describe(
       'Only where an idempotency key was used before: the stored answer, nothing was sent or charged again',
     ),
+  answer_kept: z
+    .literal(false)
+    .optional()
+    .describe(
+      'Only under an idempotency key, where the answer is too large to keep or the account has no room for more: a repeat is ' +
+        'idempotency_answer_gone',
+    ),
 })
 export type EgressReply = z.infer<typeof EgressReply>
 

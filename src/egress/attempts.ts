@@ -6,7 +6,7 @@ import { LogField, type Logger } from '../lib/log.ts'
 import { JWS_TYPES } from '../receipts/types.ts'
 import type { Signer } from '../receipts/ports.ts'
 import type { Caller } from '../core/caller.ts'
-import type { KeptAnswer, Store, StoredReceipt } from '../store/ports.ts'
+import type { Store, StoredReceipt } from '../store/ports.ts'
 import type { Attempt, PageRequest } from '../store/model.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { ATTEMPT_COST, toAttemptRecord } from './wire.ts'
@@ -32,7 +32,15 @@ export interface Ending {
   readonly responseDigest: string | null
   readonly gate: GateVerdict
   /** The answer, sealed, for a repeat under the caller's key. */
-  readonly answer?: KeptAnswer | undefined
+  readonly answer?: Uint8Array | undefined
+}
+
+/** An attempt that is ended, and what its caller is told of it. */
+export interface Finished {
+  readonly receipt: StoredReceipt
+  readonly balance: number
+  /** Whether there was an answer to keep, and its account had room for it. */
+  readonly isAnswerKept: boolean
 }
 
 export interface AttemptLedger {
@@ -40,7 +48,7 @@ export interface AttemptLedger {
    * Transaction C. The receipt is stored with the outcome, before anything is released.
    * @throws when the row could not be written; it is written later by `retryUnwritten`
    */
-  finish(attempt: Attempt, ending: Ending): Promise<{ receipt: StoredReceipt; balance: number }>
+  finish(attempt: Attempt, ending: Ending): Promise<Finished>
   /** Gives the credit back. Only for attempts of which no request byte left. */
   refund(attempt: Attempt, outcome: string): Promise<{ balance: number }>
   /** Settles what dead processes, and store failures of this one, left behind. */
@@ -121,7 +129,8 @@ export function createAttemptLedger(parts: AttemptParts): AttemptLedger {
       )
       // Recovery by another process took it for dead: its word stands, ours is not stored and must not be shown.
       if (!finished.ok) throw new Error('the attempt was finished by somebody else')
-      return { receipt, balance: finished.balance }
+      const isAnswerKept = ending.answer !== undefined && finished.isAnswerKept !== false
+      return { receipt, balance: finished.balance, isAnswerKept }
     },
 
     async refund(attempt, outcome) {

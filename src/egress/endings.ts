@@ -109,13 +109,13 @@ async function deliver(
   const { status, body } = response
   const contentDigest = digestContent(body)
   const responseDigest = digestResponse({ status, headers, contentDigest })
-  const { receipt, balance } = await finish(parts, paid, {
+  const { receipt, balance, isAnswerKept } = await finish(parts, paid, {
     state: 'settled',
     outcome: 'delivered',
     upstreamStatus: status,
     responseDigest,
     gate: verdict ? 'clean' : 'not_run',
-    answer: paid.keyed?.seal(paid.attempt.id, {
+    answer: paid.keyed?.seal(paid.attempt, {
       status,
       headers,
       dropped: namesDropped(response.headers, headers),
@@ -125,7 +125,7 @@ async function deliver(
   await parts.fault.at('before_reply')
   // Many endings are stored in one commit; their callers would all be answered in one turn.
   if (isLong) await longTurns.turn()
-  return { response, headers, receipt, balance, responseDigest, contentDigest, addresses }
+  return { response, headers, receipt, balance, isAnswerKept, responseDigest, contentDigest, addresses }
 }
 
 /** An answer that is withheld leaves no trace, not even a digest to guess against. */

@@ -131,7 +131,7 @@ export function createForward(parts: ForwardParts): Forward {
       const paid = reserved
       charge.taken(ATTEMPT_COST, paid.attempt.id)
       await fault.at('after_reserve')
-      const { response, headers, receipt, balance } = await runner.run(paid)
+      const { response, headers, receipt, balance, isAnswerKept } = await runner.run(paid)
       const { attempt } = paid
       return {
         attempt_id: attempt.id,
@@ -139,6 +139,7 @@ export function createForward(parts: ForwardParts): Forward {
         idempotency_key: attempt.idempotencyKey,
         credits: { charged: ATTEMPT_COST, balance },
         receipt: toReceipt(parts.baseUrl, receipt),
+        ...(paid.keyed && !isAnswerKept && { answer_kept: false }),
       }
     },
   }
@@ -218,7 +219,6 @@ export function createForward(parts: ForwardParts): Forward {
               key,
               request,
               credentialId: credential.id,
-              now: parts.now(),
             })
       const addresses = await runner.recall(request, credential)
       const attempt = newAttempt(parts, {

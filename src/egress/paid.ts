@@ -29,6 +29,8 @@ export interface Completed {
   readonly headers: Readonly<Record<string, string>>
   readonly receipt: StoredReceipt
   readonly balance: number
+  /** Whether a repeat under the caller's key gets the answer again; false without a key. */
+  readonly isAnswerKept: boolean
   readonly responseDigest: string
   /** Digest of the body alone, in RFC 9530 form. */
   readonly contentDigest: string

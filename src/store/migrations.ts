@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts'
 import { all, type Command, first } from './command.ts'
 import { budgetTables, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
-import { idempotencyRecords } from './idempotency-tables.ts'
+import { idempotencyRecords, keyedAttempts } from './idempotency-tables.ts'
 import { marketTrustTables } from './market-trust-tables.ts'
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
@@ -339,6 +339,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   marketMoneyTables,
   marketTrustTables,
   marketSellerTables,
+  keyedAttempts,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

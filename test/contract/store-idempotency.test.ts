@@ -1,5 +1,8 @@
 // Keys of callers on both engines: one attempt at most under each, its answer with its end, and when a key is free again.
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { MAX_KEPT_BYTES } from '../../src/store/commands/kept-answers.ts'
 import type { KeyClaim, Store } from '../../src/store/ports.ts'
 import {
   addCapability,
@@ -24,8 +27,7 @@ const DAY_MS = 24 * 3600 * 1000
 let keys = 0
 const claimOf = (over: Partial<KeyClaim> = {}): KeyClaim => ({
   keyHash: `key-${++keys}`,
-  fingerprint: 'Zmlyc3Q',
-  expiresAt: NOW + DAY_MS,
+  maxBytes: 1_048_576,
   ...over,
 })
 const sealed = Buffer.from('sealed answer')
@@ -48,6 +50,17 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
 
   const reserve = (setting: Parameters<typeof reservation>[0], once: KeyClaim, state?: 'sending') =>
     store.reserveAttempt({ ...reservation(setting, BOOT, state && { state, sendingAt: NOW }), once })
+  const keptBytes = async (accountId: string) => {
+    const [row] = await place.query(`SELECT bytes FROM kept_bytes WHERE account_id = '${accountId}'`)
+    return Number(row?.['bytes'] ?? 0)
+  }
+  const setKeptBytes = async (accountId: string, bytes: number) => {
+    const text = `UPDATE kept_bytes SET bytes = ${bytes} WHERE account_id = '${accountId}'`
+    if (engine === 'postgres') return void (await place.query(text))
+    const db = new DatabaseSync(join(place.config.dataDir, 'gateway.db'), { timeout: 5000 })
+    db.exec(text)
+    db.close()
+  }
   const refund = (id: string) =>
     store.refundAttempt({
       id,
@@ -86,7 +99,7 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
       once,
     }
     expect(await store.reserveAttempt(input)).toEqual({ ok: true, balance: 0 })
-    const end = { ...ending(input.attempt, BOOT), answer: { keyHash: once.keyHash, sealed } }
+    const end = { ...ending(input.attempt, BOOT), answer: sealed }
     expect(await store.finishAttempt(end)).toEqual({ ok: true, balance: 0 })
 
     const again = await reserve({ ...setting, capability }, once)
@@ -94,8 +107,7 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     const { answer, ...record } = again.record
     expect(Buffer.from(answer ?? [])).toEqual(sealed)
     expect(record).toEqual({
-      keyHash: once.keyHash,
-      fingerprint: once.fingerprint,
+      maxBytes: once.maxBytes,
       replayReceiptId: null,
       balance: 0,
       attempt: await store.getAttempt(input.attempt.id, setting.accountId),
@@ -106,16 +118,60 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     })
   })
 
-  it('keeps no answer for another attempt, nor for one that somebody else ended', async () => {
+  it('keeps no answer of an attempt that somebody else ended, nor a second one', async () => {
     const setting = await addSetting(store, 5)
     const [mine, theirs] = [claimOf(), claimOf()]
     const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: mine }
     await store.reserveAttempt(input)
-    await reserve(setting, theirs, 'sending')
-    await store.finishAttempt({ ...ending(input.attempt, BOOT), answer: { keyHash: theirs.keyHash, sealed } })
-    await store.finishAttempt({ ...ending(input.attempt, BOOT), answer: { keyHash: mine.keyHash, sealed } })
+    const other = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: theirs }
+    await store.reserveAttempt(other)
+    await store.finishAttempt(ending(input.attempt, BOOT))
+    expect(await store.finishAttempt({ ...ending(input.attempt, BOOT), answer: sealed })).toMatchObject({
+      ok: false,
+    })
+    expect(await store.finishAttempt({ ...ending(other.attempt, 'boot-9'), answer: sealed })).toMatchObject({
+      ok: false,
+    })
     for (const once of [mine, theirs])
       expect(await reserve(setting, once)).toMatchObject({ reason: 'repeated', record: { answer: null } })
+    expect(await keptBytes(setting.accountId)).toBe(0)
+  })
+
+  it('keeps answers up to so many bytes of an account, and again once they are over', async () => {
+    const setting = await addSetting(store, 9)
+    const neighbour = await addSetting(store, 9)
+    const finish = async (of: typeof setting, bytes: number) => {
+      const once = claimOf()
+      const input = { ...reservation(of, BOOT, { state: 'sending', sendingAt: NOW }), once }
+      await store.reserveAttempt(input)
+      const ended = await store.finishAttempt({
+        ...ending(input.attempt, BOOT),
+        answer: Buffer.alloc(bytes, 7),
+      })
+      const again = await reserve(of, once)
+      return { ended, answer: again.ok || again.reason !== 'repeated' ? undefined : again.record.answer }
+    }
+    expect(await finish(setting, 5)).toMatchObject({ ended: { ok: true, balance: 8 }, answer: { length: 5 } })
+    await setKeptBytes(setting.accountId, MAX_KEPT_BYTES - 10)
+    expect(await finish(setting, 11)).toEqual({
+      ended: { ok: true, balance: 7, isAnswerKept: false },
+      answer: null,
+    })
+    expect((await finish(neighbour, 11)).answer).toHaveLength(11)
+    expect(await finish(setting, 10)).toMatchObject({
+      ended: { ok: true, balance: 6 },
+      answer: { length: 10 },
+    })
+    expect((await finish(setting, 1)).ended).toMatchObject({ isAnswerKept: false })
+    expect(await keptBytes(setting.accountId)).toBe(MAX_KEPT_BYTES)
+
+    await store.sweep(NOW + DAY_MS - 1)
+    expect(await keptBytes(setting.accountId)).toBe(MAX_KEPT_BYTES)
+    await store.sweep(NOW + DAY_MS)
+    expect(await keptBytes(setting.accountId)).toBe(MAX_KEPT_BYTES - 15)
+    expect(await keptBytes(neighbour.accountId)).toBe(0)
+    expect(await place.query('SELECT attempt_id FROM kept_answers')).toEqual([])
+    expect((await finish(setting, 5)).ended).toEqual({ ok: true, balance: 4 })
   })
 
   it('frees the key of what was refused or refunded, and of nothing else before its time', async () => {
@@ -141,11 +197,11 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     await refund(input.attempt.id)
     const second = {
       ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }),
-      once: { ...once, fingerprint: 'b3RoZXI' },
+      once: { ...once, maxBytes: 9 },
     }
     expect(await store.reserveAttempt(second)).toMatchObject({ ok: true })
     expect(await reserve(setting, once)).toMatchObject({
-      record: { fingerprint: 'b3RoZXI', attempt: { id: second.attempt.id } },
+      record: { maxBytes: 9, attempt: { id: second.attempt.id } },
     })
 
     await store.finishAttempt(ending(second.attempt, BOOT))
@@ -166,7 +222,7 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     await store.finishAttempt(ending(input.attempt, BOOT, 'ambiguous'))
     const other = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once: done }
     await store.reserveAttempt(other)
-    await store.finishAttempt({ ...ending(other.attempt, BOOT), answer: { keyHash: done.keyHash, sealed } })
+    await store.finishAttempt({ ...ending(other.attempt, BOOT), answer: sealed })
 
     await store.sweep(NOW + DAY_MS)
     expect(
@@ -176,9 +232,9 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
       record: { attempt: { state: 'ambiguous' } },
     })
     const rows = await place.query(
-      `SELECT key_hash FROM idempotency_records WHERE key_hash IN ('${lost.keyHash}', '${done.keyHash}')`,
+      `SELECT attempt_id FROM kept_answers WHERE attempt_id IN ('${input.attempt.id}', '${other.attempt.id}')`,
     )
-    expect(rows.map((row) => row['key_hash'])).toEqual([lost.keyHash])
+    expect(rows).toEqual([])
   })
 
   it('stores one receipt of a repeat, and names it to whoever comes later', async () => {
@@ -186,13 +242,13 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     const once = claimOf()
     const input = { ...reservation(setting, BOOT), once }
     await store.reserveAttempt(input)
-    const ids = { keyHash: once.keyHash, attemptId: input.attempt.id }
+    const ids = { attemptId: input.attempt.id }
     const [first, second] = [receiptFor(setting.accountId), receiptFor(setting.accountId)]
     expect(await store.keepReplayReceipt({ ...ids, receipt: first })).toBe(first.id)
     expect(await store.keepReplayReceipt({ ...ids, receipt: second })).toBe(first.id)
     expect(await store.getReceipt(first.id)).toEqual(first)
     expect(await store.getReceipt(second.id)).toBeUndefined()
-    expect(await store.keepReplayReceipt({ ...ids, keyHash: 'none', receipt: second })).toBeUndefined()
+    expect(await store.keepReplayReceipt({ attemptId: 'none', receipt: second })).toBeUndefined()
     expect(await reserve(setting, once)).toMatchObject({ record: { replayReceiptId: first.id } })
   })
 

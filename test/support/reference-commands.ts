@@ -5,7 +5,7 @@ import { balanceOf, recordMovement } from '../../src/store/commands/accounts.ts'
 import { findCredential, insertAttempt, pay, type Reservation } from '../../src/store/commands/attempts.ts'
 import { attemptAmounts, countOnBudgets, judgeBudgets } from '../../src/store/commands/budgets.ts'
 import { addCounts } from '../../src/store/commands/counts.ts'
-import { claimKey, findRecord, forgetKey } from '../../src/store/commands/idempotency.ts'
+import { type KeyTaken, underKey } from '../../src/store/commands/idempotency.ts'
 import { type Commands, commands } from '../../src/store/commands/index.ts'
 import { PERMIT } from '../../src/store/commands/permits.ts'
 import type { Millis } from '../../src/store/model.ts'
@@ -26,19 +26,18 @@ interface UseRow {
   revokedAt: Millis | null
 }
 
-/** A key that is taken comes before everything else; one whose time is over is forgotten, and claimed at the end. */
-function* findTaken({ once, now }: Reservation): Command<Repeated | undefined> {
-  if (!once) return undefined
-  const { held, stale } = yield* findRecord(once, now)
-  if (held) return { ok: false, reason: 'repeated', record: held }
-  if (stale !== undefined) yield forgetKey(once.keyHash, stale)
-  return undefined
+/** A key that is taken comes before everything else. */
+function* isKeyTaken({ once }: Reservation): Command<boolean> {
+  return once
+    ? (yield* first('SELECT id FROM attempts WHERE key_hash = $1', once.keyHash)) !== undefined
+    : false
 }
 
-function* reserveAttempt(input: Reservation): Command<ReserveResult> {
+const reserveAttempt = (input: Reservation): Command<ReserveResult> => underKey(reserveFetch, input)
+
+function* reserveFetch(input: Reservation): Command<Exclude<ReserveResult, Repeated> | KeyTaken> {
   const { attempt, cost, now } = input
-  const taken = yield* findTaken(input)
-  if (taken) return taken
+  if (yield* isKeyTaken(input)) return { ok: false, reason: 'repeated' }
   const credential = yield* findCredential(attempt.credentialId, attempt.accountId)
   if (!credential || credential.revokedAt !== null) return { ok: false, reason: 'credential_gone' }
   if (credential.version !== attempt.credentialVersion) return { ok: false, reason: 'credential_changed' }
@@ -65,7 +64,14 @@ function* writeDown(input: Reservation, kind: 'egress' | 'action'): Command<void
   const { id: reference, accountId } = attempt
   if (cost > 0)
     yield* recordMovement({ transactionId, accountId, against: 'usage', amount: -cost, kind, reference, now })
-  if (input.once) yield claimKey(input.once, attempt.id)
+  const { once } = input
+  if (once)
+    yield* all(
+      'UPDATE attempts SET key_hash = $1, max_bytes = $2 WHERE id = $3',
+      once.keyHash,
+      once.maxBytes,
+      attempt.id,
+    )
 }
 
 const LOCK_MANDATE = `SELECT revoked_at AS "revokedAt" FROM mandates
@@ -73,11 +79,12 @@ const LOCK_MANDATE = `SELECT revoked_at AS "revokedAt" FROM mandates
 const LOCK_PERMIT = `SELECT ${PERMIT} FROM permits WHERE id = $1 AND account_id = $2 FOR UPDATE`
 const USE_PERMIT = `UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL WHERE id = $2`
 
-function* reserveAction(input: Reservation): Command<ActionResult> {
+const reserveAction = (input: Reservation): Command<ActionResult> => underKey(reserveExecution, input)
+
+function* reserveExecution(input: Reservation): Command<Exclude<ActionResult, Repeated> | KeyTaken> {
   const { attempt, cost, now } = input
   const { permitId, accountId } = attempt
-  const taken = yield* findTaken(input)
-  if (taken) return taken
+  if (yield* isKeyTaken(input)) return { ok: false, reason: 'repeated' }
   // All locks first, in their order; then the permit is judged before what it stands on.
   const credential = yield* findCredential(attempt.credentialId, accountId)
   const mandate = yield* first<{ revokedAt: Millis | null }>(LOCK_MANDATE, permitId)

@@ -2,25 +2,27 @@
 // which is also what the upstream gets as Idempotency-Key, and the key that its answer is sealed with. The caller's key itself
 // is stored nowhere, so that whoever holds the database and the files cannot open an answer without it.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { digestCanonical } from '../../lib/canonical-json.ts'
-import type { KeptAnswer, KeyClaim } from '../../store/ports.ts'
-import { digestContent } from '../digest.ts'
+import type { Attempt } from '../../store/model.ts'
+import type { KeyClaim } from '../../store/ports.ts'
+import { digestRequest } from '../digest.ts'
 import type { PreparedRequest } from '../request.ts'
 import { type Answer, openAnswer, sealAnswer } from './answer.ts'
-
-/** How long a key is remembered from its first request, and its answer with it. */
-export const KEY_TTL_MS = 24 * 3600 * 1000
 
 /** One request under one key: what it claims, what the upstream is told, and what is kept for a repeat. */
 export interface KeyedCall {
   readonly claim: KeyClaim
   /** Sent to the upstream by unsafe methods: every repeat of the call would send the same. */
   readonly upstreamKey: string
+  /** Whether the attempt was made for this very request, whatever version its credential has by now. */
+  repeats(attempt: Pick<Attempt, 'requestDigest' | 'credentialVersion'>, maxBytes: number): boolean
   /** @returns undefined where the answer is larger than what is kept */
-  seal(attemptId: string, answer: Answer): KeptAnswer | undefined
+  seal(attempt: SealedFor, answer: Answer): Buffer | undefined
   /** @throws where the bytes are not those that were sealed for this call and attempt */
-  open(attemptId: string, sealed: Uint8Array): Answer
+  open(attempt: SealedFor, sealed: Uint8Array): Answer
 }
+
+/** What a kept answer is bound to. */
+type SealedFor = Pick<Attempt, 'id' | 'requestDigest'>
 
 const NAME_BYTES = 32
 
@@ -36,43 +38,36 @@ export function createKeyedCall(
     readonly key: string
     readonly request: PreparedRequest
     readonly credentialId: string
-    readonly now: number
   },
 ): KeyedCall {
-  const { scope, key, request, credentialId, now } = call
+  const { scope, key, request, credentialId } = call
   // An id holds no space, so that no two pairs of scope and key are the same text. The halves of one HMAC are two values of which
   // neither tells the other: one is shown to upstreams, one is the secret that seals.
   const derived = createHmac('sha512', callerKeys).update(`${scope} ${key}`).digest()
   const keyHash = derived.toString('base64url', 0, NAME_BYTES)
-  const fingerprint = fingerprintOf(request, credentialId)
+  const { maxResponseBytes: maxBytes } = request
   // A handle: from bytes, Node 24 makes one after an exception within, which costs 10 us for each answer.
-  const sealingOf = (attemptId: string) => ({
+  const sealingOf = ({ id, requestDigest }: SealedFor) => ({
     key: createSecretKey(derived.subarray(NAME_BYTES)),
-    context: `${attemptId} ${fingerprint}`,
+    context: `${id} ${requestDigest}`,
   })
   return {
-    claim: { keyHash, fingerprint, expiresAt: now + KEY_TTL_MS },
+    claim: { keyHash, maxBytes },
     upstreamKey: keyHash,
-    seal(attemptId, answer) {
-      const sealed = sealAnswer(answer, sealingOf(attemptId))
-      return sealed && { keyHash, sealed }
+    // The digest that every attempt has, computed anew for a repeat alone, under the version that was sent: the upstream would see
+    // the same request after a rotation. How long a caller waits is no part of it; the size that was asked for stands beside it.
+    repeats({ requestDigest, credentialVersion }, asked) {
+      const digest = digestRequest({
+        method: request.method,
+        url: request.target.url.href,
+        headers: request.headers,
+        body: request.body,
+        credentialId,
+        secretVersion: credentialVersion,
+      })
+      return asked === maxBytes && digest === requestDigest
     },
-    open: (attemptId, sealed) => openAnswer(sealed, sealingOf(attemptId)),
+    seal: (attempt, answer) => sealAnswer(answer, sealingOf(attempt)),
+    open: (attempt, sealed) => openAnswer(sealed, sealingOf(attempt)),
   }
-}
-
-/**
- * Digest of what makes a request another one: everything that is sent, and the size that was asked for. How long a caller waits
- * is not part of it; neither is the version of the credential, since the upstream sees the same request after a rotation.
- */
-function fingerprintOf(request: PreparedRequest, credentialId: string): string {
-  return digestCanonical({
-    v: 1,
-    method: request.method,
-    url: request.target.url.href,
-    headers: request.headers.map(([name, value]) => `${name}: ${value}`).toSorted(),
-    content_digest: digestContent(request.body),
-    credential_id: credentialId,
-    max_bytes: request.maxResponseBytes,
-  })
 }

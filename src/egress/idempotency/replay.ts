@@ -34,13 +34,13 @@ export interface Replayed {
  */
 export async function replay(parts: ReplayParts, call: KeyedCall, record: KeyRecord): Promise<Replayed> {
   const { attempt, balance, answer: sealed } = record
-  if (record.fingerprint !== call.claim.fingerprint) throw keyReused(attempt)
+  if (!call.repeats(attempt, record.maxBytes)) throw keyReused(attempt)
   if (attempt.state === 'reserved' || attempt.state === 'sending') throw keyInUse(attempt)
   if (attempt.state !== 'settled' || attempt.outcome !== 'delivered' || !sealed)
     throw await endedWithoutAnswer(parts, record)
   let answer: Answer
   try {
-    answer = call.open(attempt.id, sealed)
+    answer = call.open(attempt, sealed)
   } catch (thrown) {
     parts.log.error({ [LogField.attempt]: attempt.id, err: thrown }, 'a kept answer could not be opened')
     throw await endedWithoutAnswer(parts, record)
@@ -50,11 +50,11 @@ export async function replay(parts: ReplayParts, call: KeyedCall, record: KeyRec
 
 /** The receipt of a repeat, the same for all repeats of one attempt: nobody fills the store by asking again. */
 async function receiptOf({ store, ...parts }: ReplayParts, record: KeyRecord): Promise<StoredReceipt> {
-  const { keyHash, replayReceiptId, attempt } = record
+  const { replayReceiptId, attempt } = record
   const earlier = replayReceiptId === null ? undefined : await store.getReceipt(replayReceiptId)
   if (earlier) return earlier
   const receipt = signReplay(parts, attempt)
-  const standing = await store.keepReplayReceipt({ keyHash, attemptId: attempt.id, receipt })
+  const standing = await store.keepReplayReceipt({ attemptId: attempt.id, receipt })
   return (standing !== undefined && standing !== receipt.id && (await store.getReceipt(standing))) || receipt
 }
 

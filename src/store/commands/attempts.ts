@@ -6,9 +6,10 @@ import { selectPage } from '../page.ts'
 import { balanceOf, recordMovement } from './accounts.ts'
 import { attemptAmounts, returnBudgets } from './budgets.ts'
 import { addCounts } from './counts.ts'
+import { keepAnswer } from './kept-answers.ts'
 import { returnShares } from './mandates.ts'
 import type { Attempt, AttemptKind, AttemptState, Millis, Page, PageRequest } from '../model.ts'
-import type { StoredReceipt, ReserveResult, FinishAttempt } from '../ports/attempts.ts'
+import type { FinishAttempt, FinishResult, ReserveResult, StoredReceipt } from '../ports/attempts.ts'
 import type { KeyClaim } from '../ports/idempotency.ts'
 
 export const attemptFields = [
@@ -133,9 +134,6 @@ export function* insertReceipt(receipt: StoredReceipt): Command<void> {
   yield* all(INSERT_RECEIPT, receipt.id, receipt.accountId, receipt.jws, receipt.createdAt)
 }
 
-// Of the attempt that holds the key, and of no other.
-const KEEP_ANSWER = 'UPDATE idempotency_records SET answer = $1 WHERE key_hash = $2 AND attempt_id = $3'
-
 type Ended = { ok: boolean; balance: number }
 const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3, response_digest = $4,
     receipt_id = $5, finished_at = $6
@@ -147,7 +145,7 @@ const FINISH = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = 
  */
 export const finishAttempt = command({ kind: 'transaction', touches: 'records' })(function* (
   input: FinishAttempt,
-): Command<Ended> {
+): Command<FinishResult> {
   const { id, kind, bootId, state, outcome, upstreamStatus, responseDigest, receipt, now } = input
   const done = yield* first<{ accountId: string; balance: number }>(
     FINISH,
@@ -163,9 +161,10 @@ export const finishAttempt = command({ kind: 'transaction', touches: 'records' }
   )
   if (!done) return { ok: false, balance: yield* balanceBehind(id) }
   yield* insertReceipt(receipt)
-  if (input.answer) yield* all(KEEP_ANSWER, input.answer.sealed, input.answer.keyHash, id)
-  if (kind === 'action') yield* addCounts(done.accountId, { [state]: 1 })
-  return { ok: true, balance: done.balance }
+  const { accountId, balance } = done
+  const kept = input.answer === undefined || (yield* keepAnswer(id, accountId, input.answer))
+  if (kind === 'action') yield* addCounts(accountId, { [state]: 1 })
+  return { ok: true, balance, ...(!kept && { isAnswerKept: false }) }
 })
 
 /** Balance of the account behind the attempt; 0 when there is no such attempt. */

@@ -1,80 +1,87 @@
-// The keys of callers: one attempt at most is made under each. A key is claimed in the transaction that debits its attempt and
-// answered in the one that ends it, so that no crash leaves one without the other.
-import { all, type Command, command, first, snakeCase, type Statement, statement } from '../command.ts'
+// The keys of callers: one attempt at most is made under each. A key stands in the row of its attempt, which is unique by it, so that
+// claiming one is no write of its own. The answers are in kept-answers.ts.
+import { type Command, command, first, snakeCase, type Statement, statement } from '../command.ts'
 import type { Attempt, Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
-import type { KeyClaim, KeyRecord } from '../ports/idempotency.ts'
-import { attemptFields, insertReceipt, toAttempt } from './attempts.ts'
+import type { KeyRecord, Repeated } from '../ports/idempotency.ts'
+import { attemptFields, insertReceipt, type Reservation, toAttempt } from './attempts.ts'
+import { KEY_TTL_MS } from './kept-answers.ts'
 
 const ATTEMPT = attemptFields.map((name) => `t.${snakeCase(name)} AS "${name}"`).join(', ')
-const FIND_RECORD = `SELECT r.fingerprint, r.answer, r.replay_receipt_id AS "replayReceiptId",
-    r.expires_at AS "expiresAt", r.attempt_id AS "attemptId", a.balance, ${ATTEMPT}
-  FROM idempotency_records r
-    LEFT JOIN attempts t ON t.id = r.attempt_id
+const FIND_RECORD = `SELECT t.max_bytes AS "maxBytes", t.replay_receipt_id AS "replayReceiptId", k.sealed AS answer,
+    a.balance, ${ATTEMPT}
+  FROM attempts t
     LEFT JOIN accounts a ON a.id = t.account_id
-  WHERE r.key_hash = $1`
+    LEFT JOIN kept_answers k ON k.attempt_id = t.id
+  WHERE t.key_hash = $1`
 
-/** Its attempt's id is null where that is past retention. */
-type Found = Omit<KeyRecord, 'attempt' | 'keyHash'> & {
-  readonly expiresAt: Millis
-  readonly attemptId: string
-} & Omit<Attempt, 'id'> & { readonly id: string | null }
+type Found = Omit<KeyRecord, 'attempt'> & Attempt
 
 /**
- * A key is free again where nothing was sent under it (`refunded`), where its time is over and its outcome known, and where its
- * attempt is past retention. An unfinished or ambiguous attempt holds its key for as long as there is a row of it.
+ * A key is free again where nothing was sent under it (`refunded`), and where its time is over and its outcome known. An unfinished
+ * or ambiguous attempt holds its key for as long as there is a row of it.
  */
-const isFree = ({ state, expiresAt }: Found, now: Millis) =>
-  state === 'refunded' || (state === 'settled' && expiresAt <= now)
+const isFree = ({ state, createdAt }: Found, now: Millis) =>
+  state === 'refunded' || (state === 'settled' && createdAt + KEY_TTL_MS <= now)
 
 /** @returns the record that stands in the way of a claim; `stale` names the attempt of one that does not any more */
-export function* findRecord(
-  { keyHash }: Pick<KeyClaim, 'keyHash'>,
+function* findRecord(
+  keyHash: string,
   now: Millis,
 ): Command<{ readonly held?: KeyRecord; readonly stale?: string }> {
   const found = yield* first<Found>(FIND_RECORD, keyHash)
   if (!found) return {}
-  const {
-    fingerprint,
-    answer,
-    replayReceiptId,
-    balance,
-    expiresAt: _expiry,
-    attemptId,
-    id,
-    ...attempt
-  } = found
-  if (id === null || isFree(found, now)) return { stale: attemptId }
-  const held = { keyHash, fingerprint, answer, replayReceiptId, balance }
-  return { held: { ...held, attempt: toAttempt({ ...attempt, id }) } }
+  if (isFree(found, now)) return { stale: found.id }
+  const { maxBytes, answer, replayReceiptId, balance, ...attempt } = found
+  return { held: { maxBytes, answer, replayReceiptId, balance, attempt: toAttempt(attempt) } }
 }
 
-const CLAIM = `INSERT INTO idempotency_records (key_hash, fingerprint, attempt_id, expires_at) VALUES ($1, $2, $3, $4)`
-const FORGET = 'DELETE FROM idempotency_records WHERE key_hash = $1 AND attempt_id = $2'
+/** Takes a key from an attempt that does not need it any more, unless the key was claimed anew since. */
+const freeKey = (keyHash: string, attemptId: string): Statement =>
+  statement('UPDATE attempts SET key_hash = NULL WHERE id = $1 AND key_hash = $2', attemptId, keyHash)
 
-/** Claims a key that is free: the unique violation of a claim made meanwhile undoes the whole transaction. */
-export const claimKey = ({ keyHash, fingerprint, expiresAt }: KeyClaim, attemptId: string): Statement =>
-  statement(CLAIM, keyHash, fingerprint, attemptId, expiresAt)
+/** The key is taken, by whom is to be looked up. */
+export interface KeyTaken {
+  readonly ok: false
+  readonly reason: 'repeated'
+  readonly record?: never
+}
+export const KEY_TAKEN: KeyTaken = { ok: false, reason: 'repeated' }
 
-/** Forgets a record that is not in the way any more, unless the key was claimed anew since. */
-export const forgetKey = (keyHash: string, attemptId: string): Statement =>
-  statement(FORGET, keyHash, attemptId)
+/**
+ * Looks a key up where the reservation under it was refused, and only there: most keys are new. Whatever it was refused for, a key
+ * that is taken is said first; in PostgreSQL, who waited for a row finds it used up by the first call under the same key. Where
+ * its attempt does not need the key any more, the reservation is made again.
+ * @param reserve writes nothing where it refuses
+ */
+export function* underKey<R extends { readonly ok: boolean; readonly reason?: string }>(
+  reserve: (input: Reservation) => Command<R | KeyTaken>,
+  input: Reservation,
+): Command<R | Repeated> {
+  for (;;) {
+    const result = yield* reserve(input)
+    const { once, now } = input
+    if (result.ok || !once) return result as R
+    const { held, stale } = yield* findRecord(once.keyHash, now)
+    if (held) return { ok: false, reason: 'repeated', record: held }
+    if (result.reason !== 'repeated') return result as R
+    if (stale !== undefined) yield freeKey(once.keyHash, stale)
+  }
+}
 
 /**
  * Stores the receipt of an answer that is given again, once for each attempt.
- * @returns the id of the one that stands, which may be an earlier one; undefined where the record is gone
+ * @returns the id of the one that stands, which may be an earlier one; undefined where the attempt is gone
  */
 export const keepReplayReceipt = command({ kind: 'transaction', touches: 'records' })(function* (input: {
-  keyHash: string
   attemptId: string
   receipt: StoredReceipt
 }): Command<string | undefined> {
-  const { keyHash, attemptId, receipt } = input
+  const { attemptId, receipt } = input
   const kept = yield* first(
-    `UPDATE idempotency_records SET replay_receipt_id = $1
-     WHERE key_hash = $2 AND attempt_id = $3 AND replay_receipt_id IS NULL RETURNING key_hash`,
+    `UPDATE attempts SET replay_receipt_id = $1
+     WHERE id = $2 AND key_hash IS NOT NULL AND replay_receipt_id IS NULL RETURNING id`,
     receipt.id,
-    keyHash,
     attemptId,
   )
   if (kept) {
@@ -82,32 +89,8 @@ export const keepReplayReceipt = command({ kind: 'transaction', touches: 'record
     return receipt.id
   }
   const standing = yield* first<{ id: string | null }>(
-    'SELECT replay_receipt_id AS id FROM idempotency_records WHERE key_hash = $1 AND attempt_id = $2',
-    keyHash,
+    'SELECT replay_receipt_id AS id FROM attempts WHERE id = $1',
     attemptId,
   )
   return standing?.id ?? undefined
 })
-
-/** A key whose attempt is not settled is looked at again after this long: then retention has removed the attempt. */
-const HOLD_ON_MS = 31 * 24 * 3600 * 1000
-
-/** Deletes what is over. An unfinished or ambiguous attempt keeps its key, and is put off so that the next sweep does not meet it. */
-export function* sweepIdempotency(now: Millis, limit: number): Command<Readonly<Record<string, number>>> {
-  const over = 'SELECT key_hash FROM idempotency_records WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2'
-  yield* all(
-    `UPDATE idempotency_records SET expires_at = $3 WHERE key_hash IN (${over}) AND EXISTS (
-       SELECT 1 FROM attempts WHERE id = attempt_id AND state IN ('reserved', 'sending', 'ambiguous'))`,
-    now,
-    limit,
-    now + HOLD_ON_MS,
-  )
-  const removed = yield* all(
-    `DELETE FROM idempotency_records WHERE key_hash IN (${over}) AND NOT EXISTS (
-       SELECT 1 FROM attempts WHERE id = attempt_id AND state IN ('reserved', 'sending', 'ambiguous'))
-     RETURNING key_hash`,
-    now,
-    limit,
-  )
-  return { idempotencyRecords: removed.length }
-}

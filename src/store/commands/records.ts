@@ -3,7 +3,7 @@ import { newId } from '../../lib/ids.ts'
 import { all, columns, type Command, command, first, insertInto, where } from '../command.ts'
 import { dropBudgets } from './budgets.ts'
 import { sweepEmail } from './email.ts'
-import { sweepIdempotency } from './idempotency.ts'
+import { sweepKeptAnswers } from './kept-answers.ts'
 import { sweepPermits } from './permits.ts'
 import type { Millis, Page, PageRequest } from '../model.ts'
 import type { NewPublishedKey, StoredTask, PublishedKey } from '../ports/records.ts'
@@ -192,7 +192,7 @@ export const sweep = command({ kind: 'transaction', touches: 'access' })(functio
     ...(yield* sweepPermits(now, cutoff, SWEEP_LIMIT)),
     ...(yield* sweepPayments(now)),
     ...(yield* sweepEmail(now, SWEEP_LIMIT)),
-    ...(yield* sweepIdempotency(now, SWEEP_LIMIT)),
+    ...(yield* sweepKeptAnswers(now, SWEEP_LIMIT)),
   }
 })
 

@@ -1,7 +1,7 @@
 // How an attempt begins and ends.
 import type { AttemptKind, Millis } from '../model.ts'
 import type { Budget } from './budgets.ts'
-import type { KeptAnswer, Repeated } from './idempotency.ts'
+import type { Repeated } from './idempotency.ts'
 
 export interface StoredReceipt {
   readonly id: string
@@ -32,8 +32,16 @@ export interface FinishAttempt {
   readonly responseDigest: string | null
   readonly receipt: StoredReceipt
   /** The answer, sealed, for whoever repeats the call under its key. */
-  readonly answer?: KeptAnswer | undefined
+  readonly answer?: Uint8Array | undefined
   readonly now: Millis
+}
+
+/** `ok` is false where it was not the caller's to finish. */
+export interface FinishResult {
+  readonly ok: boolean
+  readonly balance: number
+  /** Only where there was an answer to keep, and its account has no room for it. */
+  readonly isAnswerKept?: false
 }
 
 /** An operator's decision about an ambiguous attempt. */

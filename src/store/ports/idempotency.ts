@@ -1,20 +1,18 @@
 // A caller's key, and the one attempt that was made under it.
-import type { Attempt, Millis } from '../model.ts'
+import type { Attempt } from '../model.ts'
 
-/** A key as a request claims it, in the transaction that pays for its attempt. */
+/** A key as a request claims it, with the attempt that it pays for. */
 export interface KeyClaim {
   /** Keyed hash of lineage and key: the key itself is nowhere in the store. */
   readonly keyHash: string
-  /** Digest of the request. Another request under the same key is refused by whoever compares it. */
-  readonly fingerprint: string
-  readonly expiresAt: Millis
+  /** The size that was asked for. With the request's digest it tells the same request from another, for whoever compares them. */
+  readonly maxBytes: number
 }
 
-/** The record of a key that was claimed before, and how its attempt stands. */
+/** The attempt of a key that was claimed before, and how it stands. */
 export interface KeyRecord {
-  readonly keyHash: string
-  readonly fingerprint: string
   readonly attempt: Attempt
+  readonly maxBytes: number
   /** Sealed; null until the attempt is settled, and for ever where its answer was not kept. */
   readonly answer: Uint8Array | null
   /** The receipt that says the answer was given again; null until it was. */
@@ -28,10 +26,4 @@ export interface Repeated {
   readonly ok: false
   readonly reason: 'repeated'
   readonly record: KeyRecord
-}
-
-/** The answer that is stored with the end of an attempt. */
-export interface KeptAnswer {
-  readonly keyHash: string
-  readonly sealed: Uint8Array
 }

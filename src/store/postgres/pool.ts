@@ -102,8 +102,7 @@ export async function runTransaction<T>(pool: pg.Pool, start: () => Command<T>):
 const ROLLED_BACK = new Set(['40001', '40P01'])
 
 /** A caller's key was claimed by another statement at the same moment: run again, this one finds who did. */
-const isKeyClaim = (thrown: unknown) =>
-  (thrown as { constraint?: unknown }).constraint === 'idempotency_records_pkey'
+const isKeyClaim = (thrown: unknown) => (thrown as { constraint?: unknown }).constraint === 'attempts_key'
 
 async function repeat<T>(run: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {

@@ -5,13 +5,12 @@ import { type Command, first, insertInto, type Statement, statement } from '../c
 import type { Reservation } from '../commands/attempts.ts'
 import { attemptAmounts, countOnBudgets, judgeBudgets } from '../commands/budgets.ts'
 import { addCounts } from '../commands/counts.ts'
-import { claimKey, findRecord, forgetKey } from '../commands/idempotency.ts'
+import { KEY_TAKEN, type KeyTaken, underKey } from '../commands/idempotency.ts'
 import { type Commands, commands } from '../commands/index.ts'
-import type { Attempt } from '../model.ts'
 import type { ActionResult } from '../ports/actions.ts'
 import type { ReserveResult } from '../ports/attempts.ts'
 import type { Budget } from '../ports/budgets.ts'
-import type { KeyClaim } from '../ports/idempotency.ts'
+import type { Repeated } from '../ports/idempotency.ts'
 import { ledger, listAttempts } from './write-behind.ts'
 
 // An aggregate: one row in any case, with no balance where there is no such account. The reasons in the order of the port.
@@ -33,7 +32,7 @@ const COUNT_USE = 'UPDATE capabilities SET uses = uses + 1 WHERE rowid = $1'
 const COUNT_USES = `UPDATE capabilities SET uses = uses + 1
   WHERE id IN (SELECT ancestor_id FROM capability_lineage WHERE capability_id = $1)`
 /** Columns that are NULL at first are not written. */
-const INSERT_ATTEMPT = insertInto('attempts', [
+const NEW_ATTEMPT = [
   'id',
   'kind',
   'accountId',
@@ -50,7 +49,11 @@ const INSERT_ATTEMPT = insertInto('attempts', [
   'sendingAt',
   'bootId',
   'cost',
-])
+]
+const INSERT_ATTEMPT = insertInto('attempts', NEW_ATTEMPT)
+/** Nothing where the key is taken: the attempt is the first thing that is written, so that nothing has to be undone then. */
+const INSERT_KEYED = `${insertInto('attempts', [...NEW_ATTEMPT, 'keyHash', 'maxBytes'])}
+  ON CONFLICT (key_hash) WHERE key_hash IS NOT NULL DO NOTHING RETURNING id`
 // OR FAIL keeps no journal to undo the first row when the second one is refused: a command that fails is rolled back
 // whole, with its group or to its savepoint (worker.ts). Not for commands that run without one (`isSingle`).
 const insertEntries = (kind: 'egress' | 'action') =>
@@ -68,10 +71,10 @@ interface Look {
   readonly capability: number
 }
 
-function* reserveAttempt(input: Reservation): Command<ReserveResult> {
-  const { attempt: a, cost, now, once } = input
-  const found = once && (yield* findRecord(once, now))
-  if (found?.held) return { ok: false, reason: 'repeated', record: found.held }
+const reserveAttempt = (input: Reservation): Command<ReserveResult> => underKey(reserveFetch, input)
+
+function* reserveFetch(input: Reservation): Command<Exclude<ReserveResult, Repeated> | KeyTaken> {
+  const { attempt: a, cost, now } = input
   const look = yield* first<Look>(LOOK, a.credentialVersion, now, a.credentialId, a.capabilityId, a.accountId)
   if (!look) throw new Error('an aggregate answers with one row in any case')
   const { refusal, balance, depth, account, capability } = look
@@ -80,12 +83,11 @@ function* reserveAttempt(input: Reservation): Command<ReserveResult> {
   if (budget) return { ok: false, reason: 'budget', budget }
   if (balance < cost) return { ok: false, reason: 'credits', balance }
 
+  if (!(yield* insertAttempt(input))) return KEY_TAKEN
   yield statement(PAY, cost, account)
   if (input.isBudgeted) yield* countOnBudgets(a, attemptAmounts(cost), now)
   yield depth === 1 ? statement(COUNT_USE, capability) : statement(COUNT_USES, a.capabilityId)
-  yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_EGRESS, input)
-  if (once) yield* takeKey(once, a.id, found?.stale)
   return { ok: true, balance: balance - cost }
 }
 
@@ -94,15 +96,9 @@ function* judge({ isBudgeted, attempt, cost, now }: Reservation): Command<Budget
   return isBudgeted ? yield* judgeBudgets(attempt, attemptAmounts(cost), now) : undefined
 }
 
-/** The writes of a key that was found to be free: nobody can have taken it since. */
-function* takeKey(once: KeyClaim, attemptId: string, stale: string | undefined): Command<void> {
-  if (stale !== undefined) yield forgetKey(once.keyHash, stale)
-  yield claimKey(once, attemptId)
-}
-
-const insertAttempt = (a: Attempt, bootId: string, cost: number): Statement =>
-  statement(
-    INSERT_ATTEMPT,
+/** @returns false, and nothing is written, where its key is taken */
+function* insertAttempt({ attempt: a, bootId, cost, once }: Reservation): Command<boolean> {
+  const values = [
     a.id,
     a.kind,
     a.accountId,
@@ -119,7 +115,11 @@ const insertAttempt = (a: Attempt, bootId: string, cost: number): Statement =>
     a.sendingAt,
     bootId,
     cost,
-  )
+  ]
+  if (once) return (yield* first(INSERT_KEYED, ...values, once.keyHash, once.maxBytes)) !== undefined
+  yield statement(INSERT_ATTEMPT, ...values)
+  return true
+}
 
 /** Both halves of what an attempt costs: 1 or more. */
 function recordCost(text: string, { attempt, transactionId, cost, now }: Reservation): Statement {
@@ -149,10 +149,10 @@ interface LookAtPermit {
   readonly permit: number
 }
 
-function* reserveAction(input: Reservation): Command<ActionResult> {
-  const { attempt: a, cost, now, once } = input
-  const found = once && (yield* findRecord(once, now))
-  if (found?.held) return { ok: false, reason: 'repeated', record: found.held }
+const reserveAction = (input: Reservation): Command<ActionResult> => underKey(reserveExecution, input)
+
+function* reserveExecution(input: Reservation): Command<Exclude<ActionResult, Repeated> | KeyTaken> {
+  const { attempt: a, cost, now } = input
   const { permitId, accountId, credentialId, credentialVersion } = a
   const look = yield* first<LookAtPermit>(
     LOOK_AT_PERMIT,
@@ -175,12 +175,11 @@ function* reserveAction(input: Reservation): Command<ActionResult> {
   if (budget) return { ok: false, reason: 'budget', budget }
   if (balance < cost) return { ok: false, reason: 'credits', balance }
 
+  if (!(yield* insertAttempt(input))) return KEY_TAKEN
   yield statement(PAY, cost, account)
   if (input.isBudgeted) yield* countOnBudgets(a, attemptAmounts(cost), now)
   yield statement(USE_PERMIT, a.id, permit)
-  yield insertAttempt(a, input.bootId, cost)
   if (cost > 0) yield recordCost(INSERT_ACTION, input)
-  if (once) yield* takeKey(once, a.id, found?.stale)
   yield* addCounts(accountId, { executions: 1, creditsCharged: cost })
   return { ok: true, balance: balance - cost }
 }

@@ -72,6 +72,7 @@ function createWorld(given: { consent?: ConsentVerdict; parts?: Partial<ForwardP
           headers: paid.pickHeaders(response.headers),
           receipt: { id: 'rcp_1', accountId: 'acct_merchant', jws: 'a.b.c', createdAt: 0 },
           balance: 41,
+          isAnswerKept: false,
           responseDigest: 'digest',
           contentDigest: 'content digest',
           addresses: ['192.0.2.1'],

@@ -62,10 +62,10 @@ beforeAll(async () => {
   }
   run('reserveEdgeCall', edgeCall(accountId))
 
-  const once = { keyHash: 'key-1', fingerprint: 'Zmlyc3Q', expiresAt: NOW + 1000 }
+  const once = { keyHash: 'key-1', maxBytes: 1000 }
   const keyed = { ...reservation(setting, BOOT), once }
   run('reserveAttempt', keyed)
-  const replay = { keyHash: once.keyHash, attemptId: keyed.attempt.id, receipt: receiptFor(accountId) }
+  const replay = { attemptId: keyed.attempt.id, receipt: receiptFor(accountId) }
   run('keepReplayReceipt', replay)
 
   const grant = await addGrant(store, 5)

@@ -2,6 +2,7 @@
 import { type Command, first } from '../../command.ts'
 import { balanceOf } from '../../commands/accounts.ts'
 import type { Reservation } from '../../commands/attempts.ts'
+import { type KeyTaken, underKey } from '../../commands/idempotency.ts'
 import { PERMIT } from '../../commands/permits.ts'
 import type { ActionResult, Permit } from '../../ports/actions.ts'
 import type { Repeated } from '../../ports/idempotency.ts'
@@ -16,12 +17,12 @@ import {
   toBudget,
 } from './budgets.ts'
 import { ATTEMPT_COLUMNS, detailsOf, entries, type Reserved, STATUS } from './attempts.ts'
-import { type KeyTaken, keyValuesOf, reservationTexts, underKey } from './keys.ts'
+import { keyValuesOf, reservationTexts } from './keys.ts'
 
 // Locks in the order of every command: credential, mandate, permit, account, counts; each step asks for the one before it,
 // whatever that finds. When many execute one permit, those that waited for its row find it executed.
 const textOf = reservationTexts(
-  ({ isBudgeted, repeated, claimed }) => `WITH credential AS (
+  ({ isBudgeted, repeated, keyColumns, keyValues }) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), mandate AS (
     SELECT revoked_at FROM mandates
@@ -48,15 +49,15 @@ const textOf = reservationTexts(
     UPDATE permits SET state = 'executed', attempt_id = $1, summary = NULL
     WHERE id = $3 AND (SELECT count(*) FROM paid) > 0
   )${isBudgeted ? BUDGET_COUNTED : ''}, attempt AS (
-    INSERT INTO attempts (${ATTEMPT_COLUMNS})
-    SELECT $1, 'action', $2, '', $3, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
+    INSERT INTO attempts (${ATTEMPT_COLUMNS}${keyColumns})
+    SELECT $1, 'action', $2, '', $3, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7${keyValues}
     FROM paid
   ), entries AS (${entries({ kind: 'action', account: '$2', cost: '$7', transaction: '$14', now: '$6' })}
   ), counted AS (
     INSERT INTO action_counts (account_id, executions, credits_charged) SELECT $2, 1, $7 FROM paid
     ON CONFLICT (account_id) DO UPDATE SET executions = action_counts.executions + 1,
       credits_charged = action_counts.credits_charged + excluded.credits_charged
-  )${claimed}
+  )
   SELECT ${STATUS}, permit.*${isBudgeted ? BUDGET_COLUMNS : ''}
   FROM judged LEFT JOIN permit ON TRUE${isBudgeted ? BUDGET_JOIN : ''}`,
 )

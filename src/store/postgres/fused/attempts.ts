@@ -3,6 +3,8 @@
 import { type Command, first, snakeCase, type SqlValue } from '../../command.ts'
 import { balanceOf } from '../../commands/accounts.ts'
 import { attemptFields, balanceBehind, type Reservation } from '../../commands/attempts.ts'
+import { type KeyTaken, underKey } from '../../commands/idempotency.ts'
+import { MAX_KEPT_BYTES } from '../../commands/kept-answers.ts'
 import {
   BUDGET_COLUMNS,
   BUDGET_COUNTED,
@@ -13,9 +15,9 @@ import {
   budgetValuesOf,
   toBudget,
 } from './budgets.ts'
-import type { FinishAttempt, ReserveResult } from '../../ports/attempts.ts'
+import type { FinishAttempt, FinishResult, ReserveResult } from '../../ports/attempts.ts'
 import type { Repeated } from '../../ports/idempotency.ts'
-import { type KeyTaken, keyValuesOf, reservationTexts, underKey } from './keys.ts'
+import { keyValuesOf, reservationTexts } from './keys.ts'
 
 export const ATTEMPT_COLUMNS = [...attemptFields, 'bootId', 'cost'].map(snakeCase).join(', ')
 
@@ -44,7 +46,7 @@ export const STATUS = `
 // Locks in the order of every command: credential, capabilities by id, account. Each step asks for the one before it, which
 // PostgreSQL then computes first and once. What is judged is locked, so nothing is written that would have to be undone.
 const textOf = reservationTexts(
-  ({ isBudgeted, repeated, claimed }) => `WITH credential AS (
+  ({ isBudgeted, repeated, keyColumns, keyValues }) => `WITH credential AS (
     SELECT version, revoked_at FROM credentials WHERE id = $4 AND account_id = $2 FOR SHARE
   ), lineage AS (
     SELECT id, revoked_at, expires_at, max_uses, uses FROM capabilities
@@ -67,11 +69,11 @@ const textOf = reservationTexts(
     UPDATE capabilities SET uses = uses + 1
     WHERE id = ANY (ARRAY(SELECT id FROM lineage)) AND (SELECT count(*) FROM paid) > 0
   )${isBudgeted ? BUDGET_COUNTED : ''}, attempt AS (
-    INSERT INTO attempts (${ATTEMPT_COLUMNS})
-    SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7
+    INSERT INTO attempts (${ATTEMPT_COLUMNS}${keyColumns})
+    SELECT $1, 'fetch', $2, $3, NULL, $4, $5, $15, $8, $9, $10, $11, $12, $16::bigint, NULL, NULL, NULL, NULL, NULL, $13, $7${keyValues}
     FROM paid
   ), entries AS (${entries({ kind: 'egress', account: '$2', cost: '$7', transaction: '$14', now: '$6' })}
-  )${claimed}
+  )
   SELECT ${STATUS}${isBudgeted ? `${BUDGET_COLUMNS} FROM judged${BUDGET_JOIN}` : ''}`,
 )
 
@@ -119,13 +121,17 @@ const DONE = `UPDATE attempts SET state = $1, outcome = $2, upstream_status = $3
       receipt_id = $5, finished_at = $6
     WHERE id = $7 AND boot_id = $8 AND kind = $9 AND state = 'sending' RETURNING account_id`
 const KEPT = 'INSERT INTO receipts (id, account_id, jws, created_at) SELECT $5, $10, $11, $12 FROM done'
-const BALANCE = 'SELECT balance FROM accounts WHERE id = (SELECT account_id FROM done)'
-const ANSWERED = `UPDATE idempotency_records SET answer = $14
-    WHERE key_hash = $13 AND attempt_id = $7 AND EXISTS (SELECT 1 FROM done)`
+const BEHIND = 'FROM accounts WHERE id = (SELECT account_id FROM done)'
+// The steps of `keepAnswer` (commands/kept-answers.ts), for the attempt that was ended.
+const COUNTED = `INSERT INTO kept_bytes (account_id, bytes) SELECT account_id, length($13::bytea) FROM done
+    ON CONFLICT (account_id) DO UPDATE SET bytes = kept_bytes.bytes + excluded.bytes
+      WHERE kept_bytes.bytes + excluded.bytes <= $14 RETURNING account_id`
+const ANSWERED = `INSERT INTO kept_answers (attempt_id, account_id, sealed) SELECT $7, account_id, $13::bytea FROM counted_bytes`
 /** A statement without an answer to keep and one with it, whose parameters are the last two. */
 const perAnswer = (ctes: string) => ({
-  without: `WITH ${ctes} ${BALANCE}`,
-  with: `WITH ${ctes}, answered AS (${ANSWERED}) ${BALANCE}`,
+  without: `WITH ${ctes} SELECT balance, NULL AS kept ${BEHIND}`,
+  with: `WITH ${ctes}, counted_bytes AS (${COUNTED}), answered AS (${ANSWERED})
+    SELECT balance, (SELECT count(*) FROM counted_bytes) AS kept ${BEHIND}`,
 })
 const FINISH = perAnswer(`done AS (${DONE}), kept AS (${KEPT})`)
 /** Executions alone are counted: the other kinds do not pay for it. */
@@ -136,9 +142,9 @@ const finishAction = (count: 'settled' | 'ambiguous') =>
 const FINISH_ACTION = { settled: finishAction('settled'), ambiguous: finishAction('ambiguous') }
 
 /** The command `finishAttempt` as one statement. */
-export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; balance: number }> {
+export function* finishAttempt(input: FinishAttempt): Command<FinishResult> {
   const { receipt, answer } = input
-  const row = yield* first<{ balance: number }>(
+  const row = yield* first<{ balance: number; kept: number | null }>(
     (input.kind === 'action' ? FINISH_ACTION[input.state] : FINISH)[answer ? 'with' : 'without'],
     input.state,
     input.outcome,
@@ -152,7 +158,8 @@ export function* finishAttempt(input: FinishAttempt): Command<{ ok: boolean; bal
     receipt.accountId,
     receipt.jws,
     receipt.createdAt,
-    ...(answer ? [answer.keyHash, answer.sealed] : []),
+    ...(answer ? [answer, MAX_KEPT_BYTES] : []),
   )
-  return row ? { ok: true, balance: row.balance } : { ok: false, balance: yield* balanceBehind(input.id) }
+  if (!row) return { ok: false, balance: yield* balanceBehind(input.id) }
+  return { ok: true, balance: row.balance, ...(row.kept === 0 && { isAnswerKept: false }) }
 }

@@ -2,11 +2,12 @@ import { createSecretKey, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Answer, MAX_KEPT_BYTES } from '../../../../src/egress/idempotency/answer.ts'
-import { createKeyedCall, KEY_TTL_MS } from '../../../../src/egress/idempotency/keyed-call.ts'
+import { createKeyedCall } from '../../../../src/egress/idempotency/keyed-call.ts'
+import { digestRequest } from '../../../../src/egress/digest.ts'
 import { prepareRequest } from '../../../../src/egress/request.ts'
 import type { EgressRequest } from '../../../../src/egress/ports.ts'
 
-const NOW = Date.UTC(2026, 5, 1)
+const ATTEMPT = { id: 'att_1', requestDigest: 'digest' }
 const newKey = () => createSecretKey(randomBytes(32))
 const installation = newKey()
 const prepare = (over: Partial<EgressRequest> = {}) =>
@@ -20,7 +21,6 @@ const call = (over: Partial<Parameters<typeof createKeyedCall>[1]> = {}, of = in
     key: 'key-1',
     request: prepare(),
     credentialId: 'cred_1',
-    now: NOW,
     ...over,
   })
 const answer: Answer = {
@@ -30,45 +30,50 @@ const answer: Answer = {
   body: Buffer.from('the answer to be kept'),
 }
 const sealedBy = (by: ReturnType<typeof call>, given = answer) => {
-  const kept = by.seal('att_1', given)
+  const kept = by.seal(ATTEMPT, given)
   if (!kept) throw new Error('the answer was not kept')
-  return Buffer.from(kept.sealed)
+  return Buffer.from(kept)
 }
 
 describe('the key of a call', () => {
   it('follows from lineage and key under the key of the installation, and from nothing else', () => {
     const { claim, upstreamKey } = call()
-    expect(claim).toEqual({
-      keyHash: upstreamKey,
-      fingerprint: claim.fingerprint,
-      expiresAt: NOW + KEY_TTL_MS,
-    })
-    expect(call({ request: prepare({ body: 'other' }), now: NOW + 1 }).upstreamKey).toBe(upstreamKey)
+    expect(claim).toEqual({ keyHash: upstreamKey, maxBytes: 1_048_576 })
+    expect(call({ request: prepare({ body: 'other' }) }).upstreamKey).toBe(upstreamKey)
     for (const other of [call({ scope: 'cap_2' }), call({ key: 'key-2' }), call({}, newKey())])
       expect(other.upstreamKey).not.toBe(upstreamKey)
     expect(upstreamKey).toMatch(/^[\w-]{43}$/)
     expect(JSON.stringify(claim)).not.toContain('key-1')
   })
 
-  it('has one fingerprint for a request, whatever the order of its headers, and another for everything that differs', () => {
+  it('repeats the same request, whatever the order of its headers or the version of the secret, and none that differs', () => {
     const headers = { accept: 'a/b', 'content-type': 'c/d' }
-    const of = (over: Partial<EgressRequest>, credentialId = 'cred_1') =>
-      call({ request: prepare(over), credentialId }).claim.fingerprint
-    expect(of({ headers: { 'content-type': 'c/d', accept: 'a/b' } })).toBe(of({ headers }))
-    expect(of({ timeout_ms: 100 })).toBe(of({}))
-    expect(of({ body: undefined, body_base64: Buffer.from('{}').toString('base64') })).toBe(of({}))
-    const others = [
-      of({}),
-      of({ headers }),
-      of({ headers: { accept: 'a/b' } }),
-      of({ method: 'PUT' }),
-      of({ url: 'https://api.example.com/v1/orders?a=1' }),
-      of({ body: '{} ' }),
-      of({ body: undefined }),
-      of({ max_bytes: 5 }),
-      of({}, 'cred_2'),
+    type Case = readonly [over: Partial<EgressRequest>, credentialId?: string]
+    const repeats = ([first, id = 'cred_1']: Case, [again, credentialId = 'cred_1']: Case, version = 1) => {
+      const request = prepare(first)
+      const { method, target, headers, body, maxResponseBytes } = request
+      const url = target.url.href
+      const sent = { method, url, headers, body, credentialId: id, secretVersion: version }
+      const attempt = { requestDigest: digestRequest(sent), credentialVersion: version }
+      return call({ request: prepare(again), credentialId }).repeats(attempt, maxResponseBytes)
+    }
+    expect(repeats([{ headers }], [{ headers: { 'content-type': 'c/d', accept: 'a/b' } }])).toBe(true)
+    expect(repeats([{}], [{ timeout_ms: 100 }])).toBe(true)
+    expect(repeats([{}], [{ body: undefined, body_base64: Buffer.from('{}').toString('base64') }])).toBe(true)
+    expect(repeats([{}], [{}], 7)).toBe(true)
+    const cases: readonly Case[] = [
+      [{}],
+      [{ headers }],
+      [{ headers: { accept: 'a/b' } }],
+      [{ method: 'PUT' }],
+      [{ url: 'https://api.example.com/v1/orders?a=1' }],
+      [{ body: '{} ' }],
+      [{ body: undefined }],
+      [{ max_bytes: 5 }],
+      [{}, 'cred_2'],
     ]
-    expect(new Set(others).size).toBe(others.length)
+    for (const one of cases)
+      for (const other of cases) expect(repeats(one, other), JSON.stringify([one, other])).toBe(one === other)
   })
 })
 
@@ -83,7 +88,7 @@ describe('a kept answer', () => {
           body: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
         }),
         (given) => {
-          const opened = call().open('att_1', sealedBy(call(), given))
+          const opened = call().open(ATTEMPT, sealedBy(call(), given))
           expect({ ...opened, headers: { ...opened.headers } }).toEqual({
             ...given,
             headers: { ...given.headers },
@@ -101,21 +106,16 @@ describe('a kept answer', () => {
   })
 
   it('has memory of its own, so that it goes to another thread alone', () => {
-    const kept = call().seal('att_1', answer)
-    expect(kept?.sealed.buffer.byteLength).toBe(kept?.sealed.byteLength)
+    const kept = call().seal(ATTEMPT, answer)
+    expect(kept?.buffer.byteLength).toBe(kept?.byteLength)
   })
 
   it('opens for the same call and attempt alone: not without the caller’s key, nor for another request', () => {
     const sealed = sealedBy(call())
-    for (const other of [
-      call({ key: 'key-2' }),
-      call({ scope: 'cap_2' }),
-      call({ request: prepare({ body: 'other' }) }),
-      call({ credentialId: 'cred_2' }),
-      call({}, newKey()),
-    ])
-      expect(() => other.open('att_1', sealed)).toThrow()
-    expect(() => call().open('att_2', sealed)).toThrow()
+    for (const other of [call({ key: 'key-2' }), call({ scope: 'cap_2' }), call({}, newKey())])
+      expect(() => other.open(ATTEMPT, sealed)).toThrow()
+    for (const other of [{ id: 'att_2' }, { requestDigest: 'another' }])
+      expect(() => call().open({ ...ATTEMPT, ...other }, sealed)).toThrow()
   })
 
   it('does not open when a byte of it was changed or left out', () => {
@@ -123,19 +123,19 @@ describe('a kept answer', () => {
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed)
       changed[at] = (changed[at] ?? 0) ^ 1
-      expect(() => call().open('att_1', changed), `byte ${at}`).toThrow()
+      expect(() => call().open(ATTEMPT, changed), `byte ${at}`).toThrow()
     }
     for (const length of [0, 5, 12, 28, sealed.length - 1])
-      expect(() => call().open('att_1', sealed.subarray(0, length)), `${length} bytes`).toThrow()
+      expect(() => call().open(ATTEMPT, sealed.subarray(0, length)), `${length} bytes`).toThrow()
   })
 
   it('is kept up to a bound, and not at all beyond it', () => {
     const body = Buffer.alloc(MAX_KEPT_BYTES)
     expect(
       call()
-        .open('att_1', sealedBy(call(), { ...answer, body }))
+        .open(ATTEMPT, sealedBy(call(), { ...answer, body }))
         .body.equals(body),
     ).toBe(true)
-    expect(call().seal('att_1', { ...answer, body: Buffer.alloc(MAX_KEPT_BYTES + 1) })).toBeUndefined()
+    expect(call().seal(ATTEMPT, { ...answer, body: Buffer.alloc(MAX_KEPT_BYTES + 1) })).toBeUndefined()
   })
 })
