@@ -237,6 +237,36 @@ describe.each(ENGINES)('idempotency keys in %s', (engine) => {
     expect(rows).toEqual([])
   })
 
+  it('holds the key of what an operator says has happened, whenever that was decided', async () => {
+    const plain = await addSetting(store, 9)
+    const setting = {
+      ...plain,
+      capability: await addCapability(store, plain.credential, { expiresAt: NOW + 9 * DAY_MS }),
+    }
+    const decide = async (decision: 'happened' | 'did_not_happen') => {
+      const once = claimOf()
+      const input = { ...reservation(setting, BOOT, { state: 'sending', sendingAt: NOW }), once }
+      await store.reserveAttempt(input)
+      await store.finishAttempt(ending(input.attempt, BOOT, 'ambiguous'))
+      await store.reconcileAttempt({
+        id: input.attempt.id,
+        decision,
+        outcome: `reconciled_${decision}`,
+        reason: 'looked it up',
+        decidedBy: 'key_1',
+        receipt: receiptFor(setting.accountId),
+        transactionId: nextTransaction(),
+        now: NOW + 2 * DAY_MS,
+      })
+      return store.reserveAttempt({ ...reservation(setting, BOOT), once, now: NOW + 3 * DAY_MS })
+    }
+    expect(await decide('happened')).toMatchObject({
+      reason: 'repeated',
+      record: { answer: null, attempt: { state: 'settled', outcome: 'reconciled_happened' } },
+    })
+    expect(await decide('did_not_happen')).toMatchObject({ ok: true })
+  })
+
   it('stores one receipt of a repeat, and names it to whoever comes later', async () => {
     const setting = await addSetting(store, 9)
     const once = claimOf()

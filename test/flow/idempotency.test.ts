@@ -292,6 +292,25 @@ describe.each(ENGINES)('an idempotency key (%s)', (engine) => {
     expect(sent()).toBe(requests)
   })
 
+  it('says that an answer is too large to keep, and tells a repeat that it is gone', async () => {
+    const settings = { limits: { max_response_bytes: 2 * 1024 * 1024 } }
+    const roomy = await gw.grant({ secret: SECRET, credential: { settings } })
+    const key = randomUUID()
+    gw.upstream.respond((_request, res) => res.writeHead(200).end('x'.repeat(1024 * 1024 + 1)))
+    const first = await keyed(key, { max_bytes: 2 * 1024 * 1024 }, roomy.capability)
+    expect(first).toMatchObject({ status: 200, body: { answer_kept: false } })
+    const requests = sent()
+    expect(await keyed(key, { max_bytes: 2 * 1024 * 1024 }, roomy.capability)).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_answer_gone', attempt_id: first.body.attempt_id, replayed: true },
+    })
+    expect(sent()).toBe(requests)
+    // What is kept does not say so, and neither does a call without a key.
+    gw.upstream.respond((_request, res) => res.writeHead(200).end('short'))
+    for (const { body } of [await keyed(randomUUID()), await post(order())])
+      expect(body).not.toHaveProperty('answer_kept')
+  })
+
   it('keeps bytes as bytes, and works for the last use, without credits and after the secret was rotated', async () => {
     const bytes = Buffer.from([0xff, 0x00, 0xfe, 0x80])
     gw.upstream.respond((_request, res) => res.writeHead(200, { 'content-type': 'image/png' }).end(bytes))

@@ -66,6 +66,57 @@ describe.each(ENGINES)('deciding an ambiguous attempt (%s)', (engine) => {
     expect(ledger[0]).toMatchObject({ kind: 'refund', reference: id, amount: 1 })
   })
 
+  it('tells a repeat under the caller’s key of what happened that its answer is gone, and sends what did not happen', async () => {
+    const call = (key: string) =>
+      gw.fetch(capability, {
+        url: gw.url('/v1/charges'),
+        method: 'POST',
+        body: '{}',
+        idempotency_key: key,
+      })
+    const lose = async (key: string): Promise<{ attempt_id: string; idempotency_key: string }> => {
+      gw.upstream.respond((_request, res) => res.destroy())
+      expect((await call(key)).body.code).toBe('outcome_ambiguous')
+      const again = await call(key)
+      expect(again.body).toMatchObject({ code: 'outcome_ambiguous', replayed: true })
+      return again.body
+    }
+    const [happened, missing] = [await lose('key-happened'), await lose('key-missing')]
+    await decide(happened.attempt_id, 'happened')
+    await decide(missing.attempt_id, 'did_not_happen')
+    gw.upstream.respond((_request, res) => res.writeHead(200).end('{"ok":true}'))
+    const sent = gw.upstream.requests.length
+    const balance = await gw.balance()
+
+    for (const answer of [await call('key-happened'), await call('key-happened')])
+      expect(answer).toMatchObject({
+        status: 409,
+        body: {
+          code: 'idempotency_answer_gone',
+          attempt_id: happened.attempt_id,
+          idempotency_key: happened.idempotency_key,
+          credits: { charged: 0 },
+          replayed: true,
+        },
+      })
+    expect(gw.upstream.requests).toHaveLength(sent)
+
+    // Sent now, under the same key to the upstream: if it was there after all, the upstream recognises it.
+    const first = await call('key-missing')
+    expect(first).toMatchObject({
+      status: 200,
+      body: { credits: { charged: 1 }, idempotency_key: missing.idempotency_key },
+    })
+    expect(first.body.attempt_id).not.toBe(missing.attempt_id)
+    expect(first.body).not.toHaveProperty('replayed')
+    expect((await call('key-missing')).body).toMatchObject({
+      attempt_id: first.body.attempt_id,
+      replayed: true,
+    })
+    expect(gw.upstream.requests).toHaveLength(sent + 1)
+    expect(await gw.balance()).toBe(balance - 1)
+  })
+
   it('lets the charge stand for what happened', async () => {
     const id = await ambiguous()
     const balance = await gw.balance()

@@ -17,12 +17,15 @@ const FIND_RECORD = `SELECT t.max_bytes AS "maxBytes", t.replay_receipt_id AS "r
 
 type Found = Omit<KeyRecord, 'attempt'> & Attempt
 
+/** The word of an attempt that was ambiguous until an operator said that it happened. */
+const DECIDED = 'reconciled_happened'
 /**
  * A key is free again where nothing was sent under it (`refunded`), and where its time is over and its outcome known. An unfinished
- * or ambiguous attempt holds its key for as long as there is a row of it.
+ * or ambiguous attempt holds its key for as long as there is a row of it; so does one that was decided, which may be later than a
+ * day after it was sent, when whoever lost its answer still asks.
  */
-const isFree = ({ state, createdAt }: Found, now: Millis) =>
-  state === 'refunded' || (state === 'settled' && createdAt + KEY_TTL_MS <= now)
+const isFree = ({ state, outcome, createdAt }: Found, now: Millis) =>
+  state === 'refunded' || (state === 'settled' && outcome !== DECIDED && createdAt + KEY_TTL_MS <= now)
 
 /** @returns the record that stands in the way of a claim; `stale` names the attempt of one that does not any more */
 function* findRecord(
