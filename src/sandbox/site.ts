@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { samplePages } from '../data/samples/index.ts'
 import { SANDBOX_HOST } from '../egress/target.ts'
 import { ARTICLE } from './article.ts'
+import { answerTea } from './tea-api.ts'
 
 export interface SampleSite {
   /** Starts the server on the first call. `ca` is the only authority that vouches for it. */
@@ -107,7 +108,7 @@ const pages: Readonly<Record<string, Page>> = {
   '/': (_req, res) =>
     void json(res, 200, {
       site: SANDBOX_HOST,
-      try: [...Object.keys(pages).filter((path) => path !== '/'), ...samples.keys()],
+      try: [...Object.keys(pages).filter((path) => path !== '/'), ...samples.keys(), '/tea/openapi.json'],
     }),
 }
 
@@ -118,7 +119,9 @@ function answer(req: IncomingMessage, res: ServerResponse): void {
   const url = new URL(req.url ?? '/', `https://${SANDBOX_HOST}`)
   const page = Object.hasOwn(pages, url.pathname) ? pages[url.pathname] : undefined
   const sample = samples.get(url.pathname)
+  const tea = answerTea(url)
   if (page) page(req, res, url)
+  else if (tea) json(res, tea.status, tea.body)
   else if (sample) {
     const { contentType, contentLanguage, body } = sample
     res.writeHead(200, {
