@@ -1,5 +1,7 @@
 // Composition of the market.
+import { type CatalogueSource, createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
+import { OWN_FEE } from '../market/own-listing.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
@@ -9,5 +11,17 @@ import type { Platform } from './platform.ts'
 export function openMarket(platform: Platform, { payTo }: Pick<Payments, 'payTo'>, lifetime: Lifetime) {
   const recorder = createRecorder(platform)
   lifetime.onClose(() => recorder.close())
-  return { marketplace: createMarketplace({ ...platform, payTo }), recorder }
+  const nobody: CatalogueSource = {
+    listListingsSince: () => Promise.resolve([]),
+    listSellersSince: () => Promise.resolve([]),
+    listProofsSince: () => Promise.resolve([]),
+  }
+  const catalogue = createCatalogue({
+    ...platform,
+    store: { ...platform.store, ...nobody },
+    payTo,
+    readFee: () => Promise.resolve(OWN_FEE),
+  })
+  lifetime.onClose(() => catalogue.settled())
+  return { marketplace: createMarketplace({ ...platform, catalogue }), catalogue, recorder }
 }

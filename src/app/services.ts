@@ -66,13 +66,13 @@ export async function openServices(
   })
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)
-  const { recorder: _recorder, ...market } = openMarket(platform, payments, lifetime)
+  const { marketplace } = openMarket(platform, payments, lifetime)
   const { analyser, ...reading } = openReading(platform, payments, egress, registry, lifetime)
 
   const services: Services = {
     ...broker,
     ...reading,
-    ...market,
+    marketplace,
     audit,
     egress,
     email,

@@ -15,7 +15,7 @@ import {
   readUrl,
   readWord,
 } from './fields.ts'
-import { weighWords } from './words.ts'
+import { weighWords } from '../lib/search-words.ts'
 
 export interface Entry {
   /** Same key, same resource: method and normalised URL; for MCP the URL and the tool's name. */

@@ -21,15 +21,8 @@ import { probe } from './liveness.ts'
 import { OWN_SOURCE } from './merge.ts'
 import { createOutbound } from './outbound.ts'
 import { impostorOf, listOwnTools } from './own-listings.ts'
-import {
-  comparePositions,
-  decodeCursor,
-  describeFilters,
-  encodeCursor,
-  filterOf,
-  type Position,
-  takeFirst,
-} from './paging.ts'
+import { comparePositions, decodeCursor, encodeCursor, type Position, takeFirst } from '../lib/cursor.ts'
+import { describeFilters, filterOf } from './filters.ts'
 import { createProber } from './prober.ts'
 import { createResourceIndex, type IndexedResource } from './resource-index.ts'
 import type { SettledListings } from './settled-listings.ts'

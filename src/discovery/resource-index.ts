@@ -6,7 +6,7 @@ import type { DiscoveredResource, Store } from '../store/ports.ts'
 import { toTimestamp } from '../lib/timestamp.ts'
 import { FACILITATOR_SOURCE, type Listing, type Merged, mergeListings } from './merge.ts'
 import { type LastProbe, readLiveness } from './prober.ts'
-import { indexDocuments, type SearchIndex } from './search.ts'
+import { indexDocuments, type SearchIndex } from '../lib/text-search.ts'
 
 /** One resource as it is shown. */
 export interface IndexedResource extends Merged {

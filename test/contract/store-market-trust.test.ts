@@ -27,18 +27,20 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
   })
   afterEach(() => place.remove())
 
+  const record = (outcomes: readonly ServiceOutcome[], to = store) =>
+    to.recordServiceOutcomes({ outcomes, now: Math.max(...outcomes.map(({ at }) => at)) })
   const standing = (key = KEY) => store.findServiceStanding(key)
 
   it('count calls, payers and payers that came again, in whatever batches they come', async () => {
-    await store.recordServiceOutcomes([paid(), paid({ payer: '0xb' })])
+    await record([paid(), paid({ payer: '0xb' })])
     expect(await standing()).toMatchObject({ settled: 2, volume: 2000, payers: 2, repeatPayers: 0 })
-    await store.recordServiceOutcomes([paid({ at: NOW + 5 })])
-    await store.recordServiceOutcomes([paid({ payer: '0xc' }), paid({ payer: '0xc' }), paid()])
+    await record([paid({ at: NOW + 5 })])
+    await record([paid({ payer: '0xc' }), paid({ payer: '0xc' }), paid()])
     expect(await standing()).toMatchObject({ settled: 6, volume: 6000, payers: 3, repeatPayers: 2 })
   })
 
   it('count what the seller pays itself apart from everything else', async () => {
-    await store.recordServiceOutcomes([paid(), ...times(5, () => paid({ payer: '0xself', isSelf: true }))])
+    await record([paid(), ...times(5, () => paid({ payer: '0xself', isSelf: true }))])
     expect(await standing()).toMatchObject({
       settled: 1,
       payers: 1,
@@ -48,13 +50,13 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
   })
 
   it('keep live and test money apart', async () => {
-    await store.recordServiceOutcomes([paid(), paid({ environment: 'test', amount: 7 })])
+    await record([paid(), paid({ environment: 'test', amount: 7 })])
     expect(await standing()).toMatchObject({ settled: 1, volume: 1000 })
     expect(await standing({ ...KEY, environment: 'test' })).toMatchObject({ settled: 1, volume: 7 })
   })
 
   it('tell the days of a service, with failures by kind, refunds, looks and latencies', async () => {
-    await store.recordServiceOutcomes([
+    await record([
       paid({ latencyMs: 50 }),
       paid({ latencyMs: 51 }),
       paid({ latencyMs: 10_000_000, at: NOW + A_DAY_MS }),
@@ -96,10 +98,11 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
     const other = await place.open('boot-2').catch(() => store)
     await Promise.all(
       times(30, (n) =>
-        (n % 2 === 0 ? store : other).recordServiceOutcomes(
+        record(
           times(6, (m) =>
             paid({ serviceId: `s${(n + m) % 3}`, payer: `0x${(n * m) % 5}`, at: NOW + n, isSelf: false }),
           ),
+          n % 2 === 0 ? store : other,
         ),
       ),
     )
@@ -113,7 +116,7 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
 
   it('list what changed since a moment, page by page', async () => {
     for (const n of times(5, (m) => m))
-      await store.recordServiceOutcomes([paid({ serviceId: `s${n}`, at: NOW + Math.floor(n / 2) })])
+      await record([paid({ serviceId: `s${n}`, at: NOW + Math.floor(n / 2) })])
     const first = await store.listServiceStandings({ since: NOW, limit: 3 })
     expect(first.map(({ serviceId }) => serviceId)).toEqual(['s0', 's1', 's2'])
     const last = first.at(-1)

@@ -1,5 +1,5 @@
 // A service as it is offered, ours or a seller's: everything that its public shape is made of, without figures.
-import type { FeeTerms, Listing, ListingDocument, Sale } from '../../store/ports.ts'
+import type { FeeTerms, Listing, ListingDocument, Sale, Seller } from '../../store/ports.ts'
 import { OWN_FEE, OWN_LISTING, OWN_NOTE, OWN_PAYOUT_MODE } from '../own-listing.ts'
 
 export interface Offer {
@@ -40,6 +40,29 @@ export function ownOffer(payTo: string | undefined): Offer {
     proof: null,
     notes: [OWN_NOTE],
     createdAt: null,
+  }
+}
+
+/** @param about.fee as the operator has it now; an offer that is open keeps its own */
+export function offerOf(
+  { sellerId, serviceId, version, document, state, stateReason, createdAt }: Listing,
+  { seller, fee, proof }: { readonly seller: Seller; readonly fee: FeeTerms; readonly proof: Proof | null },
+): Offer {
+  const isSuspended = seller.state === 'suspended'
+  return {
+    isOurs: false,
+    sellerId,
+    serviceId,
+    version,
+    document,
+    state: isSuspended && state !== 'retired' ? 'suspended' : state,
+    stateReason: isSuspended ? (seller.stateReason ?? 'The seller is suspended.') : stateReason,
+    fee,
+    payoutMode: 'batched_onchain',
+    payoutDestination: seller.payoutAddress,
+    proof,
+    notes: [],
+    createdAt,
   }
 }
 

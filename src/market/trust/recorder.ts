@@ -37,7 +37,7 @@ export function createRecorder({ store, log, now }: RecorderParts): Recorder {
       const batch = held.slice(0, BATCH)
       held = held.slice(BATCH)
       try {
-        await store.recordServiceOutcomes(batch)
+        await store.recordServiceOutcomes({ outcomes: batch, now: now() })
       } catch (err) {
         held = [...batch, ...held]
         log.warn({ err, held: held.length }, 'market: figures could not be written; they are tried again')

@@ -34,18 +34,21 @@ const MAX_PAGE = 500
 type Settled = Extract<ServiceOutcome, { kind: 'settled' }>
 type Counters = Map<string, number>
 
-/** Adds the outcomes to days, payers and standings. */
-export const recordServiceOutcomes = command({ kind: 'transaction', touches: 'records' })(function* (
-  outcomes: readonly ServiceOutcome[],
-): Command<void> {
+/** Adds the outcomes to days, payers and standings, which change at `now`, however late an outcome is written. */
+export const recordServiceOutcomes = command({ kind: 'transaction', touches: 'records' })(function* ({
+  outcomes,
+  now,
+}: {
+  outcomes: readonly ServiceOutcome[]
+  now: Millis
+}): Command<void> {
   yield* addToDays(outcomes)
-  const standings = new Map<string, { key: ServiceRef; at: Millis; counters: Counters }>()
+  const standings = new Map<string, { key: ServiceRef; counters: Counters }>()
   const standingOf = (outcome: ServiceOutcome) => {
     const name = nameOf(outcome)
-    const known = standings.get(name) ?? { key: outcome, at: outcome.at, counters: new Map() }
-    const next = { ...known, at: Math.max(known.at, outcome.at) }
-    standings.set(name, next)
-    return next.counters
+    const known = standings.get(name) ?? { key: outcome, counters: new Map<string, number>() }
+    standings.set(name, known)
+    return known.counters
   }
   for (const outcome of outcomes) {
     const counters = standingOf(outcome)
@@ -57,7 +60,7 @@ export const recordServiceOutcomes = command({ kind: 'transaction', touches: 're
     const [one] = calls
     if (one) yield* addToPayer(one, calls, standingOf(one))
   }
-  for (const [, { key, at, counters }] of [...standings].sort(byText)) yield* addToStanding(key, at, counters)
+  for (const [, { key, counters }] of [...standings].sort(byText)) yield* addToStanding(key, now, counters)
 })
 
 function* addToDays(outcomes: readonly ServiceOutcome[]): Command<void> {

@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DiscoveryFilters } from '../../../schemas/discovery.ts'
 import { readEntry } from '../../../src/discovery/entry.ts'
+import { filterOf } from '../../../src/discovery/filters.ts'
 import {
   comparePositions,
   decodeCursor,
   encodeCursor,
-  filterOf,
   type Position,
   takeFirst,
-} from '../../../src/discovery/paging.ts'
-import { indexDocuments } from '../../../src/discovery/search.ts'
-import { type SearchDocument, weighWords, wordsOf } from '../../../src/discovery/words.ts'
+} from '../../../src/lib/cursor.ts'
+import { type SearchDocument, weighWords, wordsOf } from '../../../src/lib/search-words.ts'
+import { indexDocuments } from '../../../src/lib/text-search.ts'
 import { acceptV1, acceptV2, itemOf, PAYEE } from '../../support/catalogue.ts'
 
 const documentOf = (over: Partial<SearchDocument>): SearchDocument => ({

@@ -15,7 +15,8 @@ const call = {
 } as const
 
 function recorderOver(write: (batch: readonly ServiceOutcome[]) => Promise<void>) {
-  return createRecorder({ store: { recordServiceOutcomes: write }, log, now: () => 7 })
+  const recordServiceOutcomes = (input: { outcomes: readonly ServiceOutcome[] }) => write(input.outcomes)
+  return createRecorder({ store: { recordServiceOutcomes }, log, now: () => 7 })
 }
 
 describe('the recorder of outcomes', () => {

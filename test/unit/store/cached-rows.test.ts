@@ -116,7 +116,7 @@ beforeAll(async () => {
   run('forgetSettledListings', { notSettledSince: NOW + 1, limit: 9 })
   const service = { sellerId: 'acme', serviceId: 'quotes', environment: 'live', at: NOW } as const
   const sold = { ...service, kind: 'settled', payer: '0xa', amount: 1, latencyMs: 5, isSelf: false } as const
-  run('recordServiceOutcomes', [sold, { ...service, kind: 'up' }])
+  run('recordServiceOutcomes', { outcomes: [sold, { ...service, kind: 'up' }], now: NOW })
 
   run('grant', { accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
   run('saveEdgeHost', { token: 'token', host: 'shop.example', accountId, now: NOW })

@@ -1,7 +1,7 @@
-// Ranked text search over listings. A score depends on the query and the one entry only, so that an order that a caller
+// Ranked text search over what is listed somewhere. A score depends on the query and the one entry only, so that an order that a caller
 // has seen stays as it is when other entries come and go.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { queryWords } from './words.ts'
+import { queryWords } from './search-words.ts'
 
 export interface Hit {
   /** Position of the document in what the index was made of. */

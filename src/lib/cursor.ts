@@ -1,10 +1,7 @@
-// Filters, and cursors that stay true while entries come and go: a cursor names the last entry seen, not how many.
+// Places in an order, and cursors that stay true while entries come and go: a cursor names the last entry seen, not how many.
 import { createHash } from 'node:crypto'
-import type { DiscoveryFilters } from '../../schemas/discovery.ts'
 import { GatewayError } from '../core/errors.ts'
-import { parseJson } from '../lib/json.ts'
-import { networkId } from './accepts.ts'
-import type { Entry } from './entry.ts'
+import { parseJson } from './json.ts'
 
 /** The place of an entry in an order: compared part by part, ascending. */
 export type Position = readonly [number, number, string]
@@ -62,26 +59,3 @@ const badCursor = (why: string) =>
   new GatewayError('input_invalid', `The cursor ${why}. Leave it out to start from the beginning.`, {
     extras: { fields: [{ pointer: '/cursor', message: why }] },
   })
-
-/** All that are given must hold, of one and the same way to pay where they speak of payment. */
-export function filterOf(filters: DiscoveryFilters): (entry: Entry) => boolean {
-  const payTo = filters.payTo?.toLowerCase()
-  const network = filters.network === undefined ? undefined : networkId(filters.network)
-  const wanted = (filters.extensions ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter(Boolean)
-  return (entry) =>
-    (filters.type === undefined || entry.type === filters.type) &&
-    wanted.every((name) => entry.extensions !== undefined && Object.hasOwn(entry.extensions, name)) &&
-    entry.terms.some(
-      (terms) =>
-        (payTo === undefined || terms.payTo.toLowerCase() === payTo) &&
-        (filters.scheme === undefined || terms.scheme === filters.scheme) &&
-        (network === undefined || terms.network === network),
-    )
-}
-
-/** The same filters, the same text. */
-export const describeFilters = ({ type, payTo, scheme, network, extensions }: DiscoveryFilters): string =>
-  JSON.stringify([type, payTo, scheme, network, extensions].map((value) => value ?? null))
