@@ -1,7 +1,7 @@
 // Composition of the market.
-import { type CatalogueSource, createCatalogue } from '../market/listings/catalogue.ts'
+import { createCatalogue } from '../market/listings/catalogue.ts'
 import { createMarketplace } from '../market/listings/index.ts'
-import { OWN_FEE } from '../market/own-listing.ts'
+import { createMarketSettingsReader } from '../market/settings.ts'
 import { createRecorder } from '../market/trust/recorder.ts'
 import type { Lifetime } from './lifetime.ts'
 import type { Payments } from './payments.ts'
@@ -9,19 +9,22 @@ import type { Platform } from './platform.ts'
 
 /** Composes what handlers and doors reach of the market. */
 export function openMarket(platform: Platform, { payTo }: Pick<Payments, 'payTo'>, lifetime: Lifetime) {
+  const { log, documents, now } = platform
   const recorder = createRecorder(platform)
   lifetime.onClose(() => recorder.close())
-  const nobody: CatalogueSource = {
-    listListingsSince: () => Promise.resolve([]),
-    listSellersSince: () => Promise.resolve([]),
-    listProofsSince: () => Promise.resolve([]),
-  }
+  const readSettings = createMarketSettingsReader(
+    documents,
+    (problem) => log.warn({ reason: problem }, 'market settings'),
+    now,
+  )
   const catalogue = createCatalogue({
     ...platform,
-    store: { ...platform.store, ...nobody },
     payTo,
-    readFee: () => Promise.resolve(OWN_FEE),
+    async readFee() {
+      const { fee } = await readSettings()
+      return { bps: fee.bps, fixedAtomic: fee.fixed_atomic, minimumAtomic: fee.minimum_atomic }
+    },
   })
   lifetime.onClose(() => catalogue.settled())
-  return { marketplace: createMarketplace({ ...platform, catalogue }), catalogue, recorder }
+  return { marketplace: createMarketplace({ ...platform, catalogue }), catalogue, recorder, readSettings }
 }

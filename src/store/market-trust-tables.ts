@@ -90,3 +90,15 @@ export const marketTrustTables = ({ id, int, clustered, plain }: Dialect): reado
   `CREATE INDEX market_ratings_service ON market_ratings (seller_id, service_id, created_at, claim_id)`,
   `CREATE INDEX market_ratings_payer ON market_ratings (payer, seller_id, service_id)`,
 ]
+
+/** What figures are computed from, and what changed since somebody looked. An address stays a seller's when its payouts go elsewhere. */
+export const marketEvidenceTables = ({ id, int, clustered }: Dialect): readonly string[] => [
+  `CREATE TABLE market_seller_addresses (
+    seller_id ${id} NOT NULL,
+    address ${id} NOT NULL,
+    since ${int} NOT NULL,
+    PRIMARY KEY (seller_id, address)
+  ) ${clustered}`,
+  `CREATE INDEX market_sellers_updated ON market_sellers (updated_at, id)`,
+  `CREATE INDEX market_sales_booked ON market_sales (seller_id, service_id, network, claim_id) WHERE is_booked = 1`,
+]

@@ -5,6 +5,8 @@ import { budgetTables, wipeRevoked } from './budget-tables.ts'
 import type { Dialect } from './dialects.ts'
 import { idempotencyRecords, keyedAttempts } from './idempotency-tables.ts'
 import { marketTrustTables } from './market-trust-tables.ts'
+import { idempotencyRecords } from './idempotency-tables.ts'
+import { marketEvidenceTables, marketTrustTables } from './market-trust-tables.ts'
 import { mintedTables } from './minted-tables.ts'
 import { auditTables, reconciliationTables, rotationTables } from './audit-tables.ts'
 import { discoveryTables, settledListings } from './discovery-tables.ts'
@@ -340,6 +342,7 @@ const steps: readonly ((d: Dialect) => readonly string[])[] = [
   marketTrustTables,
   marketSellerTables,
   keyedAttempts,
+  marketEvidenceTables,
 ]
 
 /** Highest version that the `migrations` table names once this release has opened the database. */

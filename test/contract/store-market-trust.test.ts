@@ -124,4 +124,71 @@ describe.each(ENGINES)('figures of services in %s', (engine) => {
     expect(rest.map(({ serviceId }) => serviceId)).toEqual(['s3', 's4'])
     expect(await store.listServiceStandings({ since: NOW + 2, limit: 9 })).toHaveLength(1)
   })
+
+  it('take an excluded payer and its ratings out of what counts, once', async () => {
+    await record([
+      paid(),
+      paid({ payer: '0xb' }),
+      paid({ payer: '0xb' }),
+      paid({ payer: '0xb', serviceId: 'more' }),
+    ])
+    const service = { sellerId: 'acme', serviceId: 'quotes' }
+    const input = { claimId: 'clm_1', ...service, payer: '0xb', rating: 5, words: 'good', createdAt: NOW }
+    expect(await store.addRating(input)).toMatchObject({ isCounted: true })
+    expect(await store.addRating({ ...input, rating: 1 })).toBeUndefined()
+    expect(await standing()).toMatchObject({ payers: 2, repeatPayers: 1, ratings: 1, ratingSum: 5 })
+
+    const excluding = { sellerId: 'acme', payer: '0xb', exclusion: 'ring', now: NOW + 1 } as const
+    expect(await store.excludePayer(excluding)).toBe(2)
+    expect(await store.excludePayer(excluding)).toBe(0)
+    expect(await standing()).toMatchObject({
+      settled: 1,
+      volume: 1000,
+      payers: 1,
+      repeatPayers: 0,
+      ratings: 0,
+      ratingSum: 0,
+      changedAt: NOW + 1,
+      excluded: { ring: { payers: 1, calls: 2, volume: 2000 } },
+    })
+    await record([paid({ payer: '0xb', at: NOW + 2 })])
+    expect(await standing()).toMatchObject({ settled: 1, excluded: { ring: { payers: 1, calls: 3 } } })
+    expect(await store.addRating({ ...input, claimId: 'clm_2' })).toMatchObject({ isCounted: false })
+    expect(await standing()).toMatchObject({ ratings: 0 })
+    expect(await store.listRatings({ sellerId: 'acme', serviceId: 'quotes', limit: 9 })).toHaveLength(2)
+  })
+
+  it('name payers that nobody has looked up, and those that one wallet funded', async () => {
+    await record([
+      ...['0xa', '0xb', '0xc'].map((payer) => paid({ payer })),
+      paid({ sellerId: 'other', payer: '0xa' }),
+    ])
+    expect(await store.listUncheckedPayers(9)).toEqual([
+      { payer: '0xa', sellerIds: ['acme', 'other'] },
+      { payer: '0xb', sellerIds: ['acme'] },
+      { payer: '0xc', sellerIds: ['acme'] },
+    ])
+    const from = (funder: string) => [{ funder, block: 7, transactionHash: '0x1' }]
+    await store.noteFunders({ payer: '0xa', funders: from('0xf'), now: NOW })
+    await store.noteFunders({ payer: '0xb', funders: from('0xf'), now: NOW })
+    expect(await store.listUncheckedPayers(9)).toEqual([{ payer: '0xc', sellerIds: ['acme'] }])
+    expect(await store.listFunders('0xa')).toEqual([{ payer: '0xa', ...from('0xf')[0] }])
+    expect(await store.listPayersFundedBy({ funder: '0xf', sellerId: 'acme', limit: 9 })).toEqual([
+      '0xa',
+      '0xb',
+    ])
+    expect(await store.listPayersFundedBy({ funder: '0xf', sellerId: 'other', limit: 9 })).toEqual(['0xa'])
+    await record([paid({ payer: '0xa', at: NOW + 8 * A_DAY_MS })])
+    expect((await store.listUncheckedPayers(9)).map(({ payer }) => payer)).toEqual(['0xa', '0xc'])
+  })
+
+  it("keep every address that was ever the seller's, and the score of its own challenge", async () => {
+    for (const address of ['0x2', '0x1', '0x2'])
+      await store.noteSellerAddress({ sellerId: 'acme', address, now: NOW })
+    expect(await store.listSellerAddresses('acme')).toEqual(['0x1', '0x2'])
+    await store.noteChallengeScore({ ...KEY, score: 88, now: NOW })
+    expect(await standing()).toMatchObject({ challengeScore: 88 })
+    await store.noteChallengeScore({ ...KEY, score: null, now: NOW })
+    expect(await standing()).toMatchObject({ challengeScore: null })
+  })
 })

@@ -9,6 +9,7 @@ import { weighWords } from '../../lib/search-words.ts'
 import { indexDocuments, type SearchIndex } from '../../lib/text-search.ts'
 import type {
   FeeTerms,
+  HostProofRow,
   Listing,
   ListingRoute,
   MarketEnvironment,
@@ -20,37 +21,20 @@ import type {
 } from '../../store/ports.ts'
 import { figuresOf } from '../trust/figures.ts'
 import { OWN_SELLER_ID } from '../own-listing.ts'
-import { type Offer, offerOf, ownOffer, type Proof } from './offer.ts'
+import { type Offer, offerOf, ownOffer } from './offer.ts'
 import { describeOffer, LIVE, priceRoute, TEST } from './shape.ts'
 
-/** A proof of control over a host, as the seller's part of the market keeps it. */
-export interface HostProof extends Proof {
-  readonly sellerId: string
-}
-
 export interface CatalogueParts {
-  readonly store: Pick<Store, 'listServiceStandings' | 'sumServiceDays'> & CatalogueSource
+  readonly store: Pick<
+    Store,
+    'listServiceStandings' | 'sumServiceDays' | 'listListingsSince' | 'listSellersSince' | 'listProofsSince'
+  >
   readonly addresses: Pick<Addresses, 'baseUrl' | 'siteUrl'>
   readonly payTo: string | undefined
   /** Fee of sellers' listings, as the operator has it now. */
   readonly readFee: () => Promise<FeeTerms>
   readonly now: () => number
   readonly log: Logger
-}
-
-/** What is read of sellers and their listings, oldest change first, page by page. */
-export interface CatalogueSource {
-  listListingsSince(input: {
-    updatedAt: number
-    after?: { sellerId: string; serviceId: string }
-    limit: number
-  }): Promise<readonly Listing[]>
-  listSellersSince(input: { updatedAt: number; after?: string; limit: number }): Promise<readonly Seller[]>
-  listProofsSince(input: {
-    checkedAt: number
-    after?: Pick<HostProof, 'sellerId' | 'host'>
-    limit: number
-  }): Promise<readonly (HostProof & { readonly checkedAt: number })[]>
 }
 
 /** A service with everything that a list compares, computed once for each of its versions. */
@@ -91,7 +75,7 @@ export function createCatalogue(parts: CatalogueParts) {
   const { store, addresses, payTo, readFee, now, log } = parts
   const listings = new Map<string, Listing>()
   const sellers = new Map<string, Seller>()
-  const proofs = new Map<string, HostProof>()
+  const proofs = new Map<string, HostProofRow>()
   const figures = new Map<string, { standing: ServiceStanding; days: ServiceDays | undefined; at: number }>()
   const entries = new Map<string, Entry>()
   const bySeller = new Map<string, Set<string>>()
@@ -157,7 +141,7 @@ export function createCatalogue(parts: CatalogueParts) {
       if (listing && entries.delete(key)) isIndexStale = true
       return
     }
-    const proof = proofs.get(`${listing.sellerId} ${new URL(listing.document.origin).hostname}`)
+    const proof = proofs.get(`${listing.sellerId} ${new URL(listing.document.origin).host}`)
     put(offerOf(listing, { seller, fee, proof: proof ?? null }))
   }
 
@@ -201,7 +185,7 @@ export function createCatalogue(parts: CatalogueParts) {
         for (const key of bySeller.get(seller.id) ?? []) stale.add(key)
       },
     )
-    await readPages<HostProof & { readonly checkedAt: number }>(
+    await readPages<HostProofRow>(
       (after) =>
         store.listProofsSince({
           checkedAt: after?.checkedAt ?? marks.proofs - OVERLAP_MS,

@@ -18,6 +18,7 @@ import * as idempotency from './idempotency.ts'
 import * as marketLedger from './market-ledger.ts'
 import * as marketSales from './market-sales.ts'
 import * as mandates from './mandates.ts'
+import * as marketEvidence from './market-evidence.ts'
 import * as marketTrust from './market-trust.ts'
 import * as marketEvents from './market-events.ts'
 import * as marketHosts from './market-hosts.ts'
@@ -66,6 +67,7 @@ export const commands = definitionsOf({
   ...mandates,
   ...marketLedger,
   ...marketSales,
+  ...marketEvidence,
   ...marketTrust,
   ...marketEvents,
   ...marketHosts,

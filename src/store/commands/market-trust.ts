@@ -110,7 +110,8 @@ function* addToPayer(one: Settled, calls: readonly Settled[], counters: Counters
     `INSERT INTO market_payers (${KEY.join(', ')}, payer, calls, volume, exclusion, first_at, last_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      ON CONFLICT (${KEY.join(', ')}, payer) DO UPDATE SET calls = market_payers.calls + excluded.calls,
-       volume = market_payers.volume + excluded.volume, last_at = excluded.last_at
+       volume = market_payers.volume + excluded.volume, last_at = excluded.last_at,
+       checked_at = CASE WHEN market_payers.checked_at < $10 THEN 0 ELSE market_payers.checked_at END
      RETURNING calls, exclusion`,
     ...keyOf(one),
     one.payer,
@@ -119,6 +120,8 @@ function* addToPayer(one: Settled, calls: readonly Settled[], counters: Counters
     isSelf ? 'self' : null,
     at,
     at,
+    // Whose money it pays with is looked up again.
+    at - 7 * DAY_MS,
   )
   const after = row?.calls ?? calls.length
   const before = after - calls.length

@@ -263,3 +263,25 @@ export interface Rating {
   readonly isCounted: boolean
   readonly createdAt: Millis
 }
+
+/** A host that was proven, with the last look at its proof. */
+export interface HostProofRow {
+  readonly sellerId: SellerId
+  readonly host: string
+  readonly method: string
+  readonly provenAt: Millis
+  readonly checkedAt: Millis
+  readonly payoutAddress: string | null
+}
+
+/** One paid call, as anybody may see it: the transaction says who paid whom. */
+export interface ServiceSale {
+  readonly claimId: string
+  readonly route: string
+  readonly listingVersion: number
+  /** Atomic units. */
+  readonly amount: number
+  readonly transaction: string | null
+  readonly settledAt: Millis | null
+  readonly exclusion: PayerExclusion | null
+}

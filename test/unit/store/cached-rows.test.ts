@@ -117,6 +117,21 @@ beforeAll(async () => {
   const service = { sellerId: 'acme', serviceId: 'quotes', environment: 'live', at: NOW } as const
   const sold = { ...service, kind: 'settled', payer: '0xa', amount: 1, latencyMs: 5, isSelf: false } as const
   run('recordServiceOutcomes', { outcomes: [sold, { ...service, kind: 'up' }], now: NOW })
+  const { sellerId, serviceId } = service
+  run('noteSellerAddress', { sellerId, address: '0xself', now: NOW })
+  const funded = { funder: '0xf', block: 1, transactionHash: '0x1' }
+  run('noteFunders', { payer: '0xa', funders: [funded], now: NOW })
+  run('addRating', {
+    claimId: 'clm_r',
+    sellerId,
+    serviceId,
+    payer: '0xa',
+    rating: 5,
+    words: null,
+    createdAt: NOW,
+  })
+  run('excludePayer', { sellerId, payer: '0xa', exclusion: 'ring', now: NOW })
+  run('noteChallengeScore', { ...service, score: 70, now: NOW })
 
   run('grant', { accountId, amount: 1, reference: 'r', transactionId: nextTransaction(), now: NOW })
   run('saveEdgeHost', { token: 'token', host: 'shop.example', accountId, now: NOW })
