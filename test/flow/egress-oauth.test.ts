@@ -474,6 +474,7 @@ describe('storing a kind', () => {
     token_url: 'https://login.example.com/token',
     client_id: 'x',
   }
+  const hmac = { type: 'hmac', algorithm: 'sha256', encoding: 'hex', message: '{method}\n{body}' }
 
   it.each([
     ['a part that is missing', { kind }, { refresh_token: 'a-token-of-mine' }, /needs client_secret/],
@@ -504,6 +505,30 @@ describe('storing a kind', () => {
       },
       { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'a-secret-key' },
       /signs the request/,
+    ],
+    [
+      'a part with the line break of its file',
+      { kind: { type: 'aws_sigv4', region: 'eu-west-1', service: 's3' } },
+      { access_key_id: 'AKIDEXAMPLE', secret_access_key: 'a-secret-key\n' },
+      /^\/parts\/secret_access_key: it begins or ends with a line break/,
+    ],
+    [
+      'a part that would break a header',
+      { kind: { ...hmac, headers: { 'x-key': '{part.id}', 'x-signature': '{signature}' } } },
+      { key: 'a-signing-key', id: 'mine\r\nx-other: 1' },
+      /puts the part id into a header/,
+    ],
+    [
+      'a header of two lines',
+      { kind: { ...hmac, headers: { 'x-signature': 'a\r\nb: {signature}' } } },
+      { key: 'a-signing-key' },
+      /holds a line break/,
+    ],
+    [
+      'a template that is no text',
+      { kind: { ...hmac, message: '\ud800', headers: { 'x-signature': '{signature}' } } },
+      { key: 'a-signing-key' },
+      /half a surrogate pair/,
     ],
   ])('refuses %s', async (_, settings, parts, words) => {
     const { status, body } = await store(settings, parts)

@@ -58,6 +58,7 @@ export function findTemplateFault(
   template: string,
   { partNames, without }: TemplateRules,
 ): string | undefined {
+  if (!template.isWellFormed()) return 'holds half a surrogate pair'
   const rest = template.replace(PLACEHOLDER, '')
   if (/[{}]/.test(rest)) return 'has a brace that belongs to no placeholder'
   for (const [text, name = '', argument] of template.matchAll(PLACEHOLDER)) {

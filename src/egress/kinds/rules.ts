@@ -132,7 +132,9 @@ function checkHmac(kind: KindOf<'hmac'>, parts: SecretParts): void {
   const { headers = {}, query = {}, prehash, message, key_encoding = 'utf8', key_prefix = '' } = kind
   const partNames = [...parts.keys()].filter((name) => !isTlsPart(name))
   const check = (pointer: string, template: string, without: readonly string[]) => {
-    const fault = findTemplateFault(template, { partNames, without })
+    const fault =
+      findTemplateFault(template, { partNames, without }) ??
+      (pointer.startsWith('headers/') ? findHeaderFault(template, parts) : undefined)
     if (fault !== undefined) throw refused(`/settings/kind/${pointer}`, `the template ${fault}`)
   }
   if (prehash !== undefined) check('prehash', prehash, ['prehash', 'signature'])
@@ -154,6 +156,17 @@ function checkHmac(kind: KindOf<'hmac'>, parts: SecretParts): void {
     (key_encoding === 'hex' ? /^(?:[0-9a-fA-F]{2})+$/ : /^[A-Za-z0-9+/]+={0,2}$/).test(encoded)
   if (!isIntact) throw refused('/parts/key', `the key is not ${key_encoding}`)
 }
+
+/** A header is one line, whatever it is made of. */
+function findHeaderFault(template: string, parts: SecretParts): string | undefined {
+  if (CONTROL.test(template)) return 'holds a line break or another control character'
+  const unfit = [...parts].find(
+    ([name, secret]) => template.includes(`{part.${name}}`) && secret.use((text) => CONTROL.test(text)),
+  )
+  return unfit && `puts the part ${unfit[0]} into a header, and there is a line break in it`
+}
+
+const CONTROL = /\p{Cc}/u
 
 /** The header that a signature goes into, as lists show it; undefined where the kind does not sign. */
 export function signingHeaderOf({

@@ -65,6 +65,8 @@ export function checkParts(parts: SecretParts, described: CredentialSettings['pa
   if (stranger !== undefined)
     throw refused(stranger, `the credential is made of ${list(named)}: leave this part out`)
   for (const [name, secret] of parts) {
+    if (described && secret.use(hasBreakAtEnd))
+      throw refused(name, 'it begins or ends with a line break, which no upstream takes: send it without')
     if (described?.[name] === 'public') continue
     const bytes = secret.use((text) => Buffer.byteLength(text))
     if (bytes < MIN_SECRET_BYTES)
@@ -76,6 +78,9 @@ export function checkParts(parts: SecretParts, described: CredentialSettings['pa
   if (described && !Object.values(described).includes('secret'))
     throw refused(named[0] ?? ONLY_PART, 'one part at least has to be secret')
 }
+
+/** As an editor or `echo` leaves it. A key file is meant to end with one. */
+const hasBreakAtEnd = (text: string) => /^[\r\n]|[\r\n]$/.test(text) && !/^\s*-----BEGIN /.test(text)
 
 const list = (names: readonly string[]) => names.join(' and ')
 
