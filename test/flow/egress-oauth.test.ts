@@ -295,6 +295,21 @@ describe('a refresh token', () => {
     }
   })
 
+  it('never goes to the token endpoint by an escaped slash, where its paths may have any', async () => {
+    const { origin } = new URL(oauth.tokenUrl)
+    const kind = {
+      type: 'oauth2_client_credentials',
+      ...clientSettings(),
+      token_url: `${origin}/oauth/token`,
+    }
+    const settings = { kind, encoded_slash: true }
+    const { capability } = await grantOf(kind, { client_secret: CLIENT.secret }, { settings })
+    for (const path of ['/oauth%2Ftoken', '/oauth/token%2F']) {
+      const answer = await gw.fetch(capability, { url: `${origin}${path}`, method: 'POST' })
+      expect(answer.body).toMatchObject({ code: 'scope_denied', refused_by: 'credential' })
+    }
+  })
+
   it('takes its tokens with it when it is revoked', async () => {
     const { capability, credentialId } = await store()
     await get(capability)

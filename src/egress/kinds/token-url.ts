@@ -39,5 +39,5 @@ export function refuseTokenEndpoint({ kind }: CredentialSettings, asked: URL): v
   )
 }
 
-/** Many servers read either case, and a slash at the end or none. */
-const asServed = (pathname: string) => pathname.replace(/\/+$/, '').toLowerCase()
+/** Many servers read either case, a slash at the end or none, and an escaped slash as one. */
+const asServed = (pathname: string) => pathname.replaceAll('%2F', '/').replace(/\/+$/, '').toLowerCase()

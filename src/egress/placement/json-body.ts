@@ -20,14 +20,17 @@ export type JsonRoom =
  */
 export function findJsonRoom(body: Buffer | undefined, pointer: string): JsonRoom {
   const room = findRoom(body, pointer, (parent, name) => {
-    const wanted = name.toLowerCase()
-    return Object.keys(parent).every((given) => given === name || given.toLowerCase() !== wanted)
+    const wanted = foldCase(name)
+    return Object.keys(parent).every((given) => given === name || foldCase(given) !== wanted)
   })
   // Of `{"auth":{"key":"mine"},"auth":{}}` one server reads the first, and another the last.
   return room.ok && body && hasRepeatedMember(body.toString(), parseObject(body) ?? {})
     ? { ok: false, reason: 'repeated_member' }
     : room
 }
+
+/** In all of Unicode, as the decoder of Go reads names: the long s (ſ) is an s, and the sign of Kelvin a k. */
+const foldCase = (name: string) => name.toUpperCase().toLowerCase()
 
 /** @param isOnly whether no other name of the parent means the same */
 function findRoom(

@@ -225,6 +225,12 @@ describe('a request without room is refused in words, before anything is charged
       { ...post, body: '{"\\u006bey":1}' },
       'leave /key out',
     ],
+    [
+      'the member is there with a letter that folds to one of it',
+      { in: 'json', pointer: '/api_secret' },
+      { ...post, body: '{"api_\u017fecret":1}' },
+      'leave /api_secret out',
+    ],
     ...['{"auth":{"KEY":1}}', '{"AUTH":{"key":1}}', '{"auth":{"a":1},"Auth":{"key":1}}'].map(
       (body): [string, Placement, Partial<EgressRequest>, string] => [
         `the member is there as ${body}`,
