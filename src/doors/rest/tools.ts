@@ -7,7 +7,7 @@ import { isObject } from '../../lib/json.ts'
 import { allowSilence } from '../http/silence.ts'
 import { watchDisconnect } from '../http/disconnect.ts'
 import { presentedIdempotencyKey, presentedTokens } from '../http/request.ts'
-import { rateHeaders, sendText } from '../http/reply.ts'
+import { rateHeaders, sendJsonInTurns, sendText } from '../http/reply.ts'
 import type { DoorParts } from '../parts.ts'
 import { type Handler, openHeaders, type Resource } from './exchange.ts'
 import { inputCollector } from './input.ts'
@@ -99,7 +99,7 @@ function toolHandler(parts: ToolParts, entry: RegisteredTool, route: RestRoute):
         ...(result.paid.replayed && REPLAYED),
       })
     else
-      sendText(res, status, JSON.stringify(result.output), {
+      await sendJsonInTurns(res, status, result.output, {
         ...headers,
         ...extensionHeaders(result.output),
         ...replayHeaders(result.output),
