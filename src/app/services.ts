@@ -6,6 +6,7 @@ import { paymentPolicyDocument } from '../payments/policy.ts'
 import { marketSettingsDocument } from '../market/settings.ts'
 import { hideNames } from '../commerce/secrets/places.ts'
 import { type CallPath, createCallPath } from '../core/call.ts'
+import { budgetSpent } from '../egress/limits/budgets.ts'
 import { createDebits } from '../core/debits.ts'
 import { createRateLimiter } from '../core/rate-limit.ts'
 import type { Registry } from '../core/registry.ts'
@@ -63,6 +64,7 @@ export async function openServices(
   const debits = createDebits({
     ...platform,
     sign: createSignCallReceipt({ ...platform, ...platform.addresses }),
+    budgetSpent,
   })
   await debits.recover()
   const { email, findKey: findEmailKey } = openEmail(platform, egress, lifetime)

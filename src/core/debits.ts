@@ -5,13 +5,15 @@ import { newId } from '../lib/ids.ts'
 import type { Fault } from '../lib/fault-points.ts'
 import type { Logger } from '../lib/log.ts'
 import { retryLater } from '../lib/retry.ts'
-import type { Store } from '../store/ports.ts'
+import type { Budget, Store } from '../store/ports.ts'
 import type { CreditedCall, SignCallReceipt } from './charging.ts'
-import { gatewayFault } from './errors.ts'
+import { type GatewayError, gatewayFault } from './errors.ts'
 
 export interface DebitParts {
   readonly store: Pick<Store, 'debitCredits' | 'settleDebit' | 'refundCredits' | 'recoverDebits'>
   readonly sign: SignCallReceipt
+  /** The refusal by a budget that has no room. */
+  readonly budgetSpent: (budget: Budget, now: number) => GatewayError
   readonly bootId: string
   readonly fault: Fault
   readonly log: Logger
@@ -24,12 +26,14 @@ export type Debit = Pick<CreditedCall, 'accountId' | 'credits' | 'transactionId'
 export interface Debits {
   /**
    * @param wanted.reference what the ledger says of it
-   * @throws what the store throws; whatever it took all the same goes back
+   * @param wanted.capabilityId on whose budgets it counts
+   * @throws {GatewayError} budget_spent; and what the store throws: whatever it took all the same goes back
    */
   take(wanted: {
     readonly accountId: string
     readonly credits: number
     readonly reference: string
+    readonly capabilityId?: string | undefined
   }): Promise<{ ok: true; debit: Debit; balance: number } | { ok: false; balance: number }>
   /**
    * Stores the receipt, from where on nothing is given back.
@@ -42,7 +46,7 @@ export interface Debits {
   recover(): Promise<void>
 }
 
-export function createDebits({ store, sign, bootId, fault, log, now }: DebitParts): Debits {
+export function createDebits({ store, sign, budgetSpent, bootId, fault, log, now }: DebitParts): Debits {
   const refund = (transactionId: string) => store.refundCredits({ transactionId, now: now() })
 
   function giveBackLater(transactionId: string): void {
@@ -52,28 +56,32 @@ export function createDebits({ store, sign, bootId, fault, log, now }: DebitPart
   }
 
   return {
-    async take({ accountId, credits, reference }) {
+    async take({ accountId, credits, reference, capabilityId }) {
       const at = now()
       const transactionId = newId('txn', at)
       await fault.at('before_debit')
+      let debited: Awaited<ReturnType<Store['debitCredits']>>
       try {
-        const { ok, balance } = await store.debitCredits({
+        debited = await store.debitCredits({
           accountId,
           amount: credits,
           transactionId,
           bootId,
           reference,
+          capabilityId,
           now: at,
         })
         await fault.at('after_debit')
-        return ok
-          ? { ok, balance, debit: { accountId, credits, transactionId, startedAt: at } }
-          : { ok, balance }
       } catch (thrown) {
         // A store that fails does not say whether it took the credits, and nothing is done for them.
         giveBackLater(transactionId)
         throw thrown
       }
+      const { ok, balance, budget } = debited
+      if (budget) throw budgetSpent(budget, at)
+      return ok
+        ? { ok, balance, debit: { accountId, credits, transactionId, startedAt: at } }
+        : { ok, balance }
     },
 
     async settle(debit, call) {

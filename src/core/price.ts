@@ -150,8 +150,11 @@ const BY_X402: readonly ErrorCode[] = [
 ]
 
 /** Codes that a call can end in because of what it costs: documented with the tool without being listed in its file. */
-export const errorsOfPrice = ({ kind }: Price): readonly ErrorCode[] =>
-  kind === 'free' ? [] : kind === 'credits' ? ['credits_required'] : BY_X402
+export function errorsOfPrice(price: Price): readonly ErrorCode[] {
+  if (price.kind === 'free') return []
+  if (price.kind === 'x402') return BY_X402
+  return price.taken === 'call' ? ['credits_required', 'budget_spent'] : ['credits_required']
+}
 
 /** Some of its calls cost money at once, without an account. */
 export const isPaid = ({ price }: { readonly price: Price }): boolean => price.kind === 'x402'

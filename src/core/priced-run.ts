@@ -84,7 +84,12 @@ export function createPricedRun(parts: PricedRunParts): (run: PricedRun) => Prom
     const { accountId } = caller
     const requestDigest = digestOf(tool, input)
     await accept()
-    const taken = await debits.take({ accountId, credits, reference: `${tool.name} ${requestId}` })
+    const taken = await debits.take({
+      accountId,
+      credits,
+      reference: `${tool.name} ${requestId}`,
+      capabilityId: caller.kind === 'agent' ? caller.capability.id : undefined,
+    })
     const { balance } = taken
     const words = creditWords(credits)
     if (!taken.ok)

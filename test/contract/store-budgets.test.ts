@@ -45,6 +45,12 @@ describe.each(ENGINES)('budgets in %s', (engine) => {
     })
   const used = async (holder: string, now = NOW) =>
     (await store.listBudgets([holder], now)).map((budget) => budget.used)
+  /** Work of a process that is gone before it could end it. A file has one process; whoever opens it next knows that. */
+  const die = async (work: (by: Store) => Promise<unknown>) => {
+    const dying = engine === 'postgres' ? await place.open('boot-dead') : store
+    await work(dying)
+    if (dying !== store) await dying.close()
+  }
 
   it('lets exactly one of 64 calls at once have the last unit, and names the budget to the others', async () => {
     const setting = await addSetting(store, 100, { capability: [perHour(10)] })
@@ -146,9 +152,9 @@ describe.each(ENGINES)('budgets in %s', (engine) => {
     ])
     const setting = { ...made, capability }
     const { id } = setting.capability
-    const reserve = async (now: number, bootId = 'boot-1') => {
+    const reserve = async (now: number, bootId = 'boot-1', by = store) => {
       const input = { ...reservation(setting, bootId, { createdAt: now }), isBudgeted: true, now }
-      expect(await store.reserveAttempt(input)).toMatchObject({ ok: true })
+      expect(await by.reserveAttempt(input)).toMatchObject({ ok: true })
       return input.attempt.id
     }
     const refund = (attempt: string) =>
@@ -167,14 +173,61 @@ describe.each(ENGINES)('budgets in %s', (engine) => {
     // The hour of the early one is over: its budget is not touched; the day goes on.
     expect(await used(id, NOW + HOUR)).toEqual([1, 1])
 
-    if (engine === 'sqlite') {
-      await reserve(NOW + HOUR, 'boot-dead')
-      expect(await used(id, NOW + HOUR)).toEqual([2, 2])
-      expect(await store.recoverAttempts({ bootId: 'boot-1', now: NOW + HOUR })).toMatchObject({
-        refunded: [{ id: expect.any(String) }],
-      })
-      expect(await used(id, NOW + HOUR)).toEqual([1, 1])
+    await die((by) => reserve(NOW + HOUR, 'boot-dead', by))
+    expect(await used(id, NOW + HOUR)).toEqual([2, 2])
+    expect(await store.recoverAttempts({ bootId: 'boot-1', now: NOW + HOUR })).toMatchObject({
+      refunded: [{ id: expect.any(String) }],
+    })
+    expect(await used(id, NOW + HOUR)).toEqual([1, 1])
+    expect(await used(setting.credential.id, NOW + HOUR)).toEqual([1])
+    expect(await store.recoverAttempts({ bootId: 'boot-1', now: NOW + HOUR })).toMatchObject({ refunded: [] })
+    expect(await used(id, NOW + HOUR)).toEqual([1, 1])
+  })
+
+  it('counts credits that an agent has taken by a call of its own, until they are given back', async () => {
+    const credits = (max: number): BudgetLimit => ({ unit: 'credits', period: 'day', max })
+    const setting = await addSetting(store, 100, { credential: [credits(9)], capability: [credits(5)] })
+    const { accountId, credential } = setting
+    const capability = await addCapability(store, credential, { expiresAt: NOW + HOUR }, [
+      credits(5),
+      perHour(1),
+    ])
+    const take = async (amount: number, by = store, bootId = 'boot-1') => {
+      const transactionId = nextTransaction()
+      const debit = { accountId, amount, transactionId, bootId, reference: 'r', now: NOW }
+      return { transactionId, ...(await by.debitCredits({ ...debit, capabilityId: capability.id })) }
     }
+    // In the order of the table: calls, then credits.
+    const now = async () => [await used(capability.id), await used(credential.id)]
+    const first = await take(2)
+    expect(first).toMatchObject({ ok: true, balance: 98 })
+    expect(await now()).toEqual([[0, 2], [2]])
+    const results = await Promise.all(times(8, () => take(3)))
+    expect(results.filter(({ ok }) => ok)).toHaveLength(1)
+    expect(results.find(({ ok }) => !ok)).toMatchObject({
+      balance: expect.any(Number),
+      budget: { holder: capability.id, unit: 'credits', used: 5, max: 5 },
+    })
+    expect(await store.balance(accountId)).toBe(95)
+
+    const refund = { transactionId: first.transactionId, now: NOW + 60_000 }
+    await Promise.all(times(5, () => store.refundCredits(refund)))
+    expect(await now()).toEqual([[0, 3], [3]])
+    await die((by) => take(2, by, 'boot-dead'))
+    expect(await now()).toEqual([[0, 5], [5]])
+    expect(await store.recoverDebits({ bootId: 'boot-1', now: NOW })).toEqual({ refunded: 1 })
+    expect(await now()).toEqual([[0, 3], [3]])
+    expect(await store.balance(accountId)).toBe(97)
+  })
+
+  it('asks no budget for what an operator has taken', async () => {
+    const { accountId, credential } = await addSetting(store, 9, {
+      credential: [{ unit: 'credits', period: 'day', max: 1 }],
+    })
+    const transactionId = nextTransaction()
+    const debit = { accountId, amount: 5, transactionId, bootId: 'boot-1', reference: 'r', now: NOW }
+    expect(await store.debitCredits(debit)).toEqual({ ok: true, balance: 4 })
+    expect(await used(credential.id)).toEqual([0])
   })
 
   it('counts what an agent pays in USDC until it is clear that it was not paid, once of many at the same moment', async () => {

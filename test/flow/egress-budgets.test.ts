@@ -3,8 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnyTool } from '../../src/core/registry.ts'
 import { creditsBalance } from '../../tools/credits-balance.ts'
 import { egressFetch } from '../../tools/egress-fetch.ts'
+import { tools } from '../../tools/index.ts'
+import { requirementsOf, signPayment, startTestChain, type TestChain, toHeader } from '../support/chain.ts'
+import { SHOUT_COST, speak } from '../support/credit-tool.ts'
 import { ENGINES, startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { throughDoor } from '../support/three-doors.ts'
+import { at, type Json } from '../support/tree.ts'
 
 describe.each(ENGINES)('budgets (%s)', (engine) => {
   let gw: TestGateway
@@ -100,6 +104,139 @@ describe.each(ENGINES)('budgets (%s)', (engine) => {
     const refused = await gw.rest('POST', '/v1/egress/capabilities', { credential_id: credentialId, budgets })
     expect(refused.body).toMatchObject({ code: 'input_invalid', fields: [{ pointer }] })
   })
+})
+
+describe.each(ENGINES)('what an agent has taken by a call itself (%s)', (engine) => {
+  let gw: TestGateway
+  beforeAll(async () => {
+    gw = await startTestGateway({ engine, tools: [...tools, speak] })
+  })
+  afterAll(() => gw.close())
+  const send = (path: string, init: RequestInit) => fetch(`${gw.baseUrl}${path}`, init)
+
+  it('counts on its credits, at every door, and on nothing when it failed', async () => {
+    const { capability, capabilityId } = await gw.grant({
+      capability: { budgets: [{ unit: 'credits', per: 'day', limit: 3 * SHOUT_COST + 1 }] },
+    })
+    const usedNow = async () => {
+      const { body } = await gw.rest('GET', '/v1/egress/capabilities')
+      const record = body.capabilities.find(
+        (one: { capability_id: string }) => one.capability_id === capabilityId,
+      )
+      return record.budgets[0].used as string
+    }
+    const before = await gw.balance()
+    for (const [done, door] of (['rest', 'mcp', 'a2a'] as const).entries()) {
+      expect((await throughDoor[door](send, speak, { text: '' }, capability)).code).toBe('input_invalid')
+      expect((await throughDoor[door](send, speak, { text: 'hello' }, capability)).code).toBe('ok')
+      expect(await usedNow()).toBe(String((done + 1) * SHOUT_COST))
+    }
+    for (const door of ['rest', 'mcp', 'a2a'] as const) {
+      const answer = await throughDoor[door](send, speak, { text: 'hello' }, capability)
+      expect([door, answer.code]).toEqual([door, 'budget_spent'])
+      expect(answer.raw).toContain(capabilityId)
+    }
+    expect(await gw.balance()).toBe(before - 3 * SHOUT_COST)
+  })
+})
+
+describe('what an agent pays with x402', () => {
+  let chain: TestChain
+  let gw: TestGateway
+  beforeAll(async () => {
+    chain = await startTestChain(84532)
+    gw = await startTestGateway({ env: chain.env })
+    gw.upstream.respond((_request, res) =>
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Page</h1>'),
+    )
+  })
+  afterAll(async () => {
+    await gw?.close()
+    await chain?.close()
+  })
+
+  const rpc = async (path: string, method: string, params: object, token: string, more = {}) => {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      authorization: `Bearer ${token}`,
+    }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    return (await fetch(gw.baseUrl + path, { method: 'POST', headers: { ...headers, ...more }, body })).text()
+  }
+  const sayTo = (message: object, token: string) =>
+    rpc(
+      '/a2a',
+      'SendMessage',
+      { message: { messageId: crypto.randomUUID(), role: 'ROLE_USER', ...message } },
+      token,
+      {
+        'a2a-version': '1.0',
+      },
+    )
+  /** Pays for the page, and tells what came back, as text. */
+  const buyThrough = {
+    async rest(input: object, payment: object, token: string) {
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${token}`,
+        'payment-signature': toHeader(payment),
+      }
+      const body = JSON.stringify(input)
+      return (await fetch(`${gw.baseUrl}/v1/tools/web.fetch`, { method: 'POST', headers, body })).text()
+    },
+    mcp: (input: object, payment: object, token: string) =>
+      rpc(
+        '/mcp',
+        'tools/call',
+        { name: 'gateway.web.fetch', arguments: input, _meta: { 'x402/payment': payment } },
+        token,
+        { 'mcp-protocol-version': '2025-11-25' },
+      ),
+    async a2a(input: object, payment: object, token: string) {
+      const asked = await sayTo({ parts: [{ data: { skill: 'web-fetch', input } }] }, token)
+      return sayTo(
+        {
+          taskId: at(JSON.parse(asked) as Json, 'result', 'task', 'id'),
+          parts: [{ text: 'Here is the payment.' }],
+          metadata: { 'x402.payment.status': 'payment-submitted', 'x402.payment.payload': payment },
+        },
+        token,
+      )
+    },
+  } as const
+
+  it.each(['rest', 'mcp', 'a2a'] as const)(
+    'counts on its USDC over %s; what has no room is not paid',
+    async (door) => {
+      // Two pages and a half.
+      const { capability, capabilityId } = await gw.grant({
+        capability: { budgets: [{ unit: 'usdc', per: 'day', limit: '0.0025' }] },
+      })
+      const buy = async (held: string) =>
+        buyThrough[door](
+          { url: gw.url('/page'), testnet: true },
+          await signPayment({ account: chain.payers[0]!, requirements: requirementsOf(chain) }),
+          held,
+        )
+      const narrowed = await gw.rest('POST', '/v1/egress/capabilities/narrow', {}, capability)
+      const before = await chain.usdcOf(chain.payTo)
+      expect(await buy(capability)).toContain('Page')
+      expect(await buy(narrowed.body.capability as string)).toContain('Page')
+      for (const held of [capability, narrowed.body.capability as string]) {
+        const refused = await buy(held)
+        expect(refused).toContain('budget_spent')
+        expect(refused).toContain(capabilityId)
+        expect(refused).not.toContain('Page')
+      }
+      expect(await chain.usdcOf(chain.payTo)).toBe(before + 2000n)
+      const { body } = await gw.rest('GET', '/v1/egress/capabilities')
+      const record = body.capabilities.find(
+        (one: { capability_id: string }) => one.capability_id === capabilityId,
+      )
+      expect(record.budgets).toMatchObject([{ unit: 'usdc', limit: '0.002500', used: '0.002000' }])
+    },
+  )
 })
 
 describe('the balance of an account', () => {

@@ -4,10 +4,13 @@ import { GatewayError } from '../../core/errors.ts'
 import { all, type Command, command, first } from '../command.ts'
 import { recordMovement } from './accounts.ts'
 import { inOrder, insertReceipt } from './attempts.ts'
+import { type Amounts, countOnBudgets, judgeBudgets, returnBudgets } from './budgets.ts'
 import type { Millis } from '../model.ts'
 import type { StoredReceipt } from '../ports/attempts.ts'
+import type { Budget } from '../ports/budgets.ts'
 
 type Charged = { ok: boolean; balance: number }
+type Debited = Charged & { budget?: Budget }
 
 /** A second command for the same transaction waits here, and then reads what the first one did. */
 const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
@@ -15,14 +18,18 @@ const LOCK_ACCOUNT = 'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE'
 const refundOf = (transactionId: string) => `${transactionId}_refund`
 const FIND_ENTRY = 'SELECT 1 FROM ledger_entries WHERE account = $1 AND transaction_id = $2'
 const ADD_TO_BALANCE = 'UPDATE accounts SET balance = balance + $1 WHERE id = $2'
-const OPEN = 'INSERT INTO open_debits (transaction_id, boot_id) VALUES ($1, $2)'
+const OPEN = 'INSERT INTO open_debits (transaction_id, boot_id, capability_id) VALUES ($1, $2, $3)'
+const FIND_SPENDER = `SELECT capability_id AS "capabilityId" FROM open_debits WHERE transaction_id = $1 FOR UPDATE`
 const CLOSE = 'DELETE FROM open_debits WHERE transaction_id = $1 RETURNING transaction_id'
+
+const creditsOnly = (credits: number): Amounts => ({ calls: 0, credits, usdc: 0 })
 
 /**
  * The account pays for a call that makes no attempt: one double-entry transaction of kind `call`, open until `settleDebit` or
  * `refundCredits` ends it, or `recoverDebits` once the process of `bootId` is dead. Idempotent by `transactionId`. Not ok, and
  * nothing is written, when the balance is less than `amount` or there is no such account; not ok either when this very
- * transaction was given back already.
+ * transaction was given back already. What an agent has done counts on the budgets of its capability, which are locked before the account;
+ * `budget` is the one that has no room for it.
  * @throws {GatewayError} input_invalid when `amount` is no whole number of credits, at least 1
  */
 export const debitCredits = command({ kind: 'transaction', touches: 'records', startsWork: true })(
@@ -32,17 +39,23 @@ export const debitCredits = command({ kind: 'transaction', touches: 'records', s
     transactionId: string
     bootId: string
     reference: string
+    /** The agent's; left out for callers without one. */
+    capabilityId?: string | undefined
     now: Millis
-  }): Command<Charged> {
-    const { accountId, amount, transactionId, bootId, reference, now } = input
+  }): Command<Debited> {
+    const { accountId, amount, transactionId, bootId, reference, capabilityId, now } = input
     if (!Number.isSafeInteger(amount) || amount <= 0)
       throw new GatewayError('input_invalid', 'Debit a whole number of credits, at least 1.')
+    const spender = capabilityId === undefined ? undefined : { capabilityId, credentialId: null }
+    const budget = spender && (yield* judgeBudgets(spender, creditsOnly(amount), now))
     const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
     if (!account) return { ok: false, balance: 0 }
     const { balance } = account
     if (yield* first(FIND_ENTRY, accountId, transactionId))
       return { ok: !(yield* first(FIND_ENTRY, accountId, refundOf(transactionId))), balance }
+    if (budget) return { ok: false, balance, budget }
     if (balance < amount) return { ok: false, balance }
+    if (spender) yield* countOnBudgets(spender, creditsOnly(amount), now)
     yield* all(ADD_TO_BALANCE, -amount, accountId)
     yield* recordMovement({
       transactionId,
@@ -53,7 +66,7 @@ export const debitCredits = command({ kind: 'transaction', touches: 'records', s
       reference,
       now,
     })
-    yield* all(OPEN, transactionId, bootId)
+    yield* all(OPEN, transactionId, bootId, capabilityId ?? null)
     return { ok: true, balance: balance - amount }
   },
 )
@@ -73,7 +86,7 @@ export const settleDebit = command({ kind: 'transaction', touches: 'records' })(
   return true
 })
 
-const FIND_DEBIT = `SELECT account AS "accountId", amount, reference FROM ledger_entries
+const FIND_DEBIT = `SELECT account AS "accountId", amount, reference, created_at AS "createdAt" FROM ledger_entries
   WHERE transaction_id = $1 AND kind = 'call' AND amount < 0`
 /**
  * Gives back what `debitCredits` took in this transaction, once (kind `refund`, the debit's reference). Not ok when it has its
@@ -84,12 +97,15 @@ export const refundCredits = command({ kind: 'transaction', touches: 'records' }
   now: Millis
 }): Command<Charged> {
   const { transactionId, now } = input
-  const debit = yield* first<{ accountId: string; amount: number; reference: string }>(
+  const debit = yield* first<{ accountId: string; amount: number; reference: string; createdAt: Millis }>(
     FIND_DEBIT,
     transactionId,
   )
   if (!debit) return { ok: false, balance: 0 }
-  const { accountId, amount, reference } = debit
+  const { accountId, amount, reference, createdAt } = debit
+  const open = yield* first<{ capabilityId: string | null }>(FIND_SPENDER, transactionId)
+  if (open?.capabilityId)
+    yield* returnBudgets({ ...open, credentialId: null }, creditsOnly(-amount), createdAt)
   const account = yield* first<{ balance: number }>(LOCK_ACCOUNT, accountId)
   const balance = account?.balance ?? 0
   if (!account || !(yield* first(CLOSE, transactionId))) return { ok: false, balance }

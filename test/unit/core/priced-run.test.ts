@@ -64,6 +64,7 @@ function setUp(
   }
   const debits = createDebits({
     sign: signCallReceipt,
+    budgetSpent: ({ unit }) => new GatewayError('budget_spent', unit),
     bootId: 'boot-1',
     fault: noFault,
     log: createLogger('silent'),

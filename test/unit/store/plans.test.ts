@@ -153,7 +153,8 @@ const walks: readonly (readonly [string, () => string[]])[] = [
   [
     'debitCredits',
     () =>
-      plansOf(commands.debitCredits({ ...take, ...boot, amount: 1, reference: 'r' }), [
+      plansOf(commands.debitCredits({ ...take, ...boot, amount: 1, reference: 'r', capabilityId: 'cap_a' }), [
+        [],
         [{ balance: 1 }],
         [],
         found,
@@ -163,7 +164,9 @@ const walks: readonly (readonly [string, () => string[]])[] = [
     'refundCredits',
     () =>
       plansOf(commands.refundCredits(take), [
-        [{ accountId: 'acct_a', amount: -1, reference: 'r' }],
+        [{ accountId: 'acct_a', amount: -1, reference: 'r', createdAt: NOW }],
+        [{ capabilityId: 'cap_a' }],
+        [],
         found,
         found,
       ]),
