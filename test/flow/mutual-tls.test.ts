@@ -100,6 +100,22 @@ describe("an authority of one's own", () => {
   })
 })
 
+describe('an authority below another one', () => {
+  it('counts by itself: what another of the same root signed is not trusted', async () => {
+    const [mine, other] = await Promise.all([ownCa.below(), ownCa.below()])
+    const own = await Promise.all([mine, other].map(async ({ leaf }) => serve(await leaf(UPSTREAM_HOST))))
+    const below = await startTestGateway({ ports: own })
+    try {
+      const { capability } = await below.grant({ credential: { settings: { tls: { ca: mine.pem } } } })
+      const statuses = []
+      for (const port of own) statuses.push((await below.fetch(capability, get(port))).status)
+      expect(statuses).toEqual([200, 503])
+    } finally {
+      await below.close()
+    }
+  })
+})
+
 describe('a client certificate', () => {
   it('is all that a credential may be made of', async () => {
     const { capability, credentialId } = await gw.grant({ credential: withClient(clients.first) })

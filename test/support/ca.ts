@@ -17,6 +17,8 @@ export interface TestCa {
   leaf(...names: string[]): Promise<Leaf>
   /** A certificate for a client of this name. */
   client(name: string, options?: ClientOptions): Promise<Leaf>
+  /** An authority below this one; the certificates of its leaves bring its own along. */
+  below(): Promise<Pick<TestCa, 'pem' | 'leaf'>>
   /** Writes the root to `<directory>/ca.pem`, for NODE_EXTRA_CA_CERTS of a child process. */
   write(directory: string): Promise<string>
 }
@@ -62,6 +64,7 @@ export async function createTestCa(): Promise<TestCa> {
     extensions: x509.Extension[],
     dates = validity,
     rsaBits?: number,
+    by = { issuer: root.subject, signingKey: rootKeys.privateKey },
   ): Promise<Leaf> {
     const publicExponent = new Uint8Array([1, 0, 1])
     const keys = await crypto.subtle.generateKey(
@@ -75,11 +78,10 @@ export async function createTestCa(): Promise<TestCa> {
       {
         serialNumber: serial(),
         subject: `CN=${subject}`,
-        issuer: root.subject,
+        ...by,
         ...dates,
         signingAlgorithm: ALGORITHM,
         publicKey: keys.publicKey,
-        signingKey: rootKeys.privateKey,
         extensions,
       },
       crypto,
@@ -90,17 +92,35 @@ export async function createTestCa(): Promise<TestCa> {
 
   return {
     pem,
-    leaf: (...names) =>
-      issue(IP.test(names[0]!) ? 'test' : names[0]!, [
-        new x509.SubjectAlternativeNameExtension(
-          names.map((value) => ({ type: IP.test(value) ? ('ip' as const) : ('dns' as const), value })),
-        ),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      ]),
+    leaf: (...names) => issue(IP.test(names[0]!) ? 'test' : names[0]!, extensionsOf(names)),
     client(name, { usage = 'client', rsaBits, ...dates } = {}) {
       const uses = { client: x509.ExtendedKeyUsage.clientAuth, server: x509.ExtendedKeyUsage.serverAuth }
       const extensions = usage === 'none' ? [] : [new x509.ExtendedKeyUsageExtension([uses[usage]])]
       return issue(name, extensions, { ...validity, ...dates }, rsaBits)
+    },
+    async below() {
+      const { key, cert } = await issue('Agent Gateway test authority', [
+        new x509.BasicConstraintsExtension(true, 0, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+      ])
+      const signingKey = await crypto.subtle.importKey(
+        'pkcs8',
+        x509.PemConverter.decodeFirst(key),
+        ALGORITHM,
+        true,
+        ['sign'],
+      )
+      const { subject: issuer } = new x509.X509Certificate(cert)
+      return {
+        pem: cert,
+        async leaf(...names) {
+          const leaf = await issue(names[0]!, extensionsOf(names), validity, undefined, {
+            issuer,
+            signingKey,
+          })
+          return { ...leaf, cert: `${leaf.cert}\n${cert}` }
+        },
+      }
     },
     async write(directory) {
       const file = join(directory, 'ca.pem')
@@ -109,6 +129,14 @@ export async function createTestCa(): Promise<TestCa> {
     },
   }
 }
+
+/** Of a server of these names. */
+const extensionsOf = (names: readonly string[]): x509.Extension[] => [
+  new x509.SubjectAlternativeNameExtension(
+    names.map((value) => ({ type: IP.test(value) ? ('ip' as const) : ('dns' as const), value })),
+  ),
+  new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+]
 
 /** Positive and without a leading zero byte, which DER would not allow. */
 const serial = () => `01${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString('hex')}`

@@ -28,7 +28,8 @@ export function createContexts(
 function createOwn({ ca, certificate, key }: TlsIdentity, everybodys: { ca?: string[] }): SecureContext {
   const options = {
     ...MIN_VERSION,
-    ...(ca === undefined ? everybodys : { ca }),
+    // An authority that is below another one counts by itself: nobody has to trust all that the other one signs.
+    ...(ca === undefined ? everybodys : { ca, allowPartialTrustChain: true }),
     ...(certificate !== undefined && { cert: certificate }),
   }
   return key ? key.use((pem) => createSecureContext({ ...options, key: pem })) : createSecureContext(options)
